@@ -1,0 +1,155 @@
+//! All commands, one file each. Parses only the one that was typed: the parser of all of them costs half a millisecond.
+
+mod abandon;
+mod advance;
+mod brief;
+mod close;
+mod completions;
+mod doctor;
+mod hook;
+mod init;
+mod list;
+mod log;
+mod man;
+mod next;
+mod note;
+mod pause;
+mod resume;
+mod run;
+mod show;
+mod start;
+mod status;
+mod store;
+mod switch;
+mod workflow;
+
+use crate::failure::Failure;
+use crate::globals::Globals;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use std::process::ExitCode;
+
+type Outcome = Result<ExitCode, Failure>;
+
+/// One command: its name, how it is parsed, what it does.
+struct Entry {
+    name: &'static str,
+    declare: fn(Command) -> Command,
+    run: fn(&ArgMatches, &Globals) -> Outcome,
+}
+
+/// A command whose fields are its arguments and whose doc comment is its help.
+trait Run: Args + FromArgMatches {
+    fn run(self, globals: &Globals) -> Outcome;
+}
+
+const fn entry<C: Run>(name: &'static str) -> Entry {
+    Entry { name, declare: C::augment_args, run: parse_and_run::<C> }
+}
+
+/// In the order of the help: a session's life first.
+const ENTRIES: &[Entry] = &[
+    entry::<init::Init>("init"),
+    entry::<start::Start>("start"),
+    entry::<status::Status>("status"),
+    entry::<brief::Brief>("brief"),
+    entry::<next::Next>("next"),
+    entry::<advance::Advance>("advance"),
+    entry::<note::NoteCommand>("note"),
+    entry::<pause::Pause>("pause"),
+    entry::<resume::Resume>("resume"),
+    entry::<switch::Switch>("switch"),
+    entry::<close::Close>("close"),
+    entry::<abandon::Abandon>("abandon"),
+    entry::<run::RunCommand>("run"),
+    entry::<list::List>("list"),
+    entry::<show::Show>("show"),
+    entry::<log::Log>("log"),
+    entry::<workflow::WorkflowCommand>("workflow"),
+    entry::<hook::Hook>("hook"),
+    entry::<store::StoreCommand>("store"),
+    entry::<doctor::Doctor>("doctor"),
+    entry::<completions::Completions>("completions"),
+    entry::<man::Man>("man"),
+];
+
+/// Other names that people type.
+const ALIASES: &[(&str, &str)] = &[("round", "run")];
+
+/// The parser: of the one command that was typed, or of all of them.
+pub fn parser(wanted: Option<&str>) -> Command {
+    let root = Command::new("leftoff")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(
+            "Durable session state for the work of AI agents: pick the work up where the last one left off",
+        )
+        .after_help(EXAMPLES)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .disable_help_subcommand(true);
+    let root = Globals::declare(root);
+    match wanted.and_then(find) {
+        Some(entry) => root.subcommand(declared(entry)),
+        None => root.subcommands(ENTRIES.iter().map(declared)),
+    }
+}
+
+pub fn run(name: &str, matches: &ArgMatches, globals: &Globals) -> Outcome {
+    match find(name) {
+        Some(entry) => (entry.run)(matches, globals),
+        None => Err(Failure::no_command()),
+    }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  leftoff start --goal \"no log-out while a tab is open\"   begin a session here
+  leftoff next                                            what to do, and the command for it
+  leftoff advance --phase plan                            the phase is done: check it, go on
+  leftoff brief --format markdown                         all that the next agent must know
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 nothing there, 4 refused by a rule,
+5 a gate did not pass, 6 a person must answer, 7 outcome unknown.";
+
+fn find(name: &str) -> Option<&'static Entry> {
+    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, real)| real);
+    ENTRIES.iter().find(|entry| entry.name == name)
+}
+
+fn declared(entry: &Entry) -> Command {
+    let command = (entry.declare)(Command::new(entry.name));
+    ALIASES
+        .iter()
+        .filter(|(_, real)| *real == entry.name)
+        .fold(command, |command, (alias, _)| command.visible_alias(*alias))
+}
+
+fn parse_and_run<C: Run>(matches: &ArgMatches, globals: &Globals) -> Outcome {
+    match C::from_arg_matches(matches) {
+        Ok(command) => command.run(globals),
+        Err(error) => Err(Failure::wrong_usage(error.to_string(), "see: leftoff --help")),
+    }
+}
+
+/// Shows what a changing command did: data on stdout, talk on stderr.
+fn answered(done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
+    let out = globals.out();
+    if globals.json {
+        out.json(&with_talk(answer));
+    } else {
+        for line in &answer.said {
+            out.say(line);
+        }
+        crate::ui::session::warn(&answer.view.warnings, &out);
+        out.text(&crate::ui::session::answer(done, answer, &out));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The session view with what else happened, which a program would not find on stderr.
+fn with_talk(answer: &engine::Answer) -> serde_json::Value {
+    let mut value = serde_json::to_value(&answer.view).unwrap_or(serde_json::Value::Null);
+    if let serde_json::Value::Object(fields) = &mut value {
+        fields.insert("said".to_owned(), serde_json::json!(answer.said));
+    }
+    value
+}

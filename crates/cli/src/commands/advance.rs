@@ -1,0 +1,117 @@
+//! `leftoff advance`
+
+use crate::arguments::pair;
+use crate::commands::{Outcome, Run, answered, with_talk};
+use crate::failure::{self, Failure};
+use crate::globals::Globals;
+use engine::{AdvanceRequest, Answer};
+use model::gate::Given;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Complete the current phase: run its gate, go on to the next
+///
+/// When the gate passes, the phase is complete and the next one begins; the last one completes the run. When it does not, the attempt is kept, what is missing is said, and the exit code is 5. `--phase` states which phase you believe is current: one that this run has completed already changes nothing, a later one is refused.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  leftoff advance --phase plan\n  leftoff advance --phase build --evidence tests_passed=42 --evidence tests_total=42\n  leftoff advance --phase build --evidence-file evidence.json"
+)]
+pub struct Advance {
+    /// The phase that you believe is current, by id or number
+    #[arg(long, value_name = "P")]
+    phase: Option<String>,
+    /// What proves it; may be given several times
+    #[arg(long, value_name = "K=V", value_parser = pair)]
+    evidence: Vec<(String, String)>,
+    /// A JSON object with evidence; `-` for stdin
+    #[arg(long, value_name = "F")]
+    evidence_file: Option<PathBuf>,
+    /// What came of it; may be given several times
+    #[arg(long, value_name = "K=V", value_parser = pair)]
+    output: Vec<(String, String)>,
+}
+
+impl Run for Advance {
+    fn run(self, globals: &Globals) -> Outcome {
+        let mut evidence = match &self.evidence_file {
+            Some(path) => read_evidence(path)?,
+            None => BTreeMap::new(),
+        };
+        collect("evidence", self.evidence, &mut evidence)?;
+        let mut outputs = BTreeMap::new();
+        collect("output", self.output, &mut outputs)?;
+        let request = AdvanceRequest { phase: self.phase, evidence, outputs };
+        let answer = globals.command()?.advance(&request)?;
+        if answer.gate_failed { Ok(held(&answer, globals)) } else { passed(&answer, globals) }
+    }
+}
+
+fn passed(answer: &Answer, globals: &Globals) -> Outcome {
+    let view = &answer.view;
+    let done = format!(
+        "{} of {} phases done ({} %)",
+        view.completed_phases.len(),
+        view.workflow.total_phases,
+        view.progress.percent
+    );
+    answered(&done, answer, globals)
+}
+
+/// The attempt was kept: the view is data, the reason is an error.
+fn held(answer: &Answer, globals: &Globals) -> ExitCode {
+    let view = &answer.view;
+    let out = globals.out();
+    if globals.json {
+        out.json(&with_talk(answer));
+    } else {
+        out.text(&crate::ui::session::status(view, &out));
+    }
+    let checks: Vec<String> = view
+        .failed_attempt()
+        .into_iter()
+        .flat_map(|(_, attempt)| attempt.report.checks.iter().filter(|check| check.failed()))
+        .map(|check| match &check.found {
+            Some(found) => format!("{} ({found})", check.id),
+            None => check.id.clone(),
+        })
+        .collect();
+    let message =
+        format!("the gate of phase '{}' did not pass: {}", view.current_phase.id, checks.join("; "));
+    failure::report(&Failure::gate(message, Some(view.next.summary.clone())), globals)
+}
+
+fn collect(
+    option: &str,
+    pairs: Vec<(String, String)>,
+    into: &mut BTreeMap<String, Given>,
+) -> Result<(), Failure> {
+    let mut seen = std::collections::BTreeSet::new();
+    for (name, value) in pairs {
+        if !seen.insert(name.clone()) {
+            return Err(Failure::wrong_usage(
+                format!("--{option} {name} was given twice"),
+                "give every name once",
+            ));
+        }
+        into.insert(name, Given::Text(value));
+    }
+    Ok(())
+}
+
+fn read_evidence(path: &std::path::Path) -> Result<BTreeMap<String, Given>, Failure> {
+    let hint = "write a JSON object: {\"tests_passed\": 42}";
+    let text = if path.as_os_str() == "-" {
+        std::io::read_to_string(std::io::stdin())
+    } else {
+        std::fs::read_to_string(path)
+    };
+    let text = text.map_err(|error| {
+        Failure::wrong_usage(format!("--evidence-file {}: {error}", path.display()), hint)
+    })?;
+    let values: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(&text).map_err(|error| {
+            Failure::wrong_usage(format!("--evidence-file {}: {error}", path.display()), hint)
+        })?;
+    Ok(values.into_iter().map(|(name, value)| (name, Given::Json(value))).collect())
+}

@@ -1,0 +1,25 @@
+//! `leftoff completions`
+
+use crate::commands::{Outcome, Run, parser};
+use crate::globals::Globals;
+use clap_complete::Shell;
+use std::process::ExitCode;
+
+/// Completions for a shell, on stdout
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  leftoff completions bash > ~/.local/share/bash-completion/completions/leftoff\n  leftoff completions zsh > ~/.zfunc/_leftoff"
+)]
+pub struct Completions {
+    /// Shell: bash, zsh, fish, elvish or powershell
+    shell: Shell,
+}
+
+impl Run for Completions {
+    fn run(self, globals: &Globals) -> Outcome {
+        let mut text = Vec::new();
+        clap_complete::generate(self.shell, &mut parser(None), "leftoff", &mut text);
+        globals.out().text(&String::from_utf8_lossy(&text));
+        Ok(ExitCode::SUCCESS)
+    }
+}

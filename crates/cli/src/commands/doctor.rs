@@ -1,0 +1,40 @@
+//! `leftoff doctor`
+
+use crate::commands::{Outcome, Run};
+use crate::failure::Failure;
+use crate::globals::Globals;
+use crate::ui::Tone;
+use std::process::ExitCode;
+
+/// Look for what is wrong, and touch nothing
+///
+/// Checks the configuration, every workflow definition, the store, and each session's snapshot against its log. Exit code 4 when something was found.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  leftoff doctor\n  leftoff doctor --json")]
+pub struct Doctor {}
+
+impl Run for Doctor {
+    fn run(self, globals: &Globals) -> Outcome {
+        let findings = engine::diagnose(globals.options.clone())?;
+        let out = globals.out();
+        if globals.json {
+            out.json(&serde_json::json!({ "findings": findings }));
+        } else {
+            for finding in &findings {
+                out.text(&format!(
+                    "{} {}",
+                    out.paint(Tone::Bad, &format!("{}:", finding.kind)),
+                    finding.message
+                ));
+                if let Some(hint) = &finding.hint {
+                    out.text(&format!("  {hint}"));
+                }
+            }
+        }
+        if findings.is_empty() {
+            out.say("nothing is wrong");
+            return Ok(ExitCode::SUCCESS);
+        }
+        Err(Failure::findings(format!("{} findings", findings.len()), None))
+    }
+}

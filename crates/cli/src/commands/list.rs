@@ -1,0 +1,86 @@
+//! `leftoff list`
+
+use crate::commands::{Outcome, Run};
+use crate::failure::Failure;
+use crate::globals::Globals;
+use crate::ui;
+use engine::ListRequest;
+use model::lifecycle::Lifecycle;
+use model::nearest::nearest;
+use std::process::ExitCode;
+
+/// Sessions of this project, the newest activity first
+///
+/// The number in front is given once and never changes: it can be used wherever an id can.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  leftoff list\n  leftoff list --all --search login\n  leftoff list --agents"
+)]
+pub struct List {
+    /// Finished and abandoned ones too
+    #[arg(long)]
+    all: bool,
+    /// Agent sessions that were seen here, instead of sessions
+    #[arg(long)]
+    agents: bool,
+    /// Only those: active, paused, completed, failed or abandoned
+    #[arg(long)]
+    status: Option<String>,
+    /// Only those of a layout
+    #[arg(long)]
+    layout: Option<String>,
+    /// Only those with this text in id, title, goal, target or notes
+    #[arg(long)]
+    search: Option<String>,
+}
+
+impl Run for List {
+    fn run(self, globals: &Globals) -> Outcome {
+        if self.agents {
+            return agents(globals);
+        }
+        let lifecycles = match &self.status {
+            Some(status) => vec![known(status)?],
+            None if self.all => Vec::new(),
+            None => ["active", "paused", "failed"].map(ToOwned::to_owned).to_vec(),
+        };
+        let request = ListRequest { lifecycles, layout: self.layout, search: self.search };
+        let listing = globals.query()?.list(&request)?;
+        let out = globals.out();
+        if globals.json {
+            out.json(&listing);
+            return Ok(ExitCode::SUCCESS);
+        }
+        ui::session::warn(&listing.warnings, &out);
+        if listing.sessions.is_empty() {
+            out.say("no sessions; see the finished ones too: leftoff list --all");
+        } else {
+            out.text(&ui::list::sessions(&listing.sessions, jiff::Timestamp::now(), &out));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn known(status: &str) -> Result<String, Failure> {
+    if Lifecycle::NAMES.contains(&status) {
+        return Ok(status.to_owned());
+    }
+    let hint = match nearest(status, Lifecycle::NAMES) {
+        Some(name) => format!("did you mean '{name}'?"),
+        None => format!("use one of {}", Lifecycle::NAMES.join(", ")),
+    };
+    Err(Failure::wrong_usage(format!("there is no status '{status}'"), hint))
+}
+
+fn agents(globals: &Globals) -> Outcome {
+    let agents = globals.query()?.agents()?;
+    let out = globals.out();
+    if globals.json {
+        out.json(&serde_json::json!({ "agents": agents }));
+    } else if agents.is_empty() {
+        out.say("no agent session was seen here");
+    } else {
+        out.text(&ui::list::agents(&agents, jiff::Timestamp::now()));
+    }
+    Ok(ExitCode::SUCCESS)
+}

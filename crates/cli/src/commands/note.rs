@@ -1,0 +1,58 @@
+//! `leftoff note`
+
+use crate::arguments::pair;
+use crate::commands::{Outcome, Run, answered};
+use crate::failure::Failure;
+use crate::globals::Globals;
+use model::gate::{Given, guess};
+use model::nearest::nearest;
+use model::note::NoteKind;
+
+/// Write down what the next one must know
+///
+/// Decisions with their reason, what was tried and did not work, assumptions, blockers: all of it comes back in the brief. `leftoff note resolve ID` settles a blocker, a question or a deferred point.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  leftoff note \"Rotate on every use: replay is then visible\" --kind decision\n  leftoff note \"Staging certificate expired\" --kind blocker\n  leftoff note resolve 3"
+)]
+pub struct NoteCommand {
+    /// What to write down; or `resolve ID`
+    #[arg(required = true, value_name = "TEXT", num_args = 1..)]
+    text: Vec<String>,
+    /// note, decision, tried, assumption, blocker, question, override or deferred [default: note]
+    #[arg(long)]
+    kind: Option<String>,
+    /// A free field of the note; may be given several times
+    #[arg(long, value_name = "K=V", value_parser = pair)]
+    field: Vec<(String, String)>,
+}
+
+impl Run for NoteCommand {
+    fn run(self, globals: &Globals) -> Outcome {
+        if let [word, id] = self.text.as_slice()
+            && word == "resolve"
+        {
+            let id = id.parse().map_err(|_| {
+                Failure::wrong_usage(format!("{id:?} is no note's number"), "see the numbers: leftoff show")
+            })?;
+            let answer = globals.command()?.resolve_note(id)?;
+            return answered(&format!("note {id} resolved"), &answer, globals);
+        }
+        let kind = parse_kind(self.kind.as_deref())?;
+        let fields = self.field.into_iter().map(|(name, value)| (name, guess(&Given::Text(value)))).collect();
+        let answer = globals.command()?.note(kind, &self.text.join(" "), fields)?;
+        answered(&format!("{} noted", kind.name()), &answer, globals)
+    }
+}
+
+fn parse_kind(text: Option<&str>) -> Result<NoteKind, Failure> {
+    let Some(text) = text else { return Ok(NoteKind::Note) };
+    NoteKind::parse(text).ok_or_else(|| {
+        let names = NoteKind::ALL.map(NoteKind::name);
+        let hint = match nearest(text, names) {
+            Some(name) => format!("did you mean '{name}'?"),
+            None => format!("use one of {}", names.join(", ")),
+        };
+        Failure::wrong_usage(format!("there is no kind of note '{text}'"), hint)
+    })
+}

@@ -1,0 +1,38 @@
+//! `leftoff run`
+
+use crate::commands::{Outcome, Run, answered};
+use crate::globals::Globals;
+
+/// Begin the next run of a workflow in this session, such as the next round of a review
+///
+/// An unfinished run of the same workflow is gone on with instead. A completed session is active again.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  leftoff run start\n  leftoff run start map\n  leftoff round start review"
+)]
+pub struct RunCommand {
+    #[command(subcommand)]
+    action: Option<Action>,
+}
+
+#[derive(clap::Subcommand)]
+enum Action {
+    /// Begin the next run
+    Start {
+        /// Workflow [default: that of the current run]
+        workflow: Option<String>,
+    },
+}
+
+impl Run for RunCommand {
+    fn run(self, globals: &Globals) -> Outcome {
+        let workflow = match self.action {
+            Some(Action::Start { workflow }) => workflow,
+            None => None,
+        };
+        let answer = globals.command()?.start_run(workflow.as_deref())?;
+        let run = &answer.view.run;
+        let done = format!("run {} of {}", run.ordinal, run.workflow);
+        answered(&done, &answer, globals)
+    }
+}

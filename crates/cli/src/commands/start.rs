@@ -1,0 +1,64 @@
+//! `leftoff start`
+
+use crate::arguments::pair;
+use crate::commands::{Outcome, Run, answered};
+use crate::globals::Globals;
+use engine::{Intent, StartRequest};
+use model::gate::Given;
+
+/// Start a session here, and be told what is next
+///
+/// The session becomes the active one of this worktree. One that was active is paused, unless another live agent works on it: then the new one stands beside it. A folder that was never used is set up by itself.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  leftoff start\n  leftoff start review --target src/auth --title \"Review of the log-in\"\n  leftoff start spec --goal \"Exports run in the background\" --set ticket=ABC-12"
+)]
+pub struct Start {
+    /// Workflow to go through [default: the project's, else plan-implement-review]
+    workflow: Option<String>,
+    /// What it is called [default: from the goal, else the branch]
+    #[arg(long)]
+    title: Option<String>,
+    /// What is to be reached
+    #[arg(long)]
+    goal: Option<String>,
+    /// What it is about: a path, a branch, a ticket
+    #[arg(long)]
+    target: Option<String>,
+    /// How large the work is; kept as the field `type`
+    #[arg(long = "type", value_parser = ["simple", "medium", "complex"])]
+    size: Option<String>,
+    /// An id of your own [default: eight random characters]
+    #[arg(long)]
+    id: Option<String>,
+    /// Format on disk [default: native]
+    #[arg(long)]
+    layout: Option<String>,
+    /// A free field of the session; may be given several times
+    #[arg(long = "set", value_name = "K=V", value_parser = pair)]
+    set: Vec<(String, String)>,
+    /// Stand beside the active session instead of pausing it
+    #[arg(long)]
+    parallel: bool,
+}
+
+impl Run for Start {
+    fn run(self, globals: &Globals) -> Outcome {
+        let mut engine = globals.open(Intent::Create)?;
+        let size = self.size.map(|size| ("type".to_owned(), size));
+        let fields = self.set.into_iter().chain(size).map(|(name, value)| (name, Given::Text(value)));
+        let answer = engine.start(&StartRequest {
+            workflow: self.workflow,
+            title: self.title,
+            goal: self.goal,
+            target: self.target,
+            id: self.id,
+            layout: self.layout,
+            fields: fields.collect(),
+            parallel: self.parallel,
+        })?;
+        let view = &answer.view;
+        let done = format!("started: {} ({})", engine::words::one_line(&view.title, 80), view.workflow.name);
+        answered(&done, &answer, globals)
+    }
+}

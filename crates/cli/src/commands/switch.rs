@@ -1,0 +1,21 @@
+//! `leftoff switch`
+
+use crate::commands::{Outcome, Run, answered};
+use crate::globals::Globals;
+
+/// Make another session the active one of this worktree
+///
+/// The session that was active is paused. Switching to the active one changes nothing.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  leftoff switch k3v9\n  leftoff switch 2")]
+pub struct Switch {
+    /// Session: its id, the beginning of one, or its number in `list`
+    id: String,
+}
+
+impl Run for Switch {
+    fn run(self, globals: &Globals) -> Outcome {
+        let answer = globals.command()?.switch(&self.id)?;
+        answered("is the active one", &answer, globals)
+    }
+}

@@ -1,0 +1,102 @@
+//! Failures on stderr and as exit codes: the one place where an error becomes words for a terminal or JSON for a program.
+
+use crate::globals::Globals;
+use crate::ui::Out;
+use engine::Class;
+use serde_json::json;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+pub const GATE_DID_NOT_PASS: u8 = 5;
+const WRONG_USAGE: u8 = 2;
+
+#[derive(Debug)]
+pub struct Failure {
+    kind: String,
+    message: String,
+    hint: Option<String>,
+    code: u8,
+}
+
+impl Failure {
+    pub fn wrong_usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self {
+            kind: "wrong_usage".to_owned(),
+            message: message.into(),
+            hint: Some(hint.into()),
+            code: WRONG_USAGE,
+        }
+    }
+
+    pub fn failed(message: String, hint: impl Into<String>) -> Self {
+        Self { kind: "io".to_owned(), message, hint: Some(hint.into()), code: code_of(Class::Failed) }
+    }
+
+    pub fn gate(message: String, hint: Option<String>) -> Self {
+        Self { kind: "gate_failed".to_owned(), message, hint, code: GATE_DID_NOT_PASS }
+    }
+
+    /// Something was found that is against a rule: exit code 4.
+    pub fn findings(message: String, hint: Option<String>) -> Self {
+        Self { kind: "findings".to_owned(), message, hint, code: code_of(Class::Refused) }
+    }
+
+    pub fn no_command() -> Self {
+        Self::wrong_usage("no command was given", "see what there is: leftoff --help")
+    }
+}
+
+impl From<engine::Error> for Failure {
+    fn from(error: engine::Error) -> Self {
+        Self {
+            kind: error.kind().to_owned(),
+            message: error.to_string(),
+            hint: error.hint(),
+            code: code_of(error.class()),
+        }
+    }
+}
+
+/// Shows a failure; gives its exit code.
+pub fn report(failure: &Failure, globals: &Globals) -> ExitCode {
+    let out = globals.out();
+    if globals.json {
+        out.raw_error(&as_json(&failure.kind, &failure.message, failure.hint.as_deref()));
+    } else {
+        out.error(&failure.message, failure.hint.as_deref());
+    }
+    ExitCode::from(failure.code)
+}
+
+/// What the parser said: help and version are answers, everything else is wrong usage.
+pub fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    let text = error.render().to_string();
+    let out = Out::plain();
+    if !error.use_stderr() {
+        out.text(&text);
+        return ExitCode::SUCCESS;
+    }
+    let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+    if arguments.iter().any(|word| word == "--json") {
+        let first = message.lines().next().unwrap_or_default();
+        out.raw_error(&as_json("wrong_usage", first, Some("see: leftoff --help")));
+    } else {
+        out.raw_error(&format!("error: {message}"));
+    }
+    ExitCode::from(WRONG_USAGE)
+}
+
+fn as_json(kind: &str, message: &str, hint: Option<&str>) -> String {
+    json!({ "error": { "kind": kind, "message": message, "hint": hint } }).to_string()
+}
+
+fn code_of(class: Class) -> u8 {
+    match class {
+        Class::Failed => 1,
+        Class::WrongUsage => WRONG_USAGE,
+        Class::NothingThere => 3,
+        Class::Refused => 4,
+        Class::NeedsAPerson => 6,
+        Class::OutcomeUnknown => 7,
+    }
+}

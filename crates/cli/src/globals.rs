@@ -1,0 +1,85 @@
+//! Options that every command takes.
+
+use crate::ui::{Colour, Out};
+use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
+use engine::{Engine, Intent, Options, Result};
+use std::path::PathBuf;
+
+#[derive(Debug, Clone, Default)]
+pub struct Globals {
+    pub options: Options,
+    pub json: bool,
+    pub colour: Colour,
+    pub quiet: bool,
+    pub verbose: bool,
+}
+
+impl Globals {
+    /// Adds the options to a parser.
+    pub fn declare(command: Command) -> Command {
+        let flag = |name: &'static str, help: &'static str| {
+            Arg::new(name).long(name).help(help).global(true).action(ArgAction::SetTrue)
+        };
+        let value = |name: &'static str, word: &'static str, help: &'static str| {
+            Arg::new(name).long(name).value_name(word).help(help).global(true)
+        };
+        command.next_help_heading("Everywhere").args([
+            value("project", "DIR", "Project folder [default: the nearest one above this folder]")
+                .value_hint(ValueHint::DirPath)
+                .value_parser(clap::value_parser!(PathBuf)),
+            value(
+                "session",
+                "ID",
+                "Session: its id, the beginning of one, or its number in `list` [env: LEFTOFF_SESSION]",
+            ),
+            value("key", "K", "Makes the command count once: the same key answers as the first time"),
+            flag("json", "One JSON document on stdout"),
+            value("color", "WHEN", "Colours: auto, always or never [default: auto]")
+                .value_parser(["auto", "always", "never"]),
+            flag("quiet", "No talk on stderr").short('q'),
+            flag("verbose", "More talk on stderr").short('v'),
+            flag("yes", "Answer every question with yes"),
+        ])
+    }
+
+    pub fn out(&self) -> Out {
+        Out::new(self)
+    }
+
+    /// The engine for a question.
+    pub fn query(&self) -> Result<Engine> {
+        self.open(Intent::Query)
+    }
+
+    /// The engine for a change of a session that exists.
+    pub fn command(&self) -> Result<Engine> {
+        self.open(Intent::Command)
+    }
+
+    pub fn open(&self, intent: Intent) -> Result<Engine> {
+        let engine = Engine::open(self.options.clone(), intent)?;
+        if self.verbose {
+            self.out().say(&format!("project {}", engine.project().root.display()));
+        }
+        Ok(engine)
+    }
+}
+
+impl From<&ArgMatches> for Globals {
+    fn from(matches: &ArgMatches) -> Self {
+        let text = |name| matches.get_one::<String>(name).cloned();
+        let from_environment =
+            || std::env::var("LEFTOFF_SESSION").ok().filter(|value: &String| !value.is_empty());
+        Self {
+            options: Options {
+                project: matches.get_one::<PathBuf>("project").cloned(),
+                session: text("session").or_else(from_environment),
+                key: text("key"),
+            },
+            json: matches.get_flag("json"),
+            colour: Colour::parse(text("color").as_deref()),
+            quiet: matches.get_flag("quiet"),
+            verbose: matches.get_flag("verbose"),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The brief for a person: progress, what is done with what proof, what failed and why, timing, what is next.
+
+use crate::ui::{Out, Tone, session, wrapped};
+use engine::brief::Brief;
+use engine::view::{GateOutcome, PhaseView};
+use engine::words::{ago, duration, one_line};
+use model::gate::shown;
+use model::lifecycle::Lifecycle;
+use model::note::{Note, NoteKind};
+use model::progress::Status;
+use std::fmt::Write;
+
+const INDENT: &str = "   ";
+const LONGEST: usize = 400;
+
+pub fn text(brief: &Brief, out: &Out) -> String {
+    let parts = [
+        identity(brief, out),
+        progress(brief, out),
+        completed(brief, out),
+        failed(brief, out),
+        status(brief, out),
+        notes("Blocked, open:", brief.open_notes(), brief, out),
+        notes("Decided:", brief.notes(NoteKind::Decision), brief, out),
+        notes("Tried, did not work:", brief.notes(NoteKind::Tried), brief, out),
+        notes("Assumed:", brief.notes(NoteKind::Assumption), brief, out),
+        notes("Overridden:", brief.notes(NoteKind::Override), brief, out),
+        notes("Notes:", brief.notes(NoteKind::Note), brief, out),
+        timing(brief, out),
+        here_now(brief, out),
+    ];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("\n")
+}
+
+fn identity(brief: &Brief, out: &Out) -> String {
+    let view = &brief.session;
+    let heading = format!("Session {}: {}", view.session_id, view.workflow.name);
+    let mut text = format!("{}\n", out.paint(Tone::Heading, &heading));
+    text.push_str(&row("", &view.title, out));
+    if let Some(goal) = &view.goal {
+        text.push_str(&row("Goal: ", goal, out));
+    }
+    if let Some(target) = &view.target {
+        text.push_str(&row("Target: ", target, out));
+    }
+    text
+}
+
+fn progress(brief: &Brief, out: &Out) -> String {
+    let view = &brief.session;
+    let heading = format!(
+        "Progress: Phase {} of {} ({}% complete)",
+        view.current_phase.number, view.workflow.total_phases, view.progress.percent
+    );
+    let mut text = format!("{}\n", out.paint(Tone::Heading, &heading));
+    if let Some(phase) = view.current().filter(|_| view.run.completed_at.is_none()) {
+        let started = phase.started_at.map(|at| format!(" (started {})", ago(at, brief.now)));
+        let current = format!("Phase {}, {}{}", phase.number, phase.title, started.unwrap_or_default());
+        text.push_str(&row("Current: ", &current, out));
+    }
+    if let Some(average) = view.progress.average_phase_seconds {
+        text.push_str(&row("Average phase time: ", &duration(average), out));
+    }
+    if view.progress.stalled {
+        let warning = format!("{INDENT}! Current phase taking longer than average\n");
+        text.push_str(&out.paint(Tone::Warning, &warning));
+    }
+    text
+}
+
+fn completed(brief: &Brief, out: &Out) -> String {
+    let view = &brief.session;
+    let done: Vec<&PhaseView> =
+        view.phases.iter().filter(|phase| view.completed_phases.contains(&phase.number)).collect();
+    if done.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("{}\n", out.paint(Tone::Heading, "Completed phases (do not do again):"));
+    for phase in done {
+        let time = phase.duration_seconds.map(|seconds| format!(" ({})", duration(seconds)));
+        let verdict = match &phase.skipped_reason {
+            Some(reason) => format!(" skipped: {}", one_line(reason, LONGEST)),
+            None => " checkpoint PASSED".to_owned(),
+        };
+        let line = format!("{}{}{verdict}", phase.title, time.unwrap_or_default());
+        text.push_str(&row(&format!("Phase {}: ", phase.number), &line, out));
+        if let Some(attempt) = phase.attempts.last() {
+            text.push_str(&evidence(&attempt.report.evidence, "Evidence: ", out));
+            text.push_str(&evidence(&attempt.report.outputs, "Outputs: ", out));
+        }
+    }
+    text
+}
+
+fn failed(brief: &Brief, out: &Out) -> String {
+    let Some((phase, attempt)) = brief.session.failed_attempt() else { return String::new() };
+    let heading = format!(
+        "Phase {}: {} checkpoint FAILED (attempt {}, {})",
+        phase.number,
+        phase.title,
+        phase.attempt_count,
+        ago(attempt.at, brief.now)
+    );
+    let mut text = format!("{}\n", out.paint(Tone::Bad, &heading));
+    text.push_str(&evidence(&attempt.report.evidence, "Evidence: ", out));
+    for check in phase.gate.checks.iter().filter(|check| check.outcome == GateOutcome::Failed) {
+        let found = check.found.as_ref().map(|found| format!(": {found}")).unwrap_or_default();
+        let needed = check.needed.as_ref().map(|needed| format!(", needs {needed}")).unwrap_or_default();
+        text.push_str(&deeper("Issue: ", &format!("{}{found}{needed}", check.id), out));
+        if let Some(help) = &check.help {
+            text.push_str(&deeper("To mend: ", help, out));
+        }
+    }
+    text
+}
+
+fn status(brief: &Brief, out: &Out) -> String {
+    let view = &brief.session;
+    let heading = format!("Current status: {}", view.status.name());
+    let tone = match view.status {
+        Status::Failed | Status::CheckpointFailed => Tone::Bad,
+        Status::Abandoned | Status::Paused | Status::PossiblyStalled => Tone::Warning,
+        Status::Completed | Status::Active => Tone::Heading,
+    };
+    let mut text = format!("{}\n", out.paint(tone, &heading));
+    match &view.lifecycle {
+        Lifecycle::Active => {}
+        Lifecycle::Paused { at, reason, context } => {
+            text.push_str(&row("Paused ", &format!("{}: {reason}", ago(*at, brief.now)), out));
+            if let Some(context) = context {
+                text.push_str(&row("In the middle of: ", context, out));
+            }
+        }
+        Lifecycle::Completed { at, forced } => {
+            let how = if *forced { "Closed early" } else { "Finished" };
+            text.push_str(&row(how, &format!(" {}", ago(*at, brief.now)), out));
+        }
+        Lifecycle::Failed { error, .. } => text.push_str(&row("Error: ", error, out)),
+        Lifecycle::Abandoned { at, reason } => {
+            let why = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+            text.push_str(&row("Given up ", &format!("{}{why}", ago(*at, brief.now)), out));
+        }
+    }
+    text.push_str(&row("Next step: ", &view.next.summary, out));
+    if let Some(command) = &view.next.command {
+        let _ = writeln!(text, "{INDENT}{}", out.paint(Tone::Command, command));
+    }
+    for warning in &view.warnings {
+        text.push_str(&row("! ", &warning.message, out));
+    }
+    text
+}
+
+fn notes<'a>(heading: &str, notes: impl Iterator<Item = &'a Note>, brief: &Brief, out: &Out) -> String {
+    let lines: Vec<String> = notes
+        .map(|note| {
+            let line = format!("{} ({}, {})", note.text, ago(note.at, brief.now), note.actor);
+            let label =
+                if note.is_open() { format!("{} {}: ", note.kind.name(), note.id) } else { "- ".to_owned() };
+            row(&label, &line, out)
+        })
+        .collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!("{}\n{}", out.paint(Tone::Heading, heading), lines.join(""))
+}
+
+fn timing(brief: &Brief, out: &Out) -> String {
+    let view = &brief.session;
+    let mut text = format!("{}\n", out.paint(Tone::Heading, "Timing:"));
+    text.push_str(&row("Started: ", &ago(view.created_at, brief.now), out));
+    let updated = format!("{} by {}", ago(view.updated_at, brief.now), view.last_actor);
+    text.push_str(&row("Last updated: ", &updated, out));
+    if let Some(seconds) = view.progress.estimated_remaining_seconds.filter(|_| view.progress.remaining > 0) {
+        text.push_str(&row("Estimated remaining: ", &format!("~{}", duration(seconds)), out));
+    }
+    text
+}
+
+fn here_now(brief: &Brief, out: &Out) -> String {
+    if brief.here_now.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("{}\n", out.paint(Tone::Heading, "Here now:"));
+    for other in &brief.here_now {
+        let id: String = other.agent_session.chars().take(8).collect();
+        let on = other.session_id.as_ref().map(|id| format!(" on {id}")).unwrap_or_default();
+        let line = format!("{} {id}{on}, seen {}", other.agent, ago(other.last_seen, brief.now));
+        text.push_str(&row("", &line, out));
+    }
+    text
+}
+
+fn evidence(values: &serde_json::Map<String, serde_json::Value>, label: &str, out: &Out) -> String {
+    if values.is_empty() {
+        return String::new();
+    }
+    let pairs: Vec<String> = values.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
+    deeper(label, &pairs.join(", "), out)
+}
+
+fn row(label: &str, text: &str, out: &Out) -> String {
+    indented(INDENT, label, text, out)
+}
+
+fn deeper(label: &str, text: &str, out: &Out) -> String {
+    indented("      ", label, text, out)
+}
+
+fn indented(indent: &str, label: &str, text: &str, out: &Out) -> String {
+    let width = out.width.saturating_sub(indent.len());
+    let line = wrapped(&format!("{label}{}", one_line(text, LONGEST)), width, indent.len() + 2);
+    format!("{indent}{line}\n")
+}
+
+/// Where nothing is going on, one line.
+pub fn nothing(out: &Out) -> String {
+    session::line("", "No session is going on here. Begin one: leftoff start", out)
+}

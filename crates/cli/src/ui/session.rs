@@ -1,0 +1,173 @@
+//! A session in a screenful, and what a command did to it.
+
+use crate::ui::{Out, Tone, wrapped};
+use engine::view::{PhaseView, View, Warning};
+use engine::words::{duration, one_line};
+use engine::{Answer, Next};
+use model::gate::{Attempt, AttemptOutcome, shown};
+use model::lifecycle::Lifecycle;
+use std::fmt::Write;
+
+const LONGEST_LINE: usize = 400;
+
+/// The session as `status` shows it.
+pub fn status(view: &View, out: &Out) -> String {
+    let mut text = format!(
+        "{} {}  {}\n",
+        out.paint(Tone::Heading, &view.session_id),
+        one_line(&view.title, out.width.saturating_sub(view.session_id.len() + 20)),
+        state(view, out)
+    );
+    if let Some(goal) = &view.goal {
+        let _ = writeln!(text, "{}", line("Goal: ", goal, out));
+    }
+    if let Lifecycle::Paused { reason, context, .. } = &view.lifecycle {
+        let _ = writeln!(text, "{}", line("Paused: ", reason, out));
+        if let Some(context) = context {
+            let _ = writeln!(text, "{}", line("In the middle of: ", context, out));
+        }
+    }
+    let _ = writeln!(
+        text,
+        "{} v{}{}, {} of {} phases done ({} %){}",
+        view.workflow.name,
+        view.workflow.version,
+        run_of(view),
+        view.completed_phases.len(),
+        view.workflow.total_phases,
+        view.progress.percent,
+        estimate(view)
+    );
+    for phase in &view.phases {
+        let _ = writeln!(text, "{}", phase_line(phase, view, out));
+    }
+    let open = view.notes.iter().filter(|note| note.is_open());
+    for note in open {
+        let label = format!("{} {}: ", note.kind.name(), note.id);
+        let _ = writeln!(text, "{}", out.paint(Tone::Warning, &line(&label, &note.text, out)));
+    }
+    text.push_str(&next(&view.next, out));
+    text
+}
+
+/// The session with every attempt and every note.
+pub fn whole(view: &View, out: &Out) -> String {
+    let mut text = status(view, out);
+    for phase in view.phases.iter().filter(|phase| !phase.attempts.is_empty()) {
+        let heading = format!("\nPhase {}, {}:", phase.number, one_line(&phase.title, 60));
+        let _ = writeln!(text, "{}", out.paint(Tone::Heading, &heading));
+        for (attempt, ordinal) in phase.attempts.iter().zip(1..) {
+            text.push_str(&attempt_lines(ordinal, attempt, out));
+        }
+    }
+    if !view.notes.is_empty() {
+        let _ = writeln!(text, "\n{}", out.paint(Tone::Heading, "Notes:"));
+    }
+    for note in &view.notes {
+        let resolved = if note.resolved_at.is_some() { ", resolved" } else { "" };
+        let label = format!("  {} {}{resolved}: ", note.id, note.kind.name());
+        let _ = writeln!(text, "{}", line(&label, &format!("{} ({})", note.text, note.actor), out));
+    }
+    for (name, value) in &view.fields {
+        let _ = writeln!(text, "{}", line(&format!("{}: ", one_line(name, 60)), &shown(value), out));
+    }
+    text
+}
+
+fn attempt_lines(ordinal: u32, attempt: &Attempt, out: &Out) -> String {
+    let verdict = match attempt.outcome {
+        AttemptOutcome::Passed => "passed",
+        AttemptOutcome::Failed => "FAILED",
+    };
+    let mut text = format!("  attempt {ordinal}: {verdict}, {} by {}\n", attempt.at, attempt.actor);
+    for (name, value) in attempt.report.evidence.iter().chain(&attempt.report.outputs) {
+        let _ = writeln!(text, "{}", line(&format!("    {}=", one_line(name, 60)), &shown(value), out));
+    }
+    for check in attempt.report.checks.iter().filter(|check| check.failed()) {
+        let found = check.found.as_deref().unwrap_or("missing");
+        let _ = writeln!(text, "{}", line(&format!("    failed {}: ", one_line(&check.id, 60)), found, out));
+    }
+    text
+}
+
+/// What a command did, in a few lines.
+pub fn answer(done: &str, answer: &Answer, out: &Out) -> String {
+    let view = &answer.view;
+    let word = if view.already { "nothing to do, it was done before" } else { done };
+    format!("{} {word}\n{}", out.paint(Tone::Heading, &view.session_id), next(&view.next, out))
+}
+
+/// The next step and its command.
+pub fn next(next: &Next, out: &Out) -> String {
+    let mut text = format!("{}\n", line("Next: ", &next.summary, out));
+    if let Some(command) = &next.command {
+        let _ = writeln!(text, "  {}", out.paint(Tone::Command, command));
+    }
+    text
+}
+
+/// Warnings go to stderr: they are talk.
+pub fn warn(warnings: &[Warning], out: &Out) {
+    for warning in warnings {
+        let hint = warning.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        out.warn(&format!("{}{hint}", warning.message));
+    }
+}
+
+pub fn mark(phase: &PhaseView, view: &View) -> &'static str {
+    match phase.status.as_str() {
+        "completed" => "[x]",
+        "skipped" => "[-]",
+        "in_progress" if view.failed_attempt().is_some() => "[!]",
+        "in_progress" => "[>]",
+        _ => "[ ]",
+    }
+}
+
+fn phase_line(phase: &PhaseView, view: &View, out: &Out) -> String {
+    let time = match (phase.duration_seconds, phase.number == view.current_phase.number) {
+        (Some(seconds), _) => format!(" ({})", duration(seconds)),
+        (None, true) => view
+            .progress
+            .time_in_phase_seconds
+            .map(|seconds| format!(" (for {})", duration(seconds)))
+            .unwrap_or_default(),
+        (None, false) => String::new(),
+    };
+    let attempts =
+        if phase.attempt_count > 1 { format!(", {} attempts", phase.attempt_count) } else { String::new() };
+    let line =
+        format!("  {} {} {}{time}{attempts}", mark(phase, view), phase.number, one_line(&phase.title, 60));
+    match mark(phase, view) {
+        "[x]" => out.paint(Tone::Good, &line),
+        "[!]" => out.paint(Tone::Bad, &line),
+        "[>]" => out.paint(Tone::Heading, &line),
+        _ => out.paint(Tone::Faint, &line),
+    }
+}
+
+fn state(view: &View, out: &Out) -> String {
+    use model::progress::Status;
+    let tone = match view.status {
+        Status::Completed | Status::Active => Tone::Good,
+        Status::Failed | Status::CheckpointFailed => Tone::Bad,
+        Status::Abandoned | Status::Paused | Status::PossiblyStalled => Tone::Warning,
+    };
+    out.paint(tone, view.status.name())
+}
+
+fn run_of(view: &View) -> String {
+    if view.run.ordinal > 1 { format!(", run {}", view.run.ordinal) } else { String::new() }
+}
+
+fn estimate(view: &View) -> String {
+    match view.progress.estimated_remaining_seconds.filter(|_| view.progress.remaining > 0) {
+        Some(seconds) => format!(", about {} left", duration(seconds)),
+        None => String::new(),
+    }
+}
+
+/// A labelled line that fits the terminal.
+pub fn line(label: &str, text: &str, out: &Out) -> String {
+    wrapped(&format!("{label}{}", one_line(text, LONGEST_LINE)), out.width, 2)
+}

@@ -1,0 +1,371 @@
+//! The brief as an agent reads it. Under a budget the least important goes first; what must not be lost stays.
+
+use crate::brief::Brief;
+use crate::view::{CheckView, GateOutcome, PhaseView};
+use crate::words::{ago, date, defused, duration, moment, quoted};
+use model::gate::shown;
+use model::lifecycle::Lifecycle;
+use model::note::{Note, NoteKind};
+use std::fmt::Write;
+
+/// How closely things are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    Full,
+    /// What is done on one line.
+    Short,
+    /// Long texts and lists cut.
+    Tight,
+}
+
+impl Detail {
+    fn longest_text(self) -> usize {
+        match self {
+            Self::Full => 500,
+            Self::Short => 200,
+            Self::Tight => 80,
+        }
+    }
+
+    fn longest_list(self) -> usize {
+        match self {
+            Self::Full => 50,
+            Self::Short => 10,
+            Self::Tight => 3,
+        }
+    }
+}
+
+struct Section {
+    text: String,
+    /// Never dropped, whatever the budget.
+    essential: bool,
+}
+
+/// Markdown of at most `budget` tokens, a token being four bytes.
+pub fn markdown(brief: &Brief, budget: Option<usize>) -> String {
+    let longest = budget.map_or(usize::MAX, |tokens| tokens.saturating_mul(4));
+    for detail in [Detail::Full, Detail::Short] {
+        let mut sections = sections(brief, detail);
+        loop {
+            let text = joined(&sections);
+            if text.len() <= longest {
+                return text;
+            }
+            let Some(last) = sections.iter().rposition(|section| !section.essential) else { break };
+            sections.remove(last);
+        }
+    }
+    let essential: Vec<Section> =
+        sections(brief, Detail::Tight).into_iter().filter(|section| section.essential).collect();
+    joined(&essential)
+}
+
+fn joined(sections: &[Section]) -> String {
+    let texts: Vec<&str> = sections.iter().map(|section| section.text.trim_end()).collect();
+    texts.join("\n\n") + "\n"
+}
+
+/// In the reader's order: what to do, what not to do again, what is wrong, the rest.
+fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
+    let essential = |text: String| (!text.is_empty()).then_some(Section { text, essential: true });
+    let optional = |text: String| (!text.is_empty()).then_some(Section { text, essential: false });
+    let by_kind = |title: &str, kind: NoteKind| {
+        let notes: Vec<&Note> = brief.notes(kind).filter(|note| note.resolved_at.is_none()).collect();
+        listed(title, &notes, brief, detail)
+    };
+    let waiting: Vec<&Note> = brief.open_notes().collect();
+    [
+        essential(head(brief, detail)),
+        essential(next(brief, detail)),
+        essential(done(brief, detail)),
+        essential(failed(brief, detail)),
+        essential(listed("Blocked, open", &waiting, brief, detail)),
+        optional(by_kind("Decided", NoteKind::Decision)),
+        optional(by_kind("Tried, did not work", NoteKind::Tried)),
+        optional(by_kind("Assumed", NoteKind::Assumption)),
+        optional(by_kind("Overridden", NoteKind::Override)),
+        optional(warnings(brief, detail)),
+        optional(by_kind("Notes", NoteKind::Note)),
+        optional(here_now(brief)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn head(brief: &Brief, detail: Detail) -> String {
+    let view = &brief.session;
+    let mut text = format!(
+        "# Where you left off: {} (session {})\n",
+        defused(&view.title, detail.longest_text()),
+        view.session_id
+    );
+    if let Some(goal) = &view.goal {
+        let _ = writeln!(text, "Goal: {}", quoted(goal, detail.longest_text()));
+    }
+    if let Some(target) = &view.target {
+        let _ = writeln!(text, "Target: {}", quoted(target, detail.longest_text()));
+    }
+    text.push_str(&standing(brief, detail));
+    let _ = write!(text, " Workflow {} v{}", view.workflow.name, defused(&view.workflow.version, 20));
+    if view.run.ordinal > 1 {
+        let _ = write!(text, ", run {}", view.run.ordinal);
+    }
+    if let Some(branch) = &brief.branch {
+        let _ = write!(text, ", branch {}", defused(branch, 100));
+    }
+    let _ = writeln!(
+        text,
+        ". Last change by {}, {}.",
+        defused(&view.last_actor.to_string(), 60),
+        ago(view.updated_at, brief.now)
+    );
+    text
+}
+
+/// Where exactly: the phase and its time, or how it ended.
+fn standing(brief: &Brief, detail: Detail) -> String {
+    let view = &brief.session;
+    let place = format!(
+        "Phase {} of {}, **{}**",
+        view.current_phase.number, view.workflow.total_phases, view.current_phase.id
+    );
+    let figures = format!("{} % done", view.progress.percent);
+    match &view.lifecycle {
+        Lifecycle::Active if view.run.completed_at.is_some() => {
+            format!("Run {} is **finished** ({figures}); the session is still open.", view.run.ordinal)
+        }
+        Lifecycle::Active => format!("{place}{}. {figures}{}.", time_in_phase(brief), remaining(brief)),
+        Lifecycle::Paused { at, reason, context } => {
+            let context = context.as_ref().map_or_else(String::new, |context| {
+                format!(", in the middle of {}", quoted(context, detail.longest_text()))
+            });
+            format!(
+                "{place}. **Paused** since {}: {}{context}. {figures}.",
+                ago(*at, brief.now),
+                quoted(reason, detail.longest_text())
+            )
+        }
+        Lifecycle::Completed { at, forced: false } => {
+            format!(
+                "**Finished** {}: all {} phases are done. Do none of them again.",
+                ago(*at, brief.now),
+                view.workflow.total_phases
+            )
+        }
+        Lifecycle::Completed { at, forced: true } => format!(
+            "**Closed early** {}: {} of {} phases are done ({figures}).",
+            ago(*at, brief.now),
+            view.completed_phases.len(),
+            view.workflow.total_phases
+        ),
+        Lifecycle::Failed { at, error } => {
+            format!(
+                "{place}. **Failed** {}: {}. {figures}.",
+                ago(*at, brief.now),
+                quoted(error, detail.longest_text())
+            )
+        }
+        Lifecycle::Abandoned { at, reason } => {
+            let reason = reason
+                .as_ref()
+                .map_or_else(String::new, |reason| format!(": {}", quoted(reason, detail.longest_text())));
+            format!(
+                "**Given up** {}{reason}. It was at phase {} ({}), {figures}.",
+                ago(*at, brief.now),
+                view.current_phase.number,
+                view.current_phase.id
+            )
+        }
+    }
+}
+
+fn time_in_phase(brief: &Brief) -> String {
+    let progress = &brief.session.progress;
+    let Some(time) = progress.time_in_phase_seconds else { return String::new() };
+    let average = match (progress.average_phase_seconds, progress.stalled) {
+        (Some(average), true) => format!(" (average phase {}: longer than usual)", duration(average)),
+        (Some(average), false) => format!(" (average phase {})", duration(average)),
+        (None, _) => String::new(),
+    };
+    format!(", since {}{average}", duration(time))
+}
+
+fn remaining(brief: &Brief) -> String {
+    match brief.session.progress.estimated_remaining_seconds {
+        Some(seconds) => format!(", about {} left", duration(seconds)),
+        None => String::new(),
+    }
+}
+
+fn next(brief: &Brief, detail: Detail) -> String {
+    let next = &brief.session.next;
+    let mut text = format!("## Next\n1. {}\n", defused(&next.summary, detail.longest_text() * 2));
+    if let Some(command) = &next.command {
+        let _ = writeln!(text, "2. `{command}`");
+    }
+    text
+}
+
+fn done(brief: &Brief, detail: Detail) -> String {
+    let view = &brief.session;
+    let finished: Vec<&PhaseView> =
+        view.phases.iter().filter(|phase| view.completed_phases.contains(&phase.number)).collect();
+    if finished.is_empty() {
+        return String::new();
+    }
+    let title = "## Done: do not do again\n";
+    match detail {
+        Detail::Full => {
+            let lines: Vec<String> = finished.iter().map(|phase| done_line(phase)).collect();
+            format!("{title}{}", lines.join(""))
+        }
+        Detail::Short | Detail::Tight => {
+            let names: Vec<String> =
+                finished.iter().map(|phase| format!("{} {}", phase.number, phase.id)).collect();
+            format!("{title}{}\n", names.join(", "))
+        }
+    }
+}
+
+fn done_line(phase: &PhaseView) -> String {
+    let mut line = format!("- {} {}", phase.number, phase.id);
+    if let Some(reason) = &phase.skipped_reason {
+        let _ = write!(line, ": skipped, {}", quoted(reason, 200));
+    }
+    if let Some(seconds) = phase.duration_seconds {
+        let _ = write!(line, " ({})", duration(seconds));
+    }
+    if let Some(attempt) = phase.attempts.last() {
+        let proof = [("evidence", &attempt.report.evidence), ("outputs", &attempt.report.outputs)]
+            .into_iter()
+            .filter(|(_, values)| !values.is_empty())
+            .map(|(word, values)| format!("{word} {}", pairs(values)))
+            .collect::<Vec<_>>();
+        if !proof.is_empty() {
+            let _ = write!(line, ": {}", proof.join("; "));
+        }
+    }
+    let warned = phase.gate.checks.iter().filter(|check| check.outcome == GateOutcome::Failed).count();
+    if warned > 0 {
+        let _ = write!(line, " (passed with {warned} failed checks: the gate is lenient)");
+    }
+    if phase.attempt_count > 1 {
+        let _ = write!(line, " (attempt {})", phase.attempt_count);
+    }
+    line.push('\n');
+    line
+}
+
+fn pairs(values: &serde_json::Map<String, serde_json::Value>) -> String {
+    let shown: Vec<String> = values
+        .iter()
+        .take(20)
+        .map(|(name, value)| format!("{}={}", defused(name, 60), defused(&shown(value), 80)))
+        .collect();
+    shown.join(", ")
+}
+
+fn failed(brief: &Brief, detail: Detail) -> String {
+    let view = &brief.session;
+    let Some((phase, attempt)) = view.failed_attempt() else { return String::new() };
+    let mut text = format!(
+        "## Failed: attempt {} of {}, {}\n",
+        phase.attempt_count,
+        phase.id,
+        moment(attempt.at, brief.now)
+    );
+    if !attempt.report.evidence.is_empty() {
+        let _ = writeln!(text, "Evidence: {}", pairs(&attempt.report.evidence));
+    }
+    for check in phase.gate.checks.iter().filter(|check| check.outcome == GateOutcome::Failed) {
+        text.push_str(&failed_line(check, detail));
+    }
+    text
+}
+
+fn failed_line(check: &CheckView, detail: Detail) -> String {
+    let longest = detail.longest_text();
+    let mut line = format!("- {}", defused(&check.id, 80));
+    if let Some(found) = &check.found {
+        let _ = write!(line, ": {}", defused(found, longest));
+    }
+    if let Some(needed) = &check.needed {
+        let _ = write!(line, ", needs {}", defused(needed, longest));
+    }
+    if let Some(help) = &check.help {
+        let _ = write!(line, ". {}", defused(help, longest));
+    }
+    line.push('\n');
+    line
+}
+
+fn listed(title: &str, notes: &[&Note], brief: &Brief, detail: Detail) -> String {
+    if notes.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("## {title}\n");
+    // The newest first: under a limit the oldest go.
+    for note in notes.iter().rev().take(detail.longest_list()) {
+        let _ = writeln!(text, "- {}", note_line(note, brief, detail));
+    }
+    let left_out = notes.len().saturating_sub(detail.longest_list());
+    if left_out > 0 {
+        let _ = writeln!(text, "- and {left_out} more: `leftoff show {}`", brief.session.session_id);
+    }
+    text
+}
+
+fn note_line(note: &Note, brief: &Brief, detail: Detail) -> String {
+    let mut line = quoted(&note.text, detail.longest_text());
+    if !note.fields.is_empty() {
+        let fields: serde_json::Map<_, _> =
+            note.fields.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        let _ = write!(line, " [{}]", pairs(&fields));
+    }
+    let _ = write!(line, " ({}, {}", date(note.at), defused(&note.actor.to_string(), 60));
+    if note.is_open() {
+        let _ = write!(
+            line,
+            "; {} {}, settled by `leftoff note resolve {}`",
+            note.kind.name(),
+            ago(note.at, brief.now),
+            note.id
+        );
+    }
+    line.push(')');
+    line
+}
+
+fn warnings(brief: &Brief, detail: Detail) -> String {
+    if brief.session.warnings.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<String> = brief
+        .session
+        .warnings
+        .iter()
+        .map(|warning| format!("- {}\n", defused(&warning.message, detail.longest_text())))
+        .collect();
+    format!("## Warnings\n{}", lines.join(""))
+}
+
+fn here_now(brief: &Brief) -> String {
+    if brief.here_now.is_empty() {
+        return String::new();
+    }
+    let mut text = "## Here now\n".to_owned();
+    for other in &brief.here_now {
+        let id: String = other.agent_session.chars().take(8).collect();
+        let _ = write!(text, "- {} {}", defused(&other.agent, 30), defused(&id, 8));
+        if let Some(session) = &other.session_id {
+            let _ = write!(text, " on session {session}");
+        }
+        if let Some(branch) = &other.branch {
+            let _ = write!(text, ", branch {}", defused(branch, 100));
+        }
+        let _ = writeln!(text, ", seen {}", ago(other.last_seen, brief.now));
+    }
+    text
+}

@@ -1,0 +1,96 @@
+//! `.leftoff/config.toml`: what a project sets. Everything has a default; a mistake is told with its line.
+
+use crate::error::{Error, FileMistake, Result};
+use crate::place::Project;
+use serde::Deserialize;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+pub const DEFAULT_WORKFLOW: &str = "plan-implement-review";
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// The workflow that `start` uses when none is named.
+    pub workflow: Option<String>,
+    /// Another store than the embedded one.
+    pub store: Option<String>,
+    #[serde(default)]
+    pub policy: Policy,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Policy {
+    #[serde(default, rename = "override")]
+    pub override_: Who,
+    #[serde(default)]
+    pub approve: Who,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Who {
+    #[default]
+    Person,
+    Anyone,
+}
+
+/// What a new project gets: all defaults, said in comments.
+pub const TEMPLATE: &str = "\
+# leftoff: what this project sets. Every line is optional.
+
+# The workflow that `leftoff start` uses when none is named.
+# workflow = \"plan-implement-review\"
+
+# Who may pass a gate by --override, and who may approve: \"person\" (at a terminal) or \"anyone\".
+# [policy]
+# override = \"person\"
+# approve = \"person\"
+";
+
+impl Config {
+    pub fn path(project: &Project) -> PathBuf {
+        project.folder().join("config.toml")
+    }
+
+    pub fn read(project: &Project) -> Result<Self> {
+        let path = Self::path(project);
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Ok(Self::default());
+            }
+            Err(error) => return Err(Error::io(format!("reading {}", path.display()), error)),
+        };
+        let config: Self = toml::from_str(&text).map_err(|error| Error::BadConfig {
+            mistake: FileMistake {
+                path: path.display().to_string(),
+                line: error.span().map_or(1, |span| line_of(&text, span.start)),
+                message: error.message().to_owned(),
+                hint: None,
+            },
+        })?;
+        config.check_store()?;
+        Ok(config)
+    }
+
+    pub fn workflow(&self) -> &str {
+        self.workflow.as_deref().unwrap_or(DEFAULT_WORKFLOW)
+    }
+
+    fn check_store(&self) -> Result<()> {
+        match &self.store {
+            None => Ok(()),
+            Some(store) => Err(Error::NotSupported {
+                what: format!("store = {store:?}"),
+                hint: "take the line out of .leftoff/config.toml: the embedded store needs no setting"
+                    .to_owned(),
+            }),
+        }
+    }
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    text.as_bytes().iter().take(offset).filter(|byte| **byte == b'\n').count() + 1
+}

@@ -1,0 +1,94 @@
+//! Looks for what is wrong and touches nothing. Every finding says what to do about it.
+
+use crate::config::Config;
+use crate::definitions;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::{Intent, Options};
+use model::session::{FOLD_VERSION, Session};
+use serde::Serialize;
+use store::{Filter, Loaded};
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    pub kind: String,
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+impl Finding {
+    fn new(kind: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { kind: kind.to_owned(), message: message.into(), hint: Some(hint.into()) }
+    }
+
+    fn of(error: &Error) -> Self {
+        Self { kind: error.kind().to_owned(), message: error.to_string(), hint: error.hint() }
+    }
+}
+
+/// All that is wrong with this project. Not being in a project is an error, a broken store is a finding.
+pub fn diagnose(options: Options) -> Result<Vec<Finding>> {
+    let engine = match Engine::open(options, Intent::Query) {
+        Ok(engine) => engine,
+        Err(error @ Error::NoProject { .. }) => return Err(error),
+        Err(error) => return Ok(vec![Finding::of(&error)]),
+    };
+    let mut findings = Vec::new();
+    if let Err(error) = Config::read(&engine.project) {
+        findings.push(Finding::of(&error));
+    }
+    findings.extend(definition_findings(&engine));
+    for line in engine.store.check()? {
+        findings.push(Finding::new("store", line, "take a copy first: leftoff store backup FILE"));
+    }
+    for line in engine.store.info()?.warnings {
+        findings.push(Finding::new("store_place", line, "a local disk is faster and safer"));
+    }
+    findings.extend(session_findings(&engine)?);
+    Ok(findings)
+}
+
+fn definition_findings(engine: &Engine) -> Vec<Finding> {
+    let mistakes = definitions::all(&engine.project)
+        .into_iter()
+        .filter_map(|source| definitions::check(&source).err())
+        .flatten();
+    mistakes
+        .map(|mistake| {
+            Finding::new("definition", mistake.to_string(), "mend it; leftoff workflow check shows it again")
+        })
+        .collect()
+}
+
+/// Each session folded again from its log, against the snapshot that commands trust.
+fn session_findings(engine: &Engine) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for listed in engine.store.list(&Filter::default())? {
+        let id = listed.row.id;
+        let Some(loaded) = engine.store.load(&id)? else { continue };
+        match engine.replay(&id) {
+            Err(error) => findings.push(Finding::of(&error)),
+            Ok(session) => {
+                if let Some(kind) = &session.unknown_event {
+                    let message = format!("session {id} holds an event of a newer leftoff: '{kind}'");
+                    findings.push(Finding::new("newer_event", message, "use the newer leftoff for it"));
+                }
+                if !snapshot_agrees(&loaded, session) {
+                    let message = format!("the snapshot of session {id} is not what its log says");
+                    findings.push(Finding::new("snapshot", message, "the log is the truth; report this"));
+                }
+            }
+        }
+    }
+    Ok(findings)
+}
+
+/// A snapshot that another fold wrote is not trusted anyway.
+fn snapshot_agrees(loaded: &Loaded, from_log: Session) -> bool {
+    match &loaded.snapshot {
+        Some(snapshot) if snapshot.fold_version == FOLD_VERSION => {
+            serde_json::from_str::<Session>(&snapshot.body).is_ok_and(|kept| kept == from_log.trimmed())
+        }
+        Some(_) | None => true,
+    }
+}

@@ -1,0 +1,301 @@
+//! The engine: a project, its store, a clock, and who is asking. Opens them; commands and queries are beside it.
+
+use crate::clock::{Clock, SystemClock};
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::place::Project;
+use crate::presence::AgentIdentity;
+use crate::processes::{Processes, SystemProcesses};
+use crate::view::Warning;
+use model::event::{Event, Recorded};
+use model::id::SessionId;
+use model::nearest::nearest;
+use model::session::{FOLD_VERSION, Session};
+use model::workflow::Workflow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use store::{Access, EventRow, Filter, Loaded, MemoryStore, SqliteStore, Store};
+
+/// How long a command waits for its turn to write.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What a front end was told before any command.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Where to look for the project; the current folder when it is not given.
+    pub project: Option<PathBuf>,
+    /// A session's id, the beginning of one, or its number.
+    pub session: Option<String>,
+    /// Makes a command count once.
+    pub key: Option<String>,
+}
+
+/// Who runs this process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    pub user: String,
+    pub host: String,
+    /// Known from the environment that the agent was given.
+    pub agent: Option<AgentIdentity>,
+}
+
+impl Caller {
+    pub fn of_this_process() -> Self {
+        let set = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
+        Self {
+            user: set("USER")
+                .or_else(|| set("LOGNAME"))
+                .unwrap_or_else(|| format!("uid-{}", rustix::process::getuid().as_raw())),
+            host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+            agent: set("LEFTOFF_AGENT_SESSION").and_then(|text| AgentIdentity::parse(&text)),
+        }
+    }
+}
+
+/// What the store is opened for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Intent {
+    /// Writes nothing; a project without a store has no sessions.
+    Query,
+    /// Changes a session that exists.
+    Command,
+    /// Sets the project up if need be.
+    Create,
+}
+
+/// Which session a command means when none is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Want {
+    /// The active one of this worktree, else the one with the newest activity, finished or not.
+    Latest,
+    /// The same, unless it is finished.
+    Unfinished,
+}
+
+pub struct Engine {
+    pub(crate) project: Project,
+    pub(crate) config: Config,
+    pub(crate) store: Box<dyn Store>,
+    pub(crate) clock: Box<dyn Clock>,
+    pub(crate) processes: Box<dyn Processes>,
+    pub(crate) caller: Caller,
+    pub(crate) options: Options,
+    /// What opening found that every view should carry.
+    pub(crate) warnings: Vec<Warning>,
+    pub(crate) patience: Duration,
+}
+
+impl Engine {
+    pub fn open(options: Options, intent: Intent) -> Result<Self> {
+        let from = match &options.project {
+            Some(folder) => folder.clone(),
+            None => {
+                std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?
+            }
+        };
+        let project = match intent {
+            Intent::Create => Project::find_or_here(&from)?,
+            Intent::Query | Intent::Command => Project::find(&from)?,
+        };
+        let mut warnings = Vec::new();
+        let config = match Config::read(&project) {
+            Ok(config) => config,
+            // A mistake in a setting must not hide where things stand.
+            Err(error) if intent == Intent::Query => {
+                warnings.push(Warning::from_error("config", &error));
+                Config::default()
+            }
+            Err(error) => return Err(error),
+        };
+        let store = open_store(&project, intent, &mut warnings)?;
+        Ok(Self {
+            project,
+            config,
+            store,
+            clock: Box::new(SystemClock),
+            processes: Box::new(SystemProcesses),
+            caller: Caller::of_this_process(),
+            options,
+            warnings,
+            patience: PATIENCE,
+        })
+    }
+
+    pub fn project(&self) -> &Project {
+        &self.project
+    }
+
+    /// Waits at most this long for a turn to write: a hook has little time.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.patience = patience;
+    }
+
+    /// The session that is meant: named, else bound to the asking agent, else this worktree's.
+    pub(crate) fn select(&self, want: Want) -> Result<SessionId> {
+        if let Some(asked) = &self.options.session {
+            return self.resolve(asked);
+        }
+        let fallback = self.latest_of_worktree(want)?;
+        if let Some(bound) = self.bound_session()? {
+            let is_open = self.store.load(&bound)?.is_some_and(|found| is_unfinished(&found.row.lifecycle));
+            if is_open || (fallback.is_none() && want == Want::Latest) {
+                return Ok(bound);
+            }
+        }
+        fallback.ok_or_else(|| Error::NoSession { worktree: self.project.worktree() })
+    }
+
+    /// The session that a text names: a number of the list, an id, or the beginning of one.
+    pub(crate) fn resolve(&self, asked: &str) -> Result<SessionId> {
+        if !asked.is_empty() && asked.bytes().all(|byte| byte.is_ascii_digit()) {
+            let number = asked.parse().unwrap_or(u64::MAX);
+            return self
+                .store
+                .with_number(number)?
+                .ok_or_else(|| Error::UnknownSession { asked: asked.to_owned(), nearest: None });
+        }
+        if let Ok(id) = SessionId::parse(asked)
+            && self.store.load(&id)?.is_some()
+        {
+            return Ok(id);
+        }
+        let mut found = if asked.is_empty() { Vec::new() } else { self.store.with_prefix(asked, 10)? };
+        if let Some(same) = found.iter().position(|id| id.as_str().eq_ignore_ascii_case(asked)) {
+            return Ok(found.swap_remove(same));
+        }
+        match found.len() {
+            1 => Ok(found.swap_remove(0)),
+            0 => Err(self.unknown_session(asked)?),
+            _ => Err(Error::AmbiguousSession {
+                asked: asked.to_owned(),
+                candidates: found.iter().map(ToString::to_string).collect(),
+            }),
+        }
+    }
+
+    /// A session and its row, from its snapshot where that can be trusted, else from its log.
+    pub(crate) fn load(&self, id: &SessionId) -> Result<(Loaded, Session)> {
+        let loaded = self
+            .store
+            .load(id)?
+            .ok_or_else(|| Error::UnknownSession { asked: id.to_string(), nearest: None })?;
+        let trusted = loaded
+            .snapshot
+            .as_ref()
+            .filter(|snapshot| {
+                snapshot.fold_version == FOLD_VERSION && snapshot.version == loaded.row.version
+            })
+            .and_then(|snapshot| serde_json::from_str(&snapshot.body).ok());
+        let session = match trusted {
+            Some(session) => session,
+            None => self.replay(id)?.trimmed(),
+        };
+        Ok((loaded, session))
+    }
+
+    /// A session folded from its whole log.
+    pub(crate) fn replay(&self, id: &SessionId) -> Result<Session> {
+        let events = self.history(id)?;
+        Session::fold(&events).ok_or_else(|| Error::BrokenLog {
+            session: id.to_string(),
+            why: "it does not begin with the session's start".to_owned(),
+        })
+    }
+
+    pub(crate) fn history(&self, id: &SessionId) -> Result<Vec<Recorded>> {
+        self.store.events(id, 0, None)?.iter().map(|row| read_event(id, row)).collect()
+    }
+
+    /// The definition that a run was started with.
+    pub(crate) fn definition(&self, hash: &str) -> Result<Option<Workflow>> {
+        Ok(self.store.definition(hash)?.and_then(|body| serde_json::from_str(&body).ok()))
+    }
+
+    pub(crate) fn latest_of_worktree(&self, want: Want) -> Result<Option<SessionId>> {
+        let worktree = self.project.worktree();
+        if let Some(active) = self.store.active(&worktree)? {
+            return Ok(Some(active));
+        }
+        let lifecycles = match want {
+            Want::Latest => Vec::new(),
+            Want::Unfinished => UNFINISHED.map(ToOwned::to_owned).to_vec(),
+        };
+        let filter = Filter { lifecycles, worktree: Some(worktree), limit: Some(1), ..Filter::default() };
+        Ok(self.store.list(&filter)?.pop().map(|listed| listed.row.id))
+    }
+
+    fn bound_session(&self) -> Result<Option<SessionId>> {
+        let Some(identity) = self.asking_agent()? else { return Ok(None) };
+        Ok(self.store.agent(&identity.agent, &identity.id)?.and_then(|row| row.session))
+    }
+
+    fn unknown_session(&self, asked: &str) -> Result<Error> {
+        let some = Filter { limit: Some(1_000), ..Filter::default() };
+        let ids: Vec<String> =
+            self.store.list(&some)?.into_iter().map(|listed| listed.row.id.to_string()).collect();
+        Ok(Error::UnknownSession {
+            asked: asked.to_owned(),
+            nearest: nearest(asked, ids.iter().map(String::as_str)).map(ToOwned::to_owned),
+        })
+    }
+}
+
+const UNFINISHED: [&str; 3] = ["active", "paused", "failed"];
+
+pub(crate) fn is_unfinished(lifecycle: &str) -> bool {
+    UNFINISHED.contains(&lifecycle)
+}
+
+/// A kept event as the model knows it.
+pub(crate) fn read_event(id: &SessionId, row: &EventRow) -> Result<Recorded> {
+    Ok(Recorded {
+        version: row.version,
+        at: row.at,
+        actor: serde_json::from_str(&row.actor).map_err(|error| Error::BrokenLog {
+            session: id.to_string(),
+            why: format!("the actor of event {}: {error}", row.version),
+        })?,
+        event: Event::read(&row.kind, &row.body),
+    })
+}
+
+fn open_store(project: &Project, intent: Intent, warnings: &mut Vec<Warning>) -> Result<Box<dyn Store>> {
+    let database = project.database()?;
+    match intent {
+        Intent::Create => create_store(project, &database, warnings),
+        Intent::Query => open_or_empty(&database, Access::Read),
+        Intent::Command => open_or_empty(&database, Access::Write),
+    }
+}
+
+/// Nothing was ever kept here: an empty store says so to every question.
+fn open_or_empty(database: &Path, access: Access) -> Result<Box<dyn Store>> {
+    match SqliteStore::open(database, access) {
+        Ok(store) => Ok(Box::new(store)),
+        Err(store::Error::Missing { .. }) => Ok(Box::new(MemoryStore::default())),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Only a store that never existed may be put elsewhere; one that exists and cannot be written is an error.
+fn create_store(project: &Project, database: &Path, warnings: &mut Vec<Warning>) -> Result<Box<dyn Store>> {
+    let existed = database.exists();
+    match SqliteStore::open(database, Access::Create) {
+        Ok(store) => Ok(Box::new(store)),
+        Err(store::Error::ReadOnly { .. }) if !existed && *database == project.default_database() => {
+            let elsewhere = project.move_database_to_state_folder()?;
+            warnings.push(Warning {
+                kind: "store_elsewhere".to_owned(),
+                message: format!(
+                    "{} cannot be written, so the store is {}",
+                    database.display(),
+                    elsewhere.display()
+                ),
+                hint: Some("it stays there for this project: leftoff store info".to_owned()),
+                path: Some(elsewhere.display().to_string()),
+            });
+            Ok(Box::new(SqliteStore::open(&elsewhere, Access::Create)?))
+        }
+        Err(error) => Err(error.into()),
+    }
+}

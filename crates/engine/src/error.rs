@@ -1,0 +1,250 @@
+//! Everything that can go wrong, with what to do next. Each front end shows it in its own way; none words it again.
+
+use model::Refusal;
+use model::id::InvalidId;
+use std::path::PathBuf;
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What sort of failure it is; the command line's exit codes follow from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Class {
+    /// I/O, the store.
+    Failed,
+    WrongUsage,
+    NothingThere,
+    Refused,
+    /// A person must answer, and none is there.
+    NeedsAPerson,
+    OutcomeUnknown,
+}
+
+/// A mistake in a file that a person wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileMistake {
+    pub path: String,
+    pub line: usize,
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+impl std::fmt::Display for FileMistake {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, " ({hint})"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error("{folder} is not inside a leftoff project or a git repository")]
+    NoProject { folder: PathBuf },
+    #[error("{folder} has no sessions yet")]
+    NoStore { folder: PathBuf },
+    #[error("no session is going on in {worktree}")]
+    NoSession { worktree: String },
+    #[error("no session is paused in {worktree}")]
+    NothingPaused { worktree: String },
+    #[error("there is no session '{asked}'")]
+    UnknownSession { asked: String, nearest: Option<String> },
+    #[error("'{asked}' could be any of {}", candidates.join(", "))]
+    AmbiguousSession { asked: String, candidates: Vec<String> },
+    #[error("{asked:?} cannot be a session's id: {why}")]
+    InvalidSessionId { asked: String, why: InvalidId },
+    #[error("{asked:?} cannot be a workflow's name: {why}")]
+    InvalidWorkflowName { asked: String, why: InvalidId },
+    #[error("there is a session {existing} already")]
+    IdTaken { existing: String },
+    #[error("there is no workflow '{asked}'")]
+    UnknownWorkflow { asked: String, nearest: Option<String>, known: Vec<String> },
+    #[error("{}", mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    BadDefinition { mistakes: Vec<FileMistake> },
+    #[error("{path} exists already")]
+    AlreadyThere { path: PathBuf },
+    #[error("{mistake}")]
+    BadConfig { mistake: FileMistake },
+    #[error("key '{key}' was used for another command")]
+    KeyUsed { key: String },
+    #[error("{what} is too long: {length} bytes, and {longest} is the most")]
+    TooLong { what: &'static str, length: usize, longest: usize },
+    #[error("{message}")]
+    WrongUsage { message: String, hint: String },
+    #[error("session {session} is at work in another worktree: {worktree}")]
+    ActiveElsewhere { session: String, worktree: String, agent: String },
+    #[error("{what} is not supported by this version")]
+    NotSupported { what: String, hint: String },
+    #[error("the session changed again and again while this was decided")]
+    Contended,
+    #[error(transparent)]
+    Store(store::Error),
+    #[error("{doing}: {source}")]
+    Io { doing: String, source: std::io::Error },
+    #[error("the log of session {session} cannot be read: {why}")]
+    BrokenLog { session: String, why: String },
+}
+
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        match error {
+            store::Error::IdTaken { existing } => Self::IdTaken { existing: existing.to_string() },
+            other => Self::Store(other),
+        }
+    }
+}
+
+impl Error {
+    pub(crate) fn io(doing: impl Into<String>, source: std::io::Error) -> Self {
+        Self::Io { doing: doing.into(), source }
+    }
+
+    pub fn class(&self) -> Class {
+        match self {
+            Self::Refused(refusal) if refusal.is_unknown_name() => Class::NothingThere,
+            Self::Refused(_)
+            | Self::IdTaken { .. }
+            | Self::BadDefinition { .. }
+            | Self::AlreadyThere { .. }
+            | Self::KeyUsed { .. }
+            | Self::ActiveElsewhere { .. }
+            | Self::NotSupported { .. } => Class::Refused,
+            Self::NoProject { .. }
+            | Self::NoStore { .. }
+            | Self::NoSession { .. }
+            | Self::NothingPaused { .. }
+            | Self::UnknownSession { .. }
+            | Self::AmbiguousSession { .. }
+            | Self::UnknownWorkflow { .. } => Class::NothingThere,
+            Self::InvalidSessionId { .. }
+            | Self::InvalidWorkflowName { .. }
+            | Self::TooLong { .. }
+            | Self::WrongUsage { .. } => Class::WrongUsage,
+            Self::Store(store::Error::Unknown { .. }) => Class::OutcomeUnknown,
+            Self::BadConfig { .. }
+            | Self::Contended
+            | Self::Store(_)
+            | Self::Io { .. }
+            | Self::BrokenLog { .. } => Class::Failed,
+        }
+    }
+
+    /// A short, stable name for programs.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Refused(refusal) => refusal.kind(),
+            Self::NoProject { .. } => "no_project",
+            Self::NoStore { .. } => "no_store",
+            Self::NoSession { .. } => "no_session",
+            Self::NothingPaused { .. } => "nothing_paused",
+            Self::UnknownSession { .. } => "unknown_session",
+            Self::AmbiguousSession { .. } => "ambiguous_session",
+            Self::InvalidSessionId { .. } => "invalid_session_id",
+            Self::InvalidWorkflowName { .. } => "invalid_workflow_name",
+            Self::IdTaken { .. } => "id_taken",
+            Self::UnknownWorkflow { .. } => "unknown_workflow",
+            Self::BadDefinition { .. } => "bad_definition",
+            Self::AlreadyThere { .. } => "already_there",
+            Self::BadConfig { .. } => "bad_config",
+            Self::KeyUsed { .. } => "key_used",
+            Self::TooLong { .. } => "too_long",
+            Self::WrongUsage { .. } => "wrong_usage",
+            Self::ActiveElsewhere { .. } => "active_elsewhere",
+            Self::NotSupported { .. } => "not_supported",
+            Self::Contended => "contended",
+            Self::Store(error) => store_kind(error),
+            Self::Io { .. } => "io",
+            Self::BrokenLog { .. } => "broken_log",
+        }
+    }
+
+    /// What to do next.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Refused(refusal) => refusal.hint(),
+            Self::NoProject { .. } => {
+                "begin here with: leftoff start, or name a project: --project DIR".to_owned()
+            }
+            Self::NoStore { .. } | Self::NoSession { .. } => "begin with: leftoff start".to_owned(),
+            Self::NothingPaused { .. } => {
+                "see what there is: leftoff list --all; begin with: leftoff start".to_owned()
+            }
+            Self::UnknownSession { nearest: Some(name), .. } => {
+                format!("did you mean '{name}'? See what there is: leftoff list --all")
+            }
+            Self::UnknownSession { nearest: None, .. } => "see what there is: leftoff list --all".to_owned(),
+            Self::AmbiguousSession { .. } => "give more of the id".to_owned(),
+            Self::InvalidSessionId { .. } => {
+                "leave --id out to be given one, or use letters, digits, '-', '_' and '.'".to_owned()
+            }
+            Self::InvalidWorkflowName { .. } => "use letters, digits, '-' and '_'".to_owned(),
+            Self::IdTaken { existing } => {
+                format!("go on with it: leftoff resume {existing}, or choose another --id")
+            }
+            Self::UnknownWorkflow { nearest, known, .. } => match nearest {
+                Some(name) => format!("did you mean '{name}'? There are {}", known.join(", ")),
+                None => format!("there are {}; write your own: leftoff workflow new NAME", known.join(", ")),
+            },
+            Self::BadDefinition { .. } => "mend the definition, then see: leftoff workflow check".to_owned(),
+            Self::AlreadyThere { .. } => "edit it, or choose another name".to_owned(),
+            Self::BadConfig { .. } => "mend the file; leftoff doctor checks it".to_owned(),
+            Self::KeyUsed { .. } => "use a new key for a new command".to_owned(),
+            Self::TooLong { .. } => "put long text into a file and name the file".to_owned(),
+            Self::WrongUsage { hint, .. } | Self::NotSupported { hint, .. } => hint.clone(),
+            Self::ActiveElsewhere { session, agent, .. } => format!(
+                "{agent} works on it there; pause it first (leftoff pause --session {session}), or begin your own: leftoff start"
+            ),
+            Self::Contended => "nothing was changed; run the command again".to_owned(),
+            Self::Store(error) => store_hint(error),
+            Self::Io { .. } => return None,
+            Self::BrokenLog { .. } => "see what is wrong: leftoff doctor".to_owned(),
+        };
+        Some(hint)
+    }
+}
+
+fn store_kind(error: &store::Error) -> &'static str {
+    match error {
+        store::Error::Conflict { .. } | store::Error::ActiveTaken { .. } | store::Error::KeyTaken => {
+            "contended"
+        }
+        store::Error::IdTaken { .. } => "id_taken",
+        store::Error::Busy { .. } => "store_busy",
+        store::Error::Missing { .. } => "no_store",
+        store::Error::NotADatabase { .. } => "not_a_database",
+        store::Error::Newer { .. } => "newer_database",
+        store::Error::ReadOnly { .. } => "read_only",
+        store::Error::Full { .. } => "disk_full",
+        store::Error::Unknown { .. } => "outcome_unknown",
+        store::Error::Io { .. } => "io",
+        store::Error::Engine { .. } => "store",
+    }
+}
+
+fn store_hint(error: &store::Error) -> String {
+    match error {
+        store::Error::Conflict { .. }
+        | store::Error::ActiveTaken { .. }
+        | store::Error::KeyTaken
+        | store::Error::IdTaken { .. } => "nothing was changed; run the command again".to_owned(),
+        store::Error::Busy { .. } => {
+            "nothing was changed; see who holds the lock (fuser -v on the .lock file beside the database), then run the command again".to_owned()
+        }
+        store::Error::Missing { .. } => "begin with: leftoff start".to_owned(),
+        store::Error::NotADatabase { .. } => {
+            "nothing was changed; move the file away, or take a copy back that leftoff store backup made".to_owned()
+        }
+        store::Error::Newer { .. } => "nothing was changed; use the newer leftoff".to_owned(),
+        store::Error::ReadOnly { .. } => {
+            "nothing was changed; queries still work; make the folder writable for this user".to_owned()
+        }
+        store::Error::Full { .. } => "nothing was changed; make room, then run the command again".to_owned(),
+        store::Error::Unknown { .. } => {
+            "look before you repeat it: leftoff log; with --key the same command can be run again safely".to_owned()
+        }
+        store::Error::Io { .. } | store::Error::Engine { .. } => "see what is wrong: leftoff doctor".to_owned(),
+    }
+}

@@ -1,0 +1,229 @@
+//! Commands: load, decide, keep, answer. Whoever changes a session comes through here.
+
+mod activate;
+mod advance;
+mod plan;
+
+pub use activate::StartRequest;
+pub use advance::AdvanceRequest;
+
+use crate::engine::{Engine, Want};
+use crate::error::{Error, Result};
+use crate::failpoint;
+use crate::view::{self, Material, View};
+use model::command::{Command, REASON_USER_REQUEST, decide};
+use model::id::SessionId;
+use model::note::NoteKind;
+use model::run::RunPlan;
+use model::session::Session;
+use plan::{Change, Plan};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The longest text that is kept of one note, goal, reason.
+const LONGEST_TEXT: usize = 64 * 1024;
+/// How often a decision is made again when others keep changing the session.
+const TRIES: usize = 16;
+
+/// What a command answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    pub view: View,
+    /// What else happened, for people: a session that was paused, a store that was made.
+    pub said: Vec<String>,
+    /// A gate was tried and did not pass: kept, and answered with its own exit code.
+    pub gate_failed: bool,
+}
+
+impl Engine {
+    pub fn note(&mut self, kind: NoteKind, text: &str, fields: BTreeMap<String, Value>) -> Result<Answer> {
+        let text = bounded("the note", text.trim())?;
+        if text.is_empty() {
+            return Err(Error::WrongUsage {
+                message: "the note is empty".to_owned(),
+                hint: "say what the next one should know: leftoff note \"…\"".to_owned(),
+            });
+        }
+        let command = Command::AddNote { kind, text, fields };
+        self.change("note", Want::Unfinished, &command)
+    }
+
+    pub fn resolve_note(&mut self, id: u32) -> Result<Answer> {
+        let command = Command::ResolveNote { id };
+        let fingerprint = self.fingerprint("note resolve", &format!("{command:?}"));
+        self.execute(&fingerprint, |engine| {
+            // An old note may have left the snapshot; the log knows every one.
+            let subject = engine.select(Want::Unfinished)?;
+            let whole = engine.replay(&subject)?;
+            let events = decide(&whole, command.clone())?;
+            let (loaded, session) = engine.load(&subject)?;
+            Ok(Plan::of(Change { number: loaded.number, before: Some(session), events }))
+        })
+    }
+
+    pub fn pause(&mut self, reason: Option<&str>, context: Option<&str>) -> Result<Answer> {
+        let reason = bounded("the reason", reason.unwrap_or(REASON_USER_REQUEST))?;
+        let context = context.map(|text| bounded("the context", text)).transpose()?;
+        self.change("pause", Want::Unfinished, &Command::Pause { reason, context })
+    }
+
+    pub fn close(&mut self, force: bool) -> Result<Answer> {
+        self.change("close", Want::Latest, &Command::Close { force })
+    }
+
+    pub fn abandon(&mut self, reason: Option<&str>) -> Result<Answer> {
+        let reason = reason.map(|text| bounded("the reason", text)).transpose()?;
+        self.change("abandon", Want::Latest, &Command::Abandon { reason })
+    }
+
+    /// The next run of a workflow, by default the one of the current run.
+    pub fn start_run(&mut self, workflow: Option<&str>) -> Result<Answer> {
+        let fingerprint = self.fingerprint("run start", &format!("{workflow:?}"));
+        self.execute(&fingerprint, |engine| {
+            let subject = engine.select(Want::Latest)?;
+            let (loaded, session) = engine.load(&subject)?;
+            let current = session.run().map(|run| run.workflow.name.to_string());
+            let name = workflow.map(ToOwned::to_owned).or(current).unwrap_or_default();
+            let workflow = crate::definitions::load(&engine.project, &name)?;
+            let run = RunPlan::new(&workflow, Vec::new());
+            let events = decide(&session, Command::StartRun { run })?;
+            let was_active = session.lifecycle.name() == "active";
+            let mut plan = Plan::of(Change { number: loaded.number, before: Some(session), events });
+            plan.definitions.push(plan::definition_row(&workflow)?);
+            // A finished session that begins another run is active again, and takes the place of what was.
+            if !was_active {
+                engine.make_room(&mut plan, &subject)?;
+            }
+            Ok(plan)
+        })
+    }
+
+    /// A command on one session that needs nothing but the model to decide.
+    fn change(&mut self, name: &str, want: Want, command: &Command) -> Result<Answer> {
+        let fingerprint = self.fingerprint(name, &format!("{command:?}"));
+        self.execute(&fingerprint, |engine| {
+            let subject = engine.select(want)?;
+            let (loaded, session) = engine.load(&subject)?;
+            let events = decide(&session, command.clone())?;
+            Ok(Plan::of(Change { number: loaded.number, before: Some(session), events }))
+        })
+    }
+
+    /// Builds a plan inside this process's turn, keeps it, answers. A key that was used answers as the first time.
+    fn execute(
+        &mut self,
+        fingerprint: &str,
+        mut build: impl FnMut(&mut Self) -> Result<Plan>,
+    ) -> Result<Answer> {
+        for _ in 0..TRIES {
+            self.store.take_turn(self.patience)?;
+            let decided = match self.remembered(fingerprint) {
+                Ok(Some(answer)) => {
+                    self.store.give_turn_back();
+                    return Ok(answer);
+                }
+                Ok(None) => build(self),
+                Err(error) => Err(error),
+            };
+            let kept = decided.and_then(|plan| self.keep(plan, fingerprint));
+            self.store.give_turn_back();
+            match kept {
+                Err(Error::Store(
+                    store::Error::Conflict { .. } | store::Error::ActiveTaken { .. } | store::Error::KeyTaken,
+                )) => {}
+                other => return other,
+            }
+        }
+        Err(Error::Contended)
+    }
+
+    fn keep(&mut self, plan: Plan, fingerprint: &str) -> Result<Answer> {
+        let now = self.clock.now();
+        let agent = self.asking_agent()?;
+        let actor = self.actor(agent.as_ref());
+        let kept = plan.fold(now, &actor)?;
+        let answer = Answer {
+            view: self.view_of(&kept.subject, kept.number, kept.already)?,
+            said: kept.said,
+            gate_failed: kept.gate_failed,
+        };
+        let mut batch = kept.batch;
+        if batch.streams.is_empty() {
+            return Ok(answer);
+        }
+        if let Some(key) = &self.options.key {
+            batch.key = Some(plan::key_row(key, fingerprint, &answer, now)?);
+        }
+        failpoint::reached("before-append");
+        self.store.append(&batch)?;
+        failpoint::reached("after-append");
+        if kept.is_new {
+            return self.with_its_number(answer);
+        }
+        Ok(answer)
+    }
+
+    /// A new session's number is the store's to give.
+    fn with_its_number(&self, mut answer: Answer) -> Result<Answer> {
+        if let Ok(id) = SessionId::parse(&answer.view.session_id)
+            && let Some(loaded) = self.store.load(&id)?
+        {
+            answer.view.number = loaded.number;
+        }
+        Ok(answer)
+    }
+
+    /// The session as every front end shows it.
+    pub(crate) fn view_of(&self, session: &Session, number: u64, already: bool) -> Result<View> {
+        let run = session.run().ok_or_else(|| Error::BrokenLog {
+            session: session.id.to_string(),
+            why: "it has no run".to_owned(),
+        })?;
+        let definition = self.definition(&run.workflow.hash)?;
+        let current = match &definition {
+            Some(_) => None,
+            // Not stored yet: the session is just being started with it.
+            None => crate::definitions::load(&self.project, run.workflow.name.as_str()).ok(),
+        };
+        let now = self.clock.now();
+        Ok(view::build(Material {
+            session,
+            run,
+            number,
+            definition: definition.as_ref().or(current.as_ref()),
+            now,
+            name_session: self.must_be_named(session)?,
+            warnings: self.warnings_about(session, run),
+            already,
+        }))
+    }
+
+    /// What was answered under this command's key, if it was given one that was used.
+    fn remembered(&self, fingerprint: &str) -> Result<Option<Answer>> {
+        const KEPT_FOR_SECONDS: i64 = 7 * 24 * 3600;
+        let Some(key) = &self.options.key else { return Ok(None) };
+        let now = self.clock.now();
+        let since =
+            jiff::Timestamp::from_second(now.as_second().saturating_sub(KEPT_FOR_SECONDS)).unwrap_or(now);
+        let Some(row) = self.store.recall(key, since)? else { return Ok(None) };
+        if row.fingerprint != fingerprint {
+            return Err(Error::KeyUsed { key: key.clone() });
+        }
+        Ok(serde_json::from_str(&row.answer).ok())
+    }
+
+    /// Tells one command from another under the same key.
+    fn fingerprint(&self, name: &str, arguments: &str) -> String {
+        let session = self.options.session.as_deref().unwrap_or_default();
+        format!("{name}\n{session}\n{}\n{arguments}", self.project.worktree())
+    }
+}
+
+/// Text from a caller, refused when it is out of all proportion.
+fn bounded(what: &'static str, text: &str) -> Result<String> {
+    if text.len() > LONGEST_TEXT {
+        return Err(Error::TooLong { what, length: text.len(), longest: LONGEST_TEXT });
+    }
+    Ok(text.to_owned())
+}

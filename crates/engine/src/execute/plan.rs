@@ -1,0 +1,131 @@
+//! What a command is about to keep: events of one or two sessions, folded and turned into rows.
+
+use crate::error::{Error, Result};
+use crate::execute::Answer;
+use jiff::Timestamp;
+use model::actor::Actor;
+use model::event::{Event, Recorded};
+use model::session::{FOLD_VERSION, Session};
+use model::workflow::Workflow;
+use store::{Batch, Binding, DefinitionRow, EventRow, KeyRow, SessionRow, Snapshot, StreamAppend};
+
+/// New events of one session.
+pub(super) struct Change {
+    /// Its number in the list; 0 for a new one.
+    pub(super) number: u64,
+    /// None for a new session.
+    pub(super) before: Option<Session>,
+    pub(super) events: Vec<Event>,
+}
+
+/// All that one command changes. The first change is the session that the command is about.
+pub(super) struct Plan {
+    pub(super) subject: Change,
+    pub(super) others: Vec<Change>,
+    pub(super) definitions: Vec<DefinitionRow>,
+    pub(super) bindings: Vec<Binding>,
+    pub(super) said: Vec<String>,
+}
+
+/// A plan that is ready to be kept.
+pub(super) struct Kept {
+    pub(super) subject: Session,
+    pub(super) number: u64,
+    pub(super) is_new: bool,
+    pub(super) already: bool,
+    pub(super) gate_failed: bool,
+    pub(super) said: Vec<String>,
+    pub(super) batch: Batch,
+}
+
+impl Plan {
+    pub(super) fn of(subject: Change) -> Self {
+        Self { subject, others: Vec::new(), definitions: Vec::new(), bindings: Vec::new(), said: Vec::new() }
+    }
+
+    pub(super) fn fold(self, now: Timestamp, actor: &Actor) -> Result<Kept> {
+        let number = self.subject.number;
+        let is_new = self.subject.before.is_none();
+        let already = self.subject.events.is_empty();
+        let gate_failed = self.subject.events.iter().any(|event| matches!(event, Event::GateFailed { .. }));
+        let mut batch = Batch { definitions: self.definitions, bindings: self.bindings, ..Batch::default() };
+        let subject = fold_one(self.subject, now, actor, &mut batch)?;
+        for other in self.others {
+            fold_one(other, now, actor, &mut batch)?;
+        }
+        Ok(Kept { subject, number, is_new, already, gate_failed, said: self.said, batch })
+    }
+}
+
+/// The session after a change, with its rows added to the batch if anything changed.
+fn fold_one(change: Change, now: Timestamp, actor: &Actor, batch: &mut Batch) -> Result<Session> {
+    let expected = change.before.as_ref().map_or(0, |session| session.version);
+    let recorded: Vec<Recorded> = change
+        .events
+        .into_iter()
+        .zip(expected + 1..)
+        .map(|(event, version)| Recorded { version, at: now, actor: actor.clone(), event })
+        .collect();
+    let after = match change.before {
+        Some(session) => recorded.iter().fold(session, Session::apply),
+        None => Session::fold(&recorded).ok_or_else(|| Error::BrokenLog {
+            session: "(new)".to_owned(),
+            why: "it does not begin with the session's start".to_owned(),
+        })?,
+    };
+    let after = after.trimmed();
+    if !recorded.is_empty() {
+        batch.streams.push(StreamAppend {
+            expected,
+            events: recorded.iter().map(event_row).collect::<Result<_>>()?,
+            row: session_row(&after),
+            snapshot: Snapshot { fold_version: FOLD_VERSION, version: after.version, body: to_json(&after)? },
+        });
+    }
+    Ok(after)
+}
+
+pub(super) fn definition_row(workflow: &Workflow) -> Result<DefinitionRow> {
+    Ok(DefinitionRow { hash: workflow.hash.clone(), body: to_json(workflow)? })
+}
+
+pub(super) fn key_row(key: &str, fingerprint: &str, answer: &Answer, at: Timestamp) -> Result<KeyRow> {
+    Ok(KeyRow { key: key.to_owned(), fingerprint: fingerprint.to_owned(), answer: to_json(answer)?, at })
+}
+
+fn event_row(recorded: &Recorded) -> Result<EventRow> {
+    Ok(EventRow {
+        version: recorded.version,
+        at: recorded.at,
+        actor: to_json(&recorded.actor)?,
+        kind: recorded.event.kind().to_owned(),
+        body: to_json(&recorded.event)?,
+    })
+}
+
+fn session_row(session: &Session) -> SessionRow {
+    let run = session.run();
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    SessionRow {
+        id: session.id.clone(),
+        worktree: session.worktree.clone(),
+        layout: session.layout.clone(),
+        workflow: run.map(|run| run.workflow.name.to_string()).unwrap_or_default(),
+        title: session.title.clone(),
+        goal: session.goal.clone(),
+        target: session.target.clone(),
+        lifecycle: session.lifecycle.name().to_owned(),
+        parallel: session.parallel,
+        phase: run.map(|run| run.current().id().to_string()).unwrap_or_default(),
+        phases_done: run.map(|run| count(run.done())).unwrap_or_default(),
+        phases_total: run.map(|run| count(run.phases.len())).unwrap_or_default(),
+        created_at: session.created_at,
+        updated_at: session.updated_at,
+        version: session.version,
+    }
+}
+
+fn to_json(value: &impl serde::Serialize) -> Result<String> {
+    serde_json::to_string(value)
+        .map_err(|error| Error::BrokenLog { session: "(being written)".to_owned(), why: error.to_string() })
+}

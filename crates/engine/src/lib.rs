@@ -1,0 +1,48 @@
+//! The one door for every front end: finds the project, loads, decides, keeps, shows. Never prints, and never asks.
+
+pub mod brief;
+mod checks;
+mod clock;
+mod config;
+mod definitions;
+mod doctor;
+mod engine;
+mod error;
+mod execute;
+mod failpoint;
+mod next;
+mod place;
+mod presence;
+mod processes;
+mod query;
+mod registry;
+mod setup;
+pub mod view;
+pub mod words;
+
+pub use checks::Submission;
+pub use config::{Config, DEFAULT_WORKFLOW, Who};
+pub use definitions::Source;
+pub use doctor::{Finding, diagnose};
+pub use engine::{Caller, Engine, Intent, Options, PATIENCE};
+pub use error::{Class, Error, FileMistake, Result};
+pub use execute::{AdvanceRequest, Answer, StartRequest};
+pub use next::Next;
+pub use place::Project;
+pub use presence::AgentIdentity;
+pub use query::{AgentView, Current, ListRequest, Listing, WorkflowLine};
+pub use setup::{Setup, set_up};
+
+/// The JSON Schema of a workflow definition.
+pub fn workflow_schema() -> serde_json::Value {
+    layouts::definition::schema()
+}
+
+/// Bytes as lower-case hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,118 @@
+//! Finds the project, its git folder and its database. Reads git's files; never starts git.
+
+use crate::error::{Error, Result};
+use crate::registry;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The folder of ours that is committed with the code.
+pub const FOLDER: &str = ".leftoff";
+const DATABASE: &str = "leftoff.db";
+/// Folders by which other tools' sessions are known.
+const LAYOUT_FOLDERS: [&str; 4] = [".ocr", ".workflow", ".praxis-os", ".agent-os"];
+
+/// Where work happens: one worktree, and the store it shares with its siblings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    /// The canonical root of this worktree.
+    pub root: PathBuf,
+    pub git: Option<Git>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Git {
+    /// This worktree's own git folder.
+    pub folder: PathBuf,
+    /// The one that all worktrees share.
+    pub common: PathBuf,
+}
+
+impl Project {
+    /// The nearest ancestor that is a project of ours, a git repository or holds a known layout.
+    pub fn find(from: &Path) -> Result<Self> {
+        let from = canonical(from)?;
+        from.ancestors()
+            .find(|folder| is_project(folder))
+            .map(Self::at)
+            .ok_or(Error::NoProject { folder: from.clone() })
+    }
+
+    /// Like `find`; where there is none, this very folder becomes one.
+    pub fn find_or_here(from: &Path) -> Result<Self> {
+        match Self::find(from) {
+            Err(Error::NoProject { folder }) => Ok(Self::at(&folder)),
+            found => found,
+        }
+    }
+
+    fn at(root: &Path) -> Self {
+        Self { root: root.to_owned(), git: root.ancestors().find_map(git_at) }
+    }
+
+    /// The worktree's name in the store.
+    pub fn worktree(&self) -> String {
+        self.root.to_string_lossy().into_owned()
+    }
+
+    pub fn folder(&self) -> PathBuf {
+        self.root.join(FOLDER)
+    }
+
+    /// Where the database is unless the registry says otherwise.
+    pub fn default_database(&self) -> PathBuf {
+        match &self.git {
+            Some(git) => git.common.join("leftoff").join(DATABASE),
+            None => self.folder().join(DATABASE),
+        }
+    }
+
+    /// Where the database is.
+    pub fn database(&self) -> Result<PathBuf> {
+        Ok(registry::database_of(self.registry_key())?.unwrap_or_else(|| self.default_database()))
+    }
+
+    /// Where the database goes when the default place cannot be written; recorded, so that every process looks there.
+    pub fn move_database_to_state_folder(&self) -> Result<PathBuf> {
+        registry::choose_database(self.registry_key(), DATABASE)
+    }
+
+    /// All worktrees of a repository share one entry.
+    fn registry_key(&self) -> &Path {
+        self.git.as_ref().map_or(&self.root, |git| &git.common)
+    }
+
+    /// The branch that is checked out; none when HEAD is detached or outside git.
+    pub fn branch(&self) -> Option<String> {
+        let head = fs::read_to_string(self.git.as_ref()?.folder.join("HEAD")).ok()?;
+        head.trim().strip_prefix("ref: refs/heads/").map(ToOwned::to_owned)
+    }
+}
+
+fn is_project(folder: &Path) -> bool {
+    folder.join(FOLDER).is_dir()
+        || folder.join(".git").exists()
+        || LAYOUT_FOLDERS.iter().any(|name| folder.join(name).is_dir())
+}
+
+fn git_at(folder: &Path) -> Option<Git> {
+    let dot_git = folder.join(".git");
+    let own = if dot_git.is_dir() {
+        dot_git
+    } else {
+        let text = fs::read_to_string(&dot_git).ok()?;
+        folder.join(text.trim().strip_prefix("gitdir:")?.trim())
+    };
+    let own = own.canonicalize().ok()?;
+    let common = match fs::read_to_string(own.join("commondir")) {
+        Ok(text) => own.join(text.trim()).canonicalize().ok()?,
+        Err(_) => own.clone(),
+    };
+    Some(Git { folder: own, common })
+}
+
+fn canonical(path: &Path) -> Result<PathBuf> {
+    path.canonicalize().map_err(|source| match source.kind() {
+        std::io::ErrorKind::NotFound => Error::NoProject { folder: path.to_owned() },
+        _ => Error::io(format!("looking at {}", path.display()), source),
+    })
+}

@@ -1,0 +1,140 @@
+//! Which agent sessions are alive here, and which one is asking. Never guesses from a pid alone.
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::processes::{Ancestor, ProcessMark, agent_process};
+use model::actor::Actor;
+use model::id::SessionId;
+use std::time::Duration;
+use store::AgentRow;
+
+/// An agent session by its two names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentIdentity {
+    pub agent: String,
+    pub id: String,
+}
+
+impl AgentIdentity {
+    /// `claude:a4326893-…`, as the agent's environment carries it.
+    pub fn parse(text: &str) -> Option<Self> {
+        const LONGEST: usize = 200;
+        let (agent, id) = text.split_once(':')?;
+        let is_plain = |part: &str| {
+            !part.is_empty() && part.chars().all(|c| c.is_ascii_graphic() && c != '\'' && c != '"')
+        };
+        (text.len() <= LONGEST && is_plain(agent) && is_plain(id))
+            .then(|| Self { agent: agent.to_owned(), id: id.to_owned() })
+    }
+
+    fn is(&self, row: &AgentRow) -> bool {
+        row.agent == self.agent && row.agent_session == self.id
+    }
+}
+
+impl std::fmt::Display for AgentIdentity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.agent, self.id)
+    }
+}
+
+impl Engine {
+    /// The agent session that runs this command: by its environment, else by process ancestry.
+    pub(crate) fn asking_agent(&self) -> Result<Option<AgentIdentity>> {
+        if let Some(identity) = &self.caller.agent {
+            return Ok(Some(identity.clone()));
+        }
+        let rows = self.store.agents(Some(&self.project.worktree()))?;
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let boot_id = self.processes.boot_id();
+        let ancestors = self.processes.ancestors();
+        Ok(ancestors.iter().find_map(|process| {
+            rows.iter()
+                .find(|row| is_process_of(row, process, &boot_id))
+                .map(|row| AgentIdentity { agent: row.agent.clone(), id: row.agent_session.clone() })
+        }))
+    }
+
+    pub(crate) fn actor(&self, agent: Option<&AgentIdentity>) -> Actor {
+        let host = self.caller.host.clone();
+        match agent {
+            Some(identity) => Actor::Agent { agent: identity.agent.clone(), id: identity.id.clone(), host },
+            None => Actor::Person { name: self.caller.user.clone(), host },
+        }
+    }
+
+    /// Agent sessions of this worktree whose process lives, except the one that asks.
+    pub(crate) fn other_live_agents(&self, asking: Option<&AgentIdentity>) -> Result<Vec<AgentRow>> {
+        let mut rows = self.store.agents(Some(&self.project.worktree()))?;
+        rows.retain(|row| !asking.is_some_and(|identity| identity.is(row)) && self.lives(row));
+        Ok(rows)
+    }
+
+    pub(crate) fn lives(&self, row: &AgentRow) -> bool {
+        // Of another machine nothing can be found out here: what was seen in the last minutes counts.
+        const SEEN_LATELY_SECONDS: u64 = 15 * 60;
+        if row.host != self.caller.host {
+            return model::time::seconds_between(row.last_seen, self.clock.now()) < SEEN_LATELY_SECONDS;
+        }
+        self.processes.is_alive(&ProcessMark {
+            pid: row.pid,
+            start: row.process_start,
+            boot_id: row.boot_id.clone(),
+        })
+    }
+
+    /// Records that an agent session is here, and what it works on. Dead ones leave.
+    pub(crate) fn greet(
+        &mut self,
+        identity: &AgentIdentity,
+        session: Option<SessionId>,
+        patience: Duration,
+    ) -> Result<()> {
+        let ancestors = self.processes.ancestors();
+        let Some(process) = agent_process(&ancestors) else { return Ok(()) };
+        let now = self.clock.now();
+        let row = AgentRow {
+            agent: identity.agent.clone(),
+            agent_session: identity.id.clone(),
+            host: self.caller.host.clone(),
+            pid: process.pid,
+            process_start: process.start,
+            boot_id: self.processes.boot_id(),
+            worktree: self.project.worktree(),
+            branch: self.project.branch(),
+            started_at: now,
+            last_seen: now,
+            session,
+        };
+        self.store.see_agent(&row, patience)?;
+        let gone: Vec<(String, String)> = self
+            .store
+            .agents(Some(&row.worktree))?
+            .into_iter()
+            .filter(|other| !identity.is(other) && !self.lives(other))
+            .map(|other| (other.agent, other.agent_session))
+            .collect();
+        if gone.is_empty() { Ok(()) } else { Ok(self.store.forget_agents(&gone, patience)?) }
+    }
+}
+
+fn is_process_of(row: &AgentRow, process: &Ancestor, boot_id: &str) -> bool {
+    row.pid == process.pid && row.process_start == process.start && row.boot_id == boot_id
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identity_from_outside_is_checked() {
+        let identity = AgentIdentity::parse("claude:a4326893-7dc8").expect("plain");
+        assert_eq!((identity.agent.as_str(), identity.id.as_str()), ("claude", "a4326893-7dc8"));
+        for bad in ["claude", ":x", "claude:", "claude:a b", "claude:a'b", &format!("c:{}", "x".repeat(300))]
+        {
+            assert_eq!(AgentIdentity::parse(bad), None, "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Which processes live: pid, start time and boot id together, because a pid alone is reused. Reads `/proc`; on macOS asks `ps`.
+
+use std::collections::BTreeSet;
+
+/// What tells one process from every other that ever had its pid.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ProcessMark {
+    pub pid: u32,
+    pub start: u64,
+    pub boot_id: String,
+}
+
+pub trait Processes {
+    fn is_alive(&self, mark: &ProcessMark) -> bool;
+    /// This process's parents, the nearest first.
+    fn ancestors(&self) -> Vec<Ancestor>;
+    fn boot_id(&self) -> String;
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ancestor {
+    pub pid: u32,
+    pub start: u64,
+    pub name: String,
+}
+
+pub struct SystemProcesses;
+
+impl Processes for SystemProcesses {
+    fn is_alive(&self, mark: &ProcessMark) -> bool {
+        mark.boot_id == self.boot_id()
+            && system::look(mark.pid).is_some_and(|seen| seen.start == mark.start && !seen.is_zombie)
+    }
+
+    fn ancestors(&self) -> Vec<Ancestor> {
+        const DEEPEST: usize = 32;
+        let mut found = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut pid = std::os::unix::process::parent_id();
+        while pid > 1 && found.len() < DEEPEST && seen.insert(pid) {
+            let Some(process) = system::look(pid) else { break };
+            found.push(Ancestor { pid, start: process.start, name: process.name });
+            pid = process.parent;
+        }
+        found
+    }
+
+    fn boot_id(&self) -> String {
+        system::boot_id()
+    }
+}
+
+/// The process of the agent that runs us: the nearest parent that is no shell.
+pub fn agent_process(ancestors: &[Ancestor]) -> Option<&Ancestor> {
+    const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "env", "timeout"];
+    ancestors.iter().find(|process| !SHELLS.contains(&process.name.as_str())).or(ancestors.first())
+}
+
+struct Seen {
+    parent: u32,
+    start: u64,
+    name: String,
+    is_zombie: bool,
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use super::Seen;
+
+    /// World-readable, so another user's process is seen to live as well.
+    pub(super) fn look(pid: u32) -> Option<Seen> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        parse(&stat)
+    }
+
+    pub(super) fn boot_id() -> String {
+        std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
+            .map(|text| text.trim().to_owned())
+            .unwrap_or_default()
+    }
+
+    /// `pid (name) state ppid … starttime …`; the name may hold spaces and parentheses.
+    fn parse(stat: &str) -> Option<Seen> {
+        let name_start = stat.find('(')?;
+        let name_end = stat.rfind(')')?;
+        let mut fields = stat.get(name_end + 1..)?.split_whitespace();
+        let state = fields.next()?;
+        let parent = fields.next()?.parse().ok()?;
+        let start = fields.nth(17)?.parse().ok()?;
+        let name = stat.get(name_start + 1..name_end)?.to_owned();
+        Some(Seen { parent, start, name, is_zombie: matches!(state, "Z" | "X") })
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_name_with_parentheses_and_spaces_is_read() {
+            let tail = "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 777 19";
+            let seen = parse(&format!("42 (a) b (c) S 7 {tail}")).expect("parses");
+            assert_eq!((seen.parent, seen.name.as_str(), seen.is_zombie), (7, "a) b (c", false));
+            assert_eq!(seen.start, 777);
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use super::Seen;
+    use std::process::Command;
+
+    pub(super) fn look(pid: u32) -> Option<Seen> {
+        let output = Command::new("ps")
+            .args(["-o", "ppid=,stat=,lstart=,comm=", "-p", &pid.to_string()])
+            .env("LC_ALL", "C")
+            .output()
+            .ok()?;
+        let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let (parent, state, started, command) =
+            (words.first()?, words.get(1)?, words.get(2..7)?.join(" "), words.get(7)?);
+        Some(Seen {
+            parent: parent.parse().ok()?,
+            start: started.bytes().fold(0u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into())),
+            name: command.rsplit('/').next()?.to_owned(),
+            is_zombie: state.starts_with('Z'),
+        })
+    }
+
+    pub(super) fn boot_id() -> String {
+        Command::new("sysctl")
+            .args(["-n", "kern.bootsessionuuid"])
+            .output()
+            .map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+            .unwrap_or_default()
+    }
+}

@@ -1,0 +1,246 @@
+//! Questions: where a session stands, what there is, what happened. Writes nothing.
+
+use crate::definitions::{self, Source};
+use crate::engine::{Engine, Want, read_event};
+use crate::error::{Error, FileMistake, Result};
+use crate::next::Next;
+use crate::view::{Nothing, ShortView, View, Warning};
+use jiff::Timestamp;
+use model::event::Recorded;
+use model::id::{Name, SessionId};
+use model::run::Run;
+use model::session::Session;
+use model::workflow::Workflow;
+use serde::Serialize;
+use serde_json::Value;
+use store::{AgentRow, Filter, Info, Listed};
+
+/// A session, or that there is none.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Current {
+    Session(Box<View>),
+    Nothing(Nothing),
+}
+
+/// What `list` shows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Listing {
+    pub sessions: Vec<ShortView>,
+    pub warnings: Vec<Warning>,
+}
+
+/// Which sessions a list is to show.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ListRequest {
+    pub lifecycles: Vec<String>,
+    pub layout: Option<String>,
+    pub search: Option<String>,
+}
+
+/// An agent session that was seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AgentView {
+    pub agent: String,
+    pub agent_session: String,
+    pub host: String,
+    pub pid: u32,
+    pub worktree: String,
+    pub branch: Option<String>,
+    pub session_id: Option<String>,
+    pub started_at: Timestamp,
+    pub last_seen: Timestamp,
+    pub alive: bool,
+}
+
+/// A workflow on one line, with what is wrong with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkflowLine {
+    pub name: String,
+    pub origin: String,
+    pub checked: std::result::Result<Workflow, Vec<FileMistake>>,
+}
+
+impl Engine {
+    pub fn status(&self) -> Result<Current> {
+        match self.select(Want::Latest) {
+            Ok(id) => {
+                let (loaded, session) = self.load(&id)?;
+                Ok(Current::Session(Box::new(self.view_of(&session, loaded.number, false)?)))
+            }
+            Err(Error::NoSession { .. }) => Ok(Current::Nothing(Nothing {
+                session_id: None,
+                next: Next::start(None),
+                warnings: self.warnings.clone(),
+            })),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// A session with all of its history: every attempt, every note.
+    pub fn show(&self, asked: Option<&str>) -> Result<View> {
+        let id = self.named_or_current(asked)?;
+        let number = self.store.load(&id)?.map_or(0, |loaded| loaded.number);
+        self.view_of(&self.replay(&id)?, number, false)
+    }
+
+    pub fn list(&self, request: &ListRequest) -> Result<Listing> {
+        let filter = Filter {
+            lifecycles: request.lifecycles.clone(),
+            layout: request.layout.clone(),
+            search: request.search.clone(),
+            ..Filter::default()
+        };
+        let sessions = self.store.list(&filter)?.into_iter().map(ShortView::from).collect();
+        Ok(Listing { sessions, warnings: self.warnings.clone() })
+    }
+
+    /// What happened in a session, oldest first, after this version.
+    pub fn log(&self, asked: Option<&str>, after: u64) -> Result<(SessionId, Vec<Recorded>)> {
+        let id = self.named_or_current(asked)?;
+        let events = self.store.events(&id, after, None)?;
+        let events = events.iter().map(|row| read_event(&id, row)).collect::<Result<_>>()?;
+        Ok((id, events))
+    }
+
+    /// An event as programs read it.
+    pub fn event_json(recorded: &Recorded) -> Value {
+        let mut event = serde_json::to_value(&recorded.event)
+            .unwrap_or_else(|_| serde_json::json!({ "type": recorded.event.kind() }));
+        if let Value::Object(fields) = &mut event {
+            fields.insert("version".to_owned(), recorded.version.into());
+            fields.insert("at".to_owned(), recorded.at.to_string().into());
+            fields.insert("actor".to_owned(), serde_json::to_value(&recorded.actor).unwrap_or(Value::Null));
+        }
+        event
+    }
+
+    /// Agent sessions that were seen in this project, with whether each still lives.
+    pub fn agents(&self) -> Result<Vec<AgentView>> {
+        let rows = self.store.agents(None)?;
+        Ok(rows.into_iter().map(|row| AgentView { alive: self.lives(&row), ..row.into() }).collect())
+    }
+
+    pub fn workflows(&self) -> Vec<WorkflowLine> {
+        definitions::all(&self.project).into_iter().map(WorkflowLine::from).collect()
+    }
+
+    /// The text of a definition and where it is from; of the one that `start` uses when none is named.
+    pub fn workflow_source(&self, name: Option<&str>) -> Result<Source> {
+        definitions::find(&self.project, name.unwrap_or_else(|| self.config.workflow()))
+    }
+
+    /// Writes a commented definition to begin with; never over an existing one.
+    pub fn new_workflow(&self, name: &str) -> Result<std::path::PathBuf> {
+        let name =
+            Name::parse(name).map_err(|why| Error::InvalidWorkflowName { asked: name.to_owned(), why })?;
+        let folder = definitions::folder(&self.project);
+        let path = folder.join(format!("{name}.toml"));
+        std::fs::create_dir_all(&folder)
+            .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+        let text = layouts::definition::template(&name);
+        match std::fs::OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(mut file) => std::io::Write::write_all(&mut file, text.as_bytes())
+                .map_err(|source| Error::io(format!("writing {}", path.display()), source))?,
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                return Err(Error::AlreadyThere { path });
+            }
+            Err(source) => return Err(Error::io(format!("writing {}", path.display()), source)),
+        }
+        Ok(path)
+    }
+
+    pub fn store_info(&self) -> Result<Info> {
+        Ok(self.store.info()?)
+    }
+
+    pub fn store_backup(&self, to: &std::path::Path) -> Result<()> {
+        Ok(self.store.backup(to)?)
+    }
+
+    fn named_or_current(&self, asked: Option<&str>) -> Result<SessionId> {
+        match asked {
+            Some(text) => self.resolve(text),
+            None => self.select(Want::Latest),
+        }
+    }
+
+    /// Whether a command without a name would mean another session.
+    pub(crate) fn must_be_named(&self, session: &Session) -> Result<bool> {
+        if self.options.session.is_none() {
+            return Ok(false);
+        }
+        Ok(self.latest_of_worktree(Want::Latest)?.is_some_and(|id| id != session.id))
+    }
+
+    pub(crate) fn warnings_about(&self, session: &Session, run: &Run) -> Vec<Warning> {
+        let mut warnings = self.warnings.clone();
+        let name = run.workflow.name.as_str();
+        if run.is_open() && definitions::changed_since(&self.project, name, &run.workflow.hash) {
+            warnings.push(Warning {
+                kind: "definition_changed".to_owned(),
+                message: format!(
+                    "workflow '{name}' was changed since this run began; the run keeps the definition it began with"
+                ),
+                hint: Some(format!("a new run uses the new one: leftoff workflow show {name}")),
+                path: None,
+            });
+        }
+        if let Some(kind) = &session.unknown_event {
+            warnings.push(Warning {
+                kind: "newer_event".to_owned(),
+                message: format!("the log holds '{kind}', which this program does not know"),
+                hint: Some("use the newer leftoff to change this session".to_owned()),
+                path: None,
+            });
+        }
+        warnings
+    }
+}
+
+impl From<AgentRow> for AgentView {
+    fn from(row: AgentRow) -> Self {
+        Self {
+            agent: row.agent,
+            agent_session: row.agent_session,
+            host: row.host,
+            pid: row.pid,
+            worktree: row.worktree,
+            branch: row.branch,
+            session_id: row.session.map(String::from),
+            started_at: row.started_at,
+            last_seen: row.last_seen,
+            alive: false,
+        }
+    }
+}
+
+impl From<Source> for WorkflowLine {
+    fn from(source: Source) -> Self {
+        Self { checked: definitions::check(&source), name: source.name, origin: source.origin }
+    }
+}
+
+impl From<Listed> for ShortView {
+    fn from(listed: Listed) -> Self {
+        let row = listed.row;
+        Self {
+            number: listed.number,
+            session_id: row.id.to_string(),
+            title: row.title,
+            goal: row.goal,
+            target: row.target,
+            layout: row.layout,
+            workflow: row.workflow,
+            worktree: row.worktree,
+            lifecycle: row.lifecycle,
+            parallel: row.parallel,
+            phase: row.phase,
+            phases_done: row.phases_done,
+            total_phases: row.phases_total,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+            version: row.version,
+        }
+    }
+}

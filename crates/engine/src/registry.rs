@@ -1,0 +1,66 @@
+//! The user's registry of projects whose database is not at its default place: one small file a project, so that a look costs one open.
+
+use crate::error::{Error, Result};
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// The database recorded for this project, if one is.
+pub(crate) fn database_of(key: &Path) -> Result<Option<PathBuf>> {
+    let Some(entry) = entry_path(key) else { return Ok(None) };
+    match fs::read_to_string(&entry) {
+        Ok(text) => Ok(text.lines().next().map(PathBuf::from)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::io(format!("reading {}", entry.display()), error)),
+    }
+}
+
+/// Chooses a place in the user's state folder and records it before anything is written there.
+pub(crate) fn choose_database(key: &Path, file_name: &str) -> Result<PathBuf> {
+    let Some(state) = state_folder() else {
+        return Err(Error::NotSupported {
+            what: "a store outside the project without HOME or XDG_STATE_HOME".to_owned(),
+            hint: "set HOME, or make the project's folder writable".to_owned(),
+        });
+    };
+    let name = key
+        .ancestors()
+        .filter_map(Path::file_name)
+        .map(|name| name.to_string_lossy())
+        .find(|name| *name != ".git")
+        .map(|name| name.chars().filter(char::is_ascii_alphanumeric).collect::<String>())
+        .unwrap_or_default();
+    let database = state.join(format!("{name}-{}", &hash(key)[..8])).join(file_name);
+    let entry = entry_path(key).unwrap_or_else(|| state.join("projects").join(hash(key)));
+    write_entry(&entry, &database, key)
+        .map_err(|source| Error::io(format!("recording the store in {}", entry.display()), source))?;
+    Ok(database)
+}
+
+/// `$XDG_STATE_HOME/leftoff`, by default below the home folder.
+pub(crate) fn state_folder() -> Option<PathBuf> {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = set("XDG_STATE_HOME").filter(|path| path.is_absolute());
+    base.or_else(|| set("HOME").map(|home| home.join(".local/state"))).map(|base| base.join("leftoff"))
+}
+
+fn write_entry(entry: &Path, database: &Path, key: &Path) -> std::io::Result<()> {
+    if let Some(folder) = entry.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let temporary = entry.with_extension(format!("{}.tmp", std::process::id()));
+    let mut file = fs::File::create(&temporary)?;
+    writeln!(file, "{}\n{}", database.display(), key.display())?;
+    // Rename before fsync can leave an empty file after a power cut.
+    file.sync_all()?;
+    fs::rename(&temporary, entry)
+}
+
+fn entry_path(key: &Path) -> Option<PathBuf> {
+    Some(state_folder()?.join("projects").join(hash(key)))
+}
+
+fn hash(key: &Path) -> String {
+    crate::hex(&Sha256::digest(key.as_os_str().as_encoded_bytes())[..16])
+}

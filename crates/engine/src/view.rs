@@ -1,0 +1,337 @@
+//! The one shape that every front end shows: a session as it is now. Built from the model, never stored.
+
+use crate::error::Error;
+use crate::next::Next;
+use jiff::Timestamp;
+use model::actor::Actor;
+use model::gate::{Attempt, AttemptOutcome, CheckOutcome, CheckResult};
+use model::id::Name;
+use model::lifecycle::Lifecycle;
+use model::note::Note;
+use model::phase::{Phase, PhaseState};
+use model::progress::{Progress, Status};
+use model::run::Run;
+use model::session::Session;
+use model::workflow::{Indexing, PhaseDefinition, Workflow};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct View {
+    pub session_id: String,
+    /// Its number in `leftoff list`.
+    pub number: u64,
+    pub title: String,
+    pub goal: Option<String>,
+    pub target: Option<String>,
+    pub layout: String,
+    pub worktree: String,
+    pub parallel: bool,
+    pub status: Status,
+    pub lifecycle: Lifecycle,
+    pub workflow: WorkflowView,
+    pub run: RunView,
+    pub phases: Vec<PhaseView>,
+    pub current_phase: CurrentPhase,
+    pub completed_phases: Vec<u32>,
+    pub progress: Progress,
+    pub items: Vec<Value>,
+    pub artifacts: Vec<Value>,
+    pub notes: Vec<Note>,
+    pub fields: BTreeMap<String, Value>,
+    pub requirements: Vec<Value>,
+    pub resume_count: u32,
+    pub next: Next,
+    pub warnings: Vec<Warning>,
+    /// The command had been done before, and changed nothing.
+    pub already: bool,
+    pub view_stale: bool,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub last_actor: Actor,
+    pub version: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkflowView {
+    pub name: Name,
+    pub version: String,
+    pub title: String,
+    pub indexing: Indexing,
+    pub starting_phase: u32,
+    pub total_phases: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunView {
+    pub workflow: Name,
+    pub ordinal: u32,
+    pub started_at: Timestamp,
+    pub completed_at: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PhaseView {
+    pub number: u32,
+    pub id: Name,
+    pub title: String,
+    pub status: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub produces: Vec<String>,
+    pub started_at: Option<Timestamp>,
+    pub completed_at: Option<Timestamp>,
+    pub duration_seconds: Option<u64>,
+    pub paused_seconds: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped_reason: Option<String>,
+    pub gate: GateView,
+    /// The last few; `leftoff show` has them all.
+    pub attempts: Vec<Attempt>,
+    pub attempt_count: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CurrentPhase {
+    pub number: u32,
+    pub id: Name,
+    pub title: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateOutcome {
+    Passed,
+    Failed,
+    Open,
+    Claimed,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GateView {
+    pub outcome: GateOutcome,
+    pub checks: Vec<CheckView>,
+}
+
+/// A check as it was found, or as it waits to be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CheckView {
+    pub id: String,
+    pub kind: String,
+    pub outcome: GateOutcome,
+    pub found: Option<String>,
+    pub needed: Option<String>,
+    pub help: Option<String>,
+}
+
+/// Something that a person should know, though nothing failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    pub kind: String,
+    pub message: String,
+    pub hint: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+}
+
+impl Warning {
+    pub(crate) fn from_error(kind: &str, error: &Error) -> Self {
+        Self { kind: kind.to_owned(), message: error.to_string(), hint: error.hint(), path: None }
+    }
+}
+
+/// A session on one line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ShortView {
+    pub number: u64,
+    pub session_id: String,
+    pub title: String,
+    pub goal: Option<String>,
+    pub target: Option<String>,
+    pub layout: String,
+    pub workflow: String,
+    pub worktree: String,
+    pub lifecycle: String,
+    pub parallel: bool,
+    pub phase: String,
+    pub phases_done: u32,
+    pub total_phases: u32,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub version: u64,
+}
+
+/// What is shown where there is no session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Nothing {
+    pub session_id: Option<String>,
+    pub next: Next,
+    pub warnings: Vec<Warning>,
+}
+
+/// What a view is made of.
+pub(crate) struct Material<'a> {
+    pub(crate) session: &'a Session,
+    pub(crate) run: &'a Run,
+    pub(crate) number: u64,
+    /// Gone only from a store that lost rows: the session is shown all the same.
+    pub(crate) definition: Option<&'a Workflow>,
+    pub(crate) now: Timestamp,
+    /// Commands must name this session: it is not the one that is meant without a name.
+    pub(crate) name_session: bool,
+    pub(crate) warnings: Vec<Warning>,
+    pub(crate) already: bool,
+}
+
+pub(crate) fn build(material: Material<'_>) -> View {
+    let Material { session, run, now, .. } = material;
+    let next = Next::of(&material);
+    View {
+        session_id: session.id.to_string(),
+        number: material.number,
+        title: session.title.clone(),
+        goal: session.goal.clone(),
+        target: session.target.clone(),
+        layout: session.layout.clone(),
+        worktree: session.worktree.clone(),
+        parallel: session.parallel,
+        status: Status::of(session, now),
+        lifecycle: session.lifecycle.clone(),
+        workflow: WorkflowView {
+            name: run.workflow.name.clone(),
+            version: run.workflow.version.clone(),
+            title: run.workflow.title.clone(),
+            indexing: run.workflow.indexing,
+            starting_phase: run.number_at(0),
+            total_phases: run.phases.len(),
+        },
+        run: RunView {
+            workflow: run.workflow.name.clone(),
+            ordinal: run.ordinal,
+            started_at: run.started_at,
+            completed_at: run.completed_at,
+        },
+        phases: phases(run, material.definition),
+        current_phase: CurrentPhase {
+            number: run.current_number(),
+            id: run.current().id().clone(),
+            title: run.current().stub.title.clone(),
+        },
+        completed_phases: completed(run),
+        progress: Progress::of(session, run, now),
+        items: Vec::new(),
+        artifacts: Vec::new(),
+        notes: session.notes.clone(),
+        fields: session.fields.clone(),
+        requirements: Vec::new(),
+        resume_count: session.resume_count,
+        next,
+        warnings: material.warnings,
+        already: material.already,
+        view_stale: false,
+        created_at: session.created_at,
+        updated_at: session.updated_at,
+        last_actor: session.last_actor.clone(),
+        version: session.version,
+    }
+}
+
+fn completed(run: &Run) -> Vec<u32> {
+    let done = run.phases.iter().enumerate().filter(|(_, phase)| phase.is_done());
+    done.map(|(position, _)| run.number_at(position)).collect()
+}
+
+fn phases(run: &Run, definition: Option<&Workflow>) -> Vec<PhaseView> {
+    run.phases
+        .iter()
+        .enumerate()
+        .map(|(position, phase)| {
+            let defined = definition.and_then(|workflow| workflow.phase(phase.id().as_str()));
+            phase_view(run.number_at(position), run.ordinal, phase, defined)
+        })
+        .collect()
+}
+
+fn phase_view(number: u32, ordinal: u32, phase: &Phase, defined: Option<&PhaseDefinition>) -> PhaseView {
+    let produces = defined.map(|defined| defined.produces.as_slice()).unwrap_or_default();
+    PhaseView {
+        number,
+        id: phase.id().clone(),
+        title: phase.stub.title.clone(),
+        status: phase.status().to_owned(),
+        purpose: defined.and_then(|defined| defined.purpose.clone()),
+        produces: produces.iter().map(|path| path.replace("{run}", &ordinal.to_string())).collect(),
+        started_at: phase.started_at(),
+        completed_at: phase.completed_at(),
+        duration_seconds: phase.duration_seconds(),
+        paused_seconds: phase.paused_seconds,
+        skipped_reason: match &phase.state {
+            PhaseState::Skipped { reason, .. } => Some(reason.clone()),
+            PhaseState::NotStarted | PhaseState::InProgress { .. } | PhaseState::Completed { .. } => None,
+        },
+        gate: gate(phase, defined),
+        attempts: phase.attempts.clone(),
+        attempt_count: phase.attempt_count,
+    }
+}
+
+/// What the last attempt found, else what the gate will ask for.
+fn gate(phase: &Phase, defined: Option<&PhaseDefinition>) -> GateView {
+    if let Some(attempt) = phase.last_attempt() {
+        let outcome = match attempt.outcome {
+            AttemptOutcome::Passed => GateOutcome::Passed,
+            AttemptOutcome::Failed => GateOutcome::Failed,
+        };
+        return GateView { outcome, checks: attempt.report.checks.iter().map(CheckView::from).collect() };
+    }
+    let waiting = |id: &str, kind: &str, needed: Option<String>, help: Option<&String>| CheckView {
+        id: id.to_owned(),
+        kind: kind.to_owned(),
+        outcome: GateOutcome::Open,
+        found: None,
+        needed,
+        help: help.cloned(),
+    };
+    let mut checks = Vec::new();
+    if let Some(defined) = defined {
+        for field in defined.evidence.iter().filter(|field| field.required) {
+            let needed = Some(field.value_type.name().to_owned());
+            checks.push(waiting(&field.name, "evidence", needed, field.describe.as_ref()));
+        }
+        for check in &defined.checks {
+            checks.push(waiting(check.id.as_str(), check.kind.name(), None, check.help.as_ref()));
+        }
+    }
+    GateView { outcome: GateOutcome::Open, checks }
+}
+
+impl From<&CheckResult> for CheckView {
+    fn from(check: &CheckResult) -> Self {
+        Self {
+            id: check.id.clone(),
+            kind: check.kind.clone(),
+            outcome: match check.outcome {
+                CheckOutcome::Passed => GateOutcome::Passed,
+                CheckOutcome::Failed => GateOutcome::Failed,
+            },
+            found: check.found.clone(),
+            needed: check.needed.clone(),
+            help: check.help.clone(),
+        }
+    }
+}
+
+impl View {
+    pub fn current(&self) -> Option<&PhaseView> {
+        self.phases.iter().find(|phase| phase.number == self.current_phase.number)
+    }
+
+    /// The last failed attempt at the current phase, if nothing has passed since.
+    pub fn failed_attempt(&self) -> Option<(&PhaseView, &Attempt)> {
+        let current = self.current().filter(|_| self.run.completed_at.is_none())?;
+        let last = current.attempts.last()?;
+        (last.outcome == AttemptOutcome::Failed).then_some((current, last))
+    }
+}

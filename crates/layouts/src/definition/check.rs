@@ -1,0 +1,126 @@
+//! The checks of a phase's gate. One function a kind; none runs or compiles anything.
+
+use super::duration;
+use super::lines::Place;
+use super::mistake::{Found, Report};
+use super::path;
+use super::section::Section;
+use model::nearest::nearest;
+use model::workflow::{CheckDefinition, CheckKind};
+
+pub(super) const COMMON_KEYS: &[&str] = &["id", "kind", "help"];
+const DEFAULT_TIMEOUT_SECONDS: u64 = 10 * 60;
+
+/// What a check looks at, and where its text stands that the engine compiles or runs.
+type KindAndPlace = (CheckKind, Option<Place>);
+
+pub(super) struct Kind {
+    pub(super) name: &'static str,
+    /// Beside the common ones.
+    pub(super) keys: &'static [&'static str],
+    read: fn(&mut Report, &Section) -> Found<KindAndPlace>,
+}
+
+pub(super) const KINDS: &[Kind] = &[
+    Kind { name: "artifact", keys: &["path", "matches", "stale"], read: artifact },
+    Kind { name: "expr", keys: &["expr"], read: expr },
+    Kind { name: "command", keys: &["run", "timeout"], read: command },
+    Kind { name: "git", keys: &["clean"], read: git },
+    Kind { name: "items", keys: &[], read: items },
+    Kind { name: "approval", keys: &["expires"], read: approval },
+];
+
+pub(super) fn read(report: &mut Report, section: Section) -> Found<(CheckDefinition, Option<Place>)> {
+    let id = section.required_name(report, "id");
+    let help = section.owned_prose(report, "help");
+    // Which keys belong here depends on the kind, so without one the rest is left unread.
+    let kind = kind_of(report, &section)?;
+    let section = section.called(format!("a check of kind '{}'", kind.name));
+    refuse_foreign_keys(report, kind, &section);
+    let (kind, place) = (kind.read)(report, &section)?;
+    let check = CheckDefinition { id: id?, help: help?, kind };
+    Ok((check, place))
+}
+
+fn kind_of(report: &mut Report, section: &Section) -> Found<&'static Kind> {
+    let Some(word) = section.string(report, "kind")? else {
+        return Err(section.missing(report, "kind"));
+    };
+    if let Some(kind) = KINDS.iter().find(|kind| kind.name == word.text) {
+        return Ok(kind);
+    }
+    let names: Vec<&str> = KINDS.iter().map(|kind| kind.name).collect();
+    let hint = format!("'kind' is one of: {}", names.join(", "));
+    Err(report.add_unknown(word.offset, "kind of check", word.text, &names, hint))
+}
+
+/// A key of another kind is more likely the wrong kind than a slip of the finger.
+fn refuse_foreign_keys(report: &mut Report, kind: &Kind, section: &Section) {
+    let known: Vec<&str> = COMMON_KEYS.iter().chain(kind.keys).copied().collect();
+    let keys_here = format!("the keys of {}: {}", section.what, known.join(", "));
+    for key in section.keys().filter(|key| !known.contains(&key.text)) {
+        let owner = KINDS.iter().find(|other| other.keys.contains(&key.text));
+        match owner {
+            Some(owner) if nearest(key.text, known.iter().copied()).is_none() => {
+                let message = format!(
+                    "unknown key '{}': it belongs to a check of kind '{}', and this one is of kind '{}'",
+                    key.text, owner.name, kind.name
+                );
+                report.add_with_hint(key.offset, message, keys_here.as_str());
+            }
+            Some(_) | None => {
+                report.add_unknown(key.offset, "key", key.text, &known, keys_here.as_str());
+            }
+        }
+    }
+}
+
+fn artifact(report: &mut Report, section: &Section) -> Found<KindAndPlace> {
+    let path = section
+        .string(report, "path")
+        .and_then(|path| path.ok_or_else(|| section.missing(report, "path")))
+        .and_then(|path| path::read(report, "path", path));
+    let matches = section.prose(report, "matches");
+    let stale = section.choice(report, "stale", &[("ok", true)]);
+    let matches = matches?;
+    let kind = CheckKind::Artifact {
+        path: path?,
+        matches: matches.map(|matches| matches.text.to_owned()),
+        stale_ok: stale?.unwrap_or(false),
+    };
+    Ok((kind, matches.map(|matches| report.place(matches.offset))))
+}
+
+fn expr(report: &mut Report, section: &Section) -> Found<KindAndPlace> {
+    let expr = section.required_prose(report, "expr")?;
+    let kind = CheckKind::Expr { expr: expr.text.to_owned() };
+    Ok((kind, Some(report.place(expr.offset))))
+}
+
+fn command(report: &mut Report, section: &Section) -> Found<KindAndPlace> {
+    let run = section.required_prose(report, "run");
+    let timeout = duration::read(report, section, "timeout");
+    let run = run?;
+    let kind = CheckKind::Command {
+        run: run.text.to_owned(),
+        timeout_seconds: timeout?.unwrap_or(DEFAULT_TIMEOUT_SECONDS),
+    };
+    Ok((kind, Some(report.place(run.offset))))
+}
+
+/// A git check that asks nothing would pass for nothing, so `clean` must be there.
+fn git(report: &mut Report, section: &Section) -> Found<KindAndPlace> {
+    let clean = section.boolean(report, "clean")?;
+    let clean = clean.ok_or_else(|| section.missing(report, "clean"))?;
+    Ok((CheckKind::Git { clean: Some(clean) }, None))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the table of kinds wants one signature")]
+fn items(_report: &mut Report, _section: &Section) -> Found<KindAndPlace> {
+    Ok((CheckKind::Items, None))
+}
+
+fn approval(report: &mut Report, section: &Section) -> Found<KindAndPlace> {
+    let expires_seconds = duration::read(report, section, "expires")?;
+    Ok((CheckKind::Approval { expires_seconds }, None))
+}

@@ -1,0 +1,113 @@
+//! What is wrong with a definition and where. Gathers; never decides what a mistake is.
+
+use super::lines::Place;
+use model::nearest::nearest;
+use serde::Serialize;
+use std::fmt;
+
+/// How much of a found text a message repeats.
+const LONGEST_QUOTE: usize = 60;
+
+/// One mistake, at its line and column (both from 1; a column counts characters).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Mistake {
+    pub line: usize,
+    pub column: usize,
+    pub message: String,
+    pub hint: Option<String>,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.message)
+    }
+}
+
+/// A value, or the certainty that the report says why there is none.
+pub(super) type Found<T> = Result<T, Told>;
+
+/// Only `Report` makes one, so a reader cannot give up without having said why.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Told(());
+
+pub(super) struct Report<'text> {
+    text: &'text str,
+    mistakes: Vec<Mistake>,
+}
+
+impl<'text> Report<'text> {
+    pub(super) fn new(text: &'text str) -> Self {
+        Self { text, mistakes: Vec::new() }
+    }
+
+    pub(super) fn is_clean(&self) -> bool {
+        self.mistakes.is_empty()
+    }
+
+    pub(super) fn into_mistakes(mut self) -> Vec<Mistake> {
+        self.mistakes.sort_by_key(|mistake| (mistake.line, mistake.column));
+        self.mistakes
+    }
+
+    /// `offset` is a byte of the text.
+    pub(super) fn add(&mut self, offset: usize, message: impl Into<String>) -> Told {
+        self.push(offset, message.into(), None)
+    }
+
+    pub(super) fn add_with_hint(
+        &mut self,
+        offset: usize,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Told {
+        self.push(offset, message.into(), Some(hint.into()))
+    }
+
+    /// A word that is none of those allowed; `kind` is what it should have been ("key", "kind of check").
+    pub(super) fn add_unknown(
+        &mut self,
+        offset: usize,
+        kind: &str,
+        word: &str,
+        allowed: &[&str],
+        hint: impl Into<String>,
+    ) -> Told {
+        let message = match nearest(word, allowed.iter().copied()) {
+            Some(meant) => format!("unknown {kind} {}; did you mean '{meant}'?", quoted(word)),
+            None => format!("unknown {kind} {}", quoted(word)),
+        };
+        self.add_with_hint(offset, message, hint)
+    }
+
+    pub(super) fn place(&self, offset: usize) -> Place {
+        let before = &self.text[..self.text.floor_char_boundary(offset)];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Place { line: before.matches('\n').count() + 1, column: before[line_start..].chars().count() + 1 }
+    }
+
+    fn push(&mut self, offset: usize, message: String, hint: Option<String>) -> Told {
+        let Place { line, column } = self.place(offset);
+        self.mistakes.push(Mistake { line, column, message, hint });
+        Told(())
+    }
+}
+
+/// A text of the definition, fit for a message: what would move the cursor is escaped, what is endless is cut.
+pub(super) fn quoted(text: &str) -> String {
+    let mut shown: String =
+        text.chars()
+            .take(LONGEST_QUOTE)
+            .map(|letter| {
+                if is_unprintable(letter) { letter.escape_unicode().to_string() } else { letter.to_string() }
+            })
+            .collect();
+    if text.chars().nth(LONGEST_QUOTE).is_some() {
+        shown.push('…');
+    }
+    format!("'{shown}'")
+}
+
+/// Control characters, and those that reorder what a person reads: a command is trusted by its look.
+pub(super) fn is_unprintable(letter: char) -> bool {
+    letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}

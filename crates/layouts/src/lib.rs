@@ -1,0 +1,4 @@
+//! Reads formats on disk: text in, a reading or its mistakes out. Never touches a file, a clock or a process itself.
+
+pub mod builtin;
+pub mod definition;

@@ -1,0 +1,253 @@
+//! Evidence and what a gate says about it. Pure: checks that need the disk or a process run in the engine.
+
+use crate::actor::Actor;
+use crate::workflow::{EvidenceDefinition, ValueType};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Number, Value};
+use std::collections::BTreeMap;
+
+/// A value as a caller hands it in: typed on a command line, or already JSON.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Given {
+    Text(String),
+    Json(Value),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckOutcome {
+    Passed,
+    Failed,
+}
+
+/// What one check said.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CheckResult {
+    pub id: String,
+    pub kind: String,
+    pub outcome: CheckOutcome,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub needed: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+}
+
+impl CheckResult {
+    pub fn failed(&self) -> bool {
+        self.outcome == CheckOutcome::Failed
+    }
+}
+
+/// One try at a phase's gate, as the engine reports it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct AttemptReport {
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub evidence: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub outputs: Map<String, Value>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<CheckResult>,
+    /// A failed check lets the phase pass with warnings.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lenient: bool,
+}
+
+impl AttemptReport {
+    pub fn passes(&self) -> bool {
+        self.lenient || !self.checks.iter().any(CheckResult::failed)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AttemptOutcome {
+    Passed,
+    Failed,
+}
+
+/// One try at a phase's gate, as a session keeps it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Attempt {
+    pub at: Timestamp,
+    pub actor: Actor,
+    pub outcome: AttemptOutcome,
+    #[serde(flatten)]
+    pub report: AttemptReport,
+}
+
+/// Turns what was given into typed evidence, with a check result for every declared field.
+pub fn read_evidence(
+    declared: &[EvidenceDefinition],
+    given: &BTreeMap<String, Given>,
+) -> (Map<String, Value>, Vec<CheckResult>) {
+    let mut evidence = Map::new();
+    let mut checks = Vec::new();
+    for field in declared {
+        match given.get(&field.name) {
+            Some(value) => {
+                let (kept, check) = read_declared(field, value);
+                evidence.insert(field.name.clone(), kept);
+                checks.push(check);
+            }
+            None if field.required => checks.push(missing(field)),
+            None => {}
+        }
+    }
+    for (name, value) in given {
+        if !declared.iter().any(|field| field.name == *name) {
+            evidence.insert(name.clone(), guess(value));
+        }
+    }
+    (evidence, checks)
+}
+
+/// A value of a declared type, or what it is instead.
+pub fn coerce(value_type: ValueType, given: &Given) -> Result<Value, String> {
+    let value = match (value_type, given) {
+        // Text on a command line is text, also when it looks like a number.
+        (ValueType::String, Given::Text(text)) => return Ok(Value::String(text.clone())),
+        (_, given) => guess(given),
+    };
+    let fits = match value_type {
+        ValueType::Boolean => value.is_boolean(),
+        ValueType::Integer => return whole(&value).map(Value::Number).ok_or_else(|| describe(&value)),
+        ValueType::Number => value.is_number(),
+        ValueType::String => value.is_string(),
+        ValueType::List => value.is_array(),
+        ValueType::Object => value.is_object(),
+    };
+    if fits { Ok(value) } else { Err(describe(&value)) }
+}
+
+/// What a value means when nothing is declared: JSON if it reads as such, else text.
+pub fn guess(given: &Given) -> Value {
+    match given {
+        Given::Json(value) => value.clone(),
+        Given::Text(text) => serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone())),
+    }
+}
+
+fn read_declared(field: &EvidenceDefinition, given: &Given) -> (Value, CheckResult) {
+    let base = CheckResult {
+        id: field.name.clone(),
+        kind: "evidence".to_owned(),
+        outcome: CheckOutcome::Passed,
+        found: None,
+        needed: Some(field.value_type.name().to_owned()),
+        help: None,
+    };
+    match coerce(field.value_type, given) {
+        Ok(value) => {
+            let found = Some(shown(&value));
+            (value, CheckResult { found, ..base })
+        }
+        Err(instead) => {
+            let help = format!("Field '{}' must be {}, got: {instead}", field.name, field.value_type.name());
+            let check =
+                CheckResult { outcome: CheckOutcome::Failed, found: Some(instead), help: Some(help), ..base };
+            (guess(given), check)
+        }
+    }
+}
+
+fn missing(field: &EvidenceDefinition) -> CheckResult {
+    let described = field.describe.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
+    CheckResult {
+        id: field.name.clone(),
+        kind: "evidence".to_owned(),
+        outcome: CheckOutcome::Failed,
+        found: None,
+        needed: Some(field.value_type.name().to_owned()),
+        help: Some(format!("Field '{}' is required but missing{described}", field.name)),
+    }
+}
+
+/// The whole number that this is, whichever way it is written: 82, 82.0.
+fn whole(value: &Value) -> Option<Number> {
+    let number = value.as_number()?;
+    if number.is_i64() || number.is_u64() {
+        return Some(number.clone());
+    }
+    let float = number.as_f64()?;
+    #[allow(clippy::cast_possible_truncation, reason = "the range is checked first")]
+    (float.fract() == 0.0 && float.abs() < 9e15).then(|| Number::from(float as i64))
+}
+
+/// A value in a few words, for a message.
+fn describe(value: &Value) -> String {
+    let kind = match value {
+        Value::Null => return "null".to_owned(),
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "list",
+        Value::Object(_) => "object",
+    };
+    format!("{kind} {}", shown(value))
+}
+
+/// A value on one line, cut where it is long.
+pub fn shown(value: &Value) -> String {
+    const LONGEST: usize = 80;
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn field(name: &str, value_type: ValueType, required: bool) -> EvidenceDefinition {
+        EvidenceDefinition { name: name.to_owned(), value_type, required, describe: None }
+    }
+
+    #[test]
+    fn a_number_is_a_number_whichever_way_it_is_written() {
+        for text in ["82", "82.0"] {
+            assert_eq!(coerce(ValueType::Integer, &Given::Text(text.into())), Ok(json!(82)));
+        }
+        assert!(coerce(ValueType::Number, &Given::Text("82".into())).is_ok());
+        assert!(coerce(ValueType::Integer, &Given::Text("82.5".into())).is_err());
+    }
+
+    #[test]
+    fn a_declared_type_decides_how_text_is_read() {
+        assert_eq!(coerce(ValueType::String, &Given::Text("42".into())), Ok(json!("42")));
+        assert_eq!(coerce(ValueType::Boolean, &Given::Text("true".into())), Ok(json!(true)));
+        assert!(coerce(ValueType::Boolean, &Given::Text("yes".into())).is_err());
+        assert!(coerce(ValueType::Integer, &Given::Json(json!(true))).is_err(), "true is no integer");
+        assert_eq!(coerce(ValueType::List, &Given::Text("[1]".into())), Ok(json!([1])));
+    }
+
+    #[test]
+    fn missing_and_mistyped_fields_are_failed_checks_that_name_them() {
+        let declared = [field("passed", ValueType::Integer, true), field("total", ValueType::Integer, true)];
+        let given = BTreeMap::from([("passed".to_owned(), Given::Text("many".into()))]);
+        let (evidence, checks) = read_evidence(&declared, &given);
+        assert_eq!(evidence["passed"], json!("many"));
+        let help: Vec<_> = checks.iter().filter_map(|check| check.help.as_deref()).collect();
+        assert_eq!(
+            help,
+            ["Field 'passed' must be integer, got: string many", "Field 'total' is required but missing"]
+        );
+        assert!(checks.iter().all(CheckResult::failed));
+    }
+
+    #[test]
+    fn evidence_that_nobody_declared_is_kept() {
+        let given = BTreeMap::from([("commit".to_owned(), Given::Text("4e1f0aa".into()))]);
+        let (evidence, checks) = read_evidence(&[], &given);
+        assert_eq!(evidence["commit"], json!("4e1f0aa"));
+        assert!(checks.is_empty());
+    }
+}

@@ -1,0 +1,22 @@
+//! What a session is: types, `decide` and `apply`. Never does I/O, reads a clock or draws a random number.
+
+pub mod actor;
+pub mod command;
+pub mod event;
+pub mod gate;
+pub mod id;
+pub mod lifecycle;
+pub mod nearest;
+pub mod note;
+pub mod phase;
+pub mod progress;
+pub mod refusal;
+pub mod run;
+pub mod session;
+pub mod time;
+pub mod workflow;
+
+pub use command::{Command, decide};
+pub use event::{Event, Recorded};
+pub use refusal::Refusal;
+pub use session::Session;

@@ -1,0 +1,131 @@
+//! One phase of a run: where it stands, how long it took, every attempt at its gate.
+
+use crate::gate::{Attempt, AttemptOutcome};
+use crate::id::Name;
+use crate::time::seconds_between;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// What a run keeps of a phase's definition, so that it can be folded without looking anything up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhaseStub {
+    pub id: Name,
+    pub title: String,
+    /// Entering it completes it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub terminal: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum PhaseState {
+    NotStarted,
+    InProgress { started_at: Timestamp },
+    Completed { started_at: Timestamp, at: Timestamp },
+    Skipped { at: Timestamp, reason: String },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    #[serde(flatten)]
+    pub stub: PhaseStub,
+    #[serde(flatten)]
+    pub state: PhaseState,
+    /// Time in this phase while the session was paused.
+    #[serde(default)]
+    pub paused_seconds: u64,
+    /// All of them when folded from the log; the last few in a snapshot.
+    #[serde(default)]
+    pub attempts: Vec<Attempt>,
+    #[serde(default)]
+    pub attempt_count: u32,
+}
+
+impl Phase {
+    pub fn new(stub: PhaseStub) -> Self {
+        Self {
+            stub,
+            state: PhaseState::NotStarted,
+            paused_seconds: 0,
+            attempts: Vec::new(),
+            attempt_count: 0,
+        }
+    }
+
+    pub fn id(&self) -> &Name {
+        &self.stub.id
+    }
+
+    pub fn is_done(&self) -> bool {
+        match self.state {
+            PhaseState::Completed { .. } | PhaseState::Skipped { .. } => true,
+            PhaseState::NotStarted | PhaseState::InProgress { .. } => false,
+        }
+    }
+
+    pub fn status(&self) -> &'static str {
+        match self.state {
+            PhaseState::NotStarted => "not_started",
+            PhaseState::InProgress { .. } => "in_progress",
+            PhaseState::Completed { .. } => "completed",
+            PhaseState::Skipped { .. } => "skipped",
+        }
+    }
+
+    pub fn started_at(&self) -> Option<Timestamp> {
+        match self.state {
+            PhaseState::InProgress { started_at } | PhaseState::Completed { started_at, .. } => {
+                Some(started_at)
+            }
+            PhaseState::NotStarted | PhaseState::Skipped { .. } => None,
+        }
+    }
+
+    pub fn completed_at(&self) -> Option<Timestamp> {
+        match self.state {
+            PhaseState::Completed { at, .. } => Some(at),
+            PhaseState::NotStarted | PhaseState::InProgress { .. } | PhaseState::Skipped { .. } => None,
+        }
+    }
+
+    /// Working time of a finished phase: what it was paused does not count.
+    pub fn duration_seconds(&self) -> Option<u64> {
+        match self.state {
+            PhaseState::Completed { started_at, at } => Some(self.working_seconds(started_at, at)),
+            PhaseState::NotStarted | PhaseState::InProgress { .. } | PhaseState::Skipped { .. } => None,
+        }
+    }
+
+    /// Working time until now of a phase in progress.
+    pub fn time_in_phase(&self, until: Timestamp) -> Option<u64> {
+        match self.state {
+            PhaseState::InProgress { started_at } => Some(self.working_seconds(started_at, until)),
+            PhaseState::NotStarted | PhaseState::Completed { .. } | PhaseState::Skipped { .. } => None,
+        }
+    }
+
+    pub fn last_attempt(&self) -> Option<&Attempt> {
+        self.attempts.last()
+    }
+
+    pub fn last_attempt_failed(&self) -> bool {
+        self.last_attempt().is_some_and(|attempt| attempt.outcome == AttemptOutcome::Failed)
+    }
+
+    pub(crate) fn begin(&mut self, at: Timestamp) {
+        self.state = PhaseState::InProgress { started_at: at };
+    }
+
+    pub(crate) fn complete(&mut self, at: Timestamp) {
+        self.state = PhaseState::Completed { started_at: self.started_at().unwrap_or(at), at };
+    }
+
+    pub(crate) fn keep(&mut self, attempt: Attempt) {
+        self.attempts.push(attempt);
+        self.attempt_count = self.attempt_count.saturating_add(1);
+    }
+
+    fn working_seconds(&self, from: Timestamp, to: Timestamp) -> u64 {
+        seconds_between(from, to).saturating_sub(self.paused_seconds)
+    }
+}

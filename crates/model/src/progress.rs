@@ -1,0 +1,133 @@
+//! The figures of a session: how far, how long, how much longer. Computed when asked for, never stored.
+
+use crate::lifecycle::Lifecycle;
+use crate::phase::Phase;
+use crate::run::Run;
+use crate::session::Session;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// A phase is not called stalled before this, however short the others were.
+const NEVER_STALLED_UNDER_SECONDS: u64 = 15 * 60;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    pub percent: u32,
+    pub remaining: usize,
+    pub average_phase_seconds: Option<u64>,
+    pub estimated_remaining_seconds: Option<u64>,
+    pub time_in_phase_seconds: Option<u64>,
+    pub stalled: bool,
+}
+
+impl Progress {
+    pub fn of(session: &Session, run: &Run, now: Timestamp) -> Self {
+        let done = run.done();
+        let average = average_phase_seconds(run);
+        let time_in_phase = run.current().time_in_phase(session.working_until(now));
+        let is_active = matches!(session.lifecycle, Lifecycle::Active);
+        let timed_remaining = run.phases.iter().filter(|phase| !phase.is_done() && !phase.stub.terminal);
+        let timed_remaining = timed_remaining.count() as u64;
+        Self {
+            percent: percent(done, run.phases.len()),
+            remaining: run.phases.len() - done,
+            average_phase_seconds: average,
+            estimated_remaining_seconds: average.map(|seconds| seconds.saturating_mul(timed_remaining)),
+            time_in_phase_seconds: time_in_phase,
+            stalled: is_active && is_stalled(time_in_phase, average),
+        }
+    }
+}
+
+/// The first of these that holds, in the order that the command line documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    Completed,
+    Failed,
+    Abandoned,
+    Paused,
+    CheckpointFailed,
+    PossiblyStalled,
+    Active,
+}
+
+impl Status {
+    pub fn of(session: &Session, now: Timestamp) -> Self {
+        match session.lifecycle {
+            Lifecycle::Completed { .. } => Self::Completed,
+            Lifecycle::Failed { .. } => Self::Failed,
+            Lifecycle::Abandoned { .. } => Self::Abandoned,
+            Lifecycle::Paused { .. } => Self::Paused,
+            Lifecycle::Active => Self::of_active(session, now),
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Abandoned => "abandoned",
+            Self::Paused => "paused",
+            Self::CheckpointFailed => "checkpoint_failed",
+            Self::PossiblyStalled => "possibly_stalled",
+            Self::Active => "active",
+        }
+    }
+
+    fn of_active(session: &Session, now: Timestamp) -> Self {
+        let Some(run) = session.run() else { return Self::Active };
+        if run.is_open() && run.current().last_attempt_failed() {
+            return Self::CheckpointFailed;
+        }
+        if Progress::of(session, run, now).stalled { Self::PossiblyStalled } else { Self::Active }
+    }
+}
+
+/// Rounded to the nearest whole, and 100 only when nothing is left.
+fn percent(done: usize, total: usize) -> u32 {
+    if done >= total {
+        return 100;
+    }
+    let rounded = (done * 100 + total / 2) / total;
+    u32::try_from(rounded.min(99)).unwrap_or(99)
+}
+
+fn average_phase_seconds(run: &Run) -> Option<u64> {
+    let durations: Vec<u64> =
+        run.phases.iter().filter(|phase| !phase.stub.terminal).filter_map(Phase::duration_seconds).collect();
+    let count = u64::try_from(durations.len()).ok().filter(|count| *count > 0)?;
+    Some(durations.iter().sum::<u64>() / count)
+}
+
+fn is_stalled(time_in_phase: Option<u64>, average: Option<u64>) -> bool {
+    match (time_in_phase, average) {
+        (Some(time), Some(average)) => {
+            time > average.saturating_mul(2) && time >= NEVER_STALLED_UNDER_SECONDS
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percent_is_rounded_and_100_only_at_the_end() {
+        assert_eq!(percent(3, 6), 50);
+        assert_eq!(percent(1, 8), 13);
+        assert_eq!(percent(7, 8), 88);
+        assert_eq!(percent(999, 1000), 99);
+        assert_eq!(percent(6, 6), 100);
+    }
+
+    #[test]
+    fn stalled_is_over_twice_the_average_and_never_under_15_minutes() {
+        assert!(!is_stalled(Some(899), Some(10)));
+        assert!(is_stalled(Some(900), Some(10)));
+        assert!(!is_stalled(Some(7200), Some(3600)));
+        assert!(is_stalled(Some(7201), Some(3600)));
+        assert!(!is_stalled(Some(100_000), None));
+    }
+}

@@ -1,0 +1,142 @@
+//! One pass through one workflow: its phases and which of them is current.
+
+use crate::id::Name;
+use crate::phase::{Phase, PhaseStub};
+use crate::workflow::{Indexing, OnComplete, Workflow};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// What a run keeps of its workflow. The whole definition is stored once, under its hash.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkflowRef {
+    pub name: Name,
+    pub version: String,
+    pub title: String,
+    pub hash: String,
+    pub indexing: Indexing,
+    pub on_complete: OnComplete,
+}
+
+impl From<&Workflow> for WorkflowRef {
+    fn from(workflow: &Workflow) -> Self {
+        Self {
+            name: workflow.name.clone(),
+            version: workflow.version.clone(),
+            title: workflow.title.clone(),
+            hash: workflow.hash.clone(),
+            indexing: workflow.indexing,
+            on_complete: workflow.on_complete,
+        }
+    }
+}
+
+/// What is needed to begin a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunPlan {
+    pub workflow: WorkflowRef,
+    /// Never empty.
+    pub phases: Vec<PhaseStub>,
+    pub skips: Vec<Skip>,
+}
+
+impl RunPlan {
+    pub fn new(workflow: &Workflow, skips: Vec<Skip>) -> Self {
+        let phases = workflow
+            .phases
+            .iter()
+            .map(|phase| PhaseStub {
+                id: phase.id.clone(),
+                title: phase.title.clone(),
+                terminal: phase.terminal,
+            })
+            .collect();
+        Self { workflow: workflow.into(), phases, skips }
+    }
+}
+
+/// A phase that is passed over when it is reached, because its `when` does not hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skip {
+    pub phase: Name,
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    pub workflow: WorkflowRef,
+    /// The n-th run of this workflow in the session, from 1.
+    pub ordinal: u32,
+    pub started_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completed_at: Option<Timestamp>,
+    pub phases: Vec<Phase>,
+    /// A position in `phases`: always a phase that exists, the last one when all are done.
+    current: usize,
+}
+
+impl Run {
+    pub(crate) fn new(workflow: WorkflowRef, ordinal: u32, phases: Vec<PhaseStub>, at: Timestamp) -> Self {
+        Self {
+            workflow,
+            ordinal,
+            started_at: at,
+            completed_at: None,
+            phases: phases.into_iter().map(Phase::new).collect(),
+            current: 0,
+        }
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.completed_at.is_none()
+    }
+
+    pub fn current(&self) -> &Phase {
+        &self.phases[self.current.min(self.phases.len() - 1)]
+    }
+
+    pub fn current_number(&self) -> u32 {
+        self.number_at(self.current)
+    }
+
+    pub fn number_at(&self, position: usize) -> u32 {
+        self.workflow.indexing.number(position)
+    }
+
+    pub fn position(&self, phase: &str) -> Option<usize> {
+        self.phases.iter().position(|candidate| *candidate.id() == *phase)
+    }
+
+    pub fn done(&self) -> usize {
+        self.phases.iter().filter(|phase| phase.is_done()).count()
+    }
+
+    /// The phase that a person means: by its id, or by its number in the workflow's own indexing.
+    pub fn resolve(&self, text: &str) -> Option<&Phase> {
+        if let Some(position) = self.position(text) {
+            return self.phases.get(position);
+        }
+        let number: u32 = text.parse().ok()?;
+        (0..self.phases.len()).find(|at| self.number_at(*at) == number).and_then(|at| self.phases.get(at))
+    }
+
+    pub(crate) fn phase_mut(&mut self, id: &Name) -> Option<&mut Phase> {
+        self.phases.iter_mut().find(|phase| phase.id() == id)
+    }
+
+    pub(crate) fn current_mut(&mut self) -> Option<&mut Phase> {
+        self.phases.get_mut(self.current)
+    }
+
+    pub(crate) fn enter(&mut self, id: &Name, at: Timestamp) {
+        if let Some(position) = self.position(id.as_str()) {
+            self.current = position;
+            self.phases[position].begin(at);
+        }
+    }
+
+    /// When all is done the current phase stays on the last one.
+    pub(crate) fn finish(&mut self, at: Timestamp) {
+        self.completed_at = Some(at);
+        self.current = self.phases.len().saturating_sub(1);
+    }
+}

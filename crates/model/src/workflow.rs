@@ -1,0 +1,216 @@
+//! A workflow as the engine holds it: phases, their gates, what is declared. Reading its text is a layout's work.
+
+use crate::id::Name;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A whole definition. A session keeps the one that it started with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Workflow {
+    pub name: Name,
+    pub version: String,
+    pub title: String,
+    pub indexing: Indexing,
+    pub on_complete: OnComplete,
+    #[serde(default)]
+    pub keep_going: bool,
+    /// Never empty: the definition's reader refuses one without phases.
+    pub phases: Vec<PhaseDefinition>,
+    #[serde(default)]
+    pub fields: BTreeMap<String, FieldDefinition>,
+    #[serde(default)]
+    pub requirements: BTreeMap<String, RequirementDefinition>,
+    /// SHA-256 of the text it was read from, in hex: tells whether a definition changed since.
+    pub hash: String,
+}
+
+impl Workflow {
+    pub fn phase(&self, id: &str) -> Option<&PhaseDefinition> {
+        self.phases.iter().find(|phase| phase.id == *id)
+    }
+}
+
+/// How phases are numbered for people and files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Indexing {
+    Zero,
+    #[default]
+    One,
+}
+
+impl Indexing {
+    /// The number that people see for the phase at this position.
+    pub fn number(self, position: usize) -> u32 {
+        let position = u32::try_from(position).unwrap_or(u32::MAX);
+        match self {
+            Self::Zero => position,
+            Self::One => position.saturating_add(1),
+        }
+    }
+}
+
+/// What completing the last phase does to the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnComplete {
+    #[default]
+    Close,
+    Stay,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PhaseDefinition {
+    pub id: Name,
+    pub title: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<String>,
+    /// Files, relative to the session's workspace.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub produces: Vec<String>,
+    /// Earlier phases; the definition's reader fills in the one before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub needs: Vec<Name>,
+    /// An expression; when it is false the phase is skipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<String>,
+    /// The kind of items that live here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub items: Option<String>,
+    /// A failed check holds the phase; otherwise it passes with warnings.
+    pub strict: bool,
+    /// Entering this phase completes it. Only the last one may say so.
+    #[serde(default)]
+    pub terminal: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<EvidenceDefinition>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<CheckDefinition>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EvidenceDefinition {
+    pub name: String,
+    #[serde(rename = "type")]
+    pub value_type: ValueType,
+    #[serde(default)]
+    pub required: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub describe: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ValueType {
+    Boolean,
+    Integer,
+    Number,
+    String,
+    List,
+    Object,
+}
+
+impl ValueType {
+    pub const ALL: [Self; 6] =
+        [Self::Boolean, Self::Integer, Self::Number, Self::String, Self::List, Self::Object];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Boolean => "boolean",
+            Self::Integer => "integer",
+            Self::Number => "number",
+            Self::String => "string",
+            Self::List => "list",
+            Self::Object => "object",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CheckDefinition {
+    pub id: Name,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+    #[serde(flatten)]
+    pub kind: CheckKind,
+}
+
+/// What a check looks at. One variant a kind, with just what that kind needs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum CheckKind {
+    /// A file exists and is not empty.
+    Artifact {
+        path: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        matches: Option<String>,
+        /// A file older than the phase's start will do.
+        #[serde(default)]
+        stale_ok: bool,
+    },
+    /// A CEL expression over evidence, artifacts, items, session, run.
+    Expr { expr: String },
+    /// Run by the engine in the project's folder.
+    Command { run: String, timeout_seconds: u64 },
+    /// What git says about the worktree.
+    Git {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        clean: Option<bool>,
+    },
+    /// Every item of this phase is done.
+    Items,
+    /// A person's yes.
+    Approval {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires_seconds: Option<u64>,
+    },
+}
+
+impl CheckKind {
+    pub const NAMES: [&'static str; 6] = ["artifact", "expr", "command", "git", "items", "approval"];
+
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Artifact { .. } => "artifact",
+            Self::Expr { .. } => "expr",
+            Self::Command { .. } => "command",
+            Self::Git { .. } => "git",
+            Self::Items => "items",
+            Self::Approval { .. } => "approval",
+        }
+    }
+}
+
+/// A free field of a session and what it may be.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FieldDefinition {
+    #[serde(rename = "type")]
+    pub value_type: ValueType,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub one_of: Vec<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub describe: Option<String>,
+}
+
+/// What an agent needs before it may use a tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RequirementDefinition {
+    pub scope: RequirementScope,
+    pub tools: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub satisfied_by: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RequirementScope {
+    Session,
+    Branch,
+    SingleUse,
+    Permanent,
+}

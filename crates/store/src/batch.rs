@@ -1,0 +1,69 @@
+//! What every store asks of a batch and of a row. Pure: touches no store.
+
+use crate::{Batch, Error, Result, SessionRow, StreamAppend};
+use jiff::{SignedDuration, Timestamp};
+
+/// How long a key makes a command count once.
+const KEY_LIFETIME: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+/// Of these layouts a worktree has one active session at most; the others keep the statuses they know.
+pub(crate) const LAYOUTS_WITH_ONE_ACTIVE: [&str; 2] = ["native", "ccw"];
+
+/// The five lifecycles, as rows spell them.
+pub(crate) const ACTIVE: &str = "active";
+
+/// Whether this session takes its worktree's one place for an active session.
+pub(crate) fn takes_the_worktree(row: &SessionRow) -> bool {
+    row.lifecycle == ACTIVE
+        && !row.parallel
+        && LAYOUTS_WITH_ONE_ACTIVE.contains(&row.layout.as_str())
+}
+
+/// Keys used at this moment or before no longer count for a command of `now`.
+pub(crate) fn keys_expire_at(now: Timestamp) -> Timestamp {
+    now.checked_sub(KEY_LIFETIME).unwrap_or(Timestamp::MIN)
+}
+
+/// A batch that breaks its own promises is a mistake of the caller, not a conflict.
+pub(crate) fn check_shape(batch: &Batch) -> Result<()> {
+    for (place, stream) in batch.streams.iter().enumerate() {
+        check_stream(stream)?;
+        let earlier = &batch.streams[..place];
+        if earlier.iter().any(|other| same_id(&other.row, &stream.row)) {
+            return malformed(format!("session {} is in it twice", stream.row.id));
+        }
+    }
+    Ok(())
+}
+
+fn check_stream(stream: &StreamAppend) -> Result<()> {
+    let id = &stream.row.id;
+    let Some(last) = stream.events.last() else {
+        return malformed(format!("session {id} has no event"));
+    };
+    let versions = stream.events.iter().map(|event| event.version);
+    if !versions.eq(stream.expected + 1..=last.version) {
+        return malformed(format!(
+            "the versions of session {id} do not follow {} one by one",
+            stream.expected
+        ));
+    }
+    if stream.row.version != last.version || stream.snapshot.version != last.version {
+        return malformed(format!(
+            "the line or the snapshot of session {id} is not of version {}",
+            last.version
+        ));
+    }
+    Ok(())
+}
+
+fn same_id(one: &SessionRow, other: &SessionRow) -> bool {
+    one.id.as_str().eq_ignore_ascii_case(other.id.as_str())
+}
+
+pub(crate) fn malformed<T>(why: String) -> Result<T> {
+    Err(Error::Engine {
+        doing: "taking a batch".to_owned(),
+        why,
+    })
+}

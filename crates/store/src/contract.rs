@@ -1,0 +1,98 @@
+//! What every store promises, as tests that each store runs. Makes stores only through the factory it is given.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "these are tests, kept in the library so that every store can run them"
+)]
+
+mod agents;
+mod append;
+mod keys;
+mod one_active;
+mod queries;
+pub mod rows;
+mod search;
+mod upkeep;
+
+use crate::Store;
+
+/// Makes a new, empty store for each case.
+pub type Factory<'a> = dyn FnMut() -> Box<dyn Store> + 'a;
+
+pub type Case = (&'static str, fn(&mut Factory<'_>));
+
+macro_rules! cases {
+    ($($module:ident :: { $($case:ident),* $(,)? }),* $(,)?) => {
+        &[$($((stringify!($case), $module::$case)),*),*]
+    };
+}
+
+/// Every promise, by name.
+pub const CASES: &[Case] = cases![
+    append::{
+        a_session_comes_back_as_it_was_given,
+        a_later_append_adds_events_and_replaces_line_and_snapshot,
+        a_wrong_expected_version_changes_nothing,
+        a_batch_is_kept_whole_or_not_at_all,
+        an_id_is_taken_whatever_its_case,
+        a_malformed_batch_changes_nothing,
+        an_empty_batch_changes_nothing,
+        a_definition_is_stored_once,
+        a_turn_is_taken_and_given_back,
+    },
+    one_active::{
+        a_worktree_has_one_active_session,
+        pausing_one_and_starting_another_passes_in_both_orders,
+        pausing_one_and_resuming_another_passes_in_both_orders,
+        two_active_sessions_in_one_batch_are_refused,
+        parallel_sessions_are_free_of_it,
+        other_layouts_are_free_of_it,
+        other_worktrees_are_free_of_it,
+        a_session_that_ended_leaves_its_place,
+    },
+    keys::{
+        a_key_counts_once,
+        a_key_is_recalled_if_it_was_used_after_a_moment,
+        a_key_of_a_refused_batch_is_not_kept,
+        an_old_key_is_replaced,
+        a_key_in_the_way_is_told_before_a_conflict,
+    },
+    queries::{
+        what_is_not_there_is_not_found,
+        ids_are_loaded_exactly,
+        events_are_read_after_a_version_up_to_a_limit,
+        prefixes_find_ids_whatever_the_case,
+        numbers_are_given_once,
+        changes_follow_the_cursor,
+        streams_of_one_batch_keep_their_order_in_the_changes,
+        lists_begin_with_the_newest_activity,
+        lists_are_filtered,
+    },
+    search::{
+        words_are_found_in_every_field,
+        words_are_found_in_notes_alone,
+        every_word_must_be_found,
+        wildcards_and_quotes_are_plain_text,
+    },
+    agents::{
+        an_agent_is_kept_and_refreshed,
+        a_binding_stays_until_it_is_replaced,
+        a_batch_binds_agents,
+        a_binding_to_no_session_is_refused,
+        agents_are_listed_by_worktree_and_forgotten,
+    },
+    upkeep::{
+        a_store_tells_how_much_it_holds,
+        a_store_in_order_has_no_findings,
+        a_backup_never_overwrites,
+    },
+];
+
+/// Runs them all. The name of a case that fails is the last one told.
+pub fn run_all(tell: &mut dyn FnMut(&str), make: &mut Factory<'_>) {
+    for (name, case) in CASES {
+        tell(name);
+        case(make);
+    }
+}

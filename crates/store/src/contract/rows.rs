@@ -1,0 +1,164 @@
+//! Rows to try a store with, and a look at all that it holds.
+
+use crate::{
+    AgentRow, Batch, Change, EventRow, Filter, KeyRow, Listed, SessionRow, Snapshot, Store,
+    StreamAppend,
+};
+use jiff::{SignedDuration, Timestamp};
+use model::id::SessionId;
+use std::time::Duration;
+
+pub const PATIENCE: Duration = Duration::from_secs(5);
+pub const WORKTREE: &str = "/home/ada/engine";
+
+pub fn id(text: &str) -> SessionId {
+    SessionId::parse(text).expect("an id of a test is valid")
+}
+
+/// A moment with microseconds, so many seconds after an arbitrary one.
+pub fn moment(seconds: i64) -> Timestamp {
+    let start = Timestamp::from_microsecond(1_767_225_600_123_456).expect("this is in 2026");
+    start + SignedDuration::from_secs(seconds)
+}
+
+pub fn line(name: &str) -> SessionRow {
+    SessionRow {
+        id: id(name),
+        worktree: WORKTREE.to_owned(),
+        layout: "native".to_owned(),
+        workflow: "plan-implement-review".to_owned(),
+        title: format!("Title of {name}"),
+        goal: None,
+        target: None,
+        lifecycle: "active".to_owned(),
+        parallel: false,
+        phase: "Plan".to_owned(),
+        phases_done: 0,
+        phases_total: 3,
+        created_at: moment(0),
+        updated_at: moment(0),
+        version: 1,
+    }
+}
+
+pub fn paused(name: &str) -> SessionRow {
+    SessionRow {
+        lifecycle: "paused".to_owned(),
+        ..line(name)
+    }
+}
+
+pub fn event(version: u64, kind: &str, body: &str) -> EventRow {
+    EventRow {
+        version,
+        at: moment(i64::try_from(version).expect("versions of a test are small")),
+        actor: r#"{"person":"ada"}"#.to_owned(),
+        kind: kind.to_owned(),
+        body: body.to_owned(),
+    }
+}
+
+/// The row's version tells how many events come with it.
+pub fn begin(row: SessionRow) -> StreamAppend {
+    go_on(SessionRow { version: 0, ..row }, 1)
+}
+
+/// The next events of a session that stands at the row's version.
+pub fn go_on(row: SessionRow, events: u64) -> StreamAppend {
+    let version = row.version + events;
+    let body = |number| {
+        format!(
+            r#"{{"type":"phase_started","number":{number},"of":"{}"}}"#,
+            row.id
+        )
+    };
+    StreamAppend {
+        expected: row.version,
+        events: (row.version + 1..=version)
+            .map(|number| event(number, "phase_started", &body(number)))
+            .collect(),
+        snapshot: Snapshot {
+            fold_version: 1,
+            version,
+            body: format!(r#"{{"at":{version}}}"#),
+        },
+        row: SessionRow { version, ..row },
+    }
+}
+
+pub fn batch(streams: impl Into<Vec<StreamAppend>>) -> Batch {
+    Batch {
+        streams: streams.into(),
+        ..Batch::default()
+    }
+}
+
+/// Keeps new sessions, each in a batch of its own.
+pub fn with(store: &mut dyn Store, rows: impl IntoIterator<Item = SessionRow>) {
+    for row in rows {
+        store
+            .append(&batch([begin(row)]))
+            .expect("a new session is kept");
+    }
+}
+
+pub fn key(name: &str, at: Timestamp) -> KeyRow {
+    KeyRow {
+        key: name.to_owned(),
+        fingerprint: "advance plan".to_owned(),
+        answer: r#"{"ok":true}"#.to_owned(),
+        at,
+    }
+}
+
+pub fn agent(name: &str) -> AgentRow {
+    AgentRow {
+        agent: "claude".to_owned(),
+        agent_session: name.to_owned(),
+        host: "workshop".to_owned(),
+        pid: 4711,
+        process_start: 123_456_789,
+        boot_id: "0f1e".to_owned(),
+        worktree: WORKTREE.to_owned(),
+        branch: Some("main".to_owned()),
+        started_at: moment(10),
+        last_seen: moment(10),
+        session: None,
+    }
+}
+
+/// All that can be seen of a store: two of these are equal if nothing changed between them.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Everything {
+    sessions: Vec<Listed>,
+    snapshots: Vec<Option<Snapshot>>,
+    changes: Vec<Change>,
+    agents: Vec<AgentRow>,
+    cursor: u64,
+}
+
+pub fn everything(store: &dyn Store) -> Everything {
+    let sessions = store.list(&Filter::default()).expect("sessions are listed");
+    let snapshot = |listed: &Listed| {
+        store
+            .load(&listed.row.id)
+            .expect("a session is loaded")
+            .expect("what is listed is there")
+            .snapshot
+    };
+    Everything {
+        snapshots: sessions.iter().map(snapshot).collect(),
+        sessions,
+        changes: store.changes(0, usize::MAX).expect("changes are read"),
+        agents: store.agents(None).expect("agents are listed"),
+        cursor: store.cursor().expect("there is a cursor"),
+    }
+}
+
+pub fn listed_ids(store: &dyn Store, filter: &Filter) -> Vec<String> {
+    let found = store.list(filter).expect("sessions are listed");
+    found
+        .into_iter()
+        .map(|listed| listed.row.id.as_str().to_owned())
+        .collect()
+}

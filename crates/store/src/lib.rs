@@ -1,0 +1,61 @@
+//! Where sessions live: one trait, the engines behind it. Never decides anything, and never reads the clock.
+
+mod batch;
+#[cfg(any(test, feature = "contract"))]
+pub mod contract;
+mod error;
+mod memory;
+mod migrate;
+mod record;
+mod sqlite;
+
+pub use error::{Error, Result};
+pub use memory::MemoryStore;
+pub use record::*;
+pub use sqlite::{Access, SqliteStore};
+
+use model::id::SessionId;
+use std::path::Path;
+use std::time::Duration;
+
+/// What the engine asks of a store.
+pub trait Store {
+    /// Waits for this process's turn to write. Held until the next `append`, `give_turn_back` or drop.
+    /// Loading, deciding and appending inside one turn meets no other writer.
+    fn take_turn(&mut self, patience: Duration) -> Result<()>;
+    fn give_turn_back(&mut self);
+
+    /// Keeps the whole batch durably, or nothing. Takes the turn by itself when it is not held, and gives it back.
+    fn append(&mut self, batch: &Batch) -> Result<()>;
+
+    fn load(&self, id: &SessionId) -> Result<Option<Loaded>>;
+    /// Events after this version, oldest first.
+    fn events(&self, id: &SessionId, after: u64, limit: Option<usize>) -> Result<Vec<EventRow>>;
+    fn definition(&self, hash: &str) -> Result<Option<String>>;
+    /// The one session of this worktree that is active and not parallel.
+    fn active(&self, worktree: &str) -> Result<Option<SessionId>>;
+    /// Sessions, the newest activity first.
+    fn list(&self, filter: &Filter) -> Result<Vec<Listed>>;
+    /// Ids that begin with this text, case ignored; at most `limit`, shortest first.
+    fn with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<SessionId>>;
+    fn with_number(&self, number: u64) -> Result<Option<SessionId>>;
+    /// What was answered under this key, if it was used after `since`.
+    fn recall(&self, key: &str, since: jiff::Timestamp) -> Result<Option<KeyRow>>;
+    /// Events of all sessions after a cursor, in the store's order.
+    fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>>;
+    /// The cursor of the newest event; 0 in an empty store.
+    fn cursor(&self) -> Result<u64>;
+
+    /// Agent sessions seen in this worktree, or everywhere.
+    fn agents(&self, worktree: Option<&str>) -> Result<Vec<AgentRow>>;
+    fn agent(&self, agent: &str, agent_session: &str) -> Result<Option<AgentRow>>;
+    /// Keeps or refreshes an agent's row; an existing binding stays unless the row names another one.
+    fn see_agent(&mut self, row: &AgentRow, patience: Duration) -> Result<()>;
+    fn forget_agents(&mut self, gone: &[(String, String)], patience: Duration) -> Result<()>;
+
+    fn info(&self) -> Result<Info>;
+    /// A consistent copy while others go on writing.
+    fn backup(&self, to: &Path) -> Result<()>;
+    /// What is wrong with the store itself, one line a finding.
+    fn check(&self) -> Result<Vec<String>>;
+}

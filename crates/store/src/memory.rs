@@ -1,0 +1,403 @@
+//! The store in memory, for tests and for trying things out. Keeps nothing beyond the process.
+
+use crate::batch::{check_shape, keys_expire_at, malformed, takes_the_worktree};
+use crate::{
+    AgentRow, Batch, Binding, Change, Error, EventRow, Filter, Info, KeyRow, Listed, Loaded,
+    Result, SessionRow, Snapshot, Store, StreamAppend,
+};
+use jiff::Timestamp;
+use model::id::SessionId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+/// Sessions in memory. A session's number is its place, counted from 1.
+#[derive(Debug, Default)]
+pub struct MemoryStore {
+    sessions: Vec<Kept>,
+    /// By id in lower case: ids that differ in case alone are the same.
+    places: BTreeMap<String, usize>,
+    log: Vec<Change>,
+    definitions: BTreeMap<String, String>,
+    keys: BTreeMap<String, KeyRow>,
+    agents: BTreeMap<(String, String), AgentRow>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    row: SessionRow,
+    snapshot: Snapshot,
+    events: Vec<EventRow>,
+}
+
+impl MemoryStore {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn find(&self, id: &SessionId) -> Option<(usize, &Kept)> {
+        let place = *self.places.get(&folded(id.as_str()))?;
+        Some((place, &self.sessions[place]))
+    }
+
+    fn find_exactly(&self, id: &SessionId) -> Option<(usize, &Kept)> {
+        self.find(id).filter(|(_, kept)| kept.row.id == *id)
+    }
+
+    fn refuse(&self, batch: &Batch) -> Result<()> {
+        check_shape(batch)?;
+        if let Some(key) = &batch.key
+            && self.recall(&key.key, keys_expire_at(key.at))?.is_some()
+        {
+            return Err(Error::KeyTaken);
+        }
+        batch
+            .streams
+            .iter()
+            .try_for_each(|stream| self.refuse_version(stream))?;
+        self.refuse_second_active(&batch.streams)?;
+        batch
+            .bindings
+            .iter()
+            .try_for_each(|binding| self.refuse_binding(batch, binding))
+    }
+
+    fn refuse_version(&self, stream: &StreamAppend) -> Result<()> {
+        let id = &stream.row.id;
+        match self.find(id) {
+            Some((_, kept)) if stream.expected == 0 || kept.row.id != *id => Err(Error::IdTaken {
+                existing: kept.row.id.clone(),
+            }),
+            found => {
+                let found = found.map_or(0, |(_, kept)| kept.row.version);
+                if found == stream.expected {
+                    return Ok(());
+                }
+                Err(Error::Conflict {
+                    session: id.clone(),
+                    expected: stream.expected,
+                    found,
+                })
+            }
+        }
+    }
+
+    /// Counts as if the batch were kept: what it pauses leaves room for what it starts.
+    fn refuse_second_active(&self, streams: &[StreamAppend]) -> Result<()> {
+        let is_replaced = |row: &SessionRow| streams.iter().any(|stream| stream.row.id == row.id);
+        let staying = self
+            .sessions
+            .iter()
+            .map(|kept| &kept.row)
+            .filter(|row| !is_replaced(row));
+        let mut taken: BTreeSet<&str> = staying
+            .filter(|row| takes_the_worktree(row))
+            .map(|row| row.worktree.as_str())
+            .collect();
+        for row in streams
+            .iter()
+            .map(|stream| &stream.row)
+            .filter(|row| takes_the_worktree(row))
+        {
+            if !taken.insert(&row.worktree) {
+                return Err(Error::ActiveTaken {
+                    worktree: row.worktree.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse_binding(&self, batch: &Batch, binding: &Binding) -> Result<()> {
+        let begins = batch
+            .streams
+            .iter()
+            .any(|stream| stream.row.id == binding.session);
+        if begins || self.find_exactly(&binding.session).is_some() {
+            return Ok(());
+        }
+        malformed(format!(
+            "it binds an agent to session {}, which does not exist",
+            binding.session
+        ))
+    }
+
+    fn keep_stream(&mut self, stream: &StreamAppend) {
+        for event in &stream.events {
+            let cursor = self.log.len() as u64 + 1;
+            self.log.push(Change {
+                cursor,
+                session: stream.row.id.clone(),
+                event: event.clone(),
+            });
+        }
+        if let Some(place) = self.find(&stream.row.id).map(|(place, _)| place) {
+            let kept = &mut self.sessions[place];
+            kept.row = stream.row.clone();
+            kept.snapshot = stream.snapshot.clone();
+            kept.events.extend_from_slice(&stream.events);
+        } else {
+            self.places
+                .insert(folded(stream.row.id.as_str()), self.sessions.len());
+            self.sessions.push(Kept {
+                row: stream.row.clone(),
+                snapshot: stream.snapshot.clone(),
+                events: stream.events.clone(),
+            });
+        }
+    }
+
+    fn bind(&mut self, binding: &Binding) {
+        let Some(row) = self
+            .find(&binding.session)
+            .map(|(_, kept)| kept.row.clone())
+        else {
+            return;
+        };
+        let agent = (binding.agent.clone(), binding.agent_session.clone());
+        let agent = self
+            .agents
+            .entry(agent)
+            .or_insert_with(|| unseen(binding, &row));
+        agent.session = Some(row.id);
+    }
+
+    fn listed(&self) -> impl Iterator<Item = (Listed, &Kept)> {
+        (1..).zip(&self.sessions).map(|(number, kept)| {
+            (
+                Listed {
+                    number,
+                    row: kept.row.clone(),
+                },
+                kept,
+            )
+        })
+    }
+}
+
+impl Store for MemoryStore {
+    fn take_turn(&mut self, _patience: Duration) -> Result<()> {
+        Ok(())
+    }
+
+    fn give_turn_back(&mut self) {}
+
+    fn append(&mut self, batch: &Batch) -> Result<()> {
+        self.refuse(batch)?;
+        // From here on nothing can fail.
+        for definition in &batch.definitions {
+            self.definitions
+                .entry(definition.hash.clone())
+                .or_insert_with(|| definition.body.clone());
+        }
+        batch
+            .streams
+            .iter()
+            .for_each(|stream| self.keep_stream(stream));
+        if let Some(key) = &batch.key {
+            self.keys.retain(|_, kept| kept.at > keys_expire_at(key.at));
+            self.keys.insert(key.key.clone(), key.clone());
+        }
+        batch.bindings.iter().for_each(|binding| self.bind(binding));
+        Ok(())
+    }
+
+    fn load(&self, id: &SessionId) -> Result<Option<Loaded>> {
+        Ok(self.find_exactly(id).map(|(place, kept)| Loaded {
+            number: place as u64 + 1,
+            row: kept.row.clone(),
+            snapshot: Some(kept.snapshot.clone()),
+        }))
+    }
+
+    fn events(&self, id: &SessionId, after: u64, limit: Option<usize>) -> Result<Vec<EventRow>> {
+        let events = self
+            .find_exactly(id)
+            .map(|(_, kept)| kept.events.as_slice())
+            .unwrap_or_default();
+        let newer = events.iter().filter(|event| event.version > after);
+        Ok(newer.take(limit.unwrap_or(usize::MAX)).cloned().collect())
+    }
+
+    fn definition(&self, hash: &str) -> Result<Option<String>> {
+        Ok(self.definitions.get(hash).cloned())
+    }
+
+    fn active(&self, worktree: &str) -> Result<Option<SessionId>> {
+        let mut rows = self.sessions.iter().map(|kept| &kept.row);
+        Ok(rows
+            .find(|row| row.worktree == worktree && takes_the_worktree(row))
+            .map(|row| row.id.clone()))
+    }
+
+    fn list(&self, filter: &Filter) -> Result<Vec<Listed>> {
+        let mut found: Vec<Listed> = self
+            .listed()
+            .filter(|(_, kept)| is_wanted(filter, kept))
+            .map(|(listed, _)| listed)
+            .collect();
+        found.sort_by_key(|listed| std::cmp::Reverse((listed.row.updated_at, listed.number)));
+        found.truncate(filter.limit.unwrap_or(usize::MAX));
+        Ok(found)
+    }
+
+    fn with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<SessionId>> {
+        let prefix = folded(prefix);
+        let mut found: Vec<&String> = self
+            .places
+            .keys()
+            .filter(|id| id.starts_with(&prefix))
+            .collect();
+        found.sort_by_key(|id| id.len());
+        Ok(found
+            .into_iter()
+            .take(limit)
+            .map(|id| self.sessions[self.places[id]].row.id.clone())
+            .collect())
+    }
+
+    fn with_number(&self, number: u64) -> Result<Option<SessionId>> {
+        Ok(self
+            .listed()
+            .find(|(listed, _)| listed.number == number)
+            .map(|(listed, _)| listed.row.id))
+    }
+
+    fn recall(&self, key: &str, since: Timestamp) -> Result<Option<KeyRow>> {
+        Ok(self.keys.get(key).filter(|kept| kept.at > since).cloned())
+    }
+
+    fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>> {
+        Ok(self
+            .log
+            .iter()
+            .filter(|change| change.cursor > after)
+            .take(limit)
+            .cloned()
+            .collect())
+    }
+
+    fn cursor(&self) -> Result<u64> {
+        Ok(self.log.last().map_or(0, |change| change.cursor))
+    }
+
+    fn agents(&self, worktree: Option<&str>) -> Result<Vec<AgentRow>> {
+        let here = |row: &&AgentRow| worktree.is_none_or(|worktree| row.worktree == worktree);
+        let mut found: Vec<AgentRow> = self.agents.values().filter(here).cloned().collect();
+        found.sort_by_key(|row| std::cmp::Reverse(row.last_seen));
+        Ok(found)
+    }
+
+    fn agent(&self, agent: &str, agent_session: &str) -> Result<Option<AgentRow>> {
+        Ok(self
+            .agents
+            .get(&(agent.to_owned(), agent_session.to_owned()))
+            .cloned())
+    }
+
+    fn see_agent(&mut self, row: &AgentRow, _patience: Duration) -> Result<()> {
+        let name = (row.agent.clone(), row.agent_session.clone());
+        let mut kept = row.clone();
+        if let Some(before) = self.agents.remove(&name) {
+            kept.started_at = before.started_at;
+            kept.session = kept.session.or(before.session);
+        }
+        self.agents.insert(name, kept);
+        Ok(())
+    }
+
+    fn forget_agents(&mut self, gone: &[(String, String)], _patience: Duration) -> Result<()> {
+        self.agents.retain(|name, _| !gone.contains(name));
+        Ok(())
+    }
+
+    fn info(&self) -> Result<Info> {
+        Ok(Info {
+            engine: "memory".to_owned(),
+            place: "memory".to_owned(),
+            schema_version: 0,
+            journal: "none".to_owned(),
+            sessions: self.sessions.len() as u64,
+            events: self.log.len() as u64,
+            bytes: 0,
+            warnings: Vec::new(),
+        })
+    }
+
+    fn backup(&self, to: &Path) -> Result<()> {
+        Err(Error::Engine {
+            doing: format!("copying the store to {}", to.display()),
+            why: "a store in memory has no file".to_owned(),
+        })
+    }
+
+    fn check(&self) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+}
+
+fn is_wanted(filter: &Filter, kept: &Kept) -> bool {
+    let row = &kept.row;
+    (filter.lifecycles.is_empty() || filter.lifecycles.contains(&row.lifecycle))
+        && filter
+            .worktree
+            .as_ref()
+            .is_none_or(|worktree| *worktree == row.worktree)
+        && filter
+            .layout
+            .as_ref()
+            .is_none_or(|layout| *layout == row.layout)
+        && filter
+            .search
+            .iter()
+            .flat_map(|text| text.split_whitespace())
+            .all(|word| holds(kept, word))
+}
+
+fn holds(kept: &Kept, word: &str) -> bool {
+    let word = folded(word);
+    let row = &kept.row;
+    let fields = [
+        Some(row.id.as_str()),
+        Some(&row.title),
+        row.goal.as_deref(),
+        row.target.as_deref(),
+    ];
+    let notes = kept
+        .events
+        .iter()
+        .filter(|event| event.kind == "note_added")
+        .filter_map(note_text);
+    fields
+        .into_iter()
+        .flatten()
+        .any(|text| folded(text).contains(&word))
+        || notes.into_iter().any(|text| folded(&text).contains(&word))
+}
+
+fn note_text(event: &EventRow) -> Option<String> {
+    let body: serde_json::Value = serde_json::from_str(&event.body).ok()?;
+    Some(body.get("text")?.as_str()?.to_owned())
+}
+
+/// As SQLite ignores case: of ASCII letters.
+fn folded(text: &str) -> String {
+    text.to_ascii_lowercase()
+}
+
+/// An agent that is bound before anybody saw it: no process is known.
+fn unseen(binding: &Binding, row: &SessionRow) -> AgentRow {
+    AgentRow {
+        agent: binding.agent.clone(),
+        agent_session: binding.agent_session.clone(),
+        host: String::new(),
+        pid: 0,
+        process_start: 0,
+        boot_id: String::new(),
+        worktree: row.worktree.clone(),
+        branch: None,
+        started_at: row.updated_at,
+        last_seen: row.updated_at,
+        session: None,
+    }
+}

@@ -1,0 +1,94 @@
+//! Brings a SQLite database from one schema to the next. Never touches a schema newer than it knows.
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+/// "left" in ASCII: tells our databases from other programs'.
+pub(crate) const APPLICATION_ID: i32 = 0x6c65_6674;
+
+/// Statement batches; the one at place n makes schema n + 1 out of schema n. Never edited once released.
+pub(crate) const MIGRATIONS: &[&str] = &[include_str!("sqlite/schema.sql")];
+
+/// The newest schema in a list of migrations.
+pub(crate) fn newest(migrations: &[&str]) -> u32 {
+    u32::try_from(migrations.len()).unwrap_or(u32::MAX)
+}
+
+/// What a database says that it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Marks {
+    pub(crate) application_id: i32,
+    pub(crate) schema: u32,
+}
+
+pub(crate) fn marks(connection: &Connection) -> rusqlite::Result<Marks> {
+    Ok(Marks {
+        application_id: connection.query_row("PRAGMA application_id", [], |row| row.get(0))?,
+        schema: schema(connection)?,
+    })
+}
+
+/// Runs what is missing, each step in one transaction together with its number.
+pub(crate) fn run(connection: &mut Connection, migrations: &[&str]) -> rusqlite::Result<()> {
+    for (version, sql) in (1..).zip(migrations) {
+        let step = Transaction::new(connection, TransactionBehavior::Immediate)?;
+        // Looked at inside the transaction: another process may have done this step meanwhile.
+        if schema(&step)? >= version {
+            continue;
+        }
+        step.execute_batch(sql)?;
+        step.pragma_update(None, "application_id", APPLICATION_ID)?;
+        step.pragma_update(None, "user_version", version)?;
+        step.commit()?;
+    }
+    Ok(())
+}
+
+fn schema(connection: &Connection) -> rusqlite::Result<u32> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+    use super::*;
+
+    const SECOND: &str = "CREATE TABLE later(what TEXT); INSERT INTO later VALUES('kept')";
+
+    #[test]
+    fn every_missing_step_runs_once() {
+        let mut database = Connection::open_in_memory().unwrap();
+        run(&mut database, MIGRATIONS).unwrap();
+        assert_eq!(
+            marks(&database).unwrap(),
+            Marks {
+                application_id: APPLICATION_ID,
+                schema: newest(MIGRATIONS)
+            }
+        );
+
+        let more = [MIGRATIONS, &[SECOND]].concat();
+        run(&mut database, &more).unwrap();
+        run(&mut database, &more).unwrap();
+        assert_eq!(marks(&database).unwrap().schema, newest(&more));
+        let rows: u32 = database
+            .query_row("SELECT count(*) FROM later", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(rows, 1);
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_schema_as_it_was() {
+        let mut database = Connection::open_in_memory().unwrap();
+        run(&mut database, MIGRATIONS).unwrap();
+        let broken = [
+            MIGRATIONS,
+            &["CREATE TABLE later(what TEXT); INSERT INTO nowhere VALUES(1)"],
+        ]
+        .concat();
+        run(&mut database, &broken).unwrap_err();
+        assert_eq!(marks(&database).unwrap().schema, newest(MIGRATIONS));
+        database
+            .query_row("SELECT 1 FROM later", [], |_| Ok(()))
+            .unwrap_err();
+    }
+}

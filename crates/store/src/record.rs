@@ -1,0 +1,164 @@
+//! What goes in and out of a store: plain rows. Events and snapshots are opaque JSON text here; only the engine reads them.
+
+use jiff::Timestamp;
+use model::id::SessionId;
+
+/// One event as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventRow {
+    /// Its number in the session's own history, from 1.
+    pub version: u64,
+    pub at: Timestamp,
+    /// The actor, as JSON.
+    pub actor: String,
+    /// The event's type name, for reading without parsing.
+    pub kind: String,
+    /// The event, as JSON.
+    pub body: String,
+}
+
+/// A session's line in the index: what lists and look-ups need without folding anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionRow {
+    pub id: SessionId,
+    pub worktree: String,
+    pub layout: String,
+    pub workflow: String,
+    pub title: String,
+    pub goal: Option<String>,
+    pub target: Option<String>,
+    /// `active`, `paused`, `completed`, `failed`, `abandoned`.
+    pub lifecycle: String,
+    /// Not bound by the rule of one active session a worktree.
+    pub parallel: bool,
+    /// What a short line shows of its place: phase title, done and total phases.
+    pub phase: String,
+    pub phases_done: u32,
+    pub phases_total: u32,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub version: u64,
+}
+
+/// A row of a list with the number that people may use for it. The number is given once, on creation, and never reused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    pub number: u64,
+    pub row: SessionRow,
+}
+
+/// A folded session, kept so that a command need not read the history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Which fold wrote it; another one does not trust it.
+    pub fold_version: u32,
+    pub version: u64,
+    pub body: String,
+}
+
+/// A session as it is loaded: its line and, if there is one, its snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loaded {
+    pub number: u64,
+    pub row: SessionRow,
+    pub snapshot: Option<Snapshot>,
+}
+
+/// What one batch does to one session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamAppend {
+    /// The version that the decision was made on; 0 for a new session.
+    pub expected: u64,
+    /// At least one, with versions that follow `expected` without a gap.
+    pub events: Vec<EventRow>,
+    /// The index line after these events; its version is that of the last one.
+    pub row: SessionRow,
+    pub snapshot: Snapshot,
+}
+
+/// A workflow definition, stored once under its hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DefinitionRow {
+    pub hash: String,
+    pub body: String,
+}
+
+/// A key that makes a command count once, with the answer it was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyRow {
+    pub key: String,
+    /// Tells whether the same key comes with the same command.
+    pub fingerprint: String,
+    pub answer: String,
+    pub at: Timestamp,
+}
+
+/// All that one command changes: all of it is kept, or nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Batch {
+    pub streams: Vec<StreamAppend>,
+    pub definitions: Vec<DefinitionRow>,
+    pub key: Option<KeyRow>,
+    pub bindings: Vec<Binding>,
+}
+
+/// An agent session works on a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Binding {
+    pub agent: String,
+    pub agent_session: String,
+    pub session: SessionId,
+}
+
+/// An agent session that was seen, and the process by which it can be told whether it still lives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentRow {
+    pub agent: String,
+    pub agent_session: String,
+    pub host: String,
+    pub pid: u32,
+    /// When that process started, in the system's own unit: a pid alone is reused.
+    pub process_start: u64,
+    pub boot_id: String,
+    pub worktree: String,
+    pub branch: Option<String>,
+    pub started_at: Timestamp,
+    pub last_seen: Timestamp,
+    /// The session it is bound to.
+    pub session: Option<SessionId>,
+}
+
+/// Which sessions a list wants. Empty asks for all.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Filter {
+    pub lifecycles: Vec<String>,
+    pub worktree: Option<String>,
+    pub layout: Option<String>,
+    /// Words looked for, case ignored, in id, title, goal, target and notes.
+    pub search: Option<String>,
+    pub limit: Option<usize>,
+}
+
+/// An event of any session, in the order in which the store took them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Grows over the whole store: where to go on from.
+    pub cursor: u64,
+    pub session: SessionId,
+    pub event: EventRow,
+}
+
+/// What a store tells about itself.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Info {
+    pub engine: String,
+    /// The file or address.
+    pub place: String,
+    pub schema_version: u32,
+    pub journal: String,
+    pub sessions: u64,
+    pub events: u64,
+    pub bytes: u64,
+    /// Things a person should know: a network file system, a log that cannot be made shorter.
+    pub warnings: Vec<String>,
+}

@@ -1,0 +1,180 @@
+//! The store in one SQLite file. Knows SQL and the disk; never reads what is inside an event or a snapshot.
+
+mod agents;
+mod append;
+mod columns;
+mod create;
+mod detached;
+mod failure;
+mod list;
+mod mount;
+mod open;
+mod outcome;
+mod queries;
+mod turn;
+mod upkeep;
+
+#[cfg(test)]
+mod tests;
+
+pub use open::Access;
+
+use crate::{
+    AgentRow, Batch, Change, Error, EventRow, Filter, Info, KeyRow, Listed, Loaded, Result, Store,
+};
+use detached::TemporaryCopy;
+use jiff::Timestamp;
+use model::id::SessionId;
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use turn::Turn;
+
+/// How long `append` waits for its turn when the caller has not taken it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long SQLite waits for other programs, such as a sqlite3 shell. Our own writers wait in the queue instead.
+const BUSY_WAIT: Duration = Duration::from_secs(2);
+
+/// Sessions in one SQLite file.
+#[derive(Debug)]
+pub struct SqliteStore {
+    connection: Connection,
+    // After the connection, so that it is removed after the connection is closed.
+    _copy: Option<TemporaryCopy>,
+    path: PathBuf,
+    lock: PathBuf,
+    writable: bool,
+    turn: Option<Turn>,
+}
+
+impl SqliteStore {
+    pub fn open(path: &Path, access: Access) -> Result<Self> {
+        open::open(path, access)
+    }
+
+    fn fail(&self, doing: &str) -> impl FnOnce(rusqlite::Error) -> Error {
+        let doing = format!("{doing} in {}", self.path.display());
+        move |error| failure::failure(&self.path, &doing, &error)
+    }
+
+    /// Does something within this process's turn, and leaves a turn that the caller took as it was.
+    fn in_turn<T>(
+        &mut self,
+        patience: Duration,
+        work: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let taken_before = self.turn.is_some();
+        self.take_turn(patience)?;
+        let done = work(self);
+        if done.is_ok() {
+            self.shorten_log();
+        }
+        if !taken_before {
+            self.turn = None;
+        }
+        done
+    }
+}
+
+impl Store for SqliteStore {
+    fn take_turn(&mut self, patience: Duration) -> Result<()> {
+        if !self.writable {
+            return Err(Error::ReadOnly {
+                path: self.path.clone(),
+            });
+        }
+        if self.turn.is_none() {
+            self.turn = Some(Turn::take(&self.lock, &self.path, patience)?);
+        }
+        Ok(())
+    }
+
+    fn give_turn_back(&mut self) {
+        self.turn = None;
+    }
+
+    fn append(&mut self, batch: &Batch) -> Result<()> {
+        let done = self.in_turn(PATIENCE, |store| store.append_in_turn(batch));
+        self.turn = None;
+        done
+    }
+
+    fn load(&self, id: &SessionId) -> Result<Option<Loaded>> {
+        queries::load(&self.connection, id).map_err(self.fail("loading a session"))
+    }
+
+    fn events(&self, id: &SessionId, after: u64, limit: Option<usize>) -> Result<Vec<EventRow>> {
+        queries::events(&self.connection, id, after, limit).map_err(self.fail("reading events"))
+    }
+
+    fn definition(&self, hash: &str) -> Result<Option<String>> {
+        queries::definition(&self.connection, hash).map_err(self.fail("reading a definition"))
+    }
+
+    fn active(&self, worktree: &str) -> Result<Option<SessionId>> {
+        queries::active(&self.connection, worktree)
+            .map_err(self.fail("looking for the active session"))
+    }
+
+    fn list(&self, filter: &Filter) -> Result<Vec<Listed>> {
+        list::list(&self.connection, filter).map_err(self.fail("listing sessions"))
+    }
+
+    fn with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<SessionId>> {
+        queries::with_prefix(&self.connection, prefix, limit)
+            .map_err(self.fail("looking for an id"))
+    }
+
+    fn with_number(&self, number: u64) -> Result<Option<SessionId>> {
+        queries::with_number(&self.connection, number).map_err(self.fail("looking for a number"))
+    }
+
+    fn recall(&self, key: &str, since: Timestamp) -> Result<Option<KeyRow>> {
+        queries::recall(&self.connection, key, since).map_err(self.fail("looking for a key"))
+    }
+
+    fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>> {
+        queries::changes(&self.connection, after, limit).map_err(self.fail("reading changes"))
+    }
+
+    fn cursor(&self) -> Result<u64> {
+        queries::cursor(&self.connection).map_err(self.fail("looking for the newest event"))
+    }
+
+    fn agents(&self, worktree: Option<&str>) -> Result<Vec<AgentRow>> {
+        agents::all(&self.connection, worktree).map_err(self.fail("listing agents"))
+    }
+
+    fn agent(&self, agent: &str, agent_session: &str) -> Result<Option<AgentRow>> {
+        agents::one(&self.connection, agent, agent_session)
+            .map_err(self.fail("looking for an agent"))
+    }
+
+    fn see_agent(&mut self, row: &AgentRow, patience: Duration) -> Result<()> {
+        self.in_turn(patience, |store| {
+            agents::see(&store.connection, row).map_err(store.fail("keeping an agent"))
+        })
+    }
+
+    fn forget_agents(&mut self, gone: &[(String, String)], patience: Duration) -> Result<()> {
+        if gone.is_empty() {
+            return Ok(());
+        }
+        self.in_turn(patience, |store| {
+            agents::forget(&store.connection, gone).map_err(store.fail("forgetting agents"))
+        })
+    }
+
+    fn info(&self) -> Result<Info> {
+        self.describe()
+    }
+
+    fn backup(&self, to: &Path) -> Result<()> {
+        upkeep::copy_database(&self.connection, &self.path, to)
+    }
+
+    fn check(&self) -> Result<Vec<String>> {
+        upkeep::check(&self.connection).map_err(self.fail("checking"))
+    }
+}

@@ -1,0 +1,94 @@
+//! Which agent sessions were seen here, and what they work on. Never decides who is alive.
+
+use super::columns::{Moment, moment, optional_session_id};
+use crate::{AgentRow, Binding};
+use rusqlite::{
+    Connection, OptionalExtension, Result, Row, Transaction, TransactionBehavior, params,
+};
+
+const AGENT: &str = "agent,agent_session,host,pid,process_start,boot_id,worktree,branch,started_at,last_seen,session";
+
+pub(super) fn all(connection: &Connection, worktree: Option<&str>) -> Result<Vec<AgentRow>> {
+    let sql = format!(
+        "SELECT {AGENT} FROM agents WHERE ?1 IS NULL OR worktree=?1 ORDER BY last_seen DESC,agent,agent_session"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let rows = statement.query_map([worktree], agent_row)?;
+    rows.collect()
+}
+
+pub(super) fn one(
+    connection: &Connection,
+    agent: &str,
+    agent_session: &str,
+) -> Result<Option<AgentRow>> {
+    let sql = format!("SELECT {AGENT} FROM agents WHERE agent=?1 AND agent_session=?2");
+    connection
+        .prepare_cached(&sql)?
+        .query_row([agent, agent_session], agent_row)
+        .optional()
+}
+
+/// When it was first seen stays, as does a binding that the row does not replace.
+pub(super) fn see(connection: &Connection, row: &AgentRow) -> Result<()> {
+    let sql = format!(
+        "INSERT INTO agents({AGENT})VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)\
+         ON CONFLICT DO UPDATE SET host=excluded.host,pid=excluded.pid,process_start=excluded.process_start,\
+         boot_id=excluded.boot_id,worktree=excluded.worktree,branch=excluded.branch,last_seen=excluded.last_seen,\
+         session=coalesce(excluded.session,session)"
+    );
+    let values = params![
+        row.agent,
+        row.agent_session,
+        row.host,
+        row.pid,
+        row.process_start,
+        row.boot_id,
+        row.worktree,
+        row.branch,
+        Moment(row.started_at),
+        Moment(row.last_seen),
+        row.session.as_ref().map(model::id::SessionId::as_str),
+    ];
+    connection.prepare_cached(&sql)?.execute(values).map(drop)
+}
+
+pub(super) fn forget(connection: &Connection, gone: &[(String, String)]) -> Result<()> {
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    for (agent, agent_session) in gone {
+        let mut statement =
+            transaction.prepare_cached("DELETE FROM agents WHERE agent=?1 AND agent_session=?2")?;
+        statement.execute([agent, agent_session])?;
+    }
+    transaction.commit()
+}
+
+/// Whether the session that the binding names exists. An agent that nobody has seen yet gets a row without a process.
+pub(super) fn bind(connection: &Connection, binding: &Binding) -> Result<bool> {
+    let sql = format!(
+        "INSERT INTO agents({AGENT})SELECT ?1,?2,'',0,0,'',worktree,NULL,updated_at,updated_at,id \
+         FROM sessions WHERE id=?3 AND id=?3 COLLATE BINARY ON CONFLICT DO UPDATE SET session=excluded.session"
+    );
+    let values = [
+        &binding.agent,
+        &binding.agent_session,
+        binding.session.as_str(),
+    ];
+    Ok(connection.prepare_cached(&sql)?.execute(values)? == 1)
+}
+
+fn agent_row(row: &Row<'_>) -> Result<AgentRow> {
+    Ok(AgentRow {
+        agent: row.get(0)?,
+        agent_session: row.get(1)?,
+        host: row.get(2)?,
+        pid: row.get(3)?,
+        process_start: row.get(4)?,
+        boot_id: row.get(5)?,
+        worktree: row.get(6)?,
+        branch: row.get(7)?,
+        started_at: moment(row, 8)?,
+        last_seen: moment(row, 9)?,
+        session: optional_session_id(row, 10)?,
+    })
+}

@@ -1,0 +1,93 @@
+//! Turns what SQLite and the system report into the store's own errors. Looks at the disk only to tell causes apart.
+
+use super::BUSY_WAIT;
+use crate::Error;
+use rusqlite::ErrorCode;
+use rustix::fs::Access as Permission;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// Less than this free, and an I/O error is taken for a full disk: SQLite's shared memory alone needs 32 KB.
+const FULL_BELOW_BYTES: u64 = 64 * 1024;
+
+pub(super) fn failure(path: &Path, doing: &str, error: &rusqlite::Error) -> Error {
+    let why = error.to_string();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            Error::Busy { waited: BUSY_WAIT }
+        }
+        Some(ErrorCode::DiskFull) => Error::Full {
+            path: path.to_owned(),
+        },
+        Some(ErrorCode::ReadOnly) => Error::ReadOnly {
+            path: path.to_owned(),
+        },
+        Some(ErrorCode::NotADatabase) => not_a_database(path, "it is no SQLite file"),
+        Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure | ErrorCode::PermissionDenied) => {
+            io_cause(path).unwrap_or_else(|| Error::Engine {
+                doing: doing.to_owned(),
+                why,
+            })
+        }
+        _ if why.starts_with("no such table") || why.starts_with("no such column") => {
+            not_a_database(path, &format!("its tables are not ours ({why})"))
+        }
+        _ => Error::Engine {
+            doing: doing.to_owned(),
+            why,
+        },
+    }
+}
+
+pub(super) fn io_failure(path: &Path, doing: &str, error: std::io::Error) -> Error {
+    match error.kind() {
+        ErrorKind::NotFound => Error::Missing {
+            path: path.to_owned(),
+        },
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::ReadOnly {
+            path: path.to_owned(),
+        },
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::Full {
+            path: path.to_owned(),
+        },
+        _ => Error::Io {
+            doing: doing.to_owned(),
+            source: error,
+        },
+    }
+}
+
+pub(super) fn not_a_database(path: &Path, why: &str) -> Error {
+    Error::NotADatabase {
+        path: path.to_owned(),
+        why: why.to_owned(),
+    }
+}
+
+/// Whether both the database and its folder, where SQLite's other files go, can be written.
+pub(super) fn is_writable(path: &Path) -> bool {
+    let may = |path: &Path, what| rustix::fs::access(path, what).is_ok();
+    may(path, Permission::WRITE_OK)
+        && may(folder_of(path), Permission::WRITE_OK | Permission::EXEC_OK)
+}
+
+pub(super) fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// SQLite says "disk I/O error" or "unable to open" for many causes; these are the ones a person can mend.
+fn io_cause(path: &Path) -> Option<Error> {
+    let path = path.to_owned();
+    if !path.exists() {
+        return Some(Error::Missing { path });
+    }
+    if !is_writable(&path) {
+        return Some(Error::ReadOnly { path });
+    }
+    let space = rustix::fs::statvfs(folder_of(&path)).ok()?;
+    (space.f_bavail.saturating_mul(space.f_frsize) < FULL_BELOW_BYTES)
+        .then_some(Error::Full { path })
+}

@@ -1,0 +1,131 @@
+//! Tells local file systems from shared ones. Only looks: what follows from it is decided where a database is made.
+
+use std::path::Path;
+
+/// Where a database lies, as far as locks and shared memory are concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// One machine's kernel sees every reader and writer.
+    Local,
+    /// Other machines, or a server in user space, may be between: a write-ahead log is not safe there.
+    Shared(&'static str),
+}
+
+/// An unknown file system counts as local, as it does for SQLite itself.
+pub(super) fn place_of(folder: &Path) -> Place {
+    classify(folder).unwrap_or(Place::Local)
+}
+
+#[cfg(target_os = "linux")]
+fn classify(folder: &Path) -> Option<Place> {
+    let found = rustix::fs::statfs(folder).ok()?;
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "magic numbers have 32 bits, whatever the width and sign of the platform's field"
+    )]
+    let magic = found.f_type as u32;
+    Some(from_linux_magic(magic))
+}
+
+#[cfg(target_os = "macos")]
+fn classify(folder: &Path) -> Option<Place> {
+    let found = rustix::fs::statfs(folder).ok()?;
+    let name: Vec<u8> = found
+        .f_fstypename
+        .iter()
+        .map(|letter| letter.cast_unsigned())
+        .take_while(|letter| *letter != 0)
+        .collect();
+    Some(from_macos_name(std::str::from_utf8(&name).ok()?))
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn classify(_folder: &Path) -> Option<Place> {
+    None
+}
+
+#[cfg(any(target_os = "linux", test))]
+fn from_linux_magic(magic: u32) -> Place {
+    match magic {
+        0x6969 => Place::Shared("NFS"),
+        0x517b | 0xff53_4d42 | 0xfe53_4d42 => Place::Shared("SMB"),
+        0x0102_1997 => Place::Shared("9p"),
+        // virtiofs answers with this number too.
+        0x6573_5546 => Place::Shared("FUSE"),
+        0x5346_414f | 0x6b41_4653 => Place::Shared("AFS"),
+        0x7375_7245 => Place::Shared("Coda"),
+        0x00c3_6400 => Place::Shared("Ceph"),
+        0x0bd0_0bd0 => Place::Shared("Lustre"),
+        0x0116_1970 => Place::Shared("GFS2"),
+        0x7461_636f => Place::Shared("OCFS2"),
+        0x786f_4256 => Place::Shared("VirtualBox's shared folder"),
+        0x7c7c_6673 => Place::Shared("Parallels' shared folder"),
+        _ => Place::Local,
+    }
+}
+
+#[cfg(any(target_os = "macos", test))]
+fn from_macos_name(name: &str) -> Place {
+    match name {
+        "nfs" => Place::Shared("NFS"),
+        "smbfs" | "cifs" => Place::Shared("SMB"),
+        "afpfs" => Place::Shared("AFP"),
+        "webdav" => Place::Shared("WebDAV"),
+        "9p" => Place::Shared("9p"),
+        "AppleVirtIOFS" | "virtiofs" => Place::Shared("virtiofs"),
+        name if name.contains("fuse") => Place::Shared("FUSE"),
+        _ => Place::Local,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn network_and_user_space_file_systems_are_shared() {
+        for (magic, name) in [
+            (0x6969, "NFS"),
+            (0xff53_4d42, "SMB"),
+            (0xfe53_4d42, "SMB"),
+            (0x0102_1997, "9p"),
+            (0x6573_5546, "FUSE"),
+        ] {
+            assert_eq!(from_linux_magic(magic), Place::Shared(name));
+        }
+        for (spelling, name) in [
+            ("nfs", "NFS"),
+            ("smbfs", "SMB"),
+            ("macfuse", "FUSE"),
+            ("osxfuse", "FUSE"),
+        ] {
+            assert_eq!(from_macos_name(spelling), Place::Shared(name));
+        }
+    }
+
+    #[test]
+    fn disks_are_local() {
+        // ext4, xfs, btrfs, tmpfs, overlay, zfs
+        for magic in [
+            0xef53,
+            0x5846_5342,
+            0x9123_683e,
+            0x0102_1994,
+            0x794c_7630,
+            0x2fc1_2fc1,
+        ] {
+            assert_eq!(from_linux_magic(magic), Place::Local);
+        }
+        for name in ["apfs", "hfs", "exfat"] {
+            assert_eq!(from_macos_name(name), Place::Local);
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_kernel_is_asked() {
+        assert_eq!(classify(Path::new("/proc")), Some(Place::Local));
+        assert_eq!(classify(Path::new("/nowhere at all")), None);
+    }
+}

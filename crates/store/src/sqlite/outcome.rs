@@ -1,0 +1,82 @@
+//! Finds out what became of a commit that reported an error. Never tries the change again.
+
+use super::columns::Moment;
+use super::failure::failure;
+use super::open::connect_to_write;
+use super::queries::signed;
+use super::{SqliteStore, upkeep};
+use crate::{Batch, Error, Result};
+use rusqlite::{Connection, ErrorCode, ffi, params};
+
+/// What a fresh look at the database tells of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trace {
+    There,
+    NotThere,
+    /// The batch has nothing in it by which it could be told from another.
+    CannotTell,
+}
+
+impl SqliteStore {
+    /// An error on commit is no proof that nothing was committed.
+    pub(super) fn after_failed_commit(
+        &mut self,
+        batch: &Batch,
+        error: &rusqlite::Error,
+    ) -> Result<()> {
+        let unknown = |why: &dyn std::fmt::Display| Error::Unknown {
+            why: format!("{error}; then {why}"),
+        };
+        let connection = connect_to_write(&self.path).map_err(|later| unknown(&later))?;
+        let trace = trace(&connection, batch).map_err(|later| unknown(&later))?;
+        // Puts what was committed into the database itself, and takes what was not out of the log,
+        // where a crash could bring it back.
+        let settled = upkeep::empty_log(&connection).unwrap_or(false);
+        self.connection = connection;
+        match (trace, settled || !is_of_syncing(error)) {
+            (Trace::There, true) => Ok(()),
+            (Trace::NotThere, true) => Err(failure(&self.path, "keeping a change", error)),
+            (Trace::CannotTell, _) | (_, false) => Err(unknown(&"the database could not tell")),
+        }
+    }
+}
+
+/// A batch is known by its first event, or by its key.
+pub(super) fn trace(connection: &Connection, batch: &Batch) -> rusqlite::Result<Trace> {
+    let found = if let Some((stream, event)) = batch
+        .streams
+        .first()
+        .and_then(|s| Some((s, s.events.first()?)))
+    {
+        let mut statement = connection.prepare_cached(
+            "SELECT 1 FROM events WHERE session=(SELECT number FROM sessions WHERE id=?1)\
+             AND version=?2 AND at=?3 AND actor=?4 AND body=?5",
+        )?;
+        let id = stream.row.id.as_str();
+        statement.exists(params![
+            id,
+            signed(event.version),
+            Moment(event.at),
+            event.actor,
+            event.body
+        ])?
+    } else if let Some(key) = &batch.key {
+        let mut statement = connection
+            .prepare_cached("SELECT 1 FROM keys WHERE key=?1 AND at=?2 AND fingerprint=?3")?;
+        statement.exists(params![key.key, Moment(key.at), key.fingerprint])?
+    } else {
+        return Ok(Trace::CannotTell);
+    };
+    Ok(if found { Trace::There } else { Trace::NotThere })
+}
+
+/// When syncing failed, what is seen now may be gone after a power cut, and what is not seen may be back.
+fn is_of_syncing(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|found| {
+        found.code == ErrorCode::SystemIoFailure
+            && matches!(
+                found.extended_code,
+                ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC
+            )
+    })
+}

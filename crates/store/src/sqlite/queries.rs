@@ -1,0 +1,148 @@
+//! Look-ups, each by an index. Nothing here writes.
+
+use super::columns::{AFTER_SESSION, Moment, SESSION, event, listed, moment, session_id};
+use crate::{Change, EventRow, KeyRow, Loaded, Snapshot};
+use jiff::Timestamp;
+use model::id::SessionId;
+use rusqlite::{Connection, OptionalExtension, Result, Row, params};
+
+/// The condition is spelled as in the partial index, or SQLite would not use it.
+pub(super) const ACTIVE: &str = "SELECT id FROM sessions \
+    WHERE worktree=?1 AND lifecycle='active' AND parallel=0 AND layout IN('native','ccw')";
+
+pub(super) const EVENTS: &str = "SELECT version,at,actor,kind,body FROM events \
+    WHERE session=(SELECT number FROM sessions WHERE id=?1 AND id=?1 COLLATE BINARY) AND version>?2 \
+    ORDER BY version LIMIT ?3";
+
+pub(super) const WITH_PREFIX: &str =
+    "SELECT id FROM sessions WHERE id>=?1 AND id<?2 ORDER BY length(id),id LIMIT ?3";
+
+pub(super) const CHANGES: &str = "SELECT e.cursor,s.id,e.version,e.at,e.actor,e.kind,e.body FROM events e \
+    JOIN sessions s ON s.number=e.session WHERE e.cursor>?1 ORDER BY e.cursor LIMIT ?2";
+
+/// One query, whatever the length of the history. The index ignores case, the answer does not.
+pub(super) fn load_statement() -> String {
+    format!(
+        "SELECT {SESSION},p.fold_version,p.version,p.body FROM sessions s \
+         LEFT JOIN snapshots p ON p.session=s.number WHERE s.id=?1 AND s.id=?1 COLLATE BINARY"
+    )
+}
+
+pub(super) fn load(connection: &Connection, id: &SessionId) -> Result<Option<Loaded>> {
+    connection
+        .prepare_cached(&load_statement())?
+        .query_row([id.as_str()], loaded)
+        .optional()
+}
+
+pub(super) fn events(
+    connection: &Connection,
+    id: &SessionId,
+    after: u64,
+    limit: Option<usize>,
+) -> Result<Vec<EventRow>> {
+    let mut statement = connection.prepare_cached(EVENTS)?;
+    let rows = statement.query_map(params![id.as_str(), signed(after), at_most(limit)], |row| {
+        event(row, 0)
+    })?;
+    rows.collect()
+}
+
+pub(super) fn definition(connection: &Connection, hash: &str) -> Result<Option<String>> {
+    let mut statement = connection.prepare_cached("SELECT body FROM definitions WHERE hash=?1")?;
+    statement.query_row([hash], |row| row.get(0)).optional()
+}
+
+pub(super) fn active(connection: &Connection, worktree: &str) -> Result<Option<SessionId>> {
+    let mut statement = connection.prepare_cached(ACTIVE)?;
+    statement
+        .query_row([worktree], |row| session_id(row, 0))
+        .optional()
+}
+
+pub(super) fn with_prefix(
+    connection: &Connection,
+    prefix: &str,
+    limit: usize,
+) -> Result<Vec<SessionId>> {
+    let mut statement = connection.prepare_cached(WITH_PREFIX)?;
+    // Ids are of letters, digits, '-', '_' and '.', which all come before this one.
+    let end = format!("{prefix}\u{7f}");
+    let rows = statement.query_map(params![prefix, end, at_most(Some(limit))], |row| {
+        session_id(row, 0)
+    })?;
+    rows.collect()
+}
+
+pub(super) fn with_number(connection: &Connection, number: u64) -> Result<Option<SessionId>> {
+    let mut statement = connection.prepare_cached("SELECT id FROM sessions WHERE number=?1")?;
+    statement
+        .query_row([signed(number)], |row| session_id(row, 0))
+        .optional()
+}
+
+pub(super) fn recall(
+    connection: &Connection,
+    key: &str,
+    since: Timestamp,
+) -> Result<Option<KeyRow>> {
+    let mut statement = connection
+        .prepare_cached("SELECT key,fingerprint,answer,at FROM keys WHERE key=?1 AND at>?2")?;
+    statement
+        .query_row(params![key, Moment(since)], key_row)
+        .optional()
+}
+
+pub(super) fn changes(connection: &Connection, after: u64, limit: usize) -> Result<Vec<Change>> {
+    let mut statement = connection.prepare_cached(CHANGES)?;
+    let rows = statement.query_map(params![signed(after), at_most(Some(limit))], |row| {
+        Ok(Change {
+            cursor: row.get(0)?,
+            session: session_id(row, 1)?,
+            event: event(row, 2)?,
+        })
+    })?;
+    rows.collect()
+}
+
+pub(super) fn cursor(connection: &Connection) -> Result<u64> {
+    connection
+        .prepare_cached("SELECT coalesce(max(cursor),0) FROM events")?
+        .query_row([], |row| row.get(0))
+}
+
+/// SQLite's integers are signed; beyond their end there is nothing to find.
+pub(super) fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// For `LIMIT`, where a negative number means all.
+pub(super) fn at_most(limit: Option<usize>) -> i64 {
+    limit.map_or(-1, |limit| i64::try_from(limit).unwrap_or(i64::MAX))
+}
+
+fn loaded(row: &Row<'_>) -> Result<Loaded> {
+    let session = listed(row)?;
+    let snapshot = match row.get(AFTER_SESSION)? {
+        Some(fold_version) => Some(Snapshot {
+            fold_version,
+            version: row.get(AFTER_SESSION + 1)?,
+            body: row.get(AFTER_SESSION + 2)?,
+        }),
+        None => None,
+    };
+    Ok(Loaded {
+        number: session.number,
+        row: session.row,
+        snapshot,
+    })
+}
+
+fn key_row(row: &Row<'_>) -> Result<KeyRow> {
+    Ok(KeyRow {
+        key: row.get(0)?,
+        fingerprint: row.get(1)?,
+        answer: row.get(2)?,
+        at: moment(row, 3)?,
+    })
+}

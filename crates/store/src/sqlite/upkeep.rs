@@ -1,0 +1,188 @@
+//! Keeps the log short, describes, copies and checks the database. Never changes what sessions say.
+
+use super::create::{empty_private_file, remove_if_there, sync};
+use super::failure::{failure, folder_of};
+use super::mount::{Place, place_of};
+use super::open::{beside, io};
+use super::{BUSY_WAIT, SqliteStore};
+use crate::migrate::marks;
+use crate::{Error, Info, Result};
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, params};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+use std::path::Path;
+use std::time::Duration;
+
+/// Past this the log is written into the database and cut. Every new process reads the whole log once.
+const LONG_LOG_BYTES: u64 = 256 * 1024;
+
+/// A log of this length means that somebody has been reading without end.
+const STUCK_LOG_BYTES: u64 = 16 * 1024 * 1024;
+
+impl SqliteStore {
+    /// Without waiting: when a reader is in the way, a later writer does it.
+    pub(super) fn shorten_log(&self) {
+        if size(&beside(&self.path, "-wal")) <= LONG_LOG_BYTES {
+            return;
+        }
+        // The change is kept already, whatever becomes of this.
+        let _ = self.connection.busy_timeout(Duration::ZERO);
+        let _ = empty_log(&self.connection);
+        let _ = self.connection.busy_timeout(BUSY_WAIT);
+    }
+
+    pub(super) fn describe(&self) -> Result<Info> {
+        let number = |sql: &str| -> Result<u64> {
+            self.connection
+                .query_row(sql, [], |row| row.get(0))
+                .map_err(self.fail("counting"))
+        };
+        let journal: String = self
+            .connection
+            .query_row("PRAGMA journal_mode", [], |row| row.get(0))
+            .map_err(self.fail("asking for the journal mode"))?;
+        let log = size(&beside(&self.path, "-wal"));
+        Ok(Info {
+            engine: "sqlite".to_owned(),
+            place: self.path.display().to_string(),
+            schema_version: marks(&self.connection)
+                .map_err(self.fail("asking for the schema"))?
+                .schema,
+            sessions: number("SELECT count(*) FROM sessions")?,
+            events: number("SELECT count(*) FROM events")?,
+            bytes: size(&self.path) + log,
+            warnings: warnings(&self.path, &journal, log),
+            journal,
+        })
+    }
+}
+
+/// Whether the log is now empty and all of it in the database. In a database without a log there is nothing to do,
+/// and that is not said to be done.
+pub(super) fn empty_log(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
+        let (blocked, frames): (i64, i64) = (row.get(0)?, row.get(1)?);
+        Ok(blocked == 0 && frames >= 0)
+    })
+}
+
+/// Written beside its place and moved there when it is whole; what stands there already stays.
+pub(super) fn copy_database(connection: &Connection, path: &Path, to: &Path) -> Result<()> {
+    let exists = || Error::Io {
+        doing: format!("copying {} to {}", path.display(), to.display()),
+        source: std::io::ErrorKind::AlreadyExists.into(),
+    };
+    if to.symlink_metadata().is_ok() {
+        return Err(exists());
+    }
+    let draft = beside(to, &format!(".part-{}", std::process::id()));
+    let copied = fill(connection, &draft).and_then(|()| match move_without_replacing(&draft, to) {
+        Err(Errno::EXIST) => Err(exists()),
+        Err(error) => Err(io(to, "making")(error.into())),
+        Ok(()) => sync(folder_of(to)).map_err(io(to, "making")),
+    });
+    if copied.is_err() {
+        let _ = remove_if_there(&draft);
+    }
+    copied
+}
+
+/// What is wrong, one line a finding.
+pub(super) fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let mut findings: Vec<String> = Vec::new();
+    let mut structure = connection.prepare("PRAGMA quick_check")?;
+    for line in structure.query_map([], |row| row.get::<_, String>(0))? {
+        findings.extend(Some(line?).filter(|line| line != "ok"));
+    }
+    for (what, sql) in SUSPICIONS {
+        let mut statement = connection.prepare(sql)?;
+        for session in statement.query_map(params![], |row| row.get::<_, String>(0))? {
+            findings.push(format!("session {}: {what}", session?));
+        }
+    }
+    Ok(findings)
+}
+
+/// What must not be, and a query for the sessions in which it is.
+const SUSPICIONS: &[(&str, &str)] = &[
+    (
+        "its line is not of its last event",
+        "SELECT id FROM sessions s WHERE version IS NOT (SELECT max(version) FROM events WHERE session=s.number)",
+    ),
+    (
+        "its history has a gap",
+        "SELECT s.id FROM sessions s JOIN events e ON e.session=s.number \
+         GROUP BY s.number HAVING min(e.version)<>1 OR count(*)<>max(e.version)",
+    ),
+    (
+        "its snapshot is ahead of it",
+        "SELECT s.id FROM sessions s JOIN snapshots p ON p.session=s.number WHERE p.version>s.version",
+    ),
+    (
+        "there are events, but no line of it",
+        "SELECT DISTINCT 'number '||session FROM events WHERE session NOT IN(SELECT number FROM sessions)",
+    ),
+    (
+        "there is a snapshot, but no line of it",
+        "SELECT 'number '||session FROM snapshots WHERE session NOT IN(SELECT number FROM sessions)",
+    ),
+];
+
+fn fill(connection: &Connection, draft: &Path) -> Result<()> {
+    remove_if_there(draft)
+        .and_then(|()| empty_private_file(draft))
+        .map_err(io(draft, "making"))?;
+    let fail = |error| failure(draft, &format!("writing {}", draft.display()), &error);
+    let mut copy = Connection::open(draft).map_err(fail)?;
+    // Synced once, below, when all of it is there.
+    copy.execute_batch("PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF")
+        .map_err(fail)?;
+    let step = Backup::new(connection, &mut copy)
+        .and_then(|backup| backup.step(-1))
+        .map_err(fail)?;
+    if step != StepResult::Done {
+        return Err(Error::Busy { waited: BUSY_WAIT });
+    }
+    copy.close().map_err(|(_, error)| fail(error))?;
+    sync(draft).map_err(io(draft, "writing"))
+}
+
+fn move_without_replacing(from: &Path, to: &Path) -> rustix::io::Result<()> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // A file system without that kind of rename; a hard link does not replace either.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            rustix::fs::link(from, to)?;
+            rustix::fs::unlink(from)
+        }
+        done => done,
+    }
+}
+
+fn warnings(path: &Path, journal: &str, log: u64) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let place = place_of(folder_of(path));
+    match (place, journal) {
+        (Place::Shared(name), "wal") => warnings.push(format!(
+            "the database is on {name} and has a write-ahead log, which is safe only on a local disk"
+        )),
+        (Place::Shared(name), _) => warnings.push(format!(
+            "the database is on {name}: writes are slower there, and locks are as good as that file system's"
+        )),
+        (Place::Local, "wal") => {}
+        (Place::Local, other) => {
+            warnings.push(format!("the database is on a local disk with a rollback journal ({other}): writes are slower"));
+        }
+    }
+    if log > STUCK_LOG_BYTES {
+        warnings.push(format!(
+            "the write-ahead log has {} MB: a program that reads without end keeps it from being shortened",
+            log / 1024 / 1024
+        ));
+    }
+    warnings
+}
+
+fn size(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |metadata| metadata.len())
+}

@@ -1,0 +1,123 @@
+//! A store that opens its database for every operation, to write or to read. Keeps it open only for a turn.
+
+use jiff::Timestamp;
+use model::id::SessionId;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use store::{
+    Access, AgentRow, Batch, Change, EventRow, Filter, Info, KeyRow, Listed, Loaded, Result,
+    SqliteStore, Store,
+};
+
+pub(crate) struct Reopening {
+    path: PathBuf,
+    in_turn: Option<SqliteStore>,
+}
+
+impl Reopening {
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            in_turn: None,
+        }
+    }
+
+    fn reader(&self) -> Result<SqliteStore> {
+        SqliteStore::open(&self.path, Access::Read)
+    }
+
+    fn writer(&self) -> Result<SqliteStore> {
+        SqliteStore::open(&self.path, Access::Write)
+    }
+}
+
+impl Store for Reopening {
+    fn take_turn(&mut self, patience: Duration) -> Result<()> {
+        let mut store = self.in_turn.take().map_or_else(|| self.writer(), Ok)?;
+        store.take_turn(patience)?;
+        self.in_turn = Some(store);
+        Ok(())
+    }
+
+    fn give_turn_back(&mut self) {
+        self.in_turn = None;
+    }
+
+    fn append(&mut self, batch: &Batch) -> Result<()> {
+        self.in_turn
+            .take()
+            .map_or_else(|| self.writer(), Ok)?
+            .append(batch)
+    }
+
+    fn load(&self, id: &SessionId) -> Result<Option<Loaded>> {
+        self.reader()?.load(id)
+    }
+
+    fn events(&self, id: &SessionId, after: u64, limit: Option<usize>) -> Result<Vec<EventRow>> {
+        self.reader()?.events(id, after, limit)
+    }
+
+    fn definition(&self, hash: &str) -> Result<Option<String>> {
+        self.reader()?.definition(hash)
+    }
+
+    fn active(&self, worktree: &str) -> Result<Option<SessionId>> {
+        self.reader()?.active(worktree)
+    }
+
+    fn list(&self, filter: &Filter) -> Result<Vec<Listed>> {
+        self.reader()?.list(filter)
+    }
+
+    fn with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<SessionId>> {
+        self.reader()?.with_prefix(prefix, limit)
+    }
+
+    fn with_number(&self, number: u64) -> Result<Option<SessionId>> {
+        self.reader()?.with_number(number)
+    }
+
+    fn recall(&self, key: &str, since: Timestamp) -> Result<Option<KeyRow>> {
+        self.reader()?.recall(key, since)
+    }
+
+    fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>> {
+        self.reader()?.changes(after, limit)
+    }
+
+    fn cursor(&self) -> Result<u64> {
+        self.reader()?.cursor()
+    }
+
+    fn agents(&self, worktree: Option<&str>) -> Result<Vec<AgentRow>> {
+        self.reader()?.agents(worktree)
+    }
+
+    fn agent(&self, agent: &str, agent_session: &str) -> Result<Option<AgentRow>> {
+        self.reader()?.agent(agent, agent_session)
+    }
+
+    fn see_agent(&mut self, row: &AgentRow, patience: Duration) -> Result<()> {
+        match &mut self.in_turn {
+            Some(store) => store.see_agent(row, patience),
+            None => self.writer()?.see_agent(row, patience),
+        }
+    }
+
+    fn forget_agents(&mut self, gone: &[(String, String)], patience: Duration) -> Result<()> {
+        self.writer()?.forget_agents(gone, patience)
+    }
+
+    fn info(&self) -> Result<Info> {
+        self.reader()?.info()
+    }
+
+    fn backup(&self, to: &Path) -> Result<()> {
+        self.reader()?.backup(to)
+    }
+
+    fn check(&self) -> Result<Vec<String>> {
+        self.reader()?.check()
+    }
+}
