@@ -1,1 +1,172 @@
-//! Placeholder.
+//! Sandboxes for tests of the whole program: a folder of its own, a clock that the test sets, nothing of the machine's user.
+#![allow(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "a test that cannot go on should say where"
+)]
+
+use serde_json::Value;
+use std::cell::RefCell;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// A project in a temporary folder, with a home folder of its own beside it.
+pub struct Sandbox {
+    program: PathBuf,
+    folder: TempDir,
+    project: PathBuf,
+    now: RefCell<Option<String>>,
+}
+
+impl Sandbox {
+    /// A git repository without commits; git itself is not needed for it.
+    pub fn git(program: &str) -> Self {
+        let sandbox = Self::plain(program);
+        sandbox.write(".git/HEAD", "ref: refs/heads/main\n");
+        sandbox
+    }
+
+    /// A folder that is in no repository.
+    pub fn plain(program: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let project = folder.path().join("project");
+        fs::create_dir_all(&project).expect("the project's folder");
+        fs::create_dir_all(folder.path().join("home")).expect("the home folder");
+        let project = project.canonicalize().expect("the project's real path");
+        Self { program: program.into(), folder, project, now: RefCell::new(None) }
+    }
+
+    /// Sets the program's clock, from now on, to this moment (RFC 3339). Debug builds only.
+    pub fn at(&self, moment: &str) -> &Self {
+        *self.now.borrow_mut() = Some(moment.to_owned());
+        self
+    }
+
+    pub fn project(&self) -> &Path {
+        &self.project
+    }
+
+    /// The folder that holds the project, the home folder and whatever else a test puts there.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn path(&self, relative: &str) -> PathBuf {
+        self.project.join(relative)
+    }
+
+    pub fn write(&self, relative: &str, text: &str) {
+        let path = self.path(relative);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).expect("a folder in the sandbox");
+        }
+        fs::write(path, text).expect("a file in the sandbox");
+    }
+
+    pub fn read(&self, relative: &str) -> String {
+        fs::read_to_string(self.path(relative)).expect("a file in the sandbox")
+    }
+
+    /// The program, ready to run in the project's folder with nothing of this machine's user around it.
+    pub fn command(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(arguments)
+            .current_dir(&self.project)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.folder.path().join("home"))
+            .env("XDG_STATE_HOME", self.folder.path().join("state"))
+            .env("USER", "anna")
+            .env("LC_ALL", "C.UTF-8")
+            .stdin(Stdio::null());
+        if let Some(now) = self.now.borrow().as_ref() {
+            command.env("LEFTOFF_TEST_NOW", now);
+        }
+        command
+    }
+
+    pub fn run(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ran {
+        Ran::from(self.command(arguments).output().expect("the program starts"))
+    }
+
+    /// Runs as an agent session would: `claude:a4326893`.
+    pub fn run_as(&self, agent: &str, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ran {
+        let mut command = self.command(arguments);
+        Ran::from(command.env("LEFTOFF_AGENT_SESSION", agent).output().expect("the program starts"))
+    }
+
+    /// Runs with this text on stdin.
+    pub fn run_with_input(&self, arguments: &[&str], input: &str) -> Ran {
+        let mut child = self
+            .command(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        // The program may end without reading all of it.
+        let _ = std::io::Write::write_all(&mut stdin, input.as_bytes());
+        drop(stdin);
+        Ran::from(child.wait_with_output().expect("the program ends"))
+    }
+
+    /// Runs a command line as the program printed it: `leftoff advance --phase plan`.
+    pub fn run_printed(&self, line: &str) -> Ran {
+        let words: Vec<&str> = line.split(' ').skip(1).collect();
+        self.run(words)
+    }
+}
+
+/// What came of a run.
+#[derive(Debug, Clone)]
+pub struct Ran {
+    /// 128 + signal when a signal ended it.
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ran {
+    /// This, if it was done; a panic that shows everything otherwise.
+    #[track_caller]
+    pub fn ok(self) -> Self {
+        self.code(0)
+    }
+
+    #[track_caller]
+    pub fn code(self, expected: i32) -> Self {
+        assert_eq!(self.code, expected, "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
+        self
+    }
+
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error} in stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr))
+    }
+
+    /// The error of a run with `--json`.
+    #[track_caller]
+    pub fn error(&self) -> Value {
+        let value: Value = serde_json::from_str(&self.stderr)
+            .unwrap_or_else(|error| panic!("{error} in stderr:\n{}", self.stderr));
+        value["error"].clone()
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        use std::os::unix::process::ExitStatusExt;
+        let signal = output.status.signal().map(|signal| 128 + signal);
+        Self {
+            code: output.status.code().or(signal).unwrap_or(-1),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
