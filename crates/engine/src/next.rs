@@ -1,6 +1,6 @@
 //! What to do next: one sentence and the command for it, which runs as it is printed.
 
-use crate::view::Material;
+use crate::view::{Material, produced};
 use model::gate::CheckResult;
 use model::lifecycle::Lifecycle;
 use model::run::Run;
@@ -71,7 +71,7 @@ fn advance(material: &Material<'_>) -> Next {
     let failed = phase.last_attempt().filter(|_| phase.last_attempt_failed());
     let summary = match failed {
         Some(attempt) => mend(run, &attempt.report.checks),
-        None => begin(run, defined),
+        None => begin(material, defined),
     };
     Next { summary, command: Some(command) }
 }
@@ -90,17 +90,16 @@ fn mend(run: &Run, checks: &[CheckResult]) -> String {
     format!("{}; then try phase {} ({}) again.", remedies.join("; "), run.current_number(), phase.id())
 }
 
-fn begin(run: &Run, defined: Option<&PhaseDefinition>) -> String {
+fn begin(material: &Material<'_>, defined: Option<&PhaseDefinition>) -> String {
+    let run = material.run;
     let phase = run.current();
     let mut summary = format!("Phase {}, {}", run.current_number(), phase.stub.title);
     if let Some(purpose) = defined.and_then(|defined| defined.purpose.as_deref()) {
         let _ = write!(summary, ": {}", purpose.trim().trim_end_matches('.'));
     }
     summary.push('.');
-    let files = defined.map(|defined| defined.produces.as_slice()).unwrap_or_default();
+    let files = produced(material.session, run, defined);
     if !files.is_empty() {
-        let files: Vec<String> =
-            files.iter().map(|path| path.replace("{run}", &run.ordinal.to_string())).collect();
         let _ = write!(summary, " Produces {}.", files.join(", "));
     }
     summary

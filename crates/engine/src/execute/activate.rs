@@ -9,6 +9,7 @@ use crate::execute::{Answer, bounded};
 use crate::presence::AgentIdentity;
 use crate::words::one_line;
 use model::command::{self, Command, REASON_SWITCHED, decide};
+use model::event::{Event, Recorded};
 use model::gate::{Given, coerce, guess, shown};
 use model::id::SessionId;
 use model::run::RunPlan;
@@ -52,7 +53,7 @@ impl Engine {
             let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
             plan.definitions.push(definition_row(&workflow)?);
             let parallel = request.parallel || !engine.make_room(&mut plan, &id)?;
-            plan.subject.events = command::start(command::Start {
+            let start = command::Start {
                 id,
                 title: title.clone(),
                 goal: goal.clone(),
@@ -62,9 +63,28 @@ impl Engine {
                 parallel,
                 fields: fields.clone(),
                 run: RunPlan::new(&workflow, Vec::new()),
-            });
+            };
+            plan.subject.events = engine.started(start, &workflow)?;
             Ok(plan)
         })
+    }
+
+    /// A new session's events; phases whose `when` does not hold are passed over from the beginning.
+    fn started(&self, mut start: command::Start, workflow: &Workflow) -> Result<Vec<Event>> {
+        let events = command::start(start.clone());
+        if workflow.phases.iter().all(|phase| phase.when.is_none()) {
+            return Ok(events);
+        }
+        let actor = self.actor(None);
+        let at = self.clock.now();
+        let recorded: Vec<Recorded> = events
+            .into_iter()
+            .zip(1..)
+            .map(|(event, version)| Recorded { version, at, actor: actor.clone(), event })
+            .collect();
+        let skips = Session::fold(&recorded).map(|session| self.skips(&session, workflow));
+        start.run.skips = skips.unwrap_or_default();
+        Ok(command::start(start))
     }
 
     /// Goes on with a session: the one named, else the one that was paused last.
