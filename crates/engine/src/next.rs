@@ -69,11 +69,22 @@ fn advance(material: &Material<'_>) -> Next {
     }
     command.push_str(&naming(material));
     let failed = phase.last_attempt().filter(|_| phase.last_attempt_failed());
-    let summary = match failed {
-        Some(attempt) => mend(run, &attempt.report.checks),
-        None => begin(material, defined),
+    let Some(attempt) = failed else {
+        return Next { summary: begin(material, defined), command: Some(command) };
     };
-    Next { summary, command: Some(command) }
+    let checks = &attempt.report.checks;
+    if let Some(check) = waits_for_a_person(checks) {
+        command = format!("leftoff approve {check}{}", naming(material));
+    }
+    Next { summary: mend(run, checks), command: Some(command) }
+}
+
+/// The check that must be approved, when nothing else is missing.
+fn waits_for_a_person(checks: &[CheckResult]) -> Option<&str> {
+    let mut failed = checks.iter().filter(|check| check.failed());
+    let first = failed.next()?;
+    let only_approvals = first.kind == "approval" && failed.all(|check| check.kind == "approval");
+    only_approvals.then_some(first.id.as_str())
 }
 
 /// What a failed gate asks for, in the words of its definition.

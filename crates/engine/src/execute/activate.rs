@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::execute::plan::{Change, Plan, definition_row};
 use crate::execute::{Answer, bounded};
 use crate::presence::AgentIdentity;
+use crate::setup::make_workspace;
 use crate::words::one_line;
 use model::command::{self, Command, REASON_SWITCHED, decide};
 use model::event::{Event, Recorded};
@@ -45,7 +46,7 @@ impl Engine {
         let title = self.title(request, &workflow)?;
         let goal = request.goal.as_deref().map(|text| bounded("the goal", text)).transpose()?;
         let target = request.target.as_deref().map(|text| bounded("the target", text)).transpose()?;
-        self.execute(&fingerprint, |engine| {
+        let mut answer = self.execute(&fingerprint, |engine| {
             let id = match &given_id {
                 Some(id) => id.clone(),
                 None => engine.unused_id()?,
@@ -66,7 +67,21 @@ impl Engine {
             };
             plan.subject.events = engine.started(start, &workflow)?;
             Ok(plan)
-        })
+        })?;
+        self.prepare_workspace(&workflow, &mut answer);
+        Ok(answer)
+    }
+
+    /// A workflow that asks for files gets the folder for them. The session is kept already: not being able to make
+    /// a folder is said, and fails nothing.
+    fn prepare_workspace(&self, workflow: &Workflow, answer: &mut Answer) {
+        if workflow.phases.iter().all(|phase| phase.produces.is_empty()) {
+            return;
+        }
+        let Ok(id) = SessionId::parse(&answer.view.session_id) else { return };
+        if let Err(error) = make_workspace(&self.project, &self.workspace(&id)) {
+            answer.said.push(error.to_string());
+        }
     }
 
     /// A new session's events; phases whose `when` does not hold are passed over from the beginning.
