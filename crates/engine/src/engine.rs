@@ -121,6 +121,11 @@ impl Engine {
         })
     }
 
+    /// What time it is, by the one clock that everything is told by.
+    pub fn now(&self) -> jiff::Timestamp {
+        self.clock.now()
+    }
+
     pub fn project(&self) -> &Project {
         &self.project
     }
