@@ -81,9 +81,7 @@ pub fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
         let first = message.lines().next().unwrap_or_default();
         out.raw_error(&as_json("wrong_usage", first, Some("see: leftoff --help")));
     } else {
-        // Without any command the parser answers with the whole help: no mistake to report.
-        let is_help = error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
-        out.raw_error(&if is_help { message.to_owned() } else { format!("error: {message}") });
+        out.raw_error(&format!("error: {message}"));
     }
     ExitCode::from(WRONG_USAGE)
 }

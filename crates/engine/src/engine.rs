@@ -121,13 +121,13 @@ impl Engine {
         })
     }
 
-    /// What time it is, by the one clock that everything is told by.
-    pub fn now(&self) -> jiff::Timestamp {
-        self.clock.now()
-    }
-
     pub fn project(&self) -> &Project {
         &self.project
+    }
+
+    /// The time that every duration is told against.
+    pub fn now(&self) -> jiff::Timestamp {
+        self.clock.now()
     }
 
     /// Waits at most this long for a turn to write: a hook has little time.
