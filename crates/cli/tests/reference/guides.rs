@@ -141,7 +141,9 @@ impl Reader {
         match language {
             "console" => return self.transcript(body, line),
             "sh" => {
-                body.iter().filter_map(|line| of_ours(line)).for_each(|command| self.must(&command, line))
+                for command in body.iter().filter_map(|line| of_ours(line)) {
+                    self.must(&command, line);
+                }
             }
             "toml" if text.contains("[[phase]]") => self.check_definition(&text, line),
             "json" => {
