@@ -17,8 +17,12 @@ pub(super) fn failure(path: &Path, doing: &str, error: &rusqlite::Error) -> Erro
         Some(ErrorCode::DiskFull) => Error::Full { path: path.to_owned() },
         Some(ErrorCode::ReadOnly) => Error::ReadOnly { path: path.to_owned() },
         Some(ErrorCode::NotADatabase) => not_a_database(path, "it is no SQLite file"),
-        Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure | ErrorCode::PermissionDenied) => {
+        Some(ErrorCode::SystemIoFailure | ErrorCode::PermissionDenied) => {
             io_cause(path).unwrap_or_else(|| Error::Engine { doing: doing.to_owned(), why })
+        }
+        // A sandbox may forbid what the permissions allow: then a file that SQLite needs beside it cannot be made.
+        Some(ErrorCode::CannotOpen) => {
+            io_cause(path).unwrap_or_else(|| Error::ReadOnly { path: path.to_owned() })
         }
         _ if why.starts_with("no such table") || why.starts_with("no such column") => {
             not_a_database(path, &format!("its tables are not ours ({why})"))
