@@ -12,7 +12,7 @@ use globals::Globals;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    let arguments = arguments::without_help_command(std::env::args_os().collect());
     // A hook never ends with an agent's "blocked", whatever is wrong with us or with how we were called.
     if arguments.get(1).is_some_and(|word| word == "hook") && !asks_for_help(&arguments) {
         return hooks::run(&arguments[2..]);

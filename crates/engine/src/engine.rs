@@ -139,6 +139,11 @@ impl Engine {
         &self.project
     }
 
+    /// The time that every duration is told against.
+    pub fn now(&self) -> jiff::Timestamp {
+        self.clock.now()
+    }
+
     /// Waits at most this long for a turn to write: a hook has little time.
     pub fn set_patience(&mut self, patience: Duration) {
         self.patience = patience;

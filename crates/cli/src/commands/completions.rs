@@ -5,13 +5,13 @@ use crate::globals::Globals;
 use clap_complete::Shell;
 use std::process::ExitCode;
 
-/// Completions for a shell, on stdout
+/// Print completions for a shell
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff completions bash > ~/.local/share/bash-completion/completions/leftoff\n  leftoff completions zsh > ~/.zfunc/_leftoff"
 )]
 pub struct Completions {
-    /// Shell: bash, zsh, fish, elvish or powershell
+    /// The shell that completes
     shell: Shell,
 }
 

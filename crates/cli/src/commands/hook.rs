@@ -4,7 +4,7 @@ use crate::commands::{Outcome, Run};
 use crate::failure::Failure;
 use crate::globals::Globals;
 
-/// Answer an agent's hook: JSON on stdin, its protocol on stdout
+/// Answer an agent's hook: event as JSON on stdin, answer in the agent's protocol on stdout
 ///
 /// Ends with exit code 0 whatever happens to leftoff itself: a hook of ours never blocks an agent because we are broken. `claude`: SessionStart binds the agent session and gives it the brief; every other event is answered with nothing.
 #[derive(clap::Args)]

@@ -6,7 +6,7 @@ use crate::globals::Globals;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The manual page on stdout, or all of them into a folder
+/// Print the manual page, or write all of them into a folder
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff man | man -l -\n  leftoff man --dir ~/.local/share/man/man1")]
 pub struct Man {
