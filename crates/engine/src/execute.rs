@@ -91,9 +91,8 @@ impl Engine {
             let was_active = session.lifecycle.name() == "active";
             let mut plan = Plan::of(Change { number: loaded.number, before: Some(session), events });
             plan.definitions.push(plan::definition_row(&workflow)?);
-            // A finished session that begins another run is active again, and takes the place of what was.
             if !was_active {
-                engine.make_room(&mut plan, &subject)?;
+                engine.active_again(&mut plan, &subject)?;
             }
             Ok(plan)
         })
