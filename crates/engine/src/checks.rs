@@ -24,7 +24,13 @@ pub(crate) fn run(phase: &PhaseDefinition, session: &Session, submission: &Submi
         let scope = expression::Scope::new(&evidence, session);
         checks.extend(phase.checks.iter().map(|check| run_one(check, &scope)));
     }
-    AttemptReport { evidence, outputs: submission.outputs.clone(), checks, lenient: !phase.strict }
+    AttemptReport {
+        evidence,
+        outputs: submission.outputs.clone(),
+        checks,
+        lenient: !phase.strict,
+        overridden: None,
+    }
 }
 
 /// What is wrong with a definition's expressions, and what it uses that this version cannot run.

@@ -10,6 +10,7 @@ mod engine;
 mod error;
 mod execute;
 mod failpoint;
+mod files;
 mod next;
 mod place;
 mod presence;

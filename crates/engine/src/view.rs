@@ -269,7 +269,10 @@ fn phase_view(number: u32, ordinal: u32, phase: &Phase, defined: Option<&PhaseDe
         paused_seconds: phase.paused_seconds,
         skipped_reason: match &phase.state {
             PhaseState::Skipped { reason, .. } => Some(reason.clone()),
-            PhaseState::NotStarted | PhaseState::InProgress { .. } | PhaseState::Completed { .. } => None,
+            PhaseState::NotStarted
+            | PhaseState::InProgress { .. }
+            | PhaseState::Completed { .. }
+            | PhaseState::NeedsReview { .. } => None,
         },
         gate: gate(phase, defined),
         attempts: phase.attempts.clone(),

@@ -2,11 +2,10 @@
 
 use super::columns::{Moment, moment, optional_session_id};
 use crate::{AgentRow, Binding};
-use rusqlite::{
-    Connection, OptionalExtension, Result, Row, Transaction, TransactionBehavior, params,
-};
+use rusqlite::{Connection, OptionalExtension, Result, Row, Transaction, TransactionBehavior, params};
 
-const AGENT: &str = "agent,agent_session,host,pid,process_start,boot_id,worktree,branch,started_at,last_seen,session";
+const AGENT: &str =
+    "agent,agent_session,host,pid,process_start,boot_id,worktree,branch,started_at,last_seen,session";
 
 pub(super) fn all(connection: &Connection, worktree: Option<&str>) -> Result<Vec<AgentRow>> {
     let sql = format!(
@@ -17,16 +16,9 @@ pub(super) fn all(connection: &Connection, worktree: Option<&str>) -> Result<Vec
     rows.collect()
 }
 
-pub(super) fn one(
-    connection: &Connection,
-    agent: &str,
-    agent_session: &str,
-) -> Result<Option<AgentRow>> {
+pub(super) fn one(connection: &Connection, agent: &str, agent_session: &str) -> Result<Option<AgentRow>> {
     let sql = format!("SELECT {AGENT} FROM agents WHERE agent=?1 AND agent_session=?2");
-    connection
-        .prepare_cached(&sql)?
-        .query_row([agent, agent_session], agent_row)
-        .optional()
+    connection.prepare_cached(&sql)?.query_row([agent, agent_session], agent_row).optional()
 }
 
 /// When it was first seen stays, as does a binding that the row does not replace.
@@ -69,11 +61,7 @@ pub(super) fn bind(connection: &Connection, binding: &Binding) -> Result<bool> {
         "INSERT INTO agents({AGENT})SELECT ?1,?2,'',0,0,'',worktree,NULL,updated_at,updated_at,id \
          FROM sessions WHERE id=?3 AND id=?3 COLLATE BINARY ON CONFLICT DO UPDATE SET session=excluded.session"
     );
-    let values = [
-        &binding.agent,
-        &binding.agent_session,
-        binding.session.as_str(),
-    ];
+    let values = [&binding.agent, &binding.agent_session, binding.session.as_str()];
     Ok(connection.prepare_cached(&sql)?.execute(values)? == 1)
 }
 
