@@ -207,3 +207,28 @@ fn a_session_that_is_active_in_another_worktree_moves_to_this_one() {
     assert_eq!((moved.session.worktree.as_str(), moved.session.parallel), ("/there", true));
     moved.when(resume()).then([Event::SessionResumed { worktree: "/here".to_owned(), parallel: false }]);
 }
+
+#[test]
+fn what_was_restored_is_the_session_as_it_was_under_a_newer_version() {
+    let before = three_phases().after([note(NoteKind::Note, "kept")]);
+    let version = before.session.version;
+    let undone =
+        before.clone().after([advance(None), advance(None)]).and([Event::Restored { to_version: version }]);
+    let mut expected = before.session.clone();
+    expected.version = undone.session.version;
+    expected.updated_at = undone.session.updated_at;
+    assert_eq!(undone.session, expected);
+    undone.when(advance(None)).then([completed("plan"), begun("implement")]);
+}
+
+/// Going back from going back again and again costs no more than the log is long.
+#[test]
+fn a_thousand_restorations_are_folded_in_no_time() {
+    let mut history = three_phases().history;
+    for version in history.len() as u64 + 1..1_000 {
+        let event = Event::Restored { to_version: version - 1 };
+        history.push(recorded(version, at(0), event));
+    }
+    let session = Session::fold(&history).unwrap();
+    assert_eq!((session.version, session.run().unwrap().current().id().as_str()), (999, "plan"));
+}

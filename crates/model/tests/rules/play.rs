@@ -38,6 +38,12 @@ pub enum Step {
     Resume { elsewhere: bool, parallel: bool },
     Close { force: bool },
     Abandon,
+    Skip,
+    RollBack(usize),
+    Fail(bool),
+    Reopen,
+    SetField { phase: bool, value: u8 },
+    Checkpoint(u8),
 }
 
 /// One step as it went: the session before it, what was asked, what came of it, the session after it.
@@ -93,26 +99,53 @@ fn workflow(named: &'static str, most_phases: usize) -> impl Strategy<Value = Ru
 }
 
 pub fn play(script: &Script) -> Play {
-    let mut now = at(0);
-    let (mut earliest, mut latest) = (now, now);
-    let mut history = Vec::new();
-    record(&mut history, now, started(script.workflows[0].clone()));
-    let mut session = Session::fold(&history).unwrap();
+    let mut stage = Stage::set(script);
+    let (mut earliest, mut latest) = (stage.now, stage.now);
     let mut steps = Vec::new();
     for (jump, step) in &script.steps {
-        now = Timestamp::from_second(now.as_second() + jump).unwrap();
+        let before = stage.session.clone();
+        let (command, events, refused) = stage.step(&script.workflows, *jump, step);
+        let now = stage.now;
         (earliest, latest) = (earliest.min(now), latest.max(now));
-        let command = step.command(&script.workflows, &session);
-        let decided = decide(&session, command.clone());
-        let refused = decided.is_err();
-        let first_new = history.len();
-        record(&mut history, now, decided.unwrap_or_default());
-        let events = history[first_new..].to_vec();
-        let before = session.clone();
-        session = events.iter().fold(session, Session::apply);
-        steps.push(Played { before, command, events, refused, after: session.clone(), now });
+        steps.push(Played { before, command, events, refused, after: stage.session.clone(), now });
     }
-    Play { history, steps, session, earliest, latest }
+    Play { history: stage.history, steps, session: stage.session, earliest, latest }
+}
+
+/// The history alone: for lives so long that nobody could remember every day of them.
+pub fn history(script: &Script) -> Vec<Recorded> {
+    let mut stage = Stage::set(script);
+    for (jump, step) in &script.steps {
+        stage.step(&script.workflows, *jump, step);
+    }
+    stage.history
+}
+
+struct Stage {
+    history: Vec<Recorded>,
+    session: Session,
+    now: Timestamp,
+}
+
+impl Stage {
+    fn set(script: &Script) -> Self {
+        let mut history = Vec::new();
+        record(&mut history, at(0), started(script.workflows[0].clone()));
+        let session = Session::fold(&history).unwrap();
+        Self { history, session, now: at(0) }
+    }
+
+    fn step(&mut self, workflows: &[RunPlan], jump: i64, step: &Step) -> (Command, Vec<Recorded>, bool) {
+        self.now = Timestamp::from_second(self.now.as_second() + jump).unwrap();
+        let command = step.command(workflows, &self.session);
+        let decided = decide(&self.session, command.clone());
+        let refused = decided.is_err();
+        let first_new = self.history.len();
+        record(&mut self.history, self.now, decided.unwrap_or_default());
+        let events = self.history[first_new..].to_vec();
+        self.session = events.iter().fold(self.session.clone(), Session::apply);
+        (command, events, refused)
+    }
 }
 
 impl Play {
@@ -146,6 +179,19 @@ impl Step {
             },
             Self::Close { force } => Command::Close { force: *force },
             Self::Abandon => Command::Abandon { reason: None },
+            Self::Skip => Command::SkipPhase { reason: "not needed".to_owned(), skips: Vec::new() },
+            Self::RollBack(back) => {
+                let run = session.run().unwrap();
+                let current = run.position(run.current().id().as_str()).unwrap();
+                Command::RollBack { phase: id_of(current.saturating_sub(*back)), reason: None }
+            }
+            Self::Fail(again) => Command::Fail { error: if *again { "again" } else { "broke" }.to_owned() },
+            Self::Reopen => Command::Reopen { worktree: HERE.to_owned(), parallel: false },
+            Self::SetField { phase, value } => Command::SetFields {
+                phase: phase.then(|| session.run().unwrap().current().id().to_string()),
+                fields: BTreeMap::from([("level".to_owned(), (*value).into())]),
+            },
+            Self::Checkpoint(name) => Command::MakeCheckpoint { name: format!("point {name}") },
         }
     }
 }
@@ -172,8 +218,12 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (0..4_u8, any::<bool>())
             .prop_map(|(elsewhere, parallel)| Step::Resume { elsewhere: elsewhere == 0, parallel }),
         1 => any::<bool>().prop_map(|force| Step::Close { force }),
-        // An abandoned session is never written again, so this ends most of a script.
-        1 => (0..4_u8).prop_map(|dice| if dice == 0 { Step::Abandon } else { Step::Pause }),
+        1 => (0..4_u8).prop_map(|dice| if dice == 0 { Step::Abandon } else { Step::Reopen }),
+        1 => Just(Step::Skip),
+        1 => (0..4_usize).prop_map(Step::RollBack),
+        1 => any::<bool>().prop_map(Step::Fail),
+        1 => (any::<bool>(), 0..3_u8).prop_map(|(phase, value)| Step::SetField { phase, value }),
+        1 => (0..6_u8).prop_map(Step::Checkpoint),
     ]
 }
 
@@ -191,6 +241,9 @@ fn skip_of(position: usize) -> Skip {
 
 fn record(history: &mut Vec<Recorded>, now: Timestamp, events: Vec<Event>) {
     for event in events {
-        history.push(recorded(history.len() as u64 + 1, now, event));
+        let version = history.len() as u64 + 1;
+        // No two moments are the same, so that a change of nothing but a time shows.
+        let at = now + jiff::SignedDuration::from_nanos(i64::try_from(version).unwrap());
+        history.push(recorded(version, at, event));
     }
 }
