@@ -2,10 +2,12 @@
 
 mod activate;
 mod advance;
+mod phases;
 mod plan;
 
 pub use activate::StartRequest;
-pub use advance::AdvanceRequest;
+pub use advance::{AdvanceRequest, GateTried};
+pub use phases::TrustedCommand;
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
@@ -86,7 +88,7 @@ impl Engine {
             let current = session.run().map(|run| run.workflow.name.to_string());
             let name = workflow.map(ToOwned::to_owned).or(current).unwrap_or_default();
             let workflow = crate::definitions::load(&engine.project, &name)?;
-            let run = RunPlan::new(&workflow, Vec::new());
+            let run = RunPlan::new(&workflow, engine.skips(&session, &workflow));
             let events = decide(&session, Command::StartRun { run })?;
             let was_active = session.lifecycle.name() == "active";
             let mut plan = Plan::of(Change { number: loaded.number, before: Some(session), events });
@@ -158,19 +160,19 @@ impl Engine {
         self.store.append(&batch)?;
         failpoint::reached("after-append");
         if kept.is_new {
-            return self.with_its_number(answer);
+            return Ok(self.with_its_number(answer));
         }
         Ok(answer)
     }
 
-    /// A new session's number is the store's to give.
-    fn with_its_number(&self, mut answer: Answer) -> Result<Answer> {
+    /// A new session's number is the store's to give. The session is kept: not finding the number out is no failure.
+    fn with_its_number(&self, mut answer: Answer) -> Answer {
         if let Ok(id) = SessionId::parse(&answer.view.session_id)
-            && let Some(loaded) = self.store.load(&id)?
+            && let Ok(Some(loaded)) = self.store.load(&id)
         {
             answer.view.number = loaded.number;
         }
-        Ok(answer)
+        answer
     }
 
     /// The session as every front end shows it.
