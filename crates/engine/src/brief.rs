@@ -4,6 +4,7 @@ mod markdown;
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
+use crate::failpoint;
 use crate::presence::AgentIdentity;
 use crate::query::Current;
 use crate::view::View;
@@ -59,6 +60,7 @@ impl Engine {
     /// going on, and told about it.
     pub fn agent_arrived(&mut self, identity: &AgentIdentity, patience: Duration) -> Result<Option<Brief>> {
         self.caller.agent = Some(identity.clone());
+        failpoint::reached("agent-arrived");
         let session = self.unfinished()?;
         // Not being able to say that somebody is here is no reason to leave them without the brief.
         let greeted = self.greet(identity, session.clone(), patience);

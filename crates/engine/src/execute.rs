@@ -93,9 +93,8 @@ impl Engine {
             let was_active = session.lifecycle.name() == "active";
             let mut plan = Plan::of(Change { number: loaded.number, before: Some(session), events });
             plan.definitions.push(plan::definition_row(&workflow)?);
-            // A finished session that begins another run is active again, and takes the place of what was.
             if !was_active {
-                engine.make_room(&mut plan, &subject)?;
+                engine.active_again(&mut plan, &subject)?;
             }
             Ok(plan)
         })
@@ -161,19 +160,19 @@ impl Engine {
         self.store.append(&batch)?;
         failpoint::reached("after-append");
         if kept.is_new {
-            return self.with_its_number(answer);
+            return Ok(self.with_its_number(answer));
         }
         Ok(answer)
     }
 
-    /// A new session's number is the store's to give.
-    fn with_its_number(&self, mut answer: Answer) -> Result<Answer> {
+    /// A new session's number is the store's to give. The session is kept: not finding the number out is no failure.
+    fn with_its_number(&self, mut answer: Answer) -> Answer {
         if let Ok(id) = SessionId::parse(&answer.view.session_id)
-            && let Some(loaded) = self.store.load(&id)?
+            && let Ok(Some(loaded)) = self.store.load(&id)
         {
             answer.view.number = loaded.number;
         }
-        Ok(answer)
+        answer
     }
 
     /// The session as every front end shows it.

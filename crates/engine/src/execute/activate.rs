@@ -137,12 +137,28 @@ impl Engine {
         Ok(plan)
     }
 
+    /// A finished session that begins another run is active again, here, and takes the place of what was.
+    pub(super) fn active_again(&self, plan: &mut Plan, subject: &SessionId) -> Result<()> {
+        let parallel = !self.make_room(plan, subject)?;
+        let worktree = self.project.worktree();
+        let Some(session) = &plan.subject.before else { return Ok(()) };
+        let stays = session.worktree == worktree && session.parallel == parallel;
+        let resumed = |event: &Event| matches!(event, Event::SessionResumed { .. });
+        if !stays || plan.subject.events.iter().any(resumed) {
+            plan.subject.events.retain(|event| !resumed(event));
+            plan.subject.events.insert(0, Event::SessionResumed { worktree, parallel });
+        }
+        Ok(())
+    }
+
     /// Pauses what is active here, unless another live agent works on it: then the newcomer stands beside it.
     /// Tells whether there is room for a session that is not parallel.
     pub(super) fn make_room(&self, plan: &mut Plan, newcomer: &SessionId) -> Result<bool> {
         let agent = self.asking_agent()?;
         self.bind(plan, agent.as_ref(), newcomer);
-        let Some(active) = self.store.active(&self.project.worktree())?.filter(|id| id != newcomer) else {
+        // An id in other case is the same one to the store, which refuses it.
+        let is_newcomer = |id: &SessionId| id.as_str().eq_ignore_ascii_case(newcomer.as_str());
+        let Some(active) = self.store.active(&self.project.worktree())?.filter(|id| !is_newcomer(id)) else {
             return Ok(true);
         };
         let others = self.other_live_agents(agent.as_ref())?;
