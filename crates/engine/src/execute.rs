@@ -149,7 +149,8 @@ impl Engine {
             gate_failed: kept.gate_failed,
         };
         let mut batch = kept.batch;
-        if batch.streams.is_empty() {
+        // What changes nothing is kept only under a key: it must answer the same when it is repeated later.
+        if batch.streams.is_empty() && self.options.key.is_none() {
             return Ok(answer);
         }
         if let Some(key) = &self.options.key {

@@ -51,6 +51,9 @@ pub struct View {
     pub updated_at: Timestamp,
     pub last_actor: Actor,
     pub version: u64,
+    /// Commands must name this session: without a name they would mean another.
+    #[serde(skip)]
+    pub name_session: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -235,6 +238,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
         updated_at: session.updated_at,
         last_actor: session.last_actor.clone(),
         version: session.version,
+        name_session: material.name_session,
     }
 }
 
@@ -326,6 +330,11 @@ impl From<&CheckResult> for CheckView {
 impl View {
     pub fn current(&self) -> Option<&PhaseView> {
         self.phases.iter().find(|phase| phase.number == self.current_phase.number)
+    }
+
+    /// What a printed command ends with, so that it means this session.
+    pub fn naming(&self) -> String {
+        if self.name_session { format!(" --session {}", self.session_id) } else { String::new() }
     }
 
     /// The last failed attempt at the current phase, if nothing has passed since.

@@ -289,9 +289,15 @@ impl Session {
         }
     }
 
-    /// Time since the pause began is no working time of the phase that it interrupted.
+    /// Time while the session was paused, or closed, is no working time of the phase that was interrupted.
     fn settle_pause(&mut self, until: Timestamp) {
-        let Lifecycle::Paused { at, .. } = self.lifecycle else { return };
+        let at = match self.lifecycle {
+            Lifecycle::Active => return,
+            Lifecycle::Paused { at, .. }
+            | Lifecycle::Completed { at, .. }
+            | Lifecycle::Failed { at, .. }
+            | Lifecycle::Abandoned { at, .. } => at,
+        };
         let Some(phase) = self.run_mut().and_then(Run::current_mut) else { return };
         if matches!(phase.state, PhaseState::InProgress { .. }) {
             phase.paused_seconds = phase.paused_seconds.saturating_add(seconds_between(at, until));
