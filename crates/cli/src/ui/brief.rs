@@ -152,8 +152,8 @@ fn status(brief: &Brief, out: &Out) -> String {
             }
         }
         Lifecycle::Completed { at, forced } => {
-            let how = if *forced { "Closed early" } else { "Finished" };
-            text.push_str(&row(how, &format!(" {}", ago(*at, brief.now)), out));
+            let how = if *forced { "Closed early " } else { "Finished " };
+            text.push_str(&row(how, &ago(*at, brief.now), out));
         }
         Lifecycle::Failed { error, .. } => text.push_str(&row("Error: ", error, out)),
         Lifecycle::Abandoned { at, reason } => {

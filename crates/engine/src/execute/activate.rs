@@ -44,7 +44,7 @@ impl Engine {
         let title = self.title(request, &workflow)?;
         let goal = request.goal.as_deref().map(|text| bounded("the goal", text)).transpose()?;
         let target = request.target.as_deref().map(|text| bounded("the target", text)).transpose()?;
-        self.execute(&fingerprint, |engine| {
+        let answer = self.execute(&fingerprint, |engine| {
             let id = match &given_id {
                 Some(id) => id.clone(),
                 None => engine.unused_id()?,
@@ -64,25 +64,31 @@ impl Engine {
                 run: RunPlan::new(&workflow, Vec::new()),
             });
             Ok(plan)
-        })
+        })?;
+        self.introduce(&answer);
+        Ok(answer)
     }
 
     /// Goes on with a session: the one named, else the one that was paused last.
     pub fn resume(&mut self, asked: Option<&str>) -> Result<Answer> {
         let fingerprint = self.fingerprint("resume", &format!("{asked:?}"));
-        self.execute(&fingerprint, |engine| {
+        let answer = self.execute(&fingerprint, |engine| {
             let subject = engine.resumable(asked)?;
             engine.activate(&subject)
-        })
+        })?;
+        self.introduce(&answer);
+        Ok(answer)
     }
 
     /// Makes another session the active one. It must be named.
     pub fn switch(&mut self, asked: &str) -> Result<Answer> {
         let fingerprint = self.fingerprint("switch", asked);
-        self.execute(&fingerprint, |engine| {
+        let answer = self.execute(&fingerprint, |engine| {
             let subject = engine.resolve(asked)?;
             engine.activate(&subject)
-        })
+        })?;
+        self.introduce(&answer);
+        Ok(answer)
     }
 
     fn activate(&mut self, subject: &SessionId) -> Result<Plan> {
@@ -124,6 +130,16 @@ impl Engine {
         let events = decide(&session, Command::Pause { reason: REASON_SWITCHED.to_owned(), context: None })?;
         plan.others.push(Change { number: loaded.number, before: Some(session), events });
         Ok(true)
+    }
+
+    /// An agent that came before there was a store could not be noted then; others must see that it works here.
+    fn introduce(&mut self, answer: &Answer) {
+        let Some(identity) = self.caller.agent.clone() else { return };
+        let is_known = self.store.agent(&identity.agent, &identity.id).is_ok_and(|row| row.is_some());
+        if !is_known && let Ok(session) = SessionId::parse(&answer.view.session_id) {
+            // The command is done, whatever becomes of this.
+            let _ = self.greet(&identity, Some(session), self.patience);
+        }
     }
 
     fn bind(&self, plan: &mut Plan, agent: Option<&AgentIdentity>, session: &SessionId) {
