@@ -167,7 +167,8 @@ impl Engine {
 
     /// A new session's number is the store's to give.
     fn with_its_number(&self, mut answer: Answer) -> Result<Answer> {
-        if let Ok(id) = SessionId::parse(&answer.view.session_id)
+        if answer.view.number == 0
+            && let Ok(id) = SessionId::parse(&answer.view.session_id)
             && let Some(loaded) = self.store.load(&id)?
         {
             answer.view.number = loaded.number;
@@ -211,7 +212,8 @@ impl Engine {
         if row.fingerprint != fingerprint {
             return Err(Error::KeyUsed { key: key.clone() });
         }
-        Ok(serde_json::from_str(&row.answer).ok())
+        // The answer was kept in the same transaction as the session, before its number was known.
+        serde_json::from_str(&row.answer).ok().map(|answer| self.with_its_number(answer)).transpose()
     }
 
     /// Tells one command from another under the same key.

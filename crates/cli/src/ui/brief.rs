@@ -20,7 +20,7 @@ pub fn text(brief: &Brief, out: &Out) -> String {
         completed(brief, out),
         failed(brief, out),
         status(brief, out),
-        notes("Blocked, open:", brief.open_notes(), brief, out),
+        notes("Blocked, open:", brief.session.open_notes().into_iter(), brief, out),
         notes("Decided:", brief.notes(NoteKind::Decision), brief, out),
         notes("Tried, did not work:", brief.notes(NoteKind::Tried), brief, out),
         notes("Assumed:", brief.notes(NoteKind::Assumption), brief, out),

@@ -60,9 +60,9 @@ fn ending(view: &View, out: &Out) -> String {
     }
 }
 
-/// What waits for somebody, the newest first.
+/// What waits for somebody.
 fn open_notes(view: &View, out: &Out) -> String {
-    let open: Vec<_> = view.notes.iter().rev().filter(|note| note.is_open()).collect();
+    let open = view.open_notes();
     let mut text = String::new();
     for note in open.iter().take(SHOWN_NOTES) {
         let label = format!("{} {}: ", note.kind.name(), note.id);

@@ -427,7 +427,7 @@ fn compacted_in_phase_3() {
                 sandbox.run(["advance", "--phase", phase]).ok();
             }
             sandbox.run(["note", "Exports are streamed", "--kind", "decision"]).ok();
-            sandbox.at("2026-11-14T11:00:00Z");
+            sandbox.at("2026-11-14T10:40:00Z");
             let mut agent = Agent::new(&sandbox, "agent-a");
             agent.hook(&sandbox, "a4326893-7dc8-405b", "startup").ok();
             let told = agent.hook(&sandbox, "a4326893-7dc8-405b", "compact").ok().json();
@@ -440,9 +440,9 @@ fn compacted_in_phase_3() {
         done: &["planning", "setup", "implementation"],
         at: (3, "testing"),
         next: ("leftoff advance --phase testing", 0),
-        text: &["Phase 3 of 6 (50% complete)", "Phase 3, Testing (started 30 minutes ago)", "Decided: - Exports are streamed"],
+        text: &["Phase 3 of 6 (50% complete)", "Phase 3, Testing (started 10 minutes ago)", "Decided: - Exports are streamed"],
         markdown: &[
-            "Phase 3 of 6, **testing**, since 30 min",
+            "Phase 3 of 6, **testing**, since 10 min",
             "50 % done",
             "1. Phase 3, Testing: Prove every acceptance criterion",
             "## Decided\n- \"Exports are streamed\"",

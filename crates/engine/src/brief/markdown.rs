@@ -81,10 +81,12 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
     let essential = |text: String| (!text.is_empty()).then_some(Section { text, essential: true });
     let optional = |text: String| (!text.is_empty()).then_some(Section { text, essential: false });
     let by_kind = |title: &str, kind: NoteKind| {
-        let notes: Vec<&Note> = brief.notes(kind).filter(|note| note.resolved_at.is_none()).collect();
+        // The newest first: under a limit the oldest go.
+        let mut notes: Vec<&Note> = brief.notes(kind).collect();
+        notes.reverse();
         listed(title, &notes, brief, detail)
     };
-    let waiting: Vec<&Note> = brief.open_notes().collect();
+    let waiting = brief.session.open_notes();
     [
         essential(head(brief, detail)),
         essential(next(brief, detail)),
@@ -318,8 +320,7 @@ fn listed(title: &str, notes: &[&Note], brief: &Brief, detail: Detail) -> String
         return String::new();
     }
     let mut text = format!("## {title}\n");
-    // The newest first: under a limit the oldest go.
-    for note in notes.iter().rev().take(detail.longest_list()) {
+    for note in notes.iter().take(detail.longest_list()) {
         let _ = writeln!(text, "- {}", note_line(note, brief, detail));
     }
     let left_out = notes.len().saturating_sub(detail.longest_list());
