@@ -10,6 +10,7 @@ pub struct Agent {
     process: Child,
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
+    identity: Option<String>,
 }
 
 impl Agent {
@@ -27,7 +28,12 @@ impl Agent {
             .expect("the agent starts");
         let orders = process.stdin.take();
         let answers = BufReader::new(process.stdout.take().expect("a pipe"));
-        Self { process, orders, answers }
+        Self { process, orders, answers, identity: None }
+    }
+
+    /// From now on its commands carry the agent's variable.
+    pub fn export(&mut self, identity: &str) {
+        self.identity = Some(identity.to_owned());
     }
 
     pub fn run(&mut self, sandbox: &Sandbox, arguments: &[&str]) -> Ran {
@@ -39,7 +45,10 @@ impl Agent {
         let file = |name: &str| sandbox.folder().join(format!("{name}-{}", self.process.id()));
         let (stdin, stdout, stderr) = (file("stdin"), file("stdout"), file("stderr"));
         std::fs::write(&stdin, input).expect("the input");
-        let command = sandbox.command(arguments);
+        let mut command = sandbox.command(arguments);
+        if let Some(identity) = &self.identity {
+            command.env("LEFTOFF_AGENT_SESSION", identity);
+        }
         let mut line = String::new();
         for (name, value) in command.get_envs() {
             let value = value.unwrap_or_default().to_string_lossy();
