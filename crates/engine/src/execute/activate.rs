@@ -46,7 +46,10 @@ impl Engine {
         let target = request.target.as_deref().map(|text| bounded("the target", text)).transpose()?;
         let answer = self.execute(&fingerprint, |engine| {
             let id = match &given_id {
-                Some(id) => id.clone(),
+                Some(id) => {
+                    engine.refuse_taken(id)?;
+                    id.clone()
+                }
                 None => engine.unused_id()?,
             };
             let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
@@ -186,6 +189,15 @@ impl Engine {
                 worktree: session.worktree.clone(),
                 agent: row.agent.clone(),
             }),
+        }
+    }
+
+    /// Ids that differ only in case would be one folder on some disks. Looked up before anything makes room.
+    fn refuse_taken(&self, id: &SessionId) -> Result<()> {
+        let nearest = self.store.with_prefix(id.as_str(), 1)?.pop();
+        match nearest.filter(|existing| existing.as_str().eq_ignore_ascii_case(id.as_str())) {
+            Some(existing) => Err(Error::IdTaken { existing: existing.to_string() }),
+            None => Ok(()),
         }
     }
 
