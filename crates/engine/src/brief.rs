@@ -40,11 +40,6 @@ impl Brief {
     pub fn notes(&self, kind: NoteKind) -> impl Iterator<Item = &Note> {
         self.session.notes.iter().filter(move |note| note.kind == kind)
     }
-
-    /// What still waits for somebody.
-    pub fn open_notes(&self) -> impl Iterator<Item = &Note> {
-        self.session.notes.iter().filter(|note| note.is_open())
-    }
 }
 
 impl Engine {

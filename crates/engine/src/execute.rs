@@ -150,7 +150,8 @@ impl Engine {
             gate_failed: kept.gate_failed,
         };
         let mut batch = kept.batch;
-        if batch.streams.is_empty() {
+        // What changes nothing is kept only under a key: it must answer the same when it is repeated later.
+        if batch.streams.is_empty() && self.options.key.is_none() {
             return Ok(answer);
         }
         if let Some(key) = &self.options.key {
@@ -167,7 +168,8 @@ impl Engine {
 
     /// A new session's number is the store's to give. The session is kept: not finding the number out is no failure.
     fn with_its_number(&self, mut answer: Answer) -> Answer {
-        if let Ok(id) = SessionId::parse(&answer.view.session_id)
+        if answer.view.number == 0
+            && let Ok(id) = SessionId::parse(&answer.view.session_id)
             && let Ok(Some(loaded)) = self.store.load(&id)
         {
             answer.view.number = loaded.number;
@@ -211,7 +213,8 @@ impl Engine {
         if row.fingerprint != fingerprint {
             return Err(Error::KeyUsed { key: key.clone() });
         }
-        Ok(serde_json::from_str(&row.answer).ok())
+        // The answer was kept in the same transaction as the session, before its number was known.
+        Ok(serde_json::from_str(&row.answer).ok().map(|answer| self.with_its_number(answer)))
     }
 
     /// Tells one command from another under the same key.

@@ -48,7 +48,10 @@ impl Engine {
         let target = request.target.as_deref().map(|text| bounded("the target", text)).transpose()?;
         let mut answer = self.execute(&fingerprint, |engine| {
             let id = match &given_id {
-                Some(id) => id.clone(),
+                Some(id) => {
+                    engine.refuse_taken(id)?;
+                    id.clone()
+                }
                 None => engine.unused_id()?,
             };
             let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
@@ -68,6 +71,7 @@ impl Engine {
             plan.subject.events = engine.started(start, &workflow)?;
             Ok(plan)
         })?;
+        self.introduce(&answer);
         self.prepare_workspace(&workflow, &mut answer);
         Ok(answer)
     }
@@ -105,19 +109,23 @@ impl Engine {
     /// Goes on with a session: the one named, else the one that was paused last.
     pub fn resume(&mut self, asked: Option<&str>) -> Result<Answer> {
         let fingerprint = self.fingerprint("resume", &format!("{asked:?}"));
-        self.execute(&fingerprint, |engine| {
+        let answer = self.execute(&fingerprint, |engine| {
             let subject = engine.resumable(asked)?;
             engine.activate(&subject)
-        })
+        })?;
+        self.introduce(&answer);
+        Ok(answer)
     }
 
     /// Makes another session the active one. It must be named.
     pub fn switch(&mut self, asked: &str) -> Result<Answer> {
         let fingerprint = self.fingerprint("switch", asked);
-        self.execute(&fingerprint, |engine| {
+        let answer = self.execute(&fingerprint, |engine| {
             let subject = engine.resolve(asked)?;
             engine.activate(&subject)
-        })
+        })?;
+        self.introduce(&answer);
+        Ok(answer)
     }
 
     fn activate(&mut self, subject: &SessionId) -> Result<Plan> {
@@ -177,6 +185,16 @@ impl Engine {
         Ok(true)
     }
 
+    /// An agent that came before there was a store could not be noted then; others must see that it works here.
+    fn introduce(&mut self, answer: &Answer) {
+        let Some(identity) = self.caller.agent.clone() else { return };
+        let is_known = self.store.agent(&identity.agent, &identity.id).is_ok_and(|row| row.is_some());
+        if !is_known && let Ok(session) = SessionId::parse(&answer.view.session_id) {
+            // The command is done, whatever becomes of this.
+            let _ = self.greet(&identity, Some(session), self.patience);
+        }
+    }
+
     fn bind(&self, plan: &mut Plan, agent: Option<&AgentIdentity>, session: &SessionId) {
         if let Some(identity) = agent {
             plan.bindings.push(Binding {
@@ -221,6 +239,15 @@ impl Engine {
                 worktree: session.worktree.clone(),
                 agent: row.agent.clone(),
             }),
+        }
+    }
+
+    /// Ids that differ only in case would be one folder on some disks. Looked up before anything makes room.
+    fn refuse_taken(&self, id: &SessionId) -> Result<()> {
+        let nearest = self.store.with_prefix(id.as_str(), 1)?.pop();
+        match nearest.filter(|existing| existing.as_str().eq_ignore_ascii_case(id.as_str())) {
+            Some(existing) => Err(Error::IdTaken { existing: existing.to_string() }),
+            None => Ok(()),
         }
     }
 
