@@ -330,7 +330,13 @@ fn a_store_that_cannot_be_written_is_still_read() {
     for entry in std::fs::read_dir(&folder).unwrap() {
         std::fs::set_permissions(entry.unwrap().path(), Permissions::from_mode(0o444)).unwrap();
     }
-    let mut command = sandbox.command(["hook", "claude"]);
+    // Where `nobody` can reach it: the build folder may lie in a home folder that others may not enter.
+    let program = sandbox.folder().join("leftoff");
+    std::fs::copy(env!("CARGO_BIN_EXE_leftoff"), &program).unwrap();
+    let as_us = sandbox.command(["hook", "claude"]);
+    let mut command = Command::new(&program);
+    command.args(as_us.get_args()).current_dir(sandbox.project()).env_clear();
+    command.envs(as_us.get_envs().filter_map(|(name, value)| Some((name, value?))));
     if is_root() {
         command.uid(65534);
     } else {
