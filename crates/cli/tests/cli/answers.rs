@@ -272,7 +272,7 @@ const FAILURES: &[Failure] = &[
     Failure { words: &["brief", "--format", "html"], code: 2, kind: "wrong_usage", message: "[possible values: text, markdown, json]", hint: "" },
     Failure { words: &["status", "--color", "blue"], code: 2, kind: "wrong_usage", message: "'blue'", hint: "" },
     Failure { words: &["status", "--bogus"], code: 2, kind: "wrong_usage", message: "'--bogus'", hint: "" },
-    Failure { words: &[], code: 2, kind: "wrong_usage", message: "no command was given", hint: "leftoff --help" },
+    Failure { words: &[], code: 2, kind: "wrong_usage", message: "'leftoff' requires a subcommand", hint: "leftoff --help" },
     Failure { words: &["status", "--project", "/no/such/place"], code: 3, kind: "no_project", message: "/no/such/place", hint: "leftoff start" },
     Failure { words: &["start", "--layout", "unheard-of"], code: 4, kind: "not_supported", message: "unheard-of", hint: "--layout" },
 ];
