@@ -90,7 +90,8 @@ pub fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
 
 /// What is wrong, on one line: the parser goes on with usage and tips after an empty line.
 fn first_paragraph(message: &str) -> String {
-    let lines: Vec<&str> = message.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();
+    let lines: Vec<&str> =
+        message.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();
     lines.join(" ")
 }
 

@@ -64,7 +64,11 @@ fn progress(brief: &Brief, out: &Out) -> String {
         text.push_str(&row("Current: ", &current, out));
         let was_paused = phase.paused_seconds > 0 || !matches!(view.lifecycle, Lifecycle::Active);
         if let Some(seconds) = view.progress.time_in_phase_seconds.filter(|_| was_paused) {
-            text.push_str(&row("Worked on it: ", &format!("{} (pauses not counted)", duration(seconds)), out));
+            text.push_str(&row(
+                "Worked on it: ",
+                &format!("{} (pauses not counted)", duration(seconds)),
+                out,
+            ));
         }
     }
     if let Some(average) = view.progress.average_phase_seconds {

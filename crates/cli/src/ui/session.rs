@@ -56,7 +56,9 @@ fn ending(view: &View, out: &Out) -> String {
         }
         Lifecycle::Completed { forced: true, .. } => short("", "Closed before it was finished."),
         Lifecycle::Failed { error, .. } => short("Failed: ", error),
-        Lifecycle::Abandoned { reason, .. } => short("Given up: ", reason.as_deref().unwrap_or("no reason given")),
+        Lifecycle::Abandoned { reason, .. } => {
+            short("Given up: ", reason.as_deref().unwrap_or("no reason given"))
+        }
     }
 }
 

@@ -98,7 +98,14 @@ fn assert_view(view: &Value) {
 #[test]
 fn the_session_view_has_every_field() {
     let sandbox = full();
-    for words in [&["status"][..], &["show", "login"], &["advance", "--phase", "plan"], &["pause"], &["resume"], &["note", "x"]] {
+    for words in [
+        &["status"][..],
+        &["show", "login"],
+        &["advance", "--phase", "plan"],
+        &["pause"],
+        &["resume"],
+        &["note", "x"],
+    ] {
         let words: Vec<&str> = words.iter().copied().chain(["--json"]).collect();
         assert_view(&sandbox.run(&words).ok().json());
     }
@@ -163,7 +170,11 @@ fn without_a_session_a_program_is_told_so() {
     assert_eq!(sandbox.run(["next", "--json"]).ok().json()["command"], "leftoff start");
     for words in [["advance"], ["pause"], ["close"], ["abandon"], ["show"], ["log"]] {
         let refused = sandbox.run(words.iter().copied().chain(["--json"])).code(3);
-        assert_eq!((refused.stdout.as_str(), &refused.error()["kind"]), ("", &json!("no_session")), "{words:?}");
+        assert_eq!(
+            (refused.stdout.as_str(), &refused.error()["kind"]),
+            ("", &json!("no_session")),
+            "{words:?}"
+        );
         assert_eq!(refused.error()["hint"], "begin with: leftoff start");
     }
     assert_eq!(sandbox.run(["resume", "--json"]).code(3).error()["kind"], "nothing_paused");
@@ -202,7 +213,13 @@ const FAILURES: &[Failure] = &[
         message: "there is no session 'logn'",
         hint: "did you mean 'login'?",
     },
-    Failure { words: &["show", "77"], code: 3, kind: "unknown_session", message: "'77'", hint: "leftoff list --all" },
+    Failure {
+        words: &["show", "77"],
+        code: 3,
+        kind: "unknown_session",
+        message: "'77'",
+        hint: "leftoff list --all",
+    },
     Failure {
         words: &["show", "lo"],
         code: 3,
@@ -224,7 +241,13 @@ const FAILURES: &[Failure] = &[
         message: "there is no '=' in it; write NAME=VALUE",
         hint: "leftoff --help",
     },
-    Failure { words: &["advance", "--evidence", "=3"], code: 2, kind: "wrong_usage", message: "NAME=VALUE", hint: "" },
+    Failure {
+        words: &["advance", "--evidence", "=3"],
+        code: 2,
+        kind: "wrong_usage",
+        message: "NAME=VALUE",
+        hint: "",
+    },
     Failure {
         words: &["advance", "--evidence", "a=1", "--evidence", "a=2"],
         code: 2,
@@ -232,14 +255,62 @@ const FAILURES: &[Failure] = &[
         message: "--evidence a was given twice",
         hint: "",
     },
-    Failure { words: &["start", "--id", "a/b"], code: 2, kind: "invalid_session_id", message: "'/' is not allowed", hint: "--id" },
-    Failure { words: &["start", "--id", "a..b"], code: 2, kind: "invalid_session_id", message: "'..'", hint: "--id" },
-    Failure { words: &["start", "--id", ".."], code: 2, kind: "invalid_session_id", message: "\"..\"", hint: "--id" },
-    Failure { words: &["start", "--id", "a\nb"], code: 2, kind: "invalid_session_id", message: "'\\n' is not allowed", hint: "--id" },
-    Failure { words: &["start", "--id", "a\u{1b}[1m"], code: 2, kind: "invalid_session_id", message: "not allowed", hint: "--id" },
-    Failure { words: &["start", "--id", "123"], code: 2, kind: "invalid_session_id", message: "all digits", hint: "--id" },
-    Failure { words: &["start", "--id", ""], code: 2, kind: "invalid_session_id", message: "empty", hint: "--id" },
-    Failure { words: &["start", "--id", LONG_ID], code: 2, kind: "invalid_session_id", message: "300 characters", hint: "--id" },
+    Failure {
+        words: &["start", "--id", "a/b"],
+        code: 2,
+        kind: "invalid_session_id",
+        message: "'/' is not allowed",
+        hint: "--id",
+    },
+    Failure {
+        words: &["start", "--id", "a..b"],
+        code: 2,
+        kind: "invalid_session_id",
+        message: "'..'",
+        hint: "--id",
+    },
+    Failure {
+        words: &["start", "--id", ".."],
+        code: 2,
+        kind: "invalid_session_id",
+        message: "\"..\"",
+        hint: "--id",
+    },
+    Failure {
+        words: &["start", "--id", "a\nb"],
+        code: 2,
+        kind: "invalid_session_id",
+        message: "'\\n' is not allowed",
+        hint: "--id",
+    },
+    Failure {
+        words: &["start", "--id", "a\u{1b}[1m"],
+        code: 2,
+        kind: "invalid_session_id",
+        message: "not allowed",
+        hint: "--id",
+    },
+    Failure {
+        words: &["start", "--id", "123"],
+        code: 2,
+        kind: "invalid_session_id",
+        message: "all digits",
+        hint: "--id",
+    },
+    Failure {
+        words: &["start", "--id", ""],
+        code: 2,
+        kind: "invalid_session_id",
+        message: "empty",
+        hint: "--id",
+    },
+    Failure {
+        words: &["start", "--id", LONG_ID],
+        code: 2,
+        kind: "invalid_session_id",
+        message: "300 characters",
+        hint: "--id",
+    },
     Failure {
         words: &["start", "--id", "LOGIN"],
         code: 4,
@@ -247,7 +318,13 @@ const FAILURES: &[Failure] = &[
         message: "there is a session login already",
         hint: "leftoff resume login",
     },
-    Failure { words: &["start", "--id", "login"], code: 4, kind: "id_taken", message: "login", hint: "choose another --id" },
+    Failure {
+        words: &["start", "--id", "login"],
+        code: 4,
+        kind: "id_taken",
+        message: "login",
+        hint: "choose another --id",
+    },
     Failure {
         words: &["close"],
         code: 4,
@@ -262,19 +339,85 @@ const FAILURES: &[Failure] = &[
         message: "cannot resume: session done is completed",
         hint: "leftoff run start plan-implement-review --session done",
     },
-    Failure { words: &["note", " "], code: 2, kind: "wrong_usage", message: "the note is empty", hint: "leftoff note" },
-    Failure { words: &["note", "resolve"], code: 2, kind: "wrong_usage", message: "which note", hint: "leftoff show" },
-    Failure { words: &["note", "resolve", "9"], code: 3, kind: "unknown_note", message: "no note 9", hint: "no notes yet" },
-    Failure { words: &["note", "x", "--kind", "desision"], code: 2, kind: "wrong_usage", message: "'desision'", hint: "did you mean 'decision'?" },
-    Failure { words: &["list", "--status", "pasued"], code: 2, kind: "wrong_usage", message: "'pasued'", hint: "did you mean 'paused'?" },
-    Failure { words: &["switch"], code: 2, kind: "wrong_usage", message: "not provided: <ID>", hint: "leftoff --help" },
+    Failure {
+        words: &["note", " "],
+        code: 2,
+        kind: "wrong_usage",
+        message: "the note is empty",
+        hint: "leftoff note",
+    },
+    Failure {
+        words: &["note", "resolve"],
+        code: 2,
+        kind: "wrong_usage",
+        message: "which note",
+        hint: "leftoff show",
+    },
+    Failure {
+        words: &["note", "resolve", "9"],
+        code: 3,
+        kind: "unknown_note",
+        message: "no note 9",
+        hint: "no notes yet",
+    },
+    Failure {
+        words: &["note", "x", "--kind", "desision"],
+        code: 2,
+        kind: "wrong_usage",
+        message: "'desision'",
+        hint: "did you mean 'decision'?",
+    },
+    Failure {
+        words: &["list", "--status", "pasued"],
+        code: 2,
+        kind: "wrong_usage",
+        message: "'pasued'",
+        hint: "did you mean 'paused'?",
+    },
+    Failure {
+        words: &["switch"],
+        code: 2,
+        kind: "wrong_usage",
+        message: "not provided: <ID>",
+        hint: "leftoff --help",
+    },
     Failure { words: &["statsu"], code: 2, kind: "wrong_usage", message: "'statsu'", hint: "leftoff --help" },
-    Failure { words: &["brief", "--format", "html"], code: 2, kind: "wrong_usage", message: "[possible values: text, markdown, json]", hint: "" },
-    Failure { words: &["status", "--color", "blue"], code: 2, kind: "wrong_usage", message: "'blue'", hint: "" },
+    Failure {
+        words: &["brief", "--format", "html"],
+        code: 2,
+        kind: "wrong_usage",
+        message: "[possible values: text, markdown, json]",
+        hint: "",
+    },
+    Failure {
+        words: &["status", "--color", "blue"],
+        code: 2,
+        kind: "wrong_usage",
+        message: "'blue'",
+        hint: "",
+    },
     Failure { words: &["status", "--bogus"], code: 2, kind: "wrong_usage", message: "'--bogus'", hint: "" },
-    Failure { words: &[], code: 2, kind: "wrong_usage", message: "'leftoff' requires a subcommand", hint: "leftoff --help" },
-    Failure { words: &["status", "--project", "/no/such/place"], code: 3, kind: "no_project", message: "/no/such/place", hint: "leftoff start" },
-    Failure { words: &["start", "--layout", "unheard-of"], code: 4, kind: "not_supported", message: "unheard-of", hint: "--layout" },
+    Failure {
+        words: &[],
+        code: 2,
+        kind: "wrong_usage",
+        message: "'leftoff' requires a subcommand",
+        hint: "leftoff --help",
+    },
+    Failure {
+        words: &["status", "--project", "/no/such/place"],
+        code: 3,
+        kind: "no_project",
+        message: "/no/such/place",
+        hint: "leftoff start",
+    },
+    Failure {
+        words: &["start", "--layout", "unheard-of"],
+        code: 4,
+        kind: "not_supported",
+        message: "unheard-of",
+        hint: "--layout",
+    },
 ];
 
 const LONG_ID: &str = match std::str::from_utf8(&[b'x'; 300]) {
@@ -296,16 +439,31 @@ fn three() -> Sandbox {
 #[test]
 fn every_failure_says_what_and_what_next_and_changes_nothing() {
     let sandbox = three();
-    let state = || (sandbox.run(["list", "--all", "--json"]).ok().stdout, sandbox.run(["log", "login", "--json"]).ok().stdout);
+    let state = || {
+        (
+            sandbox.run(["list", "--all", "--json"]).ok().stdout,
+            sandbox.run(["log", "login", "--json"]).ok().stdout,
+        )
+    };
     let before = state();
     for failure in FAILURES {
         let words = || failure.words.iter().copied();
         let told = sandbox.run(words().chain(["--json"]));
-        assert_eq!((told.code, told.stdout.as_str()), (failure.code, ""), "{:?}: {}", failure.words, told.stderr);
+        assert_eq!(
+            (told.code, told.stdout.as_str()),
+            (failure.code, ""),
+            "{:?}: {}",
+            failure.words,
+            told.stderr
+        );
         let error = told.error();
         let says = |field: &str, text: &str| error[field].as_str().unwrap_or_default().contains(text);
         assert_eq!(error["kind"], failure.kind, "{:?}: {error}", failure.words);
-        assert!(says("message", failure.message) && says("hint", failure.hint), "{:?}: {error}", failure.words);
+        assert!(
+            says("message", failure.message) && says("hint", failure.hint),
+            "{:?}: {error}",
+            failure.words
+        );
         assert_eq!(told.stderr.lines().count(), 1, "one document: {}", told.stderr);
 
         let read = sandbox.run(words()).code(failure.code);
@@ -321,7 +479,14 @@ fn every_failure_says_what_and_what_next_and_changes_nothing() {
 fn evidence_of_a_wrong_type_is_a_gate_that_did_not_pass() {
     let sandbox = three();
     let ran = sandbox.run([
-        "advance", "--phase", "build", "--evidence", "tests_passed=many", "--evidence", "tests_total=45", "--json",
+        "advance",
+        "--phase",
+        "build",
+        "--evidence",
+        "tests_passed=many",
+        "--evidence",
+        "tests_total=45",
+        "--json",
     ]);
     let error = ran.code(5).error();
     let message = error["message"].as_str().unwrap();
@@ -331,7 +496,15 @@ fn evidence_of_a_wrong_type_is_a_gate_that_did_not_pass() {
     assert!(hint.contains("Field 'coverage' is required but missing (line coverage in percent)."), "{hint}");
     // A number is a number whichever way it is written.
     let ran = sandbox.run([
-        "advance", "--phase", "build", "--evidence", "tests_passed=45.0", "--evidence", "tests_total=45", "--evidence", "coverage=80",
+        "advance",
+        "--phase",
+        "build",
+        "--evidence",
+        "tests_passed=45.0",
+        "--evidence",
+        "tests_total=45",
+        "--evidence",
+        "coverage=80",
     ]);
     ran.ok();
 }
@@ -339,7 +512,9 @@ fn evidence_of_a_wrong_type_is_a_gate_that_did_not_pass() {
 #[test]
 fn mistakes_in_a_definition_are_told_with_file_and_line() {
     let sandbox = git();
-    let broken = SHIP.replace("kind = \"expr\"\n  expr = \"evidence.coverage >= 80.0\"", "kind = \"exprr\"").replace("title = \"Review\"", "titel = \"Review\"");
+    let broken = SHIP
+        .replace("kind = \"expr\"\n  expr = \"evidence.coverage >= 80.0\"", "kind = \"exprr\"")
+        .replace("title = \"Review\"", "titel = \"Review\"");
     sandbox.write(".leftoff/workflows/ship.toml", &broken);
     let line_of = |text: &str| broken.lines().position(|line| line.contains(text)).unwrap() + 1;
     let path = sandbox.path(".leftoff/workflows/ship.toml");
@@ -366,7 +541,10 @@ fn closing_by_force_is_honest_about_how_far_it_came() {
     assert_eq!((&closed["status"], &closed["progress"]["percent"]), (&json!("completed"), &json!(33)));
     assert_eq!(closed["lifecycle"]["forced"], true);
     let show = sandbox.run(["show", "login"]).ok().stdout;
-    assert!(show.contains("Closed before it was finished.") && show.contains("1 of 3 phases done (33 %)"), "{show}");
+    assert!(
+        show.contains("Closed before it was finished.") && show.contains("1 of 3 phases done (33 %)"),
+        "{show}"
+    );
 }
 
 #[test]
@@ -377,7 +555,11 @@ fn a_session_is_found_by_id_unique_prefix_and_number() {
         let (number, id) = (session["number"].to_string(), session["session_id"].as_str().unwrap());
         for name in [number.as_str(), id, &id[..3], &id.to_uppercase()] {
             assert_eq!(sandbox.run(["show", name, "--json"]).ok().json()["session_id"], id, "{name}");
-            assert_eq!(sandbox.run(["status", "--session", name, "--json"]).ok().json()["session_id"], id, "{name}");
+            assert_eq!(
+                sandbox.run(["status", "--session", name, "--json"]).ok().json()["session_id"],
+                id,
+                "{name}"
+            );
         }
     }
     let mut command = sandbox.command(["status", "--json"]);
@@ -427,7 +609,8 @@ fn a_pipe_that_is_closed_early_is_no_failure() {
     for _ in 0..20 {
         sandbox.run(["note", &"long ".repeat(2_000)]).ok();
     }
-    let mut child = sandbox.command(["show", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        sandbox.command(["show", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut first = String::new();
     let mut stdout = BufReader::with_capacity(64, child.stdout.take().unwrap());
     stdout.read_line(&mut first).unwrap();
@@ -439,7 +622,14 @@ fn a_pipe_that_is_closed_early_is_no_failure() {
 #[test]
 fn help_and_version_are_answers() {
     let sandbox = plain();
-    for words in [&["--help"][..], &["-h"], &["--version"], &["status", "--help"], &["advance", "-h"], &["hook", "--help"]] {
+    for words in [
+        &["--help"][..],
+        &["-h"],
+        &["--version"],
+        &["status", "--help"],
+        &["advance", "-h"],
+        &["hook", "--help"],
+    ] {
         let ran = sandbox.run(words).ok();
         assert!(!ran.stdout.is_empty() && ran.stderr.is_empty(), "{words:?}");
     }

@@ -12,9 +12,13 @@ fn rich() -> Sandbox {
     let sandbox = with_gate();
     sandbox.at("2026-11-14T10:00:00Z");
     let goal = format!("No log-out while a tab is open. {}", [LONG; 50].join("\n"));
-    sandbox.run(["start", "ship", "--goal", &goal, "--title", "Login", "--target", "src/auth", "--id", "login"]).ok();
+    sandbox
+        .run(["start", "ship", "--goal", &goal, "--title", "Login", "--target", "src/auth", "--id", "login"])
+        .ok();
     sandbox.at("2026-11-14T10:30:00Z");
-    sandbox.run(["advance", "--phase", "plan", "--evidence", "commit=4e1f0aa", "--output", "plan=PLAN.md"]).ok();
+    sandbox
+        .run(["advance", "--phase", "plan", "--evidence", "commit=4e1f0aa", "--output", "plan=PLAN.md"])
+        .ok();
     for kind in ["blocker", "decision", "tried", "assumption", "override", "question", "deferred", "note"] {
         for number in 1..=4 {
             let text = format!("{kind} number {number}: {}", [LONG; 50].join("\n"));
@@ -74,7 +78,10 @@ fn a_brief_fits_its_budget_and_keeps_what_must_not_be_lost() {
         }
         if let Some(smaller) = &smaller {
             for heading in headings(smaller) {
-                assert!(text.contains(heading), "{heading:?} was there with less than {budget} tokens:\n{text}");
+                assert!(
+                    text.contains(heading),
+                    "{heading:?} was there with less than {budget} tokens:\n{text}"
+                );
             }
         }
         smaller = Some(text);
@@ -139,11 +146,24 @@ fn attacked() -> Sandbox {
     sandbox.at("2026-11-14T10:00:00Z");
     let all = ATTACKS.join(" ");
     sandbox.run(["start", "ship", "--goal", &all, "--title", &all, "--target", &all, "--id", "login"]).ok();
-    sandbox.run(["advance", "--phase", "plan", "--output", &format!("plan={all}"), "--evidence", "a\n## b\u{1b}[1m=1"]).ok();
-    for (attack, kind) in ATTACKS.iter().zip(["note", "blocker", "decision", "tried", "assumption"].iter().cycle()) {
+    sandbox
+        .run([
+            "advance",
+            "--phase",
+            "plan",
+            "--output",
+            &format!("plan={all}"),
+            "--evidence",
+            "a\n## b\u{1b}[1m=1",
+        ])
+        .ok();
+    for (attack, kind) in
+        ATTACKS.iter().zip(["note", "blocker", "decision", "tried", "assumption"].iter().cycle())
+    {
         sandbox.run(["note", attack, "--kind", kind, "--field", &format!("x\n## y={attack}")]).ok();
     }
-    let failing = ["advance", "--phase", "build", "--evidence", &format!("coverage={all}")].map(ToOwned::to_owned);
+    let failing =
+        ["advance", "--phase", "build", "--evidence", &format!("coverage={all}")].map(ToOwned::to_owned);
     sandbox.run(failing).code(5);
     sandbox.run(["pause", "--reason", &all, "--context", &all]).ok();
     sandbox
@@ -167,21 +187,40 @@ fn nobodys_text_becomes_markup_in_the_form_for_agents() {
             "## Notes",
         ];
         for line in brief.lines().filter(|line| line.starts_with(['#', '>', '=', '*', '+', '|', ' ', '\t'])) {
-            assert!(titles.iter().any(|title| line.replace("## ", "").starts_with(&title.replace("## ", ""))), "{line:?}");
+            assert!(
+                titles.iter().any(|title| line.replace("## ", "").starts_with(&title.replace("## ", ""))),
+                "{line:?}"
+            );
         }
         for code in brief.split('`').skip(1).step_by(2) {
-            assert!(code.starts_with("leftoff resume") || code.starts_with("leftoff note resolve") || code.starts_with("leftoff show"), "{code:?}");
+            assert!(
+                code.starts_with("leftoff resume")
+                    || code.starts_with("leftoff note resolve")
+                    || code.starts_with("leftoff show"),
+                "{code:?}"
+            );
         }
         assert!(!brief.contains("</") && !brief.contains("<system"), "{brief}");
         // The next step is ours, wherever somebody wrote another.
-        assert!(brief.contains("## Next\n1. Go on with phase 2 (build).\n2. `leftoff resume login`\n"), "{brief}");
+        assert!(
+            brief.contains("## Next\n1. Go on with phase 2 (build).\n2. `leftoff resume login`\n"),
+            "{brief}"
+        );
     }
 }
 
 #[test]
 fn nobodys_text_steers_a_terminal() {
     let sandbox = attacked();
-    for words in [&["brief"][..], &["status"], &["show"], &["log"], &["list"], &["next"], &["resume", "--color", "never"]] {
+    for words in [
+        &["brief"][..],
+        &["status"],
+        &["show"],
+        &["log"],
+        &["list"],
+        &["next"],
+        &["resume", "--color", "never"],
+    ] {
         let ran = sandbox.run(words).ok();
         assert_plain(&ran.stdout);
         assert_plain(&ran.stderr);

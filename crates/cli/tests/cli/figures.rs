@@ -54,8 +54,12 @@ fn a_zero_based_workflow_keeps_its_own_numbers_to_the_end() {
     let sandbox = git();
     do_at(&sandbox, "07:00:00", &["start", "spec"]);
     let view = at(&sandbox, "07:00:00");
-    assert_eq!((&view["workflow"]["indexing"], &view["workflow"]["starting_phase"]), (&json!("zero"), &json!(0)));
-    let numbers: Vec<&Value> = view["phases"].as_array().unwrap().iter().map(|phase| &phase["number"]).collect();
+    assert_eq!(
+        (&view["workflow"]["indexing"], &view["workflow"]["starting_phase"]),
+        (&json!("zero"), &json!(0))
+    );
+    let numbers: Vec<&Value> =
+        view["phases"].as_array().unwrap().iter().map(|phase| &phase["number"]).collect();
     assert_eq!(numbers, [0, 1, 2, 3, 4, 5]);
     // By number, as people say it.
     for number in ["0", "1", "2", "3", "4", "5"] {
@@ -80,7 +84,10 @@ fn paused_time_is_not_working_time() {
     assert_eq!(at(&sandbox, "12:20:00")["progress"]["time_in_phase_seconds"], 1200);
     do_at(&sandbox, "12:30:00", &["advance", "--phase", "plan"]);
     let view = at(&sandbox, "12:30:00");
-    assert_eq!((&view["phases"][0]["duration_seconds"], &view["phases"][0]["paused_seconds"]), (&json!(1800), &json!(7200)));
+    assert_eq!(
+        (&view["phases"][0]["duration_seconds"], &view["phases"][0]["paused_seconds"]),
+        (&json!(1800), &json!(7200))
+    );
     assert_eq!(view["progress"]["average_phase_seconds"], 1800);
     // What was paused in one phase does not shorten the next.
     assert_eq!(at(&sandbox, "12:40:00")["progress"]["time_in_phase_seconds"], 600);
@@ -107,9 +114,16 @@ fn possibly_stalled_is_over_twice_the_average_and_never_under_15_minutes() {
         let ended = if first == 60 { "10:01:00" } else { "10:30:00" };
         do_at(&sandbox, ended, &["advance", "--phase", "plan"]);
         let view = at(&sandbox, is_not);
-        assert_eq!((&view["status"], &view["progress"]["stalled"]), (&json!("active"), &json!(false)), "{is_not}");
+        assert_eq!(
+            (&view["status"], &view["progress"]["stalled"]),
+            (&json!("active"), &json!(false)),
+            "{is_not}"
+        );
         let view = at(&sandbox, is_stalled_at);
-        assert_eq!((&view["status"], &view["progress"]["stalled"]), (&json!("possibly_stalled"), &json!(true)));
+        assert_eq!(
+            (&view["status"], &view["progress"]["stalled"]),
+            (&json!("possibly_stalled"), &json!(true))
+        );
         let text = sandbox.run(["brief"]).ok().stdout;
         assert!(text.contains("! Current phase taking longer than average"), "{text}");
     }
@@ -144,7 +158,10 @@ fn the_status_is_the_first_that_holds() {
     let view = at(&sandbox, "11:00:00");
     assert_eq!((&view["status"], &view["progress"]["percent"]), (&json!("completed"), &json!(33)));
     let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
-    assert!(brief.contains("**Closed early** 57 minutes ago: 1 of 3 phases are done (33 % done)."), "{brief}");
+    assert!(
+        brief.contains("**Closed early** 57 minutes ago: 1 of 3 phases are done (33 % done)."),
+        "{brief}"
+    );
 }
 
 #[test]
@@ -156,7 +173,10 @@ fn a_clock_that_went_back_changes_no_order_and_makes_no_duration_negative() {
     do_at(&sandbox, "09:00:00", &["resume"]);
     let view = at(&sandbox, "08:00:00");
     assert_eq!(view["phases"][0]["duration_seconds"], 0);
-    assert_eq!((&view["phases"][1]["paused_seconds"], &view["progress"]["time_in_phase_seconds"]), (&json!(0), &json!(0)));
+    assert_eq!(
+        (&view["phases"][1]["paused_seconds"], &view["progress"]["time_in_phase_seconds"]),
+        (&json!(0), &json!(0))
+    );
     assert_eq!(view["completed_phases"], json!([1]));
     let log = sandbox.run(["log", "--json"]).ok().json();
     let events: Vec<(u64, &str)> = log["events"]
@@ -177,7 +197,10 @@ fn a_clock_that_went_back_changes_no_order_and_makes_no_duration_negative() {
     assert_eq!(events, (1..).zip(kinds).collect::<Vec<_>>());
     for words in [["brief"], ["status"], ["log"], ["list"]] {
         let shown = sandbox.run(words).ok().stdout;
-        let is_negative = |word: &str| word.trim_start_matches(['(', '~']).starts_with('-') && word.ends_with(|c: char| c.is_ascii_digit());
+        let is_negative = |word: &str| {
+            word.trim_start_matches(['(', '~']).starts_with('-')
+                && word.ends_with(|c: char| c.is_ascii_digit())
+        };
         assert!(!shown.split_whitespace().any(is_negative), "{shown}");
     }
 }

@@ -5,6 +5,9 @@ use crate::{SHIP, git, try_build, unbroken, with_gate};
 use serde_json::{Value, json};
 use testkit::{Ran, Sandbox};
 
+/// A place in the JSON form and what must stand there.
+type Fact = (&'static str, fn() -> Value);
+
 /// What happened, and what the brief must then tell.
 struct History {
     /// Leaves the clock at the moment when somebody comes back; agents that are still alive are handed on.
@@ -23,7 +26,7 @@ struct History {
     markdown: &'static [&'static str],
     /// What would mislead the reader of either.
     never: &'static [&'static str],
-    json: &'static [(&'static str, fn() -> Value)],
+    json: &'static [Fact],
 }
 
 impl Default for History {
@@ -264,7 +267,7 @@ fn a_failed_gate() {
             ("/session/phases/1/attempt_count", || json!(2)),
             ("/session/phases/1/attempts/0/evidence/coverage", || json!(60)),
         ],
-    ..History::default()
+        ..History::default()
     });
 }
 
@@ -332,7 +335,11 @@ fn paused_for_days() {
             "Last updated: 3 days ago, on 14 Nov by anna",
             "Estimated remaining: ~1 h",
         ],
-        markdown: &["since 30 min", "**Paused** 3 days ago, on 14 Nov", "Last change by anna, 3 days ago, on 14 Nov."],
+        markdown: &[
+            "since 30 min",
+            "**Paused** 3 days ago, on 14 Nov",
+            "Last change by anna, 3 days ago, on 14 Nov.",
+        ],
         // Days of rest are no sign of trouble.
         never: &["longer than", "stalled"],
         json: &[
@@ -440,7 +447,11 @@ fn compacted_in_phase_3() {
         done: &["planning", "setup", "implementation"],
         at: (3, "testing"),
         next: ("leftoff advance --phase testing", 0),
-        text: &["Phase 3 of 6 (50% complete)", "Phase 3, Testing (started 10 minutes ago)", "Decided: - Exports are streamed"],
+        text: &[
+            "Phase 3 of 6 (50% complete)",
+            "Phase 3, Testing (started 10 minutes ago)",
+            "Decided: - Exports are streamed",
+        ],
         markdown: &[
             "Phase 3 of 6, **testing**, since 10 min",
             "50 % done",
@@ -465,8 +476,13 @@ fn two_agents() -> (Sandbox, Vec<Agent>) {
     second.hook(&sandbox, "bbbb0000-2", "startup").ok();
     first.run(&sandbox, &["start", "--goal", GOAL, "--id", "login"]).ok();
     sandbox.at("2026-11-14T10:30:00Z");
-    let beside = second.run(&sandbox, &["start", "review", "--title", "Cookie flags", "--id", "cookies"]).ok();
-    assert!(beside.stderr.contains("login goes on beside it: claude aaaa0000 works on it"), "{}", beside.stderr);
+    let beside =
+        second.run(&sandbox, &["start", "review", "--title", "Cookie flags", "--id", "cookies"]).ok();
+    assert!(
+        beside.stderr.contains("login goes on beside it: claude aaaa0000 works on it"),
+        "{}",
+        beside.stderr
+    );
     first.run(&sandbox, &["advance", "--phase", "plan"]).ok();
     sandbox.at("2026-11-14T11:00:00Z");
     (sandbox, vec![first, second])
@@ -480,8 +496,14 @@ fn two_agents_in_one_worktree_as_the_first_one_sees_it() {
         done: &["plan"],
         at: (2, "implement"),
         next: ("leftoff advance --phase implement", 0),
-        text: &["Session login: plan-implement-review", "Here now: claude bbbb0000 on cookies, seen 1 hour ago"],
-        markdown: &["(session login)", "## Here now\n- claude bbbb0000 on session cookies, branch main, seen 1 hour ago"],
+        text: &[
+            "Session login: plan-implement-review",
+            "Here now: claude bbbb0000 on cookies, seen 1 hour ago",
+        ],
+        markdown: &[
+            "(session login)",
+            "## Here now\n- claude bbbb0000 on session cookies, branch main, seen 1 hour ago",
+        ],
         never: &["aaaa0000 on", "Paused"],
         json: &[
             ("/session/session_id", || json!("login")),
@@ -501,7 +523,10 @@ fn two_agents_in_one_worktree_as_the_second_one_sees_it() {
         at: (1, "context"),
         next: ("leftoff advance --phase context", 0),
         text: &["Session cookies: review", "Here now: claude aaaa0000 on login, seen 1 hour ago"],
-        markdown: &["(session cookies)", "## Here now\n- claude aaaa0000 on session login, branch main, seen 1 hour ago"],
+        markdown: &[
+            "(session cookies)",
+            "## Here now\n- claude aaaa0000 on session login, branch main, seen 1 hour ago",
+        ],
         never: &["bbbb0000 on"],
         json: &[("/session/session_id", || json!("cookies")), ("/session/parallel", || json!(true))],
         ..History::default()
@@ -523,7 +548,10 @@ fn a_definition_that_changed_since() {
             let sandbox = with_gate();
             planned(&sandbox, "ship");
             let changed = SHIP.replace("id = \"build\"", "id = \"construct\"").replace("80.0", "95.0");
-            sandbox.write(".leftoff/workflows/ship.toml", &changed.replace("version = \"1\"", "version = \"2\""));
+            sandbox.write(
+                ".leftoff/workflows/ship.toml",
+                &changed.replace("version = \"1\"", "version = \"2\""),
+            );
             sandbox.at("2026-11-14T11:00:00Z");
             (sandbox, Vec::new())
         },

@@ -49,7 +49,11 @@ fn every_source_of_a_session_start_gets_the_brief() {
         assert_eq!(ran.stderr, "");
     }
     let agents = sandbox.run(["list", "--agents", "--json"]).ok().json();
-    assert_eq!(agents["agents"].as_array().unwrap().len(), 1, "one agent session, however often it comes: {agents}");
+    assert_eq!(
+        agents["agents"].as_array().unwrap().len(),
+        1,
+        "one agent session, however often it comes: {agents}"
+    );
 }
 
 #[test]
@@ -93,7 +97,10 @@ fn an_agent_is_known_by_its_process_without_its_variable() {
     let mut agent = Agent::new(&sandbox, "agent-a");
     assert_eq!(agent.hook(&sandbox, ID, "startup").ok().stdout, "", "nothing is going on: nothing to say");
     let started = agent.run(&sandbox, &["start", "--id", "login", "--json"]).ok().json();
-    assert_eq!((&started["last_actor"]["agent"], &started["last_actor"]["id"]), (&json!("claude"), &json!(ID)));
+    assert_eq!(
+        (&started["last_actor"]["agent"], &started["last_actor"]["id"]),
+        (&json!("claude"), &json!(ID))
+    );
     // A person beside it is not taken for the agent, and does not push its session aside.
     let beside = sandbox.run(["start", "review", "--id", "mine", "--json"]).ok().json();
     assert_eq!((&beside["last_actor"]["kind"], &beside["parallel"]), (&json!("person"), &json!(true)));
@@ -108,12 +115,22 @@ fn commands_for_a_session_beside_the_active_one_name_it() {
     let beside = sandbox.run(["start", "review", "--id", "mine", "--parallel", "--json"]).ok().json();
     assert_eq!(beside["next"]["command"], "leftoff advance --phase context --session mine");
     let answer = sandbox.run_printed(beside["next"]["command"].as_str().unwrap()).ok();
-    assert!(answer.stdout.contains("leftoff advance --phase change-context --session mine\n"), "{}", answer.stdout);
-    assert_eq!(sandbox.run(["show", "mine", "--json"]).ok().json()["next"]["command"], "leftoff advance --phase change-context --session mine");
+    assert!(
+        answer.stdout.contains("leftoff advance --phase change-context --session mine\n"),
+        "{}",
+        answer.stdout
+    );
+    assert_eq!(
+        sandbox.run(["show", "mine", "--json"]).ok().json()["next"]["command"],
+        "leftoff advance --phase change-context --session mine"
+    );
     sandbox.run(["note", "a blocker", "--kind", "blocker", "--session", "mine"]).ok();
     let brief = sandbox.run(["brief", "--format", "markdown", "--session", "mine"]).ok().stdout;
     assert!(brief.contains("`leftoff note resolve 1 --session mine`"), "{brief}");
-    assert_eq!(sandbox.run(["show", "login", "--json"]).ok().json()["next"]["command"], "leftoff advance --phase plan");
+    assert_eq!(
+        sandbox.run(["show", "login", "--json"]).ok().json()["next"]["command"],
+        "leftoff advance --phase plan"
+    );
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "login");
 }
 
@@ -199,10 +216,21 @@ fn every_other_event_is_answered_with_nothing() {
     let sandbox = git();
     sandbox.run(["start"]).ok();
     for name in [
-        "UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", "SubagentStop", "PreCompact",
-        "PostCompact", "SessionEnd", "TaskCreated", "Notification", "SomethingNew",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "Stop",
+        "SubagentStop",
+        "PreCompact",
+        "PostCompact",
+        "SessionEnd",
+        "TaskCreated",
+        "Notification",
+        "SomethingNew",
     ] {
-        let ran = hook(&sandbox, &event(&sandbox, ID, &json!({ "hook_event_name": name, "tool_name": "Bash" })));
+        let ran =
+            hook(&sandbox, &event(&sandbox, ID, &json!({ "hook_event_name": name, "tool_name": "Bash" })));
         assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""), "{name}");
     }
     assert_eq!(sandbox.run(["list", "--agents", "--json"]).ok().json()["agents"], json!([]));
@@ -213,8 +241,17 @@ fn nonsense_is_let_through() {
     let sandbox = git();
     sandbox.run(["start"]).ok();
     let not_an_object = [
-        "", " ", "{", "null", "[]", "42", "\"SessionStart\"", "{}", "{\"hook_event_name\":\"SessionStart\"}",
-        "{\"session_id\":1,\"hook_event_name\":\"SessionStart\",\"cwd\":\"/\"}", "\u{0}\u{1}",
+        "",
+        " ",
+        "{",
+        "null",
+        "[]",
+        "42",
+        "\"SessionStart\"",
+        "{}",
+        "{\"hook_event_name\":\"SessionStart\"}",
+        "{\"session_id\":1,\"hook_event_name\":\"SessionStart\",\"cwd\":\"/\"}",
+        "\u{0}\u{1}",
     ];
     for input in not_an_object {
         let ran = hook(&sandbox, input);
@@ -225,7 +262,8 @@ fn nonsense_is_let_through() {
         let ran = hook(&sandbox, &session_start(&sandbox, id, "startup"));
         assert_eq!((ran.stdout.as_str(), ran.stderr.lines().count()), ("", 1), "{id:?}");
     }
-    let nowhere = session_start(&sandbox, ID, "startup").replace(sandbox.project().to_str().unwrap(), "/no/such/place");
+    let nowhere =
+        session_start(&sandbox, ID, "startup").replace(sandbox.project().to_str().unwrap(), "/no/such/place");
     assert_eq!(hook(&sandbox, &nowhere).stdout, "");
 }
 
@@ -265,7 +303,11 @@ fn where_there_is_nothing_there_is_nothing_to_say() {
 
 #[test]
 fn a_broken_store_lets_the_agent_go_on() {
-    for bytes in [&b"not a database at all, but long enough to be looked at as one"[..], b"SQLite format 3\0", &[0xff; 8192]] {
+    for bytes in [
+        &b"not a database at all, but long enough to be looked at as one"[..],
+        b"SQLite format 3\0",
+        &[0xff; 8192],
+    ] {
         let sandbox = git();
         sandbox.run(["start"]).ok();
         for file in ["", "-wal", "-shm"] {
@@ -334,7 +376,8 @@ fn is_root() -> bool {
 }
 
 fn with_input(mut command: Command, input: &str) -> Ran {
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let _ = std::io::Write::write_all(&mut stdin, input.as_bytes());
     drop(stdin);

@@ -74,7 +74,8 @@ fn a_key_holds_for_seven_days() {
     sandbox.at("2026-11-21T10:00:01Z");
     sandbox.run(["note", "second", "--key", "k"]).ok();
     let notes = sandbox.run(["show", "--json"]).ok().json()["notes"].clone();
-    let texts: Vec<&str> = notes.as_array().unwrap().iter().map(|note| note["text"].as_str().unwrap()).collect();
+    let texts: Vec<&str> =
+        notes.as_array().unwrap().iter().map(|note| note["text"].as_str().unwrap()).collect();
     assert_eq!(texts, ["first", "second"]);
 }
 

@@ -68,7 +68,8 @@ title = "Review"
 
 /// Tries the gate of `build` in [`SHIP`].
 fn try_build(sandbox: &Sandbox, passed: u32, total: u32, coverage: u32) -> Ran {
-    let evidence = [format!("tests_passed={passed}"), format!("tests_total={total}"), format!("coverage={coverage}")];
+    let evidence =
+        [format!("tests_passed={passed}"), format!("tests_total={total}"), format!("coverage={coverage}")];
     let mut words = vec!["advance", "--phase", "build"];
     for pair in &evidence {
         words.extend(["--evidence", pair]);

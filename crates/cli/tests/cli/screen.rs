@@ -11,7 +11,9 @@ fn crowded() -> Sandbox {
     let sandbox = with_gate();
     let long = "a rather long text that goes on for a while and then some more ".repeat(12);
     sandbox.at("2026-11-14T10:00:00Z");
-    sandbox.run(["start", "ship", "--id", "login", "--goal", &long, "--title", &long, "--target", &long]).ok();
+    sandbox
+        .run(["start", "ship", "--id", "login", "--goal", &long, "--title", &long, "--target", &long])
+        .ok();
     sandbox.at("2026-11-14T10:30:00Z");
     sandbox.run(["advance", "--phase", "plan", "--output", &format!("plan={long}")]).ok();
     for kind in ["blocker", "question", "deferred", "decision", "tried", "assumption", "note"] {
@@ -77,7 +79,9 @@ fn status_reads_like_this() {
     let sandbox = with_gate();
     sandbox.at("2026-11-14T10:00:00Z");
     let title = "Login times out behind the proxy";
-    sandbox.run(["start", "ship", "--id", "login", "--title", title, "--goal", "No log-out while a tab is open"]).ok();
+    sandbox
+        .run(["start", "ship", "--id", "login", "--title", title, "--goal", "No log-out while a tab is open"])
+        .ok();
     sandbox.at("2026-11-14T10:30:00Z");
     sandbox.run(["advance", "--phase", "plan"]).ok();
     sandbox.run(["note", "Staging certificate expired", "--kind", "blocker"]).ok();
@@ -111,12 +115,16 @@ fn nothing_is_coloured_unless_it_is_asked_for() {
         Ran::from(command.output().unwrap())
     };
     let has_colour = |ran: &Ran| ran.stdout.contains('\u{1b}') || ran.stderr.contains('\u{1b}');
-    for words in [&["status"][..], &["brief"], &["list"], &["log"], &["show", "nothing"], &["bogus"], &["--help"]] {
+    for words in
+        [&["status"][..], &["brief"], &["list"], &["log"], &["show", "nothing"], &["bogus"], &["--help"]]
+    {
         assert!(!has_colour(&run(words, false)), "{words:?} in a pipe");
         let never: Vec<&str> = words.iter().copied().chain(["--color", "never"]).collect();
         assert!(!has_colour(&run(&never, false)), "{words:?} never");
     }
-    for words in [["status", "--color", "always"], ["brief", "--color", "always"], ["list", "--color", "always"]] {
+    for words in
+        [["status", "--color", "always"], ["brief", "--color", "always"], ["list", "--color", "always"]]
+    {
         assert!(has_colour(&run(&words, false)), "{words:?} asks for them");
         assert!(has_colour(&run(&words, true)), "what is asked for by name wins over NO_COLOR");
     }
@@ -128,7 +136,15 @@ fn nothing_is_coloured_unless_it_is_asked_for() {
 #[test]
 fn there_are_no_pictures_in_it() {
     let sandbox = crowded();
-    for words in [&["status"][..], &["brief"], &["brief", "--format", "markdown"], &["list"], &["log"], &["show"], &["workflow", "list"]] {
+    for words in [
+        &["status"][..],
+        &["brief"],
+        &["brief", "--format", "markdown"],
+        &["list"],
+        &["log"],
+        &["show"],
+        &["workflow", "list"],
+    ] {
         let ran = sandbox.run(words).ok();
         let picture = |c: char| matches!(c, '\u{2190}'..='\u{2bff}' | '\u{fe00}'..='\u{fe0f}' | '\u{1f000}'..='\u{1faff}');
         assert_eq!(ran.stdout.chars().find(|c| picture(*c)), None, "{words:?}");
