@@ -185,11 +185,13 @@ impl Engine {
         Ok(true)
     }
 
-    /// An agent that came before there was a store could not be noted then; others must see that it works here.
+    /// An agent that came before there was a store could not be noted then, and its binding knows no process;
+    /// others must see that it works here.
     fn introduce(&mut self, answer: &Answer) {
         let Some(identity) = self.caller.agent.clone() else { return };
-        let is_known = self.store.agent(&identity.agent, &identity.id).is_ok_and(|row| row.is_some());
-        if !is_known && let Ok(session) = SessionId::parse(&answer.view.session_id) {
+        let row = self.store.agent(&identity.agent, &identity.id);
+        let has_a_process = row.is_ok_and(|row| row.is_some_and(|row| row.pid != 0));
+        if !has_a_process && let Ok(session) = SessionId::parse(&answer.view.session_id) {
             // The command is done, whatever becomes of this.
             let _ = self.greet(&identity, Some(session), self.patience);
         }
