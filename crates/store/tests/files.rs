@@ -309,6 +309,27 @@ fn another_programs_transaction_makes_a_store_busy_and_changes_nothing() {
 }
 
 #[test]
+fn another_program_that_writes_meanwhile_is_waited_for() {
+    let (_folder, path, mut store) = new_store();
+    with(&mut store, [line("first")]);
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let shell = Connection::open(&path).unwrap();
+            shell.busy_timeout(PATIENCE).unwrap();
+            for () in told {
+                shell.execute_batch("BEGIN IMMEDIATE; UPDATE sessions SET title=title||'.'; COMMIT").unwrap();
+            }
+        });
+        for version in 1..=300 {
+            tell.send(()).unwrap();
+            store.append(&batch([go_on(SessionRow { version, ..line("first") }, 1)])).unwrap();
+        }
+        drop(tell);
+    });
+}
+
+#[test]
 fn threads_with_a_connection_each_lose_nothing() {
     let (_folder, path, mut store) = new_store();
     with(&mut store, [line("first")]);
