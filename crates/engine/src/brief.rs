@@ -12,6 +12,7 @@ use model::id::SessionId;
 use model::note::{Note, NoteKind};
 use serde::Serialize;
 use std::time::Duration;
+use store::{ActivityKind, ActivityRow, KEPT_ACTIVITIES};
 
 pub use markdown::markdown;
 
@@ -20,6 +21,8 @@ pub use markdown::markdown;
 pub struct Brief {
     pub session: View,
     pub branch: Option<String>,
+    /// Files touched and commands run, the newest first.
+    pub activity: Vec<ActivityRow>,
     /// Other agent sessions that are alive in this worktree.
     pub here_now: Vec<Neighbour>,
     pub now: Timestamp,
@@ -43,6 +46,12 @@ impl Brief {
     /// What still waits for somebody.
     pub fn open_notes(&self) -> impl Iterator<Item = &Note> {
         self.session.notes.iter().filter(|note| note.is_open())
+    }
+}
+
+impl Brief {
+    pub fn activity(&self, kind: ActivityKind) -> impl Iterator<Item = &ActivityRow> {
+        self.activity.iter().filter(move |row| row.kind == kind)
     }
 }
 
@@ -103,6 +112,16 @@ impl Engine {
                 last_seen: row.last_seen,
             })
             .collect();
-        Ok(Brief { session, branch: self.project.branch(), here_now, now: self.clock.now() })
+        // What was touched is worth telling, and no reason to tell nothing.
+        let activity = SessionId::parse(&session.session_id)
+            .ok()
+            .and_then(|id| self.store.activity(&id, KEPT_ACTIVITIES).ok());
+        Ok(Brief {
+            session,
+            activity: activity.unwrap_or_default(),
+            branch: self.project.branch(),
+            here_now,
+            now: self.clock.now(),
+        })
     }
 }
