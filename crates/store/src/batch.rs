@@ -1,6 +1,6 @@
 //! What every store asks of a batch and of a row. Pure: touches no store.
 
-use crate::{Batch, Error, Result, SessionRow, StreamAppend};
+use crate::{Batch, Error, Result, Rewrite, SessionRow, StreamAppend};
 use jiff::{SignedDuration, Timestamp};
 
 /// How long a key makes a command count once.
@@ -32,6 +32,19 @@ pub(crate) fn check_shape(batch: &Batch) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Only events that are there already can be given other words.
+pub(crate) fn check_rewrite(rewrite: &Rewrite) -> Result<()> {
+    check_stream(&rewrite.stream)?;
+    let known = 1..=rewrite.stream.expected;
+    match rewrite.events.iter().find(|event| !known.contains(&event.version)) {
+        None => Ok(()),
+        Some(event) => {
+            let id = &rewrite.stream.row.id;
+            malformed(format!("session {id} has no event {} to be rewritten", event.version))
+        }
+    }
 }
 
 fn check_stream(stream: &StreamAppend) -> Result<()> {
