@@ -22,6 +22,7 @@ mod man;
 mod next;
 mod note;
 mod pause;
+mod progress;
 mod purge;
 mod reopen;
 mod resume;
@@ -93,6 +94,7 @@ const ENTRIES: &[Entry] = &[
     entry::<show::Show>("show"),
     entry::<history::HistoryCommand>("history"),
     entry::<log::Log>("log"),
+    entry::<progress::Progress>("progress"),
     entry::<exec::Exec>("exec"),
     entry::<bundle::BundleCommand>("bundle"),
     entry::<purge::Purge>("purge"),

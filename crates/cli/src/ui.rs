@@ -6,6 +6,7 @@ pub mod diff;
 pub mod history;
 pub mod list;
 pub mod log;
+pub mod ocr;
 pub mod progress;
 pub mod session;
 mod wrap;

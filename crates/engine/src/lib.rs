@@ -13,6 +13,7 @@ mod exec;
 mod execute;
 mod failpoint;
 mod files;
+mod foreign;
 mod history;
 mod next;
 mod place;
@@ -35,10 +36,12 @@ pub use exec::{Context, Ran};
 pub use execute::{
     AdvanceRequest, Answer, BundleMade, GateTried, PurgePreview, StartRequest, TrustedCommand, Undone,
 };
+pub use foreign::Foreign;
 pub use history::{
     AttemptLine, CheckpointLine, DiffReport, History, PauseLine, PhaseLine, RevisionLine, RunLine, UndoLine,
     WhoLine,
 };
+pub use layouts::ocr;
 pub use next::Next;
 pub use place::Project;
 pub use presence::AgentIdentity;

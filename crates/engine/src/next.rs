@@ -27,6 +27,9 @@ impl Next {
         let (session, run) = (material.session, material.run);
         let id = &session.id;
         let name = &run.workflow.name;
+        if session.layout != "native" {
+            return Self { summary: begin(material, None), command: None };
+        }
         match &session.lifecycle {
             Lifecycle::Active if run.is_open() => advance(material),
             Lifecycle::Active => Self {

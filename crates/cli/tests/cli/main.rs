@@ -6,6 +6,7 @@ mod answers;
 mod budget;
 mod builtin;
 mod figures;
+mod foreign;
 mod gates;
 mod histories;
 mod hook;
