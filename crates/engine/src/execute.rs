@@ -74,7 +74,7 @@ impl Engine {
 
     pub fn abandon(&mut self, reason: Option<&str>) -> Result<Answer> {
         let reason = reason.map(|text| bounded("the reason", text)).transpose()?;
-        self.change("abandon", Want::Latest, &Command::Abandon { reason })
+        self.change("abandon", Want::Latest, &Command::Abandon { reason, operation: None })
     }
 
     /// The next run of a workflow, by default the one of the current run.

@@ -1,4 +1,6 @@
-//! Named places where a test may end the process, as a crash would. Absent from release builds.
+//! Named places where a test may end the process, as a crash would, or let the disk be full. Absent from release builds.
+
+use std::io;
 
 /// Ends this process at once if a test asked for it here.
 #[cfg(debug_assertions)]
@@ -10,3 +12,17 @@ pub(crate) fn reached(name: &str) {
 
 #[cfg(not(debug_assertions))]
 pub(crate) fn reached(_name: &str) {}
+
+/// Fails as a full disk does, if a test asked for it here.
+#[cfg(debug_assertions)]
+pub(crate) fn fails(name: &str) -> io::Result<()> {
+    if std::env::var_os("LEFTOFF_TEST_FULL").is_some_and(|asked| asked == name) {
+        return Err(rustix::io::Errno::NOSPC.into());
+    }
+    Ok(())
+}
+
+#[cfg(not(debug_assertions))]
+pub(crate) fn fails(_name: &str) -> io::Result<()> {
+    Ok(())
+}

@@ -5,6 +5,7 @@ mod checks;
 mod clock;
 mod config;
 mod definitions;
+mod disk;
 mod doctor;
 mod engine;
 mod error;

@@ -87,6 +87,9 @@ pub enum Event {
     SessionAbandoned {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// Ties the event to the archiving of its workspace, so that a crash between the two can be mended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        operation: Option<String>,
     },
     /// The session failed; it can be gone on with.
     SessionFailed { error: String },
@@ -160,6 +163,37 @@ impl Event {
             Self::CheckpointMade { .. } => "checkpoint_made",
             Self::Restored { .. } => "restored",
             Self::Unknown { kind } => kind,
+        }
+    }
+
+    /// The work on disk that belongs to this event.
+    pub fn operation(&self) -> Option<&str> {
+        match self {
+            Self::PhaseRevised { revision } => revision.operation.as_deref(),
+            Self::SessionAbandoned { operation, .. } => operation.as_deref(),
+            Self::SessionStarted { .. }
+            | Self::RunStarted { .. }
+            | Self::RunSelected { .. }
+            | Self::PhaseStarted { .. }
+            | Self::GateFailed { .. }
+            | Self::PhaseCompleted { .. }
+            | Self::PhaseSkipped { .. }
+            | Self::RunCompleted
+            | Self::NoteAdded { .. }
+            | Self::NoteResolved { .. }
+            | Self::SessionPaused { .. }
+            | Self::SessionResumed { .. }
+            | Self::SessionCompleted { .. }
+            | Self::SessionFailed { .. }
+            | Self::SessionReopened { .. }
+            | Self::SessionExpired { .. }
+            | Self::RolledBack { .. }
+            | Self::CheckApproved { .. }
+            | Self::FieldsSet { .. }
+            | Self::ArtifactRecorded { .. }
+            | Self::CheckpointMade { .. }
+            | Self::Restored { .. }
+            | Self::Unknown { .. } => None,
         }
     }
 

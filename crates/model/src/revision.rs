@@ -55,4 +55,7 @@ pub struct Revision {
 pub struct Archived {
     pub from: String,
     pub to: String,
+    /// Only its old content was put there; the file itself stays and is still the current one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub copied: bool,
 }

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 pub const REASON_INACTIVITY: &str = "inactivity";
 
 /// Changes whenever the same events would fold into something else: a snapshot of another version is not trusted.
-pub const FOLD_VERSION: u32 = 2;
+pub const FOLD_VERSION: u32 = 3;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
@@ -54,6 +54,9 @@ pub struct Session {
     /// The newest version of every file, by path.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub artifacts: BTreeMap<String, Artifact>,
+    /// The last version of files that were archived: a new file of that name goes on counting.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub archived_versions: BTreeMap<String, u32>,
     /// The last few; the log has all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub revisions: Vec<RevisionMade>,
@@ -139,6 +142,7 @@ impl Session {
             fields: fields.clone(),
             approvals: Vec::new(),
             artifacts: BTreeMap::new(),
+            archived_versions: BTreeMap::new(),
             revisions: Vec::new(),
             checkpoints: Vec::new(),
             resume_count: 0,
@@ -215,7 +219,7 @@ impl Session {
                 self.enter(Lifecycle::Completed { at, forced: *forced }, at);
             }
             Event::SessionFailed { error } => self.enter(Lifecycle::Failed { at, error: error.clone() }, at),
-            Event::SessionAbandoned { reason } => {
+            Event::SessionAbandoned { reason, .. } => {
                 self.enter(Lifecycle::Abandoned { at, reason: reason.clone() }, at);
             }
             Event::Unknown { kind } => {
@@ -301,8 +305,10 @@ impl Session {
             run.enter(&revision.phase, recorded.at);
         });
         self.forget_approvals();
-        for archived in &revision.archived {
-            self.artifacts.remove(&archived.from);
+        for archived in revision.archived.iter().filter(|archived| !archived.copied) {
+            if let Some(gone) = self.artifacts.remove(&archived.from) {
+                self.archived_versions.insert(archived.from.clone(), gone.newest.version);
+            }
         }
         self.revisions.push(RevisionMade {
             at: recorded.at,
@@ -326,6 +332,7 @@ impl Session {
 
     fn record(&mut self, version: &ArtifactVersion, at: Timestamp) {
         let artifact = Artifact { newest: version.clone(), recorded_at: at };
+        self.archived_versions.remove(&version.path);
         self.artifacts.insert(version.path.clone(), artifact);
     }
 

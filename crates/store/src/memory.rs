@@ -19,6 +19,7 @@ pub struct MemoryStore {
     places: BTreeMap<String, usize>,
     log: Vec<Change>,
     definitions: BTreeMap<String, String>,
+    contents: BTreeMap<String, Vec<u8>>,
     keys: BTreeMap<String, KeyRow>,
     agents: BTreeMap<(String, String), AgentRow>,
 }
@@ -141,6 +142,9 @@ impl Store for MemoryStore {
         for definition in &batch.definitions {
             self.definitions.entry(definition.hash.clone()).or_insert_with(|| definition.body.clone());
         }
+        for content in &batch.contents {
+            self.contents.entry(content.hash.clone()).or_insert_with(|| content.body.clone());
+        }
         batch.streams.iter().for_each(|stream| self.keep_stream(stream));
         if let Some(key) = &batch.key {
             self.keys.retain(|_, kept| kept.at > keys_expire_at(key.at));
@@ -166,6 +170,10 @@ impl Store for MemoryStore {
 
     fn definition(&self, hash: &str) -> Result<Option<String>> {
         Ok(self.definitions.get(hash).cloned())
+    }
+
+    fn content(&self, hash: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.contents.get(hash).cloned())
     }
 
     fn active(&self, worktree: &str) -> Result<Option<SessionId>> {

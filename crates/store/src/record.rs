@@ -83,6 +83,13 @@ pub struct DefinitionRow {
     pub body: String,
 }
 
+/// What is in a file that a session recorded, stored once under its hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContentRow {
+    pub hash: String,
+    pub body: Vec<u8>,
+}
+
 /// A key that makes a command count once, with the answer it was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRow {
@@ -98,6 +105,7 @@ pub struct KeyRow {
 pub struct Batch {
     pub streams: Vec<StreamAppend>,
     pub definitions: Vec<DefinitionRow>,
+    pub contents: Vec<ContentRow>,
     pub key: Option<KeyRow>,
     pub bindings: Vec<Binding>,
 }

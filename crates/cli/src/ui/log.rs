@@ -57,7 +57,7 @@ pub fn words(event: &Event) -> String {
         Event::SessionResumed { .. } => "resumed".to_owned(),
         Event::SessionCompleted { forced: true } => "closed before it was finished".to_owned(),
         Event::SessionCompleted { forced: false } => "session completed".to_owned(),
-        Event::SessionAbandoned { reason } => match reason {
+        Event::SessionAbandoned { reason, .. } => match reason {
             Some(reason) => format!("given up: {}", one_line(reason, LONGEST)),
             None => "given up".to_owned(),
         },
