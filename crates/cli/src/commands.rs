@@ -2,6 +2,7 @@
 
 mod abandon;
 mod advance;
+mod artifact;
 mod brief;
 mod close;
 mod completions;
@@ -15,6 +16,7 @@ mod next;
 mod note;
 mod pause;
 mod resume;
+mod revisit;
 mod run;
 mod show;
 mod start;
@@ -54,6 +56,8 @@ const ENTRIES: &[Entry] = &[
     entry::<brief::Brief>("brief"),
     entry::<next::Next>("next"),
     entry::<advance::Advance>("advance"),
+    entry::<revisit::Revisit>("revisit"),
+    entry::<artifact::ArtifactCommand>("artifact"),
     entry::<note::NoteCommand>("note"),
     entry::<pause::Pause>("pause"),
     entry::<resume::Resume>("resume"),

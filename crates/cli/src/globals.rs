@@ -12,6 +12,7 @@ pub struct Globals {
     pub colour: Colour,
     pub quiet: bool,
     pub verbose: bool,
+    pub yes: bool,
 }
 
 impl Globals {
@@ -80,6 +81,7 @@ impl From<&ArgMatches> for Globals {
             colour: Colour::parse(text("color").as_deref()),
             quiet: matches.get_flag("quiet"),
             verbose: matches.get_flag("verbose"),
+            yes: matches.get_flag("yes"),
         }
     }
 }

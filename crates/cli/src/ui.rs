@@ -3,6 +3,7 @@
 pub mod brief;
 pub mod list;
 pub mod log;
+pub mod revisit;
 pub mod session;
 mod wrap;
 
@@ -127,6 +128,18 @@ impl Out {
     pub fn raw_error(&self, text: &str) {
         let _ = writeln!(std::io::stderr().lock(), "{text}");
     }
+}
+
+/// What a person at the terminal answers, in lower case; none when nobody is there.
+pub fn ask(question: &str) -> Option<String> {
+    let stdin = std::io::stdin();
+    if !stdin.is_terminal() || !std::io::stderr().is_terminal() {
+        return None;
+    }
+    let _ = write!(std::io::stderr().lock(), "{question}");
+    let mut line = String::new();
+    let read = stdin.read_line(&mut line).ok()?;
+    (read > 0).then(|| line.trim().to_lowercase())
 }
 
 fn painted(colour: bool, tone: Tone, text: &str) -> String {

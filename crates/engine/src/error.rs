@@ -74,6 +74,8 @@ pub enum Error {
     TooLong { what: &'static str, length: usize, longest: usize },
     #[error("{message}")]
     WrongUsage { message: String, hint: String },
+    #[error("{question}")]
+    NeedsAnswer { question: String, hint: String },
     #[error("session {session} is at work in another worktree: {worktree}")]
     ActiveElsewhere { session: String, worktree: String, agent: String },
     #[error("{what} is not supported by this version")]
@@ -123,6 +125,7 @@ impl Error {
             | Self::InvalidWorkflowName { .. }
             | Self::TooLong { .. }
             | Self::WrongUsage { .. } => Class::WrongUsage,
+            Self::NeedsAnswer { .. } => Class::NeedsAPerson,
             Self::Store(store::Error::Unknown { .. }) => Class::OutcomeUnknown,
             Self::BadConfig { .. }
             | Self::Contended
@@ -152,6 +155,7 @@ impl Error {
             Self::KeyUsed { .. } => "key_used",
             Self::TooLong { .. } => "too_long",
             Self::WrongUsage { .. } => "wrong_usage",
+            Self::NeedsAnswer { .. } => "needs_answer",
             Self::ActiveElsewhere { .. } => "active_elsewhere",
             Self::NotSupported { .. } => "not_supported",
             Self::Contended => "contended",
@@ -193,7 +197,9 @@ impl Error {
             Self::BadConfig { .. } => "mend the file; leftoff doctor checks it".to_owned(),
             Self::KeyUsed { .. } => "use a new key for a new command".to_owned(),
             Self::TooLong { .. } => "put long text into a file and name the file".to_owned(),
-            Self::WrongUsage { hint, .. } | Self::NotSupported { hint, .. } => hint.clone(),
+            Self::WrongUsage { hint, .. }
+            | Self::NotSupported { hint, .. }
+            | Self::NeedsAnswer { hint, .. } => hint.clone(),
             Self::ActiveElsewhere { session, agent, .. } => format!(
                 "{agent} works on it there; pause it first (leftoff pause --session {session}), or begin your own: leftoff start"
             ),

@@ -1,15 +1,18 @@
 //! The one door for every front end: finds the project, loads, decides, keeps, shows. Never prints, and never asks.
 
+mod artifacts;
 pub mod brief;
 mod checks;
 mod clock;
 mod config;
 mod definitions;
+mod difference;
 mod disk;
 mod doctor;
 mod engine;
 mod error;
 mod execute;
+mod expiry;
 mod failpoint;
 mod files;
 mod next;
@@ -19,21 +22,27 @@ mod processes;
 mod query;
 mod registry;
 mod setup;
+mod validation;
 pub mod view;
 pub mod words;
+mod workspace;
 
+pub use artifacts::{ArtifactFinding, Difference, Verification, VersionMade};
 pub use checks::Submission;
-pub use config::{Config, DEFAULT_WORKFLOW, Who};
+pub use config::{Config, DEFAULT_WORKFLOW, Expiry, Limit, Who};
 pub use definitions::Source;
 pub use doctor::{Finding, diagnose};
 pub use engine::{Caller, Engine, Intent, Options, PATIENCE};
 pub use error::{Class, Error, FileMistake, Result};
-pub use execute::{AdvanceRequest, Answer, StartRequest};
+pub use execute::{
+    AdvanceRequest, Answer, FieldChange, FileChange, RevisitPreview, RevisitRequest, StartRequest,
+};
 pub use next::Next;
 pub use place::Project;
 pub use presence::AgentIdentity;
 pub use query::{AgentView, Current, ListRequest, Listing, WorkflowLine};
 pub use setup::{Setup, set_up};
+pub use validation::{Discrepancy, OnDiscrepancy};
 
 /// The JSON Schema of a workflow definition.
 pub fn workflow_schema() -> serde_json::Value {

@@ -1,9 +1,12 @@
 //! What to do next: one sentence and the command for it, which runs as it is printed.
 
 use crate::view::Material;
+use crate::workspace::workspace_name;
 use model::gate::CheckResult;
 use model::lifecycle::Lifecycle;
+use model::phase::Phase;
 use model::run::Run;
+use model::session::{RevisionMade, Session};
 use model::workflow::PhaseDefinition;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -71,7 +74,7 @@ fn advance(material: &Material<'_>) -> Next {
     let failed = phase.last_attempt().filter(|_| phase.last_attempt_failed());
     let summary = match failed {
         Some(attempt) => mend(run, &attempt.report.checks),
-        None => begin(run, defined),
+        None => begin(material, defined),
     };
     Next { summary, command: Some(command) }
 }
@@ -90,7 +93,8 @@ fn mend(run: &Run, checks: &[CheckResult]) -> String {
     format!("{}; then try phase {} ({}) again.", remedies.join("; "), run.current_number(), phase.id())
 }
 
-fn begin(run: &Run, defined: Option<&PhaseDefinition>) -> String {
+fn begin(material: &Material<'_>, defined: Option<&PhaseDefinition>) -> String {
+    let run = material.run;
     let phase = run.current();
     let mut summary = format!("Phase {}, {}", run.current_number(), phase.stub.title);
     if let Some(purpose) = defined.and_then(|defined| defined.purpose.as_deref()) {
@@ -101,9 +105,31 @@ fn begin(run: &Run, defined: Option<&PhaseDefinition>) -> String {
     if !files.is_empty() {
         let files: Vec<String> =
             files.iter().map(|path| path.replace("{run}", &run.ordinal.to_string())).collect();
-        let _ = write!(summary, " Produces {}.", files.join(", "));
+        let folder = workspace_name(&material.session.id);
+        let _ = write!(summary, " Produces {} in {folder}.", files.join(", "));
     }
+    summary.push_str(&revised(material.session, phase));
     summary
+}
+
+/// Why a phase that was done before is at work again.
+fn revised(session: &Session, phase: &Phase) -> String {
+    let concerns = |made: &&RevisionMade| {
+        made.revision.phase == *phase.id() || made.revision.flagged.contains(phase.id())
+    };
+    // Only as long as the phase has not been completed since.
+    let last = session.revisions.iter().rev().find(concerns);
+    match last.filter(|made| phase.started_at().is_some_and(|started| started >= made.at)) {
+        Some(made) if made.revision.phase == *phase.id() => {
+            format!(" It is being revised: {}.", made.revision.reason.trim_end_matches('.'))
+        }
+        Some(made) => {
+            let revision = &made.revision;
+            let why = revision.reason.trim_end_matches('.');
+            format!(" Review what it produced: {} was revised: {why}.", revision.phase)
+        }
+        None => String::new(),
+    }
 }
 
 /// Names the session where a command without a name would mean another.

@@ -20,7 +20,8 @@ pub struct Setup {
 }
 
 /// What is kept out of version control: sessions' workspaces and, outside git, the store itself.
-const IGNORED: &str = "# Kept by leftoff on this machine only.\nsessions/\nleftoff.db*\n";
+pub(crate) const IGNORED: &str =
+    "# Kept by leftoff on this machine only.\nsessions/\narchive/\nleftoff.db*\n";
 
 /// Sets the project of this folder up.
 pub fn set_up(options: Options, dry_run: bool) -> Result<Setup> {

@@ -2,8 +2,10 @@
 
 use crate::error::Error;
 use crate::next::Next;
+use crate::workspace::workspace_name;
 use jiff::Timestamp;
 use model::actor::Actor;
+use model::artifact::Artifact;
 use model::gate::{Attempt, AttemptOutcome, CheckOutcome, CheckResult};
 use model::id::Name;
 use model::lifecycle::Lifecycle;
@@ -11,7 +13,7 @@ use model::note::Note;
 use model::phase::{Phase, PhaseState};
 use model::progress::{Progress, Status};
 use model::run::Run;
-use model::session::Session;
+use model::session::{RevisionMade, Session};
 use model::workflow::{Indexing, PhaseDefinition, Workflow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -37,7 +39,11 @@ pub struct View {
     pub completed_phases: Vec<u32>,
     pub progress: Progress,
     pub items: Vec<Value>,
-    pub artifacts: Vec<Value>,
+    /// Where the session's own files are, relative to its worktree.
+    pub workspace: String,
+    pub artifacts: Vec<Artifact>,
+    /// The last few; `leftoff show` has them all.
+    pub revisions: Vec<RevisionMade>,
     pub notes: Vec<Note>,
     pub fields: BTreeMap<String, Value>,
     pub requirements: Vec<Value>,
@@ -222,7 +228,9 @@ pub(crate) fn build(material: Material<'_>) -> View {
         completed_phases: completed(run),
         progress: Progress::of(session, run, now),
         items: Vec::new(),
-        artifacts: Vec::new(),
+        workspace: workspace_name(&session.id),
+        artifacts: session.artifacts.values().cloned().collect(),
+        revisions: session.revisions.clone(),
         notes: session.notes.clone(),
         fields: session.fields.clone(),
         requirements: Vec::new(),
@@ -329,6 +337,17 @@ impl From<&CheckResult> for CheckView {
 impl View {
     pub fn current(&self) -> Option<&PhaseView> {
         self.phases.iter().find(|phase| phase.number == self.current_phase.number)
+    }
+
+    /// Phases that wait for a review, each with the revision that made it so.
+    pub fn waiting_for_review(&self) -> Vec<(&PhaseView, Option<&RevisionMade>)> {
+        let waiting = self.phases.iter().filter(|phase| phase.status == "needs_review");
+        waiting
+            .map(|phase| {
+                let why = self.revisions.iter().rfind(|made| made.revision.flagged.contains(&phase.id));
+                (phase, why)
+            })
+            .collect()
     }
 
     /// The last failed attempt at the current phase, if nothing has passed since.

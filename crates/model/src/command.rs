@@ -4,7 +4,7 @@ mod lifecycle;
 mod phases;
 mod runs;
 
-pub use phases::{Standing, standing};
+pub use phases::{Standing, resolve_phase, standing};
 
 use crate::approval::Approval;
 use crate::artifact::ArtifactVersion;

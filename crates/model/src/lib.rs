@@ -5,6 +5,7 @@ pub mod approval;
 pub mod artifact;
 pub mod command;
 pub mod event;
+pub mod expiry;
 pub mod gate;
 pub mod id;
 pub mod lifecycle;

@@ -6,6 +6,7 @@ use crate::actor::Actor;
 use crate::approval::Approval;
 use crate::artifact::{Artifact, ArtifactVersion};
 use crate::event::{Event, Recorded};
+use crate::expiry::paused_by_inactivity;
 use crate::gate::{Attempt, AttemptOutcome, AttemptReport};
 use crate::id::{Name, SessionId};
 use crate::lifecycle::Lifecycle;
@@ -206,10 +207,7 @@ impl Session {
             Event::SessionPaused { reason, context } => {
                 self.enter(Lifecycle::Paused { at, reason: reason.clone(), context: context.clone() }, at);
             }
-            Event::SessionExpired { since } => self.enter(
-                Lifecycle::Paused { at: *since, reason: REASON_INACTIVITY.to_owned(), context: None },
-                at,
-            ),
+            Event::SessionExpired { since } => self.enter(paused_by_inactivity(*since), at),
             Event::SessionResumed { worktree, parallel } => {
                 self.resume_count = self.resume_count.saturating_add(1);
                 self.activate(worktree, *parallel, at);

@@ -4,9 +4,15 @@ use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
 
 /// Give the session up; its history stays
+///
+/// Its workspace is moved to the archive, .leftoff/archive, and never deleted.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  leftoff abandon --reason \"the feature was dropped\"")]
+#[command(
+    after_help = "Examples:\n  leftoff abandon --reason \"the feature was dropped\"\n  leftoff abandon k3v9"
+)]
 pub struct Abandon {
+    /// Session: its id, the beginning of one, or its number in `list`
+    id: Option<String>,
     /// Why
     #[arg(long)]
     reason: Option<String>,
@@ -14,7 +20,7 @@ pub struct Abandon {
 
 impl Run for Abandon {
     fn run(self, globals: &Globals) -> Outcome {
-        let answer = globals.command()?.abandon(self.reason.as_deref())?;
+        let answer = globals.command()?.abandon(self.id.as_deref(), self.reason.as_deref())?;
         answered("given up", &answer, globals)
     }
 }

@@ -30,6 +30,9 @@ pub struct Advance {
     /// What came of it; may be given several times
     #[arg(long, value_name = "K=V", value_parser = pair)]
     output: Vec<(String, String)>,
+    /// A file that is recorded with the phase; may be given several times
+    #[arg(long, value_name = "PATH")]
+    artifact: Vec<PathBuf>,
 }
 
 impl Run for Advance {
@@ -41,7 +44,7 @@ impl Run for Advance {
         collect("evidence", self.evidence, &mut evidence)?;
         let mut outputs = BTreeMap::new();
         collect("output", self.output, &mut outputs)?;
-        let request = AdvanceRequest { phase: self.phase, evidence, outputs };
+        let request = AdvanceRequest { phase: self.phase, evidence, outputs, artifacts: self.artifact };
         let answer = globals.command()?.advance(&request)?;
         if answer.gate_failed { Ok(held(&answer, globals)) } else { passed(&answer, globals) }
     }

@@ -19,6 +19,7 @@ pub fn text(brief: &Brief, out: &Out) -> String {
         progress(brief, out),
         completed(brief, out),
         failed(brief, out),
+        to_review(brief, out),
         status(brief, out),
         notes("Blocked, open:", brief.open_notes(), brief, out),
         notes("Decided:", brief.notes(NoteKind::Decision), brief, out),
@@ -93,6 +94,29 @@ fn completed(brief: &Brief, out: &Out) -> String {
     text
 }
 
+fn to_review(brief: &Brief, out: &Out) -> String {
+    let waiting = brief.session.waiting_for_review();
+    if waiting.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("{}\n", out.paint(Tone::Warning, "Waits for review:"));
+    for (phase, why) in waiting {
+        let why = why.map(|made| {
+            let revision = &made.revision;
+            let impact = revision.impact.name();
+            format!(
+                ", {} was revisited {} ({impact} impact): {}",
+                revision.phase,
+                ago(made.at, brief.now),
+                revision.reason
+            )
+        });
+        let words = format!("{}{}", phase.title, why.unwrap_or_default());
+        text.push_str(&row(&format!("Phase {}: ", phase.number), &words, out));
+    }
+    text
+}
+
 fn failed(brief: &Brief, out: &Out) -> String {
     let Some((phase, attempt)) = brief.session.failed_attempt() else { return String::new() };
     let heading = format!(
@@ -148,6 +172,9 @@ fn status(brief: &Brief, out: &Out) -> String {
     }
     for warning in &view.warnings {
         text.push_str(&row("! ", &warning.message, out));
+        if let Some(hint) = &warning.hint {
+            text.push_str(&deeper("", hint, out));
+        }
     }
     text
 }

@@ -5,12 +5,15 @@ use crate::definitions;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::plan::{Change, Plan, definition_row};
-use crate::execute::{Answer, bounded};
+use crate::execute::{Answer, RevisitRequest, bounded};
 use crate::presence::AgentIdentity;
+use crate::validation::{OnDiscrepancy, ask_about};
 use crate::words::one_line;
 use model::command::{self, Command, REASON_SWITCHED, decide};
 use model::gate::{Given, coerce, guess, shown};
 use model::id::SessionId;
+use model::lifecycle::Lifecycle;
+use model::revision::Impact;
 use model::run::RunPlan;
 use model::session::Session;
 use model::workflow::Workflow;
@@ -68,11 +71,12 @@ impl Engine {
     }
 
     /// Goes on with a session: the one named, else the one that was paused last.
-    pub fn resume(&mut self, asked: Option<&str>) -> Result<Answer> {
+    /// When it is not as it was left, `on` says what then.
+    pub fn resume(&mut self, asked: Option<&str>, on: OnDiscrepancy) -> Result<Answer> {
         let fingerprint = self.fingerprint("resume", &format!("{asked:?}"));
         self.execute(&fingerprint, |engine| {
             let subject = engine.resumable(asked)?;
-            engine.activate(&subject)
+            engine.activate(&subject, on)
         })
     }
 
@@ -81,25 +85,53 @@ impl Engine {
         let fingerprint = self.fingerprint("switch", asked);
         self.execute(&fingerprint, |engine| {
             let subject = engine.resolve(asked)?;
-            engine.activate(&subject)
+            engine.activate(&subject, OnDiscrepancy::GoOn)
         })
     }
 
-    fn activate(&mut self, subject: &SessionId) -> Result<Plan> {
-        let (loaded, session) = self.load(subject)?;
-        self.refuse_work_elsewhere(&session)?;
+    fn activate(&mut self, id: &SessionId, on: OnDiscrepancy) -> Result<Plan> {
+        let subject = self.take_up(id)?;
+        let session = &subject.session;
+        self.refuse_work_elsewhere(session)?;
         let worktree = self.project.worktree();
-        let mut plan = Plan::of(Change { number: loaded.number, before: None, events: Vec::new() });
+        let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
         // Decided before anything else makes room: a refusal must change nothing.
-        let unchanged =
-            decide(&session, Command::Resume { worktree: worktree.clone(), parallel: session.parallel })?
-                .is_empty();
-        if !unchanged {
-            let parallel = !self.make_room(&mut plan, subject)?;
-            plan.subject.events = decide(&session, Command::Resume { worktree, parallel })?;
+        let first = Command::Resume { worktree: worktree.clone(), parallel: session.parallel };
+        let mut events = decide(session, first)?;
+        if !events.is_empty() {
+            let back = self.checked(session, on)?;
+            let parallel = !self.make_room(&mut plan, id)?;
+            events = decide(session, Command::Resume { worktree: worktree.clone(), parallel })?;
+            if let Some(request) = back {
+                let mut resumed = session.clone();
+                resumed.lifecycle = Lifecycle::Active;
+                let worked_out = self.work_out(&resumed, &request)?;
+                events.extend(worked_out.events);
+                plan.operation = worked_out.operation;
+                plan.said.extend(worked_out.preview.warnings);
+            }
         }
-        plan.subject.before = Some(session);
+        plan.subject = subject.change(events);
         Ok(plan)
+    }
+
+    /// Whether a session is as it was left; if it is to go back to a phase for that, how.
+    fn checked(&self, session: &Session, on: OnDiscrepancy) -> Result<Option<RevisitRequest>> {
+        if on == OnDiscrepancy::GoOn {
+            return Ok(None);
+        }
+        let found = self.discrepancies(session)?;
+        let Some(first) = found.first() else { return Ok(None) };
+        match (on, &first.phase) {
+            (OnDiscrepancy::GoBack, Some(phase)) => Ok(Some(RevisitRequest {
+                phase: phase.to_string(),
+                impact: Some(Impact::Minor),
+                reason: first.message.clone(),
+                affects: Vec::new(),
+            })),
+            (OnDiscrepancy::GoBack | OnDiscrepancy::GoOn, _) => Ok(None),
+            (OnDiscrepancy::Ask, _) => Err(ask_about(session, &found)),
+        }
     }
 
     /// Pauses what is active here, unless another live agent works on it: then the newcomer stands beside it.
@@ -119,10 +151,11 @@ impl Engine {
             ));
             return Ok(false);
         }
-        let (loaded, session) = self.load(&active)?;
-        plan.said.push(format!("paused {active} ({})", one_line(&session.title, LONGEST_TITLE)));
-        let events = decide(&session, Command::Pause { reason: REASON_SWITCHED.to_owned(), context: None })?;
-        plan.others.push(Change { number: loaded.number, before: Some(session), events });
+        let other = self.look_up(&active)?;
+        plan.said.push(format!("paused {active} ({})", one_line(&other.session.title, LONGEST_TITLE)));
+        let pause = Command::Pause { reason: REASON_SWITCHED.to_owned(), context: None };
+        let events = decide(&other.session, pause)?;
+        plan.others.push(other.change_and_found(events));
         Ok(true)
     }
 

@@ -1,15 +1,17 @@
 //! Completing a phase: the gate runs outside the turn, the decision inside it.
 
+use crate::artifacts::Recording;
 use crate::checks::{self, Submission};
 use crate::engine::{Engine, Want};
 use crate::error::Result;
-use crate::execute::plan::{Change, Plan};
+use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
 use model::command::{Command, Standing, decide, standing};
 use model::gate::{AttemptReport, Given, guess};
 use model::id::{Name, SessionId};
 use model::session::Session;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// What is handed in to complete a phase.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -18,6 +20,8 @@ pub struct AdvanceRequest {
     pub phase: Option<String>,
     pub evidence: BTreeMap<String, Given>,
     pub outputs: BTreeMap<String, Given>,
+    /// Files that are recorded with the phase, relative to the current folder.
+    pub artifacts: Vec<PathBuf>,
 }
 
 impl Engine {
@@ -29,17 +33,45 @@ impl Engine {
         }
         let subject = self.select(Want::Latest)?;
         let tried = self.try_gate(&subject, request.phase.as_deref(), &submission)?;
+        let recording = self.recording(&subject, tried.as_ref(), &request.artifacts)?;
         self.execute(&fingerprint, |engine| {
-            let (loaded, session) = engine.load(&subject)?;
+            let subject = engine.take_up(&subject)?;
+            let session = &subject.session;
             let command = Command::CompletePhase {
                 // The phase whose gate was tried, whatever has become current since.
                 phase: tried.as_ref().map(|(phase, _)| phase.to_string()).or(request.phase.clone()),
                 attempt: tried.as_ref().map(|(_, report)| report.clone()).unwrap_or_default(),
                 skips: Vec::new(),
             };
-            let events = decide(&session, command)?;
-            Ok(Plan::of(Change { number: loaded.number, before: Some(session), events }))
+            let mut events = decide(session, command)?;
+            let mut contents = Vec::new();
+            if !events.is_empty() {
+                let files = Command::RecordArtifacts { artifacts: recording.artifacts.clone() };
+                events.splice(..0, decide(session, files)?);
+                contents.clone_from(&recording.contents);
+            }
+            let mut plan = Plan::of(subject.change(events));
+            plan.contents = contents;
+            Ok(plan)
         })
+    }
+
+    /// The files that are recorded with a phase that passes: those named, those it declares, those it had.
+    fn recording(
+        &self,
+        subject: &SessionId,
+        tried: Option<&(Name, AttemptReport)>,
+        named: &[PathBuf],
+    ) -> Result<Recording> {
+        let Some((phase, report)) = tried else { return Ok(Recording::default()) };
+        let (_, session) = self.load(subject)?;
+        // What was named must be there, whatever the gate says.
+        let mut recording = self.record_named(&session, named, Some(phase))?;
+        if !report.passes() {
+            return Ok(Recording::default());
+        }
+        recording.merge(self.record_of_phase(&session, phase)?);
+        Ok(recording)
     }
 
     /// Runs the gate of the phase that is meant; nothing when it is done already.
@@ -50,6 +82,7 @@ impl Engine {
         submission: &Submission,
     ) -> Result<Option<(Name, AttemptReport)>> {
         let (_, session) = self.load(subject)?;
+        let session = self.laid_over(session);
         let phase = match standing(&session, asked)? {
             Standing::AlreadyDone(_) => return Ok(None),
             Standing::Current(phase) => phase.id().clone(),

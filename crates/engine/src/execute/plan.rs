@@ -1,5 +1,6 @@
 //! What a command is about to keep: events of one or two sessions, folded and turned into rows.
 
+use crate::disk::Operation;
 use crate::error::{Error, Result};
 use crate::execute::Answer;
 use jiff::Timestamp;
@@ -7,7 +8,9 @@ use model::actor::Actor;
 use model::event::{Event, Recorded};
 use model::session::{FOLD_VERSION, Session};
 use model::workflow::Workflow;
-use store::{Batch, Binding, DefinitionRow, EventRow, KeyRow, SessionRow, Snapshot, StreamAppend};
+use store::{
+    Batch, Binding, ContentRow, DefinitionRow, EventRow, KeyRow, SessionRow, Snapshot, StreamAppend,
+};
 
 /// New events of one session.
 pub(super) struct Change {
@@ -23,7 +26,10 @@ pub(super) struct Plan {
     pub(super) subject: Change,
     pub(super) others: Vec<Change>,
     pub(super) definitions: Vec<DefinitionRow>,
+    pub(super) contents: Vec<ContentRow>,
     pub(super) bindings: Vec<Binding>,
+    /// Work on the subject's files that belongs to its events.
+    pub(super) operation: Option<Operation>,
     pub(super) said: Vec<String>,
 }
 
@@ -35,12 +41,21 @@ pub(super) struct Kept {
     pub(super) already: bool,
     pub(super) gate_failed: bool,
     pub(super) said: Vec<String>,
+    pub(super) operation: Option<Operation>,
     pub(super) batch: Batch,
 }
 
 impl Plan {
     pub(super) fn of(subject: Change) -> Self {
-        Self { subject, others: Vec::new(), definitions: Vec::new(), bindings: Vec::new(), said: Vec::new() }
+        Self {
+            subject,
+            others: Vec::new(),
+            definitions: Vec::new(),
+            contents: Vec::new(),
+            bindings: Vec::new(),
+            operation: None,
+            said: Vec::new(),
+        }
     }
 
     pub(super) fn fold(self, now: Timestamp, actor: &Actor) -> Result<Kept> {
@@ -48,12 +63,18 @@ impl Plan {
         let is_new = self.subject.before.is_none();
         let already = self.subject.events.is_empty();
         let gate_failed = self.subject.events.iter().any(|event| matches!(event, Event::GateFailed { .. }));
-        let mut batch = Batch { definitions: self.definitions, bindings: self.bindings, ..Batch::default() };
+        let mut batch = Batch {
+            definitions: self.definitions,
+            contents: self.contents,
+            bindings: self.bindings,
+            ..Batch::default()
+        };
         let subject = fold_one(self.subject, now, actor, &mut batch)?;
         for other in self.others {
             fold_one(other, now, actor, &mut batch)?;
         }
-        Ok(Kept { subject, number, is_new, already, gate_failed, said: self.said, batch })
+        let (said, operation) = (self.said, self.operation);
+        Ok(Kept { subject, number, is_new, already, gate_failed, said, operation, batch })
     }
 }
 

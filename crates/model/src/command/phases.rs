@@ -183,6 +183,11 @@ pub(super) fn has_other_open_run(session: &Session, run: &Run) -> bool {
     })
 }
 
+/// The phase of a run that a text names, by id or number.
+pub fn resolve_phase<'a>(run: &'a Run, asked: &str) -> Result<&'a Phase, Refusal> {
+    run.resolve(asked).ok_or_else(|| unknown(run, asked))
+}
+
 pub(super) fn unknown(run: &Run, asked: &str) -> Refusal {
     let known: Vec<Name> = run.phases.iter().map(|phase| phase.id().clone()).collect();
     let near = nearest(asked, known.iter().map(Name::as_str)).and_then(|name| Name::parse(name).ok());

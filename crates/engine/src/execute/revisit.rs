@@ -1,0 +1,406 @@
+//! Going back to change an earlier phase: works out what that means, shows it, and does it as a whole.
+
+use crate::artifacts::{Difference, LARGEST_KEPT, look};
+use crate::difference;
+use crate::disk::{Operation, Step, next_version, version_name};
+use crate::engine::{Engine, Want};
+use crate::error::{Error, Result};
+use crate::execute::plan::Plan;
+use crate::execute::{Answer, bounded};
+use crate::files::{Looked, Seen};
+use model::artifact::Artifact;
+use model::command::{Command, decide, resolve_phase};
+use model::event::Event;
+use model::gate::shown;
+use model::id::{Name, SessionId};
+use model::phase::Phase;
+use model::revision::{Archived, Impact, Reach, Revision};
+use model::run::Run;
+use model::session::Session;
+use model::workflow::Workflow;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// What somebody wants changed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RevisitRequest {
+    /// By id or number.
+    pub phase: String,
+    /// Overrides what is proposed.
+    pub impact: Option<Impact>,
+    pub reason: String,
+    /// The later phases that are affected; empty means all.
+    pub affects: Vec<String>,
+}
+
+/// What a revision would do. Nothing of it has happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RevisitPreview {
+    pub session_id: String,
+    pub phase: Name,
+    pub reason: String,
+    pub impact: Impact,
+    pub proposed: Impact,
+    /// Why that is proposed.
+    pub because: String,
+    /// The phase's own files, against what they were when they were recorded.
+    pub files: Vec<FileChange>,
+    /// Declared fields that were changed since the phase was completed.
+    pub fields: Vec<FieldChange>,
+    pub flagged: Vec<Name>,
+    pub restarted: Vec<Name>,
+    pub archived: Vec<Archived>,
+    pub warnings: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FileChange {
+    pub path: String,
+    /// None when it is as it was.
+    pub difference: Option<Difference>,
+    /// Line by line, where the old content was kept and both are text.
+    pub lines: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FieldChange {
+    pub name: String,
+    pub before: Value,
+    pub now: Option<Value>,
+}
+
+/// A revision that was worked out: what to show, what to log, what to do on disk.
+pub(super) struct WorkedOut {
+    pub(super) preview: RevisitPreview,
+    pub(super) events: Vec<Event>,
+    pub(super) operation: Option<Operation>,
+}
+
+impl Engine {
+    /// What revisiting a phase would do. Changes nothing.
+    pub fn preview_revisit(&self, request: &RevisitRequest) -> Result<RevisitPreview> {
+        let id = self.select(Want::Latest)?;
+        let (_, session) = self.load(&id)?;
+        Ok(self.work_out(&self.laid_over(session), request)?.preview)
+    }
+
+    /// Revisits a phase as it was shown. What has become something else meanwhile is not done.
+    pub fn revisit(&mut self, request: &RevisitRequest, seen: &RevisitPreview) -> Result<Answer> {
+        let fingerprint = self.fingerprint("revisit", &format!("{request:?}"));
+        let id: SessionId = self.resolve(&seen.session_id)?;
+        self.execute(&fingerprint, |engine| {
+            let subject = engine.take_up(&id)?;
+            let worked_out = engine.work_out(&subject.session, request)?;
+            if worked_out.preview != *seen {
+                return Err(Error::Contended);
+            }
+            let mut plan = Plan::of(subject.change(worked_out.events));
+            plan.operation = worked_out.operation;
+            plan.said = worked_out.preview.warnings;
+            Ok(plan)
+        })
+    }
+
+    pub(super) fn work_out(&self, session: &Session, request: &RevisitRequest) -> Result<WorkedOut> {
+        let reason = bounded("the reason", request.reason.trim())?;
+        if reason.is_empty() {
+            return Err(wrong("the reason is empty", "say why: --reason \"…\""));
+        }
+        let run = session.run().ok_or_else(|| Error::BrokenLog {
+            session: session.id.to_string(),
+            why: "it has no run".to_owned(),
+        })?;
+        let phase = resolve_phase(run, &request.phase)?;
+        let affects = affected(run, phase, request)?;
+        let definition = self.definition(&run.workflow.hash)?;
+        let own = self.own_files(session, phase.id())?;
+        let fields = changed_fields(session, phase, definition.as_ref());
+        let (proposed, because) = propose(&own, &fields);
+        let impact = request.impact.unwrap_or(proposed);
+        let reach = Reach::of(run, phase.id(), impact, &affects);
+        let mut revision = Revision {
+            phase: phase.id().clone(),
+            impact,
+            reason: reason.clone(),
+            flagged: reach.flagged.clone(),
+            restarted: reach.restarted.clone(),
+            archived: Vec::new(),
+            operation: None,
+        };
+        // A refusal comes before any look at what would be archived.
+        decide(session, Command::Revise { revision: revision.clone() })?;
+        let mut archive = Archive::new(self.root_of(session), &self.replay(&session.id)?);
+        archive.keep_own(&own);
+        archive.put_away(&self.files_of(session, definition.as_ref(), &reach.archived, &own));
+        if impact == Impact::Major {
+            archive.warnings.push(scope(&reach, &archive.archived));
+        }
+        revision.archived.clone_from(&archive.archived);
+        let operation = (!archive.operation.steps.is_empty()).then_some(archive.operation);
+        revision.operation = operation.as_ref().map(|operation| operation.id().to_owned());
+        let events = decide(session, Command::Revise { revision })?;
+        let preview = RevisitPreview {
+            session_id: session.id.to_string(),
+            phase: phase.id().clone(),
+            reason,
+            impact,
+            proposed,
+            because,
+            files: own.into_iter().map(|file| file.change).collect(),
+            fields,
+            flagged: reach.flagged,
+            restarted: reach.restarted,
+            archived: archive.archived,
+            warnings: archive.warnings,
+        };
+        Ok(WorkedOut { preview, events, operation })
+    }
+
+    /// The files of the phase itself, against what was recorded of them.
+    fn own_files(&self, session: &Session, phase: &Name) -> Result<Vec<OwnFile>> {
+        let root = self.root_of(session);
+        let known = session.artifacts.values().filter(|known| known.newest.phase.as_ref() == Some(phase));
+        known
+            .map(|known| {
+                let kept = self.store.content(&known.newest.hash)?;
+                Ok(OwnFile::compare(known, look(&root, &known.newest.path)?, kept))
+            })
+            .collect()
+    }
+
+    /// The files of these phases: recorded for them, or declared by them and there.
+    fn files_of(
+        &self,
+        session: &Session,
+        definition: Option<&Workflow>,
+        phases: &[Name],
+        own: &[OwnFile],
+    ) -> BTreeSet<String> {
+        let is_theirs = |phase: &Option<Name>| phase.as_ref().is_some_and(|phase| phases.contains(phase));
+        let recorded = session
+            .artifacts
+            .values()
+            .filter(|known| is_theirs(&known.newest.phase))
+            .map(|known| known.newest.path.clone());
+        let declared = definition
+            .into_iter()
+            .flat_map(|definition| phases.iter().flat_map(|phase| self.produced(session, definition, phase)))
+            .filter(|path| {
+                // A file that stands for another phase is not theirs to put away.
+                session.artifacts.get(path).is_none_or(|known| is_theirs(&known.newest.phase))
+            });
+        let own: BTreeSet<&str> = own.iter().map(|file| file.change.path.as_str()).collect();
+        recorded.chain(declared).filter(|path| !own.contains(path.as_str())).collect()
+    }
+}
+
+/// A file of the revisited phase.
+struct OwnFile {
+    change: FileChange,
+    hash: String,
+    /// What was recorded, where it was kept.
+    kept: Option<Vec<u8>>,
+    /// Its headings changed, or nobody can tell.
+    structure_changed: bool,
+}
+
+impl OwnFile {
+    fn compare(known: &Artifact, seen: Seen, kept: Option<Vec<u8>>) -> Self {
+        let mut lines = None;
+        let mut structure_changed = true;
+        let difference = match seen {
+            Seen::Missing => Some(Difference::Missing),
+            Seen::Unusable(_) => Some(Difference::Unusable),
+            Seen::File(looked) if looked.hash == known.newest.hash => {
+                structure_changed = false;
+                None
+            }
+            Seen::File(looked) => {
+                if let Some((old, new)) = texts(kept.as_deref(), &looked) {
+                    structure_changed = difference::headings(old) != difference::headings(new);
+                    lines = Some(difference::between(old, new));
+                }
+                Some(Difference::Changed)
+            }
+        };
+        let path = known.newest.path.clone();
+        let hash = known.newest.hash.clone();
+        Self { change: FileChange { path, difference, lines }, hash, kept, structure_changed }
+    }
+}
+
+/// What is put aside: collected first, carried out as one operation.
+struct Archive {
+    root: PathBuf,
+    operation: Operation,
+    archived: Vec<Archived>,
+    warnings: Vec<String>,
+    /// Names that earlier revisions gave: no number is given twice, even when somebody removed the file.
+    given: Vec<String>,
+}
+
+impl Archive {
+    fn new(root: PathBuf, whole: &Session) -> Self {
+        let made = whole.revisions.iter().flat_map(|made| &made.revision.archived);
+        let given = made.map(|archived| archived.to.clone()).collect();
+        Self { operation: Operation::new(&root), root, archived: Vec::new(), warnings: Vec::new(), given }
+    }
+
+    /// Keeps the recorded version of the phase's own files beside them; the files stay.
+    fn keep_own(&mut self, own: &[OwnFile]) {
+        for file in own {
+            let path = &file.change.path;
+            let (to, version) = self.name_for(path);
+            if version > 1 && self.holds(&beside(path, version - 1), &file.hash) {
+                continue;
+            }
+            let step = match (file.change.difference, &file.kept) {
+                (None, _) if is_link(&self.root, path) => {
+                    self.warnings.push(format!("{path} is a link: its version is not kept as a file"));
+                    continue;
+                }
+                (None, _) => Step::Copy { from: path.clone(), to: to.clone() },
+                (Some(_), Some(bytes)) => Step::Create { path: to.clone(), bytes: bytes.clone() },
+                (Some(_), None) => {
+                    self.warnings.push(format!(
+                        "what {path} was is not kept: it was larger than {} KiB",
+                        LARGEST_KEPT / 1024
+                    ));
+                    continue;
+                }
+            };
+            self.add(step, path, to, true);
+        }
+    }
+
+    /// Gives files of later phases their archived names.
+    fn put_away(&mut self, paths: &BTreeSet<String>) {
+        for path in paths {
+            match std::fs::symlink_metadata(self.root.join(path)) {
+                Ok(found) if found.is_file() => {
+                    let (to, _) = self.name_for(path);
+                    self.add(Step::Rename { from: path.clone(), to: to.clone() }, path, to, false);
+                }
+                Ok(_) => self.warnings.push(format!("{path} is no regular file, so it stays where it is")),
+                Err(_) => {
+                    self.warnings.push(format!("{path} is missing, so there is nothing to archive of it"))
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, step: Step, from: &str, to: String, copied: bool) {
+        self.operation.steps.push(step);
+        self.archived.push(Archived { from: from.to_owned(), to, copied });
+    }
+
+    /// The next archived name of a file: one more than the highest there is, or ever was.
+    fn name_for(&self, path: &str) -> (String, u32) {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let there = std::fs::read_dir(self.root.join(folder));
+        let there: Vec<OsString> =
+            there.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.file_name())).collect();
+        let planned = self.archived.iter().map(|archived| &archived.to);
+        let given = self.given.iter().chain(planned).filter_map(|given| {
+            let (other, name) = given.rsplit_once('/').unwrap_or(("", given));
+            (other == folder).then_some(OsStr::new(name))
+        });
+        let version = next_version(name, there.iter().map(OsString::as_os_str).chain(given));
+        (beside(path, version), version)
+    }
+
+    fn holds(&self, path: &str, hash: &str) -> bool {
+        matches!(look(&self.root, path), Ok(Seen::File(looked)) if looked.hash == hash)
+    }
+}
+
+fn beside(path: &str, version: u32) -> String {
+    match path.rsplit_once('/') {
+        Some((folder, name)) => format!("{folder}/{}", version_name(name, version)),
+        None => version_name(path, version),
+    }
+}
+
+fn is_link(root: &Path, path: &str) -> bool {
+    std::fs::symlink_metadata(root.join(path)).is_ok_and(|found| found.is_symlink())
+}
+
+/// Both as text, if both are and are known whole.
+fn texts<'a>(kept: Option<&'a [u8]>, looked: &'a Looked) -> Option<(&'a str, &'a str)> {
+    let is_whole = looked.size == looked.beginning.len() as u64;
+    let old = std::str::from_utf8(kept?).ok()?;
+    let new = std::str::from_utf8(&looked.beginning).ok()?;
+    is_whole.then_some((old, new))
+}
+
+/// The later phases that were named. Only finished ones can be affected.
+fn affected(run: &Run, phase: &Phase, request: &RevisitRequest) -> Result<Vec<Name>> {
+    if request.impact == Some(Impact::Major) && !request.affects.is_empty() {
+        return Err(wrong(
+            "a major change affects all later phases",
+            "leave --affects out, or use --impact moderate",
+        ));
+    }
+    let after = run.position(phase.id().as_str());
+    request
+        .affects
+        .iter()
+        .map(|text| {
+            let named = resolve_phase(run, text)?;
+            if run.position(named.id().as_str()) <= after || named.completed_at().is_none() {
+                let message = format!("phase '{}' is no finished phase after '{}'", named.id(), phase.id());
+                return Err(wrong(&message, "name finished phases that come later, or leave --affects out"));
+            }
+            Ok(named.id().clone())
+        })
+        .collect()
+}
+
+/// Declared fields that somebody had decided on by the time the phase was completed, and that are otherwise now.
+fn changed_fields(session: &Session, phase: &Phase, definition: Option<&Workflow>) -> Vec<FieldChange> {
+    let declared = definition.into_iter().flat_map(|definition| &definition.fields);
+    declared
+        .filter_map(|(name, declared)| {
+            let before = phase.fields_at_completion.get(name)?;
+            let now = session.fields.get(name);
+            let was_decided = declared.default.as_ref() != Some(before);
+            (was_decided && now != Some(before)).then(|| FieldChange {
+                name: name.clone(),
+                before: before.clone(),
+                now: now.cloned(),
+            })
+        })
+        .collect()
+}
+
+fn propose(own: &[OwnFile], fields: &[FieldChange]) -> (Impact, String) {
+    if let Some(field) = fields.first() {
+        let now = field.now.as_ref().map_or_else(|| "unset".to_owned(), shown);
+        return (Impact::Major, format!("{} was {}, and is {now}", field.name, shown(&field.before)));
+    }
+    let changed: Vec<&OwnFile> = own.iter().filter(|file| file.change.difference.is_some()).collect();
+    if let Some(file) = changed.iter().find(|file| file.structure_changed) {
+        return (Impact::Moderate, format!("the headings of {} changed", file.change.path));
+    }
+    match changed.first() {
+        Some(file) => {
+            (Impact::Minor, format!("the wording of {} changed, its headings did not", file.change.path))
+        }
+        None => (Impact::Minor, "nothing of it has changed since it was completed".to_owned()),
+    }
+}
+
+fn scope(reach: &Reach, archived: &[Archived]) -> String {
+    let files = archived.iter().filter(|archived| !archived.copied).count();
+    format!(
+        "major impact: {} later phases begin again, and {files} of their files are archived",
+        reach.restarted.len()
+    )
+}
+
+fn wrong(message: &str, hint: &str) -> Error {
+    Error::WrongUsage { message: message.to_owned(), hint: hint.to_owned() }
+}
