@@ -23,7 +23,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-pub(crate) use paths::{next_version, version_name};
+pub(crate) use paths::{below, next_version, version_name};
 
 /// Far more than any journal of ours.
 const LONGEST_JOURNAL: u64 = 4 * 1024 * 1024;
@@ -34,7 +34,8 @@ pub(crate) enum Step {
     /// Never over an existing file.
     Copy { from: String, to: String },
     /// A new file with these bytes; never over an existing one.
-    Create { path: String, bytes: Vec<u8> },
+    /// `like` names a file whose permissions it gets, if that exists.
+    Create { path: String, bytes: Vec<u8>, like: Option<String> },
     /// A file or a folder gets another name; never over an existing one.
     Rename { from: String, to: String },
     /// A file's content at once: a reader sees the old one or the new one.
@@ -106,11 +107,12 @@ impl Operation {
         &self.id
     }
 
-    /// Writes the operation down and stages its files. On failure nothing of it is left.
-    pub(crate) fn prepare(self, journal: &Path) -> Result<Prepared> {
+    /// Writes the operation down, in this file below its root, and stages its files. On failure nothing of it is left.
+    pub(crate) fn prepare(self, journal: &str) -> Result<Prepared> {
+        let journal = below(&self.root, journal)?;
         let noted = self.steps.iter().map(|step| steps::note(&self.root, step)).collect::<Result<_>>()?;
         let record = Record { id: self.id, steps: noted };
-        let journal = Journal::write(journal, record)?;
+        let journal = Journal::write(&journal, record)?;
         failpoint::reached("disk-journal-written");
         let prepared = Prepared { root: self.root, journal };
         match steps::stage(&prepared.root, &prepared.journal.record, &self.steps) {
@@ -155,19 +157,21 @@ impl Prepared {
 /// Finishes what a crash interrupted: forward when the operation counts, else back.
 pub(crate) fn recover(
     root: &Path,
-    journal: &Path,
+    journal: &str,
     patience: Duration,
     counts: impl FnOnce(&str) -> Result<bool>,
 ) -> Result<Recovered> {
-    let Some((file, text)) = Journal::open(journal, patience)? else { return Ok(Recovered::Nothing) };
+    // We never write one where a link leads.
+    let Ok(journal) = below(root, journal) else { return Ok(Recovered::Nothing) };
+    let Some((file, text)) = Journal::open(&journal, patience)? else { return Ok(Recovered::Nothing) };
     let record = serde_json::from_str::<Record>(&text).ok().filter(Record::is_ours);
     let Some(record) = record else {
         // Cut off while it was written: nothing was staged yet.
-        remove_file(journal)?;
+        remove_file(&journal)?;
         return Ok(Recovered::RolledBack);
     };
     let counts = counts(&record.id)?;
-    let journal = Journal { path: journal.to_owned(), _file: file, record };
+    let journal = Journal { path: journal, _file: file, record };
     let prepared = Prepared { root: root.to_owned(), journal };
     if counts {
         Ok(Recovered::RolledForward(prepared.carry_out()?))

@@ -65,7 +65,8 @@ impl Engine {
         let is_over = |seconds| expired_at(idle.updated_at, seconds, now).is_some();
         // What cannot be paused by inactivity is told about as soon as it would have been.
         let only_told = idle.lifecycle == "active" && !expires(idle.layout);
-        if !is_over(limits.warn_after.seconds()) && !(only_told && is_over(limits.pause_after.seconds())) {
+        let limit = if only_told { limits.pause_after } else { limits.warn_after };
+        if !is_over(limit.seconds()) && !is_over(limits.warn_after.seconds()) {
             return None;
         }
         let id = idle.id;

@@ -105,7 +105,9 @@ impl Engine {
         };
         let mut sessions: Vec<ShortView> =
             self.store.list(&filter)?.into_iter().map(ShortView::from).collect();
-        sessions.iter_mut().for_each(|line| self.laid_over_line(line));
+        for line in &mut sessions {
+            self.laid_over_line(line);
+        }
         sessions.retain(|line| request.lifecycles.is_empty() || request.lifecycles.contains(&line.lifecycle));
         let mut warnings = self.warnings.clone();
         warnings.extend(sessions.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));

@@ -135,7 +135,7 @@ fn references(fields: &BTreeMap<String, Value>) -> impl Iterator<Item = (&str, &
     })
 }
 
-fn is_finished(session: &Session, phase: &Name) -> bool {
+pub(crate) fn is_finished(session: &Session, phase: &Name) -> bool {
     let phases = session.run().map(|run| run.phases.as_slice()).unwrap_or_default();
     phases.iter().find(|other| other.id() == phase).is_some_and(has_ended)
 }

@@ -1,8 +1,7 @@
 //! Where a session's own files are: its worktree, its workspace, what its phases produce there. Makes folders only when
 //! they are needed, and never without the file that keeps them out of version control.
 
-use crate::disk::Operation;
-use crate::disk::Step;
+use crate::disk::{Operation, Step, below};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::place::FOLDER;
@@ -32,7 +31,7 @@ impl Engine {
     /// The workspace as a folder that exists. One that was archived comes back.
     pub fn make_workspace(&self, session: &Session) -> Result<PathBuf> {
         let root = self.root_of(session);
-        let path = self.workspace(session);
+        let path = below(&root, &workspace_name(&session.id))?;
         ensure_ignored(&root)?;
         let archived = root.join(archive_name(&session.id));
         if !path.exists() && archived.is_dir() {
@@ -45,9 +44,10 @@ impl Engine {
         Ok(path)
     }
 
-    /// Where an operation on a session's files is written down.
-    pub(crate) fn journal_of(&self, session: &Session) -> PathBuf {
-        self.root_of(session).join(FOLDER).join(SESSIONS).join(JOURNALS).join(format!("{}.json", session.id))
+    /// Where an operation on a session's files is written down, relative to its root. Beside the workspace: that may
+    /// be what is moved.
+    pub(crate) fn journal_of(&self, session: &Session) -> String {
+        format!("{FOLDER}/{SESSIONS}/{JOURNALS}/{}.json", session.id)
     }
 
     /// Moves a session's workspace to the archive; nothing when it has none.

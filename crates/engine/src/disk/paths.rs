@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 /// The place of a relative path, when nothing on the way to it is a link.
-pub(super) fn below(root: &Path, relative: &str) -> Result<PathBuf> {
+pub(crate) fn below(root: &Path, relative: &str) -> Result<PathBuf> {
     let refuse = |why: &str| {
         Err(Error::io(
             format!("looking at {relative:?}"),

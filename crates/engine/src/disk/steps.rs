@@ -48,12 +48,19 @@ pub(super) fn stage(root: &Path, record: &Record, steps: &[Step]) -> Result<()> 
         fs::create_dir_all(folder).map_err(failed("making", folder))?;
         let waiting = staged(&target, &record.id, place);
         match step {
-            Step::Create { bytes, .. } | Step::Replace { bytes, .. } => {
-                write(&waiting, |file| file.write_all(bytes)).map_err(failed("writing", &target))?;
+            Step::Create { bytes, like, .. } => {
+                let like = like.as_ref().map(|path| below(root, path)).transpose()?;
+                write(&waiting, like.as_deref(), |file| file.write_all(bytes))
+                    .map_err(failed("writing", &target))?;
+            }
+            Step::Replace { bytes, .. } => {
+                write(&waiting, Some(&target), |file| file.write_all(bytes))
+                    .map_err(failed("writing", &target))?;
             }
             Step::Copy { from, .. } => {
-                let mut source = open(&below(root, from)?)?;
-                write(&waiting, |file| io::copy(&mut source, file).map(drop))
+                let source = below(root, from)?;
+                let mut content = open(&source)?;
+                write(&waiting, Some(&source), |file| io::copy(&mut content, file).map(drop))
                     .map_err(failed("writing", &target))?;
             }
             Step::Rename { .. } => {}
@@ -135,9 +142,12 @@ fn open(path: &Path) -> Result<File> {
     OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(failed("reading", path))
 }
 
-/// A staged file is made anew: one of the same name can only be a leftover of ours.
-fn write(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+/// A new file as readable as another one: what was private stays so.
+fn write(path: &Path, like: Option<&Path>, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    if let Some(other) = like.and_then(|like| fs::symlink_metadata(like).ok()) {
+        file.set_permissions(other.permissions())?;
+    }
     failpoint::fails("disk-stage")?;
     fill(&mut file)?;
     // A rename before the content is on disk can leave an empty file after a power cut.

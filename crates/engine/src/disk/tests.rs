@@ -3,6 +3,7 @@
 use super::*;
 use std::cell::Cell;
 
+const JOURNAL: &str = ".journal/one.json";
 const PATIENCE: Duration = Duration::from_millis(50);
 
 struct Place {
@@ -14,7 +15,7 @@ struct Place {
 fn place() -> Place {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
-    let journal = root.join(".journal/one.json");
+    let journal = root.join(JOURNAL);
     Place { _folder: folder, root, journal }
 }
 
@@ -43,7 +44,7 @@ impl Place {
     }
 
     fn recover(&self, counts: bool) -> Recovered {
-        recover(&self.root, &self.journal, PATIENCE, |_| Ok(counts)).unwrap()
+        recover(&self.root, JOURNAL, PATIENCE, |_| Ok(counts)).unwrap()
     }
 }
 
@@ -54,7 +55,7 @@ fn text(text: &str) -> String {
 fn every_step() -> Vec<Step> {
     vec![
         Step::Copy { from: text("a"), to: text("a.v1") },
-        Step::Create { path: text("n"), bytes: b"new".to_vec() },
+        Step::Create { path: text("n"), bytes: b"new".to_vec(), like: None },
         Step::Rename { from: text("b"), to: text("b.v1") },
         Step::Replace { path: text("c"), bytes: b"after".to_vec() },
     ]
@@ -66,7 +67,7 @@ fn an_operation_is_carried_out_and_leaves_no_journal() {
     for name in ["a", "b", "c"] {
         place.write(name, name);
     }
-    let prepared = place.operation(every_step()).prepare(&place.journal).unwrap();
+    let prepared = place.operation(every_step()).prepare(JOURNAL).unwrap();
     assert!(place.journal.exists());
     assert_eq!(prepared.carry_out().unwrap(), Vec::<String>::new());
     assert_eq!(place.files(), ["a.v1=a", "a=a", "b.v1=b", "c=after", "n=new"]);
@@ -81,9 +82,9 @@ fn what_never_counted_is_taken_back_and_what_counts_is_finished() {
         for name in ["a", "b", "c"] {
             place.write(name, name);
         }
-        drop(place.operation(every_step()).prepare(&place.journal).unwrap());
+        drop(place.operation(every_step()).prepare(JOURNAL).unwrap());
         let asked = Cell::new(String::new());
-        let recovered = recover(&place.root, &place.journal, PATIENCE, |id| {
+        let recovered = recover(&place.root, JOURNAL, PATIENCE, |id| {
             asked.set(id.to_owned());
             Ok(counts)
         });
@@ -104,7 +105,7 @@ fn a_step_that_was_done_is_not_done_again() {
     let place = place();
     place.write("b", "old");
     let operation = place.operation(vec![Step::Rename { from: text("b"), to: text("b.v1") }]);
-    let prepared = operation.prepare(&place.journal).unwrap();
+    let prepared = operation.prepare(JOURNAL).unwrap();
     steps::carry_out(&place.root, &prepared.journal.record.id, 0, &prepared.journal.record.steps[0]).unwrap();
     drop(prepared);
     // The crash came after the step; somebody went on working with the old name since.
@@ -120,17 +121,15 @@ fn nothing_is_ever_written_over_a_file() {
     place.write("a.v1", "somebody's");
     for step in [
         Step::Copy { from: text("a"), to: text("a.v1") },
-        Step::Create { path: text("a.v1"), bytes: Vec::new() },
+        Step::Create { path: text("a.v1"), bytes: Vec::new(), like: None },
         Step::Rename { from: text("a"), to: text("a.v1") },
     ] {
-        let refused = place.operation(vec![step]).prepare(&place.journal);
+        let refused = place.operation(vec![step]).prepare(JOURNAL);
         assert!(matches!(refused, Err(Error::AlreadyThere { .. })), "{refused:?}");
     }
     // One that appears after it was looked at is kept as well, and so is ours.
-    let prepared = place
-        .operation(vec![Step::Copy { from: text("a"), to: text("a.v2") }])
-        .prepare(&place.journal)
-        .unwrap();
+    let prepared =
+        place.operation(vec![Step::Copy { from: text("a"), to: text("a.v2") }]).prepare(JOURNAL).unwrap();
     place.write("a.v2", "somebody's too");
     let said = prepared.carry_out().unwrap();
     assert_eq!(said.len(), 1, "{said:?}");
@@ -160,7 +159,7 @@ fn links_and_paths_that_lead_out_are_refused() {
         Step::Replace { path: text("link"), bytes: Vec::new() },
         Step::Replace { path: text("out/secret"), bytes: Vec::new() },
     ] {
-        assert!(place.operation(vec![step.clone()]).prepare(&place.journal).is_err(), "{step:?} was taken");
+        assert!(place.operation(vec![step.clone()]).prepare(JOURNAL).is_err(), "{step:?} was taken");
         assert!(!place.journal.exists());
     }
     assert_eq!(fs::read_to_string(outside.path().join("secret")).unwrap(), "secret");
@@ -172,12 +171,12 @@ fn a_failure_while_staging_leaves_the_old_files_whole_and_nothing_else() {
     place.write("a", "a");
     fs::create_dir(place.root.join("d")).unwrap();
     let steps = vec![
-        Step::Create { path: text("n"), bytes: b"new".to_vec() },
+        Step::Create { path: text("n"), bytes: b"new".to_vec(), like: None },
         Step::Replace { path: text("a/under-a-file"), bytes: b"new".to_vec() },
     ];
-    assert!(place.operation(steps).prepare(&place.journal).is_err());
+    assert!(place.operation(steps).prepare(JOURNAL).is_err());
     let steps = vec![Step::Copy { from: text("d"), to: text("n") }];
-    assert!(place.operation(steps).prepare(&place.journal).is_err());
+    assert!(place.operation(steps).prepare(JOURNAL).is_err());
     assert_eq!(place.files(), ["a=a"]);
     assert!(!place.journal.exists());
 }
@@ -203,12 +202,13 @@ fn a_journal_that_was_cut_off_or_is_somebody_elses_removes_nothing() {
 #[test]
 fn an_operation_at_work_is_waited_for() {
     let place = place();
-    let operation = place.operation(vec![Step::Create { path: text("n"), bytes: b"new".to_vec() }]);
-    let prepared = operation.prepare(&place.journal).unwrap();
-    let impatient = recover(&place.root, &place.journal, Duration::ZERO, |_| Ok(true));
+    let operation =
+        place.operation(vec![Step::Create { path: text("n"), bytes: b"new".to_vec(), like: None }]);
+    let prepared = operation.prepare(JOURNAL).unwrap();
+    let impatient = recover(&place.root, JOURNAL, Duration::ZERO, |_| Ok(true));
     assert!(matches!(impatient, Err(Error::Io { .. })), "{impatient:?}");
-    let (root, journal) = (place.root.clone(), place.journal.clone());
-    let waiting = std::thread::spawn(move || recover(&root, &journal, Duration::from_secs(10), |_| Ok(true)));
+    let root = place.root.clone();
+    let waiting = std::thread::spawn(move || recover(&root, JOURNAL, Duration::from_secs(10), |_| Ok(true)));
     prepared.carry_out().unwrap();
     let found = waiting.join().unwrap().unwrap();
     assert_eq!(found, Recovered::Nothing, "its owner finished it");
@@ -230,4 +230,34 @@ fn versions_are_one_more_than_the_highest_there_is() {
     assert_eq!(next("LICENSE", &["LICENSE.v2"]), "LICENSE.v3");
     assert_eq!(next(".env", &[]), ".env.v1");
     assert_eq!(next("a.tar.gz", &["a.tar.v1.gz"]), "a.tar.v2.gz");
+}
+
+#[test]
+fn what_was_private_stays_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = place();
+    place.write("a", "secret");
+    fs::set_permissions(place.root.join("a"), fs::Permissions::from_mode(0o600)).unwrap();
+    let steps = vec![
+        Step::Copy { from: text("a"), to: text("a.v1") },
+        Step::Create { path: text("a.v2"), bytes: b"older".to_vec(), like: Some(text("a")) },
+        Step::Replace { path: text("a"), bytes: b"newer".to_vec() },
+    ];
+    place.operation(steps).prepare(JOURNAL).unwrap().carry_out().unwrap();
+    for name in ["a", "a.v1", "a.v2"] {
+        let mode = fs::metadata(place.root.join(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
+}
+
+#[test]
+fn a_journal_is_neither_written_nor_read_where_a_link_leads() {
+    let place = place();
+    let outside = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(outside.path(), place.root.join(".journal")).unwrap();
+    let steps = vec![Step::Create { path: text("n"), bytes: b"new".to_vec(), like: None }];
+    assert!(place.operation(steps).prepare(JOURNAL).is_err());
+    fs::write(outside.path().join("one.json"), "{}").unwrap();
+    assert_eq!(place.recover(true), Recovered::Nothing);
+    assert!(outside.path().join("one.json").exists() && place.files().is_empty());
 }

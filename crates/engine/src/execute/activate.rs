@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::execute::plan::{Change, Plan, definition_row};
 use crate::execute::{Answer, RevisitRequest, bounded};
 use crate::presence::AgentIdentity;
-use crate::validation::{OnDiscrepancy, ask_about};
+use crate::validation::{OnDiscrepancy, ask_about, is_finished};
 use crate::words::one_line;
 use model::command::{self, Command, REASON_SWITCHED, decide};
 use model::gate::{Given, coerce, guess, shown};
@@ -121,17 +121,20 @@ impl Engine {
             return Ok(None);
         }
         let found = self.discrepancies(session)?;
-        let Some(first) = found.first() else { return Ok(None) };
-        match (on, &first.phase) {
-            (OnDiscrepancy::GoBack, Some(phase)) => Ok(Some(RevisitRequest {
-                phase: phase.to_string(),
-                impact: Some(Impact::Minor),
-                reason: first.message.clone(),
-                affects: Vec::new(),
-            })),
-            (OnDiscrepancy::GoBack | OnDiscrepancy::GoOn, _) => Ok(None),
-            (OnDiscrepancy::Ask, _) => Err(ask_about(session, &found)),
+        if on == OnDiscrepancy::Ask && !found.is_empty() {
+            return Err(ask_about(session, &found));
         }
+        // What concerns no finished phase is mended where the work goes on anyway.
+        let concerned = found.iter().find_map(|found| {
+            let phase = found.phase.as_ref().filter(|phase| is_finished(session, phase))?;
+            Some((phase, &found.message))
+        });
+        Ok(concerned.map(|(phase, message)| RevisitRequest {
+            phase: phase.to_string(),
+            impact: Some(Impact::Minor),
+            reason: message.clone(),
+            affects: Vec::new(),
+        }))
     }
 
     /// Pauses what is active here, unless another live agent works on it: then the newcomer stands beside it.

@@ -32,6 +32,10 @@ impl Engine {
             return Ok(answer);
         }
         let subject = self.select(Want::Latest)?;
+        // A path that is no good is told before a gate is tried, which may take its time.
+        if !request.artifacts.is_empty() {
+            self.record_named(&self.load(&subject)?.1, &request.artifacts, None)?;
+        }
         let tried = self.try_gate(&subject, request.phase.as_deref(), &submission)?;
         let recording = self.recording(&subject, tried.as_ref(), &request.artifacts)?;
         self.execute(&fingerprint, |engine| {
@@ -65,11 +69,10 @@ impl Engine {
     ) -> Result<Recording> {
         let Some((phase, report)) = tried else { return Ok(Recording::default()) };
         let (_, session) = self.load(subject)?;
-        // What was named must be there, whatever the gate says.
-        let mut recording = self.record_named(&session, named, Some(phase))?;
         if !report.passes() {
             return Ok(Recording::default());
         }
+        let mut recording = self.record_named(&session, named, Some(phase))?;
         recording.merge(self.record_of_phase(&session, phase)?);
         Ok(recording)
     }

@@ -20,7 +20,7 @@ use model::session::Session;
 use model::workflow::Workflow;
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -117,7 +117,7 @@ impl Engine {
         let affects = affected(run, phase, request)?;
         let definition = self.definition(&run.workflow.hash)?;
         let own = self.own_files(session, phase.id())?;
-        let fields = changed_fields(session, phase, definition.as_ref());
+        let fields = changed_fields(&phase.fields_at_completion, &session.fields, definition.as_ref());
         let (proposed, because) = propose(&own, &fields);
         let impact = request.impact.unwrap_or(proposed);
         let reach = Reach::of(run, phase.id(), impact, &affects);
@@ -263,7 +263,11 @@ impl Archive {
                     continue;
                 }
                 (None, _) => Step::Copy { from: path.clone(), to: to.clone() },
-                (Some(_), Some(bytes)) => Step::Create { path: to.clone(), bytes: bytes.clone() },
+                (Some(_), Some(bytes)) => Step::Create {
+                    path: to.clone(),
+                    bytes: bytes.clone(),
+                    like: Some(path.clone()).filter(|path| !is_link(&self.root, path)),
+                },
                 (Some(_), None) => {
                     self.warnings.push(format!(
                         "what {path} was is not kept: it was larger than {} KiB",
@@ -286,7 +290,7 @@ impl Archive {
                 }
                 Ok(_) => self.warnings.push(format!("{path} is no regular file, so it stays where it is")),
                 Err(_) => {
-                    self.warnings.push(format!("{path} is missing, so there is nothing to archive of it"))
+                    self.warnings.push(format!("{path} is missing, so there is nothing to archive of it"));
                 }
             }
         }
@@ -360,12 +364,15 @@ fn affected(run: &Run, phase: &Phase, request: &RevisitRequest) -> Result<Vec<Na
 }
 
 /// Declared fields that somebody had decided on by the time the phase was completed, and that are otherwise now.
-fn changed_fields(session: &Session, phase: &Phase, definition: Option<&Workflow>) -> Vec<FieldChange> {
+fn changed_fields(
+    then: &BTreeMap<String, Value>,
+    now: &BTreeMap<String, Value>,
+    definition: Option<&Workflow>,
+) -> Vec<FieldChange> {
     let declared = definition.into_iter().flat_map(|definition| &definition.fields);
     declared
         .filter_map(|(name, declared)| {
-            let before = phase.fields_at_completion.get(name)?;
-            let now = session.fields.get(name);
+            let (before, now) = (then.get(name)?, now.get(name));
             let was_decided = declared.default.as_ref() != Some(before);
             (was_decided && now != Some(before)).then(|| FieldChange {
                 name: name.clone(),
@@ -403,4 +410,55 @@ fn scope(reach: &Reach, archived: &[Archived]) -> String {
 
 fn wrong(message: &str, hint: &str) -> Error {
     Error::WrongUsage { message: message.to_owned(), hint: hint.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn workflow() -> Workflow {
+        let text = "name = \"w\"\nversion = \"1\"\ntitle = \"W\"\n[[phase]]\nid = \"p\"\ntitle = \"P\"\n\
+            [fields]\nclaim_type = { type = \"string\" }\napproved = { type = \"boolean\", default = false }\n";
+        layouts::definition::read(text).expect("a definition").workflow
+    }
+
+    fn fields(pairs: &[(&str, Value)]) -> BTreeMap<String, Value> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+    }
+
+    #[test]
+    fn a_declared_field_that_was_decided_and_changed_makes_it_major() {
+        let then =
+            fields(&[("claim_type", json!("argument")), ("approved", json!(false)), ("free", json!(1))]);
+        let now =
+            fields(&[("claim_type", json!("explainer")), ("approved", json!(true)), ("free", json!(2))]);
+        let changed = changed_fields(&then, &now, Some(&workflow()));
+        assert_eq!(
+            changed.len(),
+            1,
+            "neither a default that was first decided later nor a free field: {changed:?}"
+        );
+        let (impact, because) = propose(&[], &changed);
+        assert_eq!((impact, because.as_str()), (Impact::Major, "claim_type was argument, and is explainer"));
+        assert!(changed_fields(&then, &then, Some(&workflow())).is_empty());
+        assert!(changed_fields(&fields(&[]), &now, Some(&workflow())).is_empty(), "set later is not changed");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_compared_counts_as_changed_in_its_structure() {
+        let known = Artifact {
+            newest: model::artifact::ArtifactVersion {
+                path: "a.md".to_owned(),
+                hash: "h".to_owned(),
+                size: 1,
+                version: 1,
+                phase: None,
+            },
+            recorded_at: jiff::Timestamp::UNIX_EPOCH,
+        };
+        let own = [OwnFile::compare(&known, Seen::Missing, None)];
+        assert_eq!(propose(&own, &[]).0, Impact::Moderate);
+        assert_eq!(propose(&[], &[]).0, Impact::Minor);
+    }
 }
