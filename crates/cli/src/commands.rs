@@ -2,11 +2,19 @@
 
 mod abandon;
 mod advance;
+mod approve;
 mod artifact;
 mod brief;
+mod bundle;
+mod checkpoint;
 mod close;
 mod completions;
+mod diff;
 mod doctor;
+mod exec;
+mod fail;
+mod gate;
+mod history;
 mod hook;
 mod init;
 mod list;
@@ -15,14 +23,22 @@ mod man;
 mod next;
 mod note;
 mod pause;
+mod purge;
+mod reopen;
 mod resume;
+mod retry;
 mod revisit;
+mod rollback;
 mod run;
+mod set;
 mod show;
+mod skip;
 mod start;
 mod status;
 mod store;
 mod switch;
+mod trust;
+mod undo;
 mod workflow;
 
 use crate::failure::Failure;
@@ -56,7 +72,14 @@ const ENTRIES: &[Entry] = &[
     entry::<brief::Brief>("brief"),
     entry::<next::Next>("next"),
     entry::<advance::Advance>("advance"),
+    entry::<gate::Gate>("gate"),
+    entry::<approve::Approve>("approve"),
+    entry::<trust::Trust>("trust"),
+    entry::<retry::Retry>("retry"),
+    entry::<rollback::Rollback>("rollback"),
     entry::<revisit::Revisit>("revisit"),
+    entry::<skip::Skip>("skip"),
+    entry::<fail::Fail>("fail"),
     entry::<artifact::ArtifactCommand>("artifact"),
     entry::<note::NoteCommand>("note"),
     entry::<pause::Pause>("pause"),
@@ -64,10 +87,19 @@ const ENTRIES: &[Entry] = &[
     entry::<switch::Switch>("switch"),
     entry::<close::Close>("close"),
     entry::<abandon::Abandon>("abandon"),
+    entry::<reopen::Reopen>("reopen"),
     entry::<run::RunCommand>("run"),
+    entry::<set::Set>("set"),
+    entry::<checkpoint::Checkpoint>("checkpoint"),
+    entry::<undo::Undo>("undo"),
+    entry::<diff::Diff>("diff"),
     entry::<list::List>("list"),
     entry::<show::Show>("show"),
+    entry::<history::HistoryCommand>("history"),
     entry::<log::Log>("log"),
+    entry::<exec::Exec>("exec"),
+    entry::<bundle::BundleCommand>("bundle"),
+    entry::<purge::Purge>("purge"),
     entry::<workflow::WorkflowCommand>("workflow"),
     entry::<hook::Hook>("hook"),
     entry::<store::StoreCommand>("store"),

@@ -1,8 +1,12 @@
 //! How things look on a terminal: colours, widths, stdout and stderr. Never decides what is shown.
 
+pub mod ask;
 pub mod brief;
+pub mod diff;
+pub mod history;
 pub mod list;
 pub mod log;
+pub mod progress;
 pub mod revisit;
 pub mod session;
 mod wrap;
@@ -114,13 +118,15 @@ impl Out {
 
     pub fn warn(&self, text: &str) {
         if !self.quiet && !self.json {
+            let text = without_controls(text);
             self.raw_error(&format!("{} {text}", painted(self.error_colour, Tone::Warning, "warning:")));
         }
     }
 
     pub fn error(&self, message: &str, hint: Option<&str>) {
+        let message = without_controls(message);
         self.raw_error(&format!("{} {message}", painted(self.error_colour, Tone::Bad, "error:")));
-        if let Some(hint) = hint {
+        if let Some(hint) = hint.map(without_controls) {
             self.raw_error(&format!("{} {hint}", painted(self.error_colour, Tone::Faint, "hint:")));
         }
     }
@@ -130,16 +136,9 @@ impl Out {
     }
 }
 
-/// What a person at the terminal answers, in lower case; none when nobody is there.
-pub fn ask(question: &str) -> Option<String> {
-    let stdin = std::io::stdin();
-    if !stdin.is_terminal() || !std::io::stderr().is_terminal() {
-        return None;
-    }
-    let _ = write!(std::io::stderr().lock(), "{question}");
-    let mut line = String::new();
-    let read = stdin.read_line(&mut line).ok()?;
-    (read > 0).then(|| line.trim().to_lowercase())
+/// What was typed or read may be part of a message, and must not steer the terminal.
+fn without_controls(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
 fn painted(colour: bool, tone: Tone, text: &str) -> String {

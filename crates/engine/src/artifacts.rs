@@ -198,11 +198,16 @@ impl Engine {
         Ok(recording)
     }
 
-    /// Looks at the files of a phase that is about to be completed: those it declares, and those it recorded before.
-    pub(crate) fn record_of_phase(&self, session: &Session, phase: &Name) -> Result<Recording> {
+    /// Looks at the files of a phase that is about to be completed: these, those it declares, and those it had.
+    pub(crate) fn record_of_phase(
+        &self,
+        session: &Session,
+        phase: &Name,
+        mut paths: Vec<String>,
+    ) -> Result<Recording> {
         let root = self.root_of(session);
         let known = session.artifacts.values().filter(|known| known.newest.phase.as_ref() == Some(phase));
-        let mut paths: Vec<String> = known.map(|known| known.newest.path.clone()).collect();
+        paths.extend(known.map(|known| known.newest.path.clone()));
         let hash = session.run().map(|run| run.workflow.hash.clone()).unwrap_or_default();
         if let Some(definition) = self.definition(&hash)? {
             paths.extend(self.produced(session, &definition, phase));

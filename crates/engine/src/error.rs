@@ -74,12 +74,28 @@ pub enum Error {
     TooLong { what: &'static str, length: usize, longest: usize },
     #[error("{message}")]
     WrongUsage { message: String, hint: String },
-    #[error("{question}")]
-    NeedsAnswer { question: String, hint: String },
     #[error("session {session} is at work in another worktree: {worktree}")]
     ActiveElsewhere { session: String, worktree: String, agent: String },
+    #[error("{question}")]
+    NeedsAnswer { question: String, hint: String },
+    #[error(
+        "cannot undo this: session {session} would be active again, and {active} is the active one of {worktree}"
+    )]
+    ActiveAlready { session: String, active: String, worktree: String },
+    #[error("cannot purge this: it is part of {what}, without which the history cannot be read")]
+    NotPurgeable { what: String },
+    #[error("{path} cannot be taken: {why}", path = path.display())]
+    BadBundle { path: PathBuf, why: String, hint: String },
+    #[error("{path} and this project went different ways with session {session} after version {version}", path = path.display())]
+    Diverged { path: PathBuf, session: String, version: u64 },
     #[error("{what} is not supported by this version")]
     NotSupported { what: String, hint: String },
+    #[error("{doing} is a person's to do, at a terminal")]
+    NeedsAPerson { doing: String },
+    #[error("nothing has failed in phase '{phase}'")]
+    NothingFailed { phase: String },
+    #[error("phase '{phase}' has no check '{asked}' that waits for approval")]
+    UnknownCheck { asked: String, phase: String, known: Vec<String> },
     #[error("the session changed again and again while this was decided")]
     Contended,
     #[error(transparent)]
@@ -113,19 +129,25 @@ impl Error {
             | Self::AlreadyThere { .. }
             | Self::KeyUsed { .. }
             | Self::ActiveElsewhere { .. }
+            | Self::NothingFailed { .. }
+            | Self::ActiveAlready { .. }
+            | Self::NotPurgeable { .. }
+            | Self::BadBundle { .. }
+            | Self::Diverged { .. }
             | Self::NotSupported { .. } => Class::Refused,
+            Self::NeedsAPerson { .. } | Self::NeedsAnswer { .. } => Class::NeedsAPerson,
             Self::NoProject { .. }
             | Self::NoStore { .. }
             | Self::NoSession { .. }
             | Self::NothingPaused { .. }
             | Self::UnknownSession { .. }
             | Self::AmbiguousSession { .. }
+            | Self::UnknownCheck { .. }
             | Self::UnknownWorkflow { .. } => Class::NothingThere,
             Self::InvalidSessionId { .. }
             | Self::InvalidWorkflowName { .. }
             | Self::TooLong { .. }
             | Self::WrongUsage { .. } => Class::WrongUsage,
-            Self::NeedsAnswer { .. } => Class::NeedsAPerson,
             Self::Store(store::Error::Unknown { .. }) => Class::OutcomeUnknown,
             Self::BadConfig { .. }
             | Self::Contended
@@ -155,9 +177,16 @@ impl Error {
             Self::KeyUsed { .. } => "key_used",
             Self::TooLong { .. } => "too_long",
             Self::WrongUsage { .. } => "wrong_usage",
-            Self::NeedsAnswer { .. } => "needs_answer",
             Self::ActiveElsewhere { .. } => "active_elsewhere",
             Self::NotSupported { .. } => "not_supported",
+            Self::NeedsAPerson { .. } => "needs_a_person",
+            Self::NeedsAnswer { .. } => "needs_answer",
+            Self::ActiveAlready { .. } => "active_already",
+            Self::NotPurgeable { .. } => "not_purgeable",
+            Self::BadBundle { .. } => "bad_bundle",
+            Self::Diverged { .. } => "diverged",
+            Self::NothingFailed { .. } => "nothing_failed",
+            Self::UnknownCheck { .. } => "unknown_check",
             Self::Contended => "contended",
             Self::Store(error) => store_kind(error),
             Self::Io { .. } => "io",
@@ -199,10 +228,26 @@ impl Error {
             Self::TooLong { .. } => "put long text into a file and name the file".to_owned(),
             Self::WrongUsage { hint, .. }
             | Self::NotSupported { hint, .. }
-            | Self::NeedsAnswer { hint, .. } => hint.clone(),
+            | Self::NeedsAnswer { hint, .. }
+            | Self::BadBundle { hint, .. } => hint.clone(),
+            Self::ActiveAlready { session, active, .. } => format!(
+                "undoing changes one session and pauses no other; go on with it: leftoff switch {session}, or pause {active} first"
+            ),
+            Self::NotPurgeable { .. } => "name a longer part of the text around it".to_owned(),
+            Self::Diverged { session, .. } => format!(
+                "nothing was changed; work went on in both places: see leftoff log {session} and go on with one of them"
+            ),
             Self::ActiveElsewhere { session, agent, .. } => format!(
                 "{agent} works on it there; pause it first (leftoff pause --session {session}), or begin your own: leftoff start"
             ),
+            Self::NeedsAPerson { .. } => {
+                "ask a person to run this command in a terminal; `[policy]` in .leftoff/config.toml can allow it to anyone".to_owned()
+            }
+            Self::NothingFailed { phase } => format!("complete it with: leftoff advance --phase {phase}"),
+            Self::UnknownCheck { known, .. } if known.is_empty() => {
+                "nothing in the current phase waits for approval: leftoff gate".to_owned()
+            }
+            Self::UnknownCheck { known, .. } => format!("these wait for it: {}", known.join(", ")),
             Self::Contended => "nothing was changed; run the command again".to_owned(),
             Self::Store(error) => store_hint(error),
             Self::Io { .. } => return None,

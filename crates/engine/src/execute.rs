@@ -3,13 +3,22 @@
 mod activate;
 mod advance;
 mod artifacts;
+mod bundle;
+mod phases;
 mod plan;
+mod purge;
 mod revisit;
+mod set;
 mod subject;
+mod undo;
 
 pub use activate::StartRequest;
-pub use advance::AdvanceRequest;
+pub use advance::{AdvanceRequest, GateTried};
+pub use bundle::BundleMade;
+pub use phases::TrustedCommand;
+pub use purge::PurgePreview;
 pub use revisit::{FieldChange, FileChange, RevisitPreview, RevisitRequest};
+pub use undo::Undone;
 
 use crate::disk::Operation;
 use crate::engine::{Engine, Want};
@@ -25,6 +34,7 @@ use model::session::Session;
 use plan::Plan;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use store::Batch;
 
@@ -107,14 +117,13 @@ impl Engine {
             let current = session.run().map(|run| run.workflow.name.to_string());
             let name = workflow.map(ToOwned::to_owned).or(current).unwrap_or_default();
             let workflow = crate::definitions::load(&engine.project, &name)?;
-            let run = RunPlan::new(&workflow, Vec::new());
+            let run = RunPlan::new(&workflow, engine.skips(session, &workflow));
             let events = decide(session, Command::StartRun { run })?;
             let was_active = session.lifecycle.name() == "active";
             let mut plan = Plan::of(subject.change(events));
             plan.definitions.push(plan::definition_row(&workflow)?);
-            // A finished session that begins another run is active again, and takes the place of what was.
             if !was_active {
-                engine.make_room(&mut plan, &id)?;
+                engine.active_again(&mut plan, &id)?;
             }
             Ok(plan)
         })
@@ -170,7 +179,8 @@ impl Engine {
             gate_failed: kept.gate_failed,
         };
         let mut batch = kept.batch;
-        if batch.streams.is_empty() {
+        // What changes nothing is kept only under a key: it must answer the same when it is repeated later.
+        if batch.streams.is_empty() && self.options.key.is_none() {
             return Ok(answer);
         }
         if let Some(key) = &self.options.key {
@@ -181,7 +191,7 @@ impl Engine {
             None => self.append(&batch)?,
         }
         if kept.is_new {
-            return self.with_its_number(answer);
+            return Ok(self.with_its_number(answer));
         }
         Ok(answer)
     }
@@ -212,14 +222,15 @@ impl Engine {
         }))
     }
 
-    /// A new session's number is the store's to give.
-    fn with_its_number(&self, mut answer: Answer) -> Result<Answer> {
-        if let Ok(id) = SessionId::parse(&answer.view.session_id)
-            && let Some(loaded) = self.store.load(&id)?
+    /// A new session's number is the store's to give. The session is kept: not finding the number out is no failure.
+    fn with_its_number(&self, mut answer: Answer) -> Answer {
+        if answer.view.number == 0
+            && let Ok(id) = SessionId::parse(&answer.view.session_id)
+            && let Ok(Some(loaded)) = self.store.load(&id)
         {
             answer.view.number = loaded.number;
         }
-        Ok(answer)
+        answer
     }
 
     /// The session as every front end shows it.
@@ -260,13 +271,16 @@ impl Engine {
         if row.fingerprint != fingerprint {
             return Err(Error::KeyUsed { key: key.clone() });
         }
-        Ok(serde_json::from_str(&row.answer).ok())
+        // The answer was kept in the same transaction as the session, before its number was known.
+        Ok(serde_json::from_str(&row.answer).ok().map(|answer| self.with_its_number(answer)))
     }
 
-    /// Tells one command from another under the same key.
+    /// Tells one command from another under the same key. A hash: what a command was given may hold a secret, and
+    /// this is kept.
     fn fingerprint(&self, name: &str, arguments: &str) -> String {
         let session = self.options.session.as_deref().unwrap_or_default();
-        format!("{name}\n{session}\n{}\n{arguments}", self.project.worktree())
+        let text = format!("{name}\n{session}\n{}\n{arguments}", self.project.worktree());
+        crate::hex(&Sha256::digest(text.as_bytes()))
     }
 }
 

@@ -1,13 +1,16 @@
-//! Named places where a test may end the process, as a crash would, or let the disk be full. Absent from release builds.
+//! Named places where a test may end the process, as a crash would, let it panic, or let the disk be full.
+//! Absent from release builds.
 
 use std::io;
 
-/// Ends this process at once if a test asked for it here.
+/// Ends this process at once, or panics, if a test asked for it here.
 #[cfg(debug_assertions)]
 pub(crate) fn reached(name: &str) {
-    if std::env::var_os("LEFTOFF_TEST_CRASH").is_some_and(|asked| asked == name) {
+    let asked = |variable| std::env::var_os(variable).is_some_and(|asked| asked == name);
+    if asked("LEFTOFF_TEST_CRASH") {
         std::process::abort();
     }
+    assert!(!asked("LEFTOFF_TEST_PANIC"), "a test asked for it at {name}");
 }
 
 #[cfg(not(debug_assertions))]

@@ -1,5 +1,6 @@
 //! The one door for every front end: finds the project, loads, decides, keeps, shows. Never prints, and never asks.
 
+mod activity;
 mod artifacts;
 pub mod brief;
 mod checks;
@@ -11,15 +12,18 @@ mod disk;
 mod doctor;
 mod engine;
 mod error;
+mod exec;
 mod execute;
 mod expiry;
 mod failpoint;
 mod files;
+mod history;
 mod next;
 mod place;
 mod presence;
 mod processes;
 mod query;
+mod redact;
 mod registry;
 mod setup;
 mod validation;
@@ -32,16 +36,23 @@ pub use checks::Submission;
 pub use config::{Config, DEFAULT_WORKFLOW, Expiry, Limit, Who};
 pub use definitions::Source;
 pub use doctor::{Finding, diagnose};
-pub use engine::{Caller, Engine, Intent, Options, PATIENCE};
+pub use engine::{Caller, Engine, Intent, Options, PATIENCE, Progress};
 pub use error::{Class, Error, FileMistake, Result};
+pub use exec::{Context, Ran};
 pub use execute::{
-    AdvanceRequest, Answer, FieldChange, FileChange, RevisitPreview, RevisitRequest, StartRequest,
+    AdvanceRequest, Answer, BundleMade, FieldChange, FileChange, GateTried, PurgePreview, RevisitPreview,
+    RevisitRequest, StartRequest, TrustedCommand, Undone,
+};
+pub use history::{
+    AttemptLine, CheckpointLine, DiffReport, History, PauseLine, PhaseLine, RevisionLine, RunLine, UndoLine,
+    WhoLine,
 };
 pub use next::Next;
 pub use place::Project;
 pub use presence::AgentIdentity;
 pub use query::{AgentView, Current, ListRequest, Listing, WorkflowLine};
 pub use setup::{Setup, set_up};
+pub use store::{ActivityKind, ActivityRow};
 pub use validation::{Discrepancy, OnDiscrepancy};
 
 /// The JSON Schema of a workflow definition.

@@ -4,7 +4,7 @@
 use crate::disk::{Operation, Step, below};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::place::FOLDER;
+use crate::place::{FOLDER, workspace_of};
 use crate::setup;
 use model::id::{Name, SessionId};
 use model::session::Session;
@@ -25,23 +25,23 @@ impl Engine {
 
     /// Where a session's own files live, whether that folder exists or not.
     pub fn workspace(&self, session: &Session) -> PathBuf {
-        self.root_of(session).join(workspace_name(&session.id))
+        self.root_of(session).join(workspace_of(&session.id))
     }
 
-    /// The workspace as a folder that exists. One that was archived comes back.
+    /// The workspace as a folder that exists.
     pub fn make_workspace(&self, session: &Session) -> Result<PathBuf> {
-        let root = self.root_of(session);
-        let path = below(&root, &workspace_name(&session.id))?;
-        ensure_ignored(&root)?;
-        let archived = root.join(archive_name(&session.id));
-        if !path.exists() && archived.is_dir() {
-            let back = fs::create_dir_all(root.join(FOLDER).join(SESSIONS))
-                .and_then(|()| fs::rename(&archived, &path));
-            back.map_err(|source| Error::io(format!("bringing back {}", archived.display()), source))?;
+        make(&self.root_of(session), &session.id)
+    }
+
+    /// The workspace of a session that was given up, out of the archive.
+    pub(crate) fn bring_workspace_back(&self, session: &str) -> Result<()> {
+        let (_, session) = self.load(&self.resolve(session)?)?;
+        let root = self.root_of(&session);
+        if below(&root, &archive_name(&session.id))?.is_dir() {
+            make(&root, &session.id).map(drop)
+        } else {
+            Ok(())
         }
-        fs::create_dir_all(&path)
-            .map_err(|source| Error::io(format!("making {}", path.display()), source))?;
-        Ok(path)
     }
 
     /// Where an operation on a session's files is written down, relative to its root. Beside the workspace: that may
@@ -53,7 +53,7 @@ impl Engine {
     /// Moves a session's workspace to the archive; nothing when it has none.
     pub(crate) fn archiving(&self, session: &Session) -> Option<Operation> {
         let root = self.root_of(session);
-        let from = workspace_name(&session.id);
+        let from = workspace_of(&session.id);
         if !root.join(&from).is_dir() {
             return None;
         }
@@ -78,7 +78,7 @@ impl Engine {
             .produces
             .iter()
             .flat_map(|path| matching(&workspace, &path.replace("{run}", &ordinal)))
-            .map(|path| format!("{}/{path}", workspace_name(&session.id)))
+            .map(|path| format!("{}/{path}", workspace_of(&session.id)))
             .collect();
         found.sort();
         found.dedup();
@@ -86,9 +86,18 @@ impl Engine {
     }
 }
 
-/// A session's workspace, relative to its root.
-pub(crate) fn workspace_name(id: &SessionId) -> String {
-    format!("{FOLDER}/{SESSIONS}/{id}")
+/// Makes a session's workspace, kept out of version control. One that was archived comes back.
+pub(crate) fn make(root: &Path, id: &SessionId) -> Result<PathBuf> {
+    let path = below(root, &workspace_of(id))?;
+    let archived = below(root, &archive_name(id))?;
+    ensure_ignored(root)?;
+    if !path.exists() && archived.is_dir() {
+        let back =
+            fs::create_dir_all(root.join(FOLDER).join(SESSIONS)).and_then(|()| fs::rename(&archived, &path));
+        back.map_err(|source| Error::io(format!("bringing back {}", archived.display()), source))?;
+    }
+    fs::create_dir_all(&path).map_err(|source| Error::io(format!("making {}", path.display()), source))?;
+    Ok(path)
 }
 
 fn archive_name(id: &SessionId) -> String {

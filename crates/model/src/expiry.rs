@@ -24,13 +24,18 @@ pub fn expired_at(last_activity: Timestamp, after_seconds: Option<u64>, now: Tim
 }
 
 impl Session {
-    /// Since when this session counts as paused although nobody has paused it.
-    pub fn expired_since(&self, after_seconds: Option<u64>, now: Timestamp) -> Option<Timestamp> {
+    /// Since when this session counts as paused although nobody has paused it. Activity beside the log counts too.
+    pub fn expired_since(
+        &self,
+        activity: Option<Timestamp>,
+        after_seconds: Option<u64>,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
         let is_active = matches!(self.lifecycle, Lifecycle::Active);
         if !is_active || !expires(&self.layout) || self.unknown_event.is_some() {
             return None;
         }
-        expired_at(self.updated_at, after_seconds, now)
+        expired_at(activity.map_or(self.updated_at, |at| at.max(self.updated_at)), after_seconds, now)
     }
 
     /// The session as it counts after it expired, before that is written anywhere.

@@ -5,7 +5,7 @@ use crate::globals::Globals;
 
 /// Give the session up; its history stays
 ///
-/// Its workspace is moved to the archive, .leftoff/archive, and never deleted.
+/// Its workspace is moved to the archive, .leftoff/archive, and never deleted. To stop for a while use `leftoff pause`; `leftoff reopen` brings back what was given up by mistake.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff abandon --reason \"the feature was dropped\"\n  leftoff abandon k3v9"
@@ -13,7 +13,7 @@ use crate::globals::Globals;
 pub struct Abandon {
     /// Session: its id, the beginning of one, or its number in `list`
     id: Option<String>,
-    /// Why
+    /// Why it is given up; kept in the history
     #[arg(long)]
     reason: Option<String>,
 }

@@ -7,7 +7,7 @@ use engine::{Error, OnDiscrepancy};
 
 /// Go on with a paused session
 ///
-/// When it is not as it was left (a file of a finished phase is missing or was changed), it asks how to go on; `--yes` goes on, and without a terminal the exit code is 6 and nothing changes. Without an id, the one that was paused last in this worktree. What is active here makes room. A closed session is not resumed: the refusal says how to begin its next run.
+/// Without an id, the one that was paused last in this worktree. What is active here is paused first. A completed session is not resumed: the refusal says how to begin its next run. When the session is not as it was left (a file of a finished phase is missing or was changed), you are asked how to go on; `--yes` goes on as it is.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff resume\n  leftoff resume k3v9\n  leftoff resume 2")]
 pub struct Resume {
@@ -35,7 +35,7 @@ impl Run for Resume {
 /// How a person wants to go on; none when nobody is there, or when they would rather not.
 fn ask(question: &str) -> Option<OnDiscrepancy> {
     let prompt = format!("{question}\n[g]o on, [b]ack to the first phase that is concerned, [c]ancel? ");
-    match ui::ask(&prompt)?.as_str() {
+    match ui::ask::words(&prompt)?.as_str() {
         "g" | "go on" => Some(OnDiscrepancy::GoOn),
         "b" | "back" => Some(OnDiscrepancy::GoBack),
         _ => None,

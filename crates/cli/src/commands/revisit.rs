@@ -66,7 +66,7 @@ fn confirm(preview: &RevisitPreview, globals: &Globals) -> Result<(), Failure> {
     }
     let phase = &preview.phase;
     let question = format!("revisit phase {phase} with {} impact?", preview.impact.name());
-    match ui::ask(&format!("{question} [y/N] ")).as_deref() {
+    match ui::ask::words(&format!("{question} [y/N] ")).as_deref() {
         Some("y" | "yes") => Ok(()),
         Some(_) | None => Err(Error::NeedsAnswer {
             question: format!("{question} Nothing was changed"),

@@ -140,8 +140,21 @@ fn a_changed_file_of_a_finished_phase_is_a_warning_in_brief_and_show_and_not_in_
     assert_eq!(kinds(&sandbox.run(["show", "--json"]).ok().json()), ["artifact_changed"]);
     assert_eq!(kinds(&sandbox.run(["brief", "--json"]).ok().json()["session"]), ["artifact_changed"]);
     assert!(kinds(&sandbox.run(["status", "--json"]).ok().json()).is_empty());
+    assert_eq!(kinds(&sandbox.run(["gate", "--json"]).ok().json()), ["artifact_changed"]);
     let text = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
     assert!(text.contains("thesis.md of phase thesis was changed since it was recorded"), "{text}");
     std::fs::remove_file(sandbox.path(&workspace("thesis.md"))).unwrap();
     assert_eq!(kinds(&sandbox.run(["show", "--json"]).ok().json()), ["artifact_missing"]);
+}
+
+#[test]
+fn purging_forgets_kept_files_that_hold_the_text() {
+    let sandbox = essay();
+    sandbox.write(&workspace("thesis.md"), "# Thesis\nhunter2-hunter2\n");
+    sandbox.run(["advance", "--phase", "thesis"]).ok();
+    let database = || std::fs::read(sandbox.path(".git/leftoff/leftoff.db")).unwrap();
+    let kept = |bytes: &[u8]| bytes.windows(15).any(|part| part == b"hunter2-hunter2");
+    sandbox.run(["purge", "hunter2-hunter2", "--yes"]).ok();
+    assert!(!kept(&database()));
+    assert!(sandbox.read(&workspace("thesis.md")).contains("hunter2"), "the file itself is the person's");
 }

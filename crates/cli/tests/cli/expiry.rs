@@ -37,7 +37,7 @@ fn a_day_without_activity_shows_as_paused_since_then_and_writes_nothing() {
             .run(["brief", "--format", "markdown"])
             .ok()
             .stdout
-            .contains("**Paused** since 2 hours ago: \"inactivity\"")
+            .contains("**Paused** 2 hours ago: \"inactivity\"")
     );
     let list = sandbox.run(["list", "--json"]).ok().json();
     assert_eq!(list["sessions"][0]["lifecycle"], "paused");
@@ -164,4 +164,27 @@ fn a_crash_while_cleaning_up_is_finished_or_taken_back() {
         let journals = std::fs::read_dir(sandbox.path(".leftoff/sessions/.journal")).unwrap().count();
         assert_eq!(journals, 0, "{point}");
     }
+}
+
+#[test]
+fn commands_that_were_run_for_a_session_are_activity() {
+    let sandbox = started();
+    sandbox.at("2026-11-15T09:00:00Z");
+    sandbox.run(["exec", "--", "true"]).ok();
+    sandbox.at("2026-11-16T08:00:00Z");
+    assert_ne!(sandbox.run(["status", "--json"]).ok().json()["status"], "paused");
+    assert_eq!(sandbox.run(["list", "--json"]).ok().json()["sessions"][0]["lifecycle"], "active");
+    sandbox.at("2026-11-16T10:00:00Z");
+    let view = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!(view["lifecycle"]["at"], "2026-11-16T09:00:00Z");
+}
+
+#[test]
+fn what_was_given_up_by_mistake_comes_back_with_its_files() {
+    let sandbox = essay_in_its_draft();
+    sandbox.run(["abandon"]).ok();
+    sandbox.run(["reopen", "s"]).ok();
+    assert!(sandbox.path(&workspace("thesis.md")).exists());
+    assert!(!sandbox.path(".leftoff/archive/s").exists());
+    sandbox.run(["artifact", "verify"]).ok();
 }

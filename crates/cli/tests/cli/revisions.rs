@@ -81,6 +81,10 @@ fn impact_is_proposed_from_fields_then_headings_then_words() {
     assert_eq!(proposed(), "minor");
     sandbox.write(&workspace("thesis.md"), "# thesis\n## a new part\nother words\n");
     assert_eq!(proposed(), "moderate");
+    sandbox.run(["set", "tone=dry"]).ok();
+    assert_eq!(proposed(), "moderate", "what was a default by then was nobody's decision");
+    sandbox.run(["set", "claim_type=explainer"]).ok();
+    assert_eq!(proposed(), "major");
 }
 
 #[test]

@@ -7,9 +7,12 @@ use crate::error::{Error, Result};
 use crate::execute::plan::{Change, Plan, definition_row};
 use crate::execute::{Answer, RevisitRequest, bounded};
 use crate::presence::AgentIdentity;
+use crate::redact::cleaned;
 use crate::validation::{OnDiscrepancy, ask_about, is_finished};
 use crate::words::one_line;
+use crate::workspace;
 use model::command::{self, Command, REASON_SWITCHED, decide};
+use model::event::{Event, Recorded};
 use model::gate::{Given, coerce, guess, shown};
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
@@ -47,15 +50,18 @@ impl Engine {
         let title = self.title(request, &workflow)?;
         let goal = request.goal.as_deref().map(|text| bounded("the goal", text)).transpose()?;
         let target = request.target.as_deref().map(|text| bounded("the target", text)).transpose()?;
-        self.execute(&fingerprint, |engine| {
+        let mut answer = self.execute(&fingerprint, |engine| {
             let id = match &given_id {
-                Some(id) => id.clone(),
+                Some(id) => {
+                    engine.refuse_taken(id)?;
+                    id.clone()
+                }
                 None => engine.unused_id()?,
             };
             let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
             plan.definitions.push(definition_row(&workflow)?);
             let parallel = request.parallel || !engine.make_room(&mut plan, &id)?;
-            plan.subject.events = command::start(command::Start {
+            let start = command::Start {
                 id,
                 title: title.clone(),
                 goal: goal.clone(),
@@ -65,43 +71,90 @@ impl Engine {
                 parallel,
                 fields: fields.clone(),
                 run: RunPlan::new(&workflow, Vec::new()),
-            });
+            };
+            plan.subject.events = engine.started(start, &workflow)?;
             Ok(plan)
-        })
+        })?;
+        self.introduce(&answer);
+        self.prepare_workspace(&workflow, &mut answer);
+        Ok(answer)
+    }
+
+    /// A workflow that asks for files gets the folder for them. The session is kept already: not being able to make
+    /// a folder is said, and fails nothing.
+    fn prepare_workspace(&self, workflow: &Workflow, answer: &mut Answer) {
+        if workflow.phases.iter().all(|phase| phase.produces.is_empty()) {
+            return;
+        }
+        let Ok(id) = SessionId::parse(&answer.view.session_id) else { return };
+        if let Err(error) = workspace::make(&self.project.root, &id) {
+            answer.said.push(error.to_string());
+        }
+    }
+
+    /// A new session's events; phases whose `when` does not hold are passed over from the beginning.
+    fn started(&self, mut start: command::Start, workflow: &Workflow) -> Result<Vec<Event>> {
+        let events = command::start(start.clone());
+        if workflow.phases.iter().all(|phase| phase.when.is_none()) {
+            return Ok(events);
+        }
+        let actor = self.actor(None);
+        let at = self.clock.now();
+        let recorded: Vec<Recorded> = events
+            .into_iter()
+            .zip(1..)
+            .map(|(event, version)| Recorded { version, at, actor: actor.clone(), event })
+            .collect();
+        let skips = Session::fold(&recorded).map(|session| self.skips(&session, workflow));
+        start.run.skips = skips.unwrap_or_default();
+        Ok(command::start(start))
     }
 
     /// Goes on with a session: the one named, else the one that was paused last.
     /// When it is not as it was left, `on` says what then.
     pub fn resume(&mut self, asked: Option<&str>, on: OnDiscrepancy) -> Result<Answer> {
         let fingerprint = self.fingerprint("resume", &format!("{asked:?}"));
-        self.execute(&fingerprint, |engine| {
+        let answer = self.execute(&fingerprint, |engine| {
             let subject = engine.resumable(asked)?;
             engine.activate(&subject, on)
-        })
+        })?;
+        self.introduce(&answer);
+        Ok(answer)
     }
 
     /// Makes another session the active one. It must be named.
     pub fn switch(&mut self, asked: &str) -> Result<Answer> {
         let fingerprint = self.fingerprint("switch", asked);
-        self.execute(&fingerprint, |engine| {
+        let answer = self.execute(&fingerprint, |engine| {
             let subject = engine.resolve(asked)?;
             engine.activate(&subject, OnDiscrepancy::GoOn)
-        })
+        })?;
+        self.introduce(&answer);
+        Ok(answer)
     }
 
     fn activate(&mut self, id: &SessionId, on: OnDiscrepancy) -> Result<Plan> {
+        self.activate_by(id, on, |worktree, parallel| Command::Resume { worktree, parallel })
+    }
+
+    /// Makes a session the active one by a command that says where, and whether beside another.
+    pub(super) fn activate_by(
+        &mut self,
+        id: &SessionId,
+        on: OnDiscrepancy,
+        command: impl Fn(String, bool) -> Command,
+    ) -> Result<Plan> {
         let subject = self.take_up(id)?;
         let session = &subject.session;
         self.refuse_work_elsewhere(session)?;
         let worktree = self.project.worktree();
         let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
         // Decided before anything else makes room: a refusal must change nothing.
-        let first = Command::Resume { worktree: worktree.clone(), parallel: session.parallel };
-        let mut events = decide(session, first)?;
+        let mut events = decide(session, command(worktree.clone(), session.parallel))?;
         if !events.is_empty() {
             let back = self.checked(session, on)?;
             let parallel = !self.make_room(&mut plan, id)?;
-            events = decide(session, Command::Resume { worktree: worktree.clone(), parallel })?;
+            events = decide(session, command(worktree, parallel))?;
             if let Some(request) = back {
                 let mut resumed = session.clone();
                 resumed.lifecycle = Lifecycle::Active;
@@ -137,12 +190,28 @@ impl Engine {
         }))
     }
 
+    /// A finished session that begins another run is active again, here, and takes the place of what was.
+    pub(super) fn active_again(&self, plan: &mut Plan, subject: &SessionId) -> Result<()> {
+        let parallel = !self.make_room(plan, subject)?;
+        let worktree = self.project.worktree();
+        let Some(session) = &plan.subject.before else { return Ok(()) };
+        let stays = session.worktree == worktree && session.parallel == parallel;
+        let resumed = |event: &Event| matches!(event, Event::SessionResumed { .. });
+        if !stays || plan.subject.events.iter().any(resumed) {
+            plan.subject.events.retain(|event| !resumed(event));
+            plan.subject.events.insert(0, Event::SessionResumed { worktree, parallel });
+        }
+        Ok(())
+    }
+
     /// Pauses what is active here, unless another live agent works on it: then the newcomer stands beside it.
     /// Tells whether there is room for a session that is not parallel.
     pub(super) fn make_room(&self, plan: &mut Plan, newcomer: &SessionId) -> Result<bool> {
         let agent = self.asking_agent()?;
         self.bind(plan, agent.as_ref(), newcomer);
-        let Some(active) = self.store.active(&self.project.worktree())?.filter(|id| id != newcomer) else {
+        // An id in other case is the same one to the store, which refuses it.
+        let is_newcomer = |id: &SessionId| id.as_str().eq_ignore_ascii_case(newcomer.as_str());
+        let Some(active) = self.store.active(&self.project.worktree())?.filter(|id| !is_newcomer(id)) else {
             return Ok(true);
         };
         let others = self.other_live_agents(agent.as_ref())?;
@@ -160,6 +229,18 @@ impl Engine {
         let events = decide(&other.session, pause)?;
         plan.others.push(other.change_and_found(events));
         Ok(true)
+    }
+
+    /// An agent that came before there was a store could not be noted then, and its binding knows no process;
+    /// others must see that it works here.
+    fn introduce(&mut self, answer: &Answer) {
+        let Some(identity) = self.caller.agent.clone() else { return };
+        let row = self.store.agent(&identity.agent, &identity.id);
+        let has_a_process = row.is_ok_and(|row| row.is_some_and(|row| row.pid != 0));
+        if !has_a_process && let Ok(session) = SessionId::parse(&answer.view.session_id) {
+            // The command is done, whatever becomes of this.
+            let _ = self.greet(&identity, Some(session), self.patience);
+        }
     }
 
     fn bind(&self, plan: &mut Plan, agent: Option<&AgentIdentity>, session: &SessionId) {
@@ -209,6 +290,15 @@ impl Engine {
         }
     }
 
+    /// Ids that differ only in case would be one folder on some disks. Looked up before anything makes room.
+    fn refuse_taken(&self, id: &SessionId) -> Result<()> {
+        let nearest = self.store.with_prefix(id.as_str(), 1)?.pop();
+        match nearest.filter(|existing| existing.as_str().eq_ignore_ascii_case(id.as_str())) {
+            Some(existing) => Err(Error::IdTaken { existing: existing.to_string() }),
+            None => Ok(()),
+        }
+    }
+
     fn unused_id(&self) -> Result<SessionId> {
         loop {
             let id = new_session_id();
@@ -223,7 +313,7 @@ impl Engine {
         if let Some(title) = request.title.as_deref().map(str::trim).filter(|title| !title.is_empty()) {
             return bounded("the title", title);
         }
-        let goal = request.goal.as_deref().map(|goal| one_line(goal, LONGEST_TITLE));
+        let goal = request.goal.as_deref().map(|goal| one_line(&cleaned(goal), LONGEST_TITLE));
         Ok(goal
             .filter(|goal| !goal.is_empty())
             .or_else(|| self.project.branch())
@@ -252,23 +342,29 @@ fn read_fields(workflow: &Workflow, given: &BTreeMap<String, Given>) -> Result<B
         .iter()
         .filter_map(|(name, field)| Some((name.clone(), field.default.clone()?)))
         .collect();
-    for (name, value) in given {
-        let value = match workflow.fields.get(name) {
-            None => guess(value),
-            Some(field) => {
-                let typed = coerce(field.value_type, value).map_err(|instead| {
-                    wrong_field(name, &format!("must be {}, got: {instead}", field.value_type.name()))
-                })?;
-                if !field.one_of.is_empty() && !field.one_of.contains(&typed) {
-                    let allowed: Vec<String> = field.one_of.iter().map(shown).collect();
-                    return Err(wrong_field(name, &format!("must be one of {}", allowed.join(", "))));
-                }
-                typed
-            }
-        };
-        fields.insert(name.clone(), value);
-    }
+    fields.extend(check_fields(workflow, given)?);
     Ok(fields)
+}
+
+/// Free fields that were given, checked against what the workflow declares.
+pub(super) fn check_fields(
+    workflow: &Workflow,
+    given: &BTreeMap<String, Given>,
+) -> Result<BTreeMap<String, Value>> {
+    let checked = |(name, value)| Ok((String::clone(name), check_field(workflow, name, value)?));
+    given.iter().map(checked).collect()
+}
+
+fn check_field(workflow: &Workflow, name: &str, value: &Given) -> Result<Value> {
+    let Some(field) = workflow.fields.get(name) else { return Ok(guess(value)) };
+    let typed = coerce(field.value_type, value).map_err(|instead| {
+        wrong_field(name, &format!("must be {}, got: {instead}", field.value_type.name()))
+    })?;
+    if !field.one_of.is_empty() && !field.one_of.contains(&typed) {
+        let allowed: Vec<String> = field.one_of.iter().map(shown).collect();
+        return Err(wrong_field(name, &format!("must be one of {}", allowed.join(", "))));
+    }
+    Ok(typed)
 }
 
 fn wrong_field(name: &str, message: &str) -> Error {

@@ -1,14 +1,18 @@
-//! Completing a phase: the gate runs outside the turn, the decision inside it.
+//! Completing a phase: the gate runs outside the turn, the decision inside it. A command that took ten minutes is
+//! not run again because somebody wrote a note meanwhile.
 
 use crate::artifacts::Recording;
-use crate::checks::{self, Submission};
+use crate::checks::{GateRun, Submission};
 use crate::engine::{Engine, Want};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
+use crate::validation::OnDiscrepancy;
+use crate::view::{CheckView, GateOutcome, GateView, Warning};
 use model::command::{Command, Standing, decide, standing};
-use model::gate::{AttemptReport, Given, guess};
+use model::gate::{Given, guess};
 use model::id::{Name, SessionId};
+use model::lifecycle::Lifecycle;
 use model::session::Session;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,6 +26,26 @@ pub struct AdvanceRequest {
     pub outputs: BTreeMap<String, Given>,
     /// Files that are recorded with the phase, relative to the current folder.
     pub artifacts: Vec<PathBuf>,
+    /// A person lets it pass although checks fail, and why.
+    pub override_reason: Option<String>,
+}
+
+/// A gate that was tried without changing anything.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct GateTried {
+    pub session_id: String,
+    pub phase: Name,
+    #[serde(flatten)]
+    pub gate: GateView,
+    /// Files of finished phases that are not as they were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
+}
+
+/// A gate that was run for a phase.
+struct Tried {
+    phase: Name,
+    run: GateRun,
 }
 
 impl Engine {
@@ -31,27 +55,84 @@ impl Engine {
         if let Some(answer) = self.remembered(&fingerprint)? {
             return Ok(answer);
         }
-        let subject = self.select(Want::Latest)?;
-        // A path that is no good is told before a gate is tried, which may take its time.
-        if !request.artifacts.is_empty() {
-            self.record_named(&self.load(&subject)?.1, &request.artifacts, None)?;
+        if request.override_reason.is_some() {
+            self.require_person("passing a gate by --override", self.config.policy.override_)?;
         }
-        let tried = self.try_gate(&subject, request.phase.as_deref(), &submission)?;
-        let recording = self.recording(&subject, tried.as_ref(), &request.artifacts)?;
-        self.execute(&fingerprint, |engine| {
-            let subject = engine.take_up(&subject)?;
+        let subject = self.select(Want::Latest)?;
+        let session = self.laid_over(self.load(&subject)?.1);
+        // A path that is no good is told before a gate is tried, which may take its time.
+        self.record_named(&session, &request.artifacts, None)?;
+        let mut tried = self.try_gate(&session, request.phase.as_deref(), &submission)?;
+        if let (Some(tried), Some(reason)) = (&mut tried, &request.override_reason) {
+            tried.run.report.overridden = Some(bounded("the reason", reason)?);
+        }
+        self.complete(&fingerprint, &subject, request, tried.as_ref())
+    }
+
+    /// Tries a failed phase again with the evidence it had, and whatever is handed in now.
+    pub fn retry(&mut self, evidence: BTreeMap<String, Given>) -> Result<Answer> {
+        let fingerprint = self.fingerprint("retry", &format!("{evidence:?}"));
+        let subject = self.select(Want::Unfinished)?;
+        let session = self.laid_over(self.load(&subject)?.1);
+        if matches!(session.lifecycle, Lifecycle::Failed { .. }) {
+            return self.resume(Some(subject.as_str()), OnDiscrepancy::GoOn);
+        }
+        let phase = session.run().map(model::run::Run::current);
+        let Some(phase) = phase.filter(|phase| phase.last_attempt_failed()) else {
+            let phase = phase.map(|phase| phase.id().to_string()).unwrap_or_default();
+            return Err(Error::NothingFailed { phase });
+        };
+        let mut request = AdvanceRequest { phase: Some(phase.id().to_string()), ..AdvanceRequest::default() };
+        if let Some(attempt) = phase.last_attempt() {
+            let as_given =
+                |(name, value): (&String, &serde_json::Value)| (name.clone(), Given::Json(value.clone()));
+            request.evidence = attempt.report.evidence.iter().map(as_given).collect();
+            request.outputs = attempt.report.outputs.iter().map(as_given).collect();
+        }
+        request.evidence.extend(evidence);
+        let tried = self.try_gate(&session, request.phase.as_deref(), &read(&request)?)?;
+        self.complete(&fingerprint, &subject, &request, tried.as_ref())
+    }
+
+    /// Runs the current phase's checks and changes nothing.
+    pub fn gate(&self, evidence: BTreeMap<String, Given>) -> Result<GateTried> {
+        let subject = self.select(Want::Latest)?;
+        // Looking is allowed in a session that counts as paused by inactivity: as it was, not as it counts.
+        let (loaded, session) = self.load(&subject)?;
+        let request = AdvanceRequest { evidence, ..AdvanceRequest::default() };
+        let phase = match standing(&session, None)? {
+            Standing::Current(phase) | Standing::AlreadyDone(phase) => phase.id().clone(),
+        };
+        let report = self.run_gate(&session, &phase, &read(&request)?)?.report;
+        let outcome = if report.passes() { GateOutcome::Passed } else { GateOutcome::Failed };
+        let checks = report.checks.iter().map(CheckView::from).collect();
+        let warnings = self.artifact_warnings(&self.view_of(&session, loaded.number, false)?);
+        let gate = GateView { outcome, checks };
+        Ok(GateTried { session_id: subject.to_string(), phase, gate, warnings })
+    }
+
+    fn complete(
+        &mut self,
+        fingerprint: &str,
+        subject: &SessionId,
+        request: &AdvanceRequest,
+        tried: Option<&Tried>,
+    ) -> Result<Answer> {
+        let recording = self.recording(subject, request, tried)?;
+        self.execute(fingerprint, |engine| {
+            let subject = engine.take_up(subject)?;
             let session = &subject.session;
             let command = Command::CompletePhase {
                 // The phase whose gate was tried, whatever has become current since.
-                phase: tried.as_ref().map(|(phase, _)| phase.to_string()).or(request.phase.clone()),
-                attempt: tried.as_ref().map(|(_, report)| report.clone()).unwrap_or_default(),
-                skips: Vec::new(),
+                phase: tried.map(|tried| tried.phase.to_string()).or(request.phase.clone()),
+                attempt: tried.map(|tried| tried.run.report.clone()).unwrap_or_default(),
+                skips: engine.skips_ahead(session)?,
             };
             let mut events = decide(session, command)?;
             let mut contents = Vec::new();
             if !events.is_empty() {
-                let files = Command::RecordArtifacts { artifacts: recording.artifacts.clone() };
-                events.splice(..0, decide(session, files)?);
+                let artifacts = recording.artifacts.clone();
+                events.splice(0..0, decide(session, Command::RecordArtifacts { artifacts })?);
                 contents.clone_from(&recording.contents);
             }
             let mut plan = Plan::of(subject.change(events));
@@ -60,50 +141,42 @@ impl Engine {
         })
     }
 
-    /// The files that are recorded with a phase that passes: those named, those it declares, those it had.
+    /// The files that are recorded with a phase that passes: those named, those that proved it, those that it
+    /// declares and those that it had. They are read after the gate, which may have written them.
     fn recording(
         &self,
         subject: &SessionId,
-        tried: Option<&(Name, AttemptReport)>,
-        named: &[PathBuf],
+        request: &AdvanceRequest,
+        tried: Option<&Tried>,
     ) -> Result<Recording> {
-        let Some((phase, report)) = tried else { return Ok(Recording::default()) };
-        let (_, session) = self.load(subject)?;
-        if !report.passes() {
+        let Some(tried) = tried.filter(|tried| tried.run.report.passes()) else {
             return Ok(Recording::default());
-        }
-        let mut recording = self.record_named(&session, named, Some(phase))?;
-        recording.merge(self.record_of_phase(&session, phase)?);
+        };
+        let (_, session) = self.load(subject)?;
+        let mut recording = self.record_named(&session, &request.artifacts, Some(&tried.phase))?;
+        let proven = tried.run.proven.iter().map(|artifact| artifact.path.clone());
+        recording.merge(self.record_of_phase(&session, &tried.phase, proven.collect())?);
         Ok(recording)
     }
 
     /// Runs the gate of the phase that is meant; nothing when it is done already.
     fn try_gate(
         &self,
-        subject: &SessionId,
+        session: &Session,
         asked: Option<&str>,
         submission: &Submission,
-    ) -> Result<Option<(Name, AttemptReport)>> {
-        let (_, session) = self.load(subject)?;
-        let session = self.laid_over(session);
-        let phase = match standing(&session, asked)? {
+    ) -> Result<Option<Tried>> {
+        let phase = match standing(session, asked)? {
             Standing::AlreadyDone(_) => return Ok(None),
             Standing::Current(phase) => phase.id().clone(),
         };
-        let report = self.run_gate(&session, &phase, submission)?;
-        Ok(Some((phase, report)))
+        let run = self.run_gate(session, &phase, submission)?;
+        Ok(Some(Tried { phase, run }))
     }
 
-    fn run_gate(&self, session: &Session, phase: &Name, submission: &Submission) -> Result<AttemptReport> {
-        let hash = session.run().map(|run| run.workflow.hash.clone()).unwrap_or_default();
-        let definition = self.definition(&hash)?.ok_or_else(|| crate::Error::BrokenLog {
-            session: session.id.to_string(),
-            why: format!("its workflow definition {hash} is missing"),
-        })?;
-        match definition.phase(phase.as_str()) {
-            Some(defined) => Ok(checks::run(defined, session, submission)),
-            None => Ok(AttemptReport::default()),
-        }
+    /// The phases ahead whose `when` does not hold.
+    pub(super) fn skips_ahead(&self, session: &Session) -> Result<Vec<model::run::Skip>> {
+        Ok(self.skips(session, &self.definition_of(session)?))
     }
 }
 

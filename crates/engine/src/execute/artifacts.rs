@@ -4,7 +4,8 @@ use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::Answer;
 use crate::execute::plan::Plan;
-use crate::workspace::{ensure_ignored, workspace_name};
+use crate::place::workspace_of;
+use crate::workspace::ensure_ignored;
 use model::command::{Command, decide, resolve_phase};
 use model::id::Name;
 use model::session::Session;
@@ -24,7 +25,7 @@ impl Engine {
         let (_, session) = self.load(&id)?;
         let phase = phase_of(&session, phase)?;
         let recording = self.record_named(&session, paths, phase.as_ref())?;
-        let workspace = workspace_name(&session.id);
+        let workspace = workspace_of(&session.id);
         if recording.artifacts.iter().any(|artifact| artifact.path.starts_with(&workspace)) {
             ensure_ignored(&self.root_of(&session))?;
         }
