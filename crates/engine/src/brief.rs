@@ -4,6 +4,7 @@ mod markdown;
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
+use crate::failpoint;
 use crate::presence::AgentIdentity;
 use crate::query::Current;
 use crate::view::View;
@@ -12,6 +13,7 @@ use model::id::SessionId;
 use model::note::{Note, NoteKind};
 use serde::Serialize;
 use std::time::Duration;
+use store::{ActivityKind, ActivityRow, KEPT_ACTIVITIES};
 
 pub use markdown::markdown;
 
@@ -20,6 +22,8 @@ pub use markdown::markdown;
 pub struct Brief {
     pub session: View,
     pub branch: Option<String>,
+    /// Files touched and commands run, the newest first.
+    pub activity: Vec<ActivityRow>,
     /// Other agent sessions that are alive in this worktree.
     pub here_now: Vec<Neighbour>,
     pub now: Timestamp,
@@ -39,10 +43,11 @@ impl Brief {
     pub fn notes(&self, kind: NoteKind) -> impl Iterator<Item = &Note> {
         self.session.notes.iter().filter(move |note| note.kind == kind)
     }
+}
 
-    /// What still waits for somebody.
-    pub fn open_notes(&self) -> impl Iterator<Item = &Note> {
-        self.session.notes.iter().filter(|note| note.is_open())
+impl Brief {
+    pub fn activity(&self, kind: ActivityKind) -> impl Iterator<Item = &ActivityRow> {
+        self.activity.iter().filter(move |row| row.kind == kind)
     }
 }
 
@@ -59,6 +64,7 @@ impl Engine {
     /// going on, and told about it.
     pub fn agent_arrived(&mut self, identity: &AgentIdentity, patience: Duration) -> Result<Option<Brief>> {
         self.caller.agent = Some(identity.clone());
+        failpoint::reached("agent-arrived");
         let session = self.unfinished()?;
         // Not being able to say that somebody is here is no reason to leave them without the brief.
         let greeted = self.greet(identity, session.clone(), patience);
@@ -103,6 +109,16 @@ impl Engine {
                 last_seen: row.last_seen,
             })
             .collect();
-        Ok(Brief { session, branch: self.project.branch(), here_now, now: self.clock.now() })
+        // What was touched is worth telling, and no reason to tell nothing.
+        let activity = SessionId::parse(&session.session_id)
+            .ok()
+            .and_then(|id| self.store.activity(&id, KEPT_ACTIVITIES).ok());
+        Ok(Brief {
+            session,
+            activity: activity.unwrap_or_default(),
+            branch: self.project.branch(),
+            here_now,
+            now: self.clock.now(),
+        })
     }
 }

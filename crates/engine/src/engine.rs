@@ -268,6 +268,13 @@ impl Engine {
         Ok(self.store.list(&filter)?.pop().map(|listed| listed.row.id))
     }
 
+    /// What the asking agent is bound to, unless that is finished.
+    pub(crate) fn open_bound_session(&self) -> Result<Option<SessionId>> {
+        let Some(bound) = self.bound_session()? else { return Ok(None) };
+        let is_open = self.store.load(&bound)?.is_some_and(|found| is_unfinished(&found.row.lifecycle));
+        Ok(is_open.then_some(bound))
+    }
+
     fn bound_session(&self) -> Result<Option<SessionId>> {
         let Some(identity) = self.asking_agent()? else { return Ok(None) };
         Ok(self.store.agent(&identity.agent, &identity.id)?.and_then(|row| row.session))

@@ -2,12 +2,19 @@
 
 mod activate;
 mod advance;
+mod bundle;
 mod phases;
 mod plan;
+mod purge;
+mod set;
+mod undo;
 
 pub use activate::StartRequest;
 pub use advance::{AdvanceRequest, GateTried};
+pub use bundle::BundleMade;
 pub use phases::TrustedCommand;
+pub use purge::PurgePreview;
+pub use undo::Undone;
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
@@ -21,6 +28,7 @@ use model::session::Session;
 use plan::{Change, Plan};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// The longest text that is kept of one note, goal, reason.
@@ -93,9 +101,8 @@ impl Engine {
             let was_active = session.lifecycle.name() == "active";
             let mut plan = Plan::of(Change { number: loaded.number, before: Some(session), events });
             plan.definitions.push(plan::definition_row(&workflow)?);
-            // A finished session that begins another run is active again, and takes the place of what was.
             if !was_active {
-                engine.make_room(&mut plan, &subject)?;
+                engine.active_again(&mut plan, &subject)?;
             }
             Ok(plan)
         })
@@ -151,7 +158,8 @@ impl Engine {
             gate_failed: kept.gate_failed,
         };
         let mut batch = kept.batch;
-        if batch.streams.is_empty() {
+        // What changes nothing is kept only under a key: it must answer the same when it is repeated later.
+        if batch.streams.is_empty() && self.options.key.is_none() {
             return Ok(answer);
         }
         if let Some(key) = &self.options.key {
@@ -161,19 +169,20 @@ impl Engine {
         self.store.append(&batch)?;
         failpoint::reached("after-append");
         if kept.is_new {
-            return self.with_its_number(answer);
+            return Ok(self.with_its_number(answer));
         }
         Ok(answer)
     }
 
-    /// A new session's number is the store's to give.
-    fn with_its_number(&self, mut answer: Answer) -> Result<Answer> {
-        if let Ok(id) = SessionId::parse(&answer.view.session_id)
-            && let Some(loaded) = self.store.load(&id)?
+    /// A new session's number is the store's to give. The session is kept: not finding the number out is no failure.
+    fn with_its_number(&self, mut answer: Answer) -> Answer {
+        if answer.view.number == 0
+            && let Ok(id) = SessionId::parse(&answer.view.session_id)
+            && let Ok(Some(loaded)) = self.store.load(&id)
         {
             answer.view.number = loaded.number;
         }
-        Ok(answer)
+        answer
     }
 
     /// The session as every front end shows it.
@@ -212,13 +221,16 @@ impl Engine {
         if row.fingerprint != fingerprint {
             return Err(Error::KeyUsed { key: key.clone() });
         }
-        Ok(serde_json::from_str(&row.answer).ok())
+        // The answer was kept in the same transaction as the session, before its number was known.
+        Ok(serde_json::from_str(&row.answer).ok().map(|answer| self.with_its_number(answer)))
     }
 
-    /// Tells one command from another under the same key.
+    /// Tells one command from another under the same key. A hash: what a command was given may hold a secret, and
+    /// this is kept.
     fn fingerprint(&self, name: &str, arguments: &str) -> String {
         let session = self.options.session.as_deref().unwrap_or_default();
-        format!("{name}\n{session}\n{}\n{arguments}", self.project.worktree())
+        let text = format!("{name}\n{session}\n{}\n{arguments}", self.project.worktree());
+        crate::hex(&Sha256::digest(text.as_bytes()))
     }
 }
 

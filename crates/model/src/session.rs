@@ -9,6 +9,7 @@ use crate::event::{Event, Recorded};
 use crate::gate::{Attempt, AttemptOutcome, AttemptReport};
 use crate::id::{Name, SessionId};
 use crate::lifecycle::Lifecycle;
+use crate::lineage::lineage;
 use crate::note::{Note, NoteKind};
 use crate::phase::{Phase, PhaseState, PhaseStub};
 use crate::revision::Revision;
@@ -21,6 +22,9 @@ use std::collections::BTreeMap;
 
 /// The reason of a pause that nobody ordered.
 pub const REASON_INACTIVITY: &str = "inactivity";
+
+/// The reason of a pause that began when the session came from another machine.
+pub const REASON_TAKEN: &str = "taken from a bundle";
 
 /// Changes whenever the same events would fold into something else: a snapshot of another version is not trusted.
 pub const FOLD_VERSION: u32 = 2;
@@ -91,28 +95,18 @@ impl Session {
     /// The session after all these events; none when they do not begin with its start.
     /// Resolves what was restored: the state of an earlier version, under the newer version's number.
     pub fn fold(events: &[Recorded]) -> Option<Self> {
-        let (first, rest) = events.split_first()?;
-        let mut session = Self::begin(first)?;
-        for recorded in rest {
-            session = match recorded.event {
-                Event::Restored { to_version } => {
-                    let kept = usize::try_from(to_version).unwrap_or(usize::MAX).min(events.len());
-                    match Self::fold(&events[..kept]) {
-                        Some(earlier) if to_version < recorded.version => earlier.restored(recorded),
-                        _ => session.apply(recorded),
-                    }
-                }
-                _ => session.apply(recorded),
-            };
+        let newest = events.last().map_or(0, |recorded| recorded.version);
+        let line = lineage(events, newest);
+        let (first, rest) = line.split_first()?;
+        let mut session = rest.iter().fold(Self::begin(first)?, |session, recorded| session.apply(recorded));
+        // Also what was taken back must be known: a newer program may have meant more by it.
+        if session.unknown_event.is_none() {
+            session.unknown_event = events.iter().find_map(|recorded| match &recorded.event {
+                Event::Unknown { kind } => Some(kind.clone()),
+                _ => None,
+            });
         }
         Some(session)
-    }
-
-    /// This earlier state, as it stands after it was restored.
-    #[must_use]
-    pub fn restored(mut self, recorded: &Recorded) -> Self {
-        self.touch(recorded);
-        self
     }
 
     /// The session that a first event makes.
@@ -155,8 +149,9 @@ impl Session {
         self.touch(recorded);
         let at = recorded.at;
         match &recorded.event {
-            // `begin` reads the first event; what is restored needs the history, which only `fold` has.
-            Event::SessionStarted { .. } | Event::Restored { .. } => {}
+            // `begin` reads the first event; what is restored needs the history, which only `fold` has;
+            // what was purged is gone from the events themselves.
+            Event::SessionStarted { .. } | Event::Restored { .. } | Event::Purged { .. } => {}
             Event::RunStarted { workflow, ordinal, phases } => self.start_run(workflow, *ordinal, phases, at),
             Event::RunSelected { workflow, ordinal } => self.select(workflow, *ordinal),
             Event::RunCompleted => self.on_run(|run| run.finish(at)),
@@ -206,6 +201,7 @@ impl Session {
                 Lifecycle::Paused { at: *since, reason: REASON_INACTIVITY.to_owned(), context: None },
                 at,
             ),
+            Event::SessionTaken { worktree } => self.take(worktree, at),
             Event::SessionResumed { worktree, parallel } => {
                 self.resume_count = self.resume_count.saturating_add(1);
                 self.activate(worktree, *parallel, at);
@@ -360,12 +356,26 @@ impl Session {
         self.parallel = parallel;
     }
 
-    /// Time since the pause began is no working time of the phase that it interrupted.
+    /// What is finished stays finished. Taken in once more, it has been paused since the first time.
+    fn take(&mut self, worktree: &str, at: Timestamp) {
+        worktree.clone_into(&mut self.worktree);
+        self.parallel = false;
+        let paused = Lifecycle::Paused { at, reason: REASON_TAKEN.to_owned(), context: None };
+        match &self.lifecycle {
+            Lifecycle::Active => self.enter(paused, at),
+            Lifecycle::Paused { .. }
+            | Lifecycle::Completed { .. }
+            | Lifecycle::Failed { .. }
+            | Lifecycle::Abandoned { .. } => {}
+        }
+    }
+
+    /// Time since work stopped is no working time of the phase that was interrupted.
     fn settle_pause(&mut self, until: Timestamp) {
-        let Lifecycle::Paused { at, .. } = self.lifecycle else { return };
+        let stopped = self.working_until(until);
         let Some(phase) = self.run_mut().and_then(Run::current_mut) else { return };
         if matches!(phase.state, PhaseState::InProgress { .. }) {
-            phase.paused_seconds = phase.paused_seconds.saturating_add(seconds_between(at, until));
+            phase.paused_seconds = phase.paused_seconds.saturating_add(seconds_between(stopped, until));
         }
     }
 

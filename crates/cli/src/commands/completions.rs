@@ -19,7 +19,12 @@ impl Run for Completions {
     fn run(self, globals: &Globals) -> Outcome {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut parser(None), "leftoff", &mut text);
-        globals.out().text(&String::from_utf8_lossy(&text));
+        let script = String::from_utf8_lossy(&text);
+        if globals.json {
+            globals.out().json(&serde_json::json!({ "shell": self.shell.to_string(), "script": script }));
+        } else {
+            globals.out().text(&script);
+        }
         Ok(ExitCode::SUCCESS)
     }
 }

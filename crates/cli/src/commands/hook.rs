@@ -16,7 +16,7 @@ pub struct Hook {
 
 impl Run for Hook {
     fn run(self, _globals: &Globals) -> Outcome {
-        let hint = "write the agent right behind it: leftoff hook claude";
-        Err(Failure::wrong_usage(format!("options cannot stand before hook {}", self.agent), hint))
+        // Only a request for help comes this far, and help has been answered by the parser.
+        Err(Failure::wrong_usage(format!("hook {} takes no options", self.agent), "use: leftoff hook claude"))
     }
 }

@@ -23,12 +23,21 @@ impl Run for Man {
         if let Some(folder) = self.dir {
             std::fs::create_dir_all(&folder).map_err(failed)?;
             clap_mangen::generate_to(parser(None), &folder).map_err(failed)?;
-            globals.out().say(&format!("manual pages are in {}", folder.display()));
+            if globals.json {
+                globals.out().json(&serde_json::json!({ "path": folder }));
+            } else {
+                globals.out().say(&format!("manual pages are in {}", folder.display()));
+            }
             return Ok(ExitCode::SUCCESS);
         }
         let mut text = Vec::new();
         clap_mangen::Man::new(parser(None)).render(&mut text).map_err(failed)?;
-        globals.out().text(&String::from_utf8_lossy(&text));
+        let page = String::from_utf8_lossy(&text);
+        if globals.json {
+            globals.out().json(&serde_json::json!({ "page": page }));
+        } else {
+            globals.out().text(&page);
+        }
         Ok(ExitCode::SUCCESS)
     }
 }

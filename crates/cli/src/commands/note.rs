@@ -38,6 +38,9 @@ impl Run for NoteCommand {
             let answer = globals.command()?.resolve_note(id)?;
             return answered(&format!("note {id} resolved"), &answer, globals);
         }
+        if self.text == ["resolve"] {
+            return Err(Failure::wrong_usage("which note is resolved?", "see the numbers: leftoff show"));
+        }
         let kind = parse_kind(self.kind.as_deref())?;
         let fields = self.field.into_iter().map(|(name, value)| (name, guess(&Given::Text(value)))).collect();
         let answer = globals.command()?.note(kind, &self.text.join(" "), fields)?;
