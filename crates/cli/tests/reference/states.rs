@@ -45,6 +45,7 @@ fn samples() -> Vec<(&'static str, Command)> {
         ("note resolve", Command::ResolveNote { id: 1 }),
         ("pause", Command::Pause { reason: "x".to_owned(), context: None }),
         ("resume", Command::Resume { worktree: "/p".to_owned(), parallel: false }),
+        ("reopen", Command::Reopen { worktree: "/p".to_owned(), parallel: false }),
         ("fail", Command::Fail { error: "x".to_owned() }),
         ("run start", Command::StartRun { run: plan("other") }),
         ("close", Command::Close { force: false }),
