@@ -161,3 +161,67 @@ fn lifecycle(lifecycle: &Lifecycle) -> Value {
         None => json!({ "state": name }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actor::Actor;
+    use crate::event::{Event, Recorded};
+    use crate::id::SessionId;
+    use crate::session::REASON_TAKEN;
+    use jiff::Timestamp;
+
+    fn session(events: Vec<Event>) -> Session {
+        let start = Event::SessionStarted {
+            id: SessionId::parse("k3v9x2mp").expect("an id"),
+            title: "Title".to_owned(),
+            goal: None,
+            target: None,
+            layout: "native".to_owned(),
+            worktree: "/w".to_owned(),
+            parallel: false,
+            fields: BTreeMap::new(),
+        };
+        let actor = Actor::Person { name: "anna".to_owned(), host: "desk".to_owned() };
+        let recorded: Vec<Recorded> = (1..)
+            .zip(std::iter::once(start).chain(events))
+            .map(|(version, event)| Recorded {
+                version,
+                at: Timestamp::from_second(1_000 * i64::try_from(version).expect("small")).expect("in range"),
+                actor: actor.clone(),
+                event,
+            })
+            .collect();
+        Session::fold(&recorded).expect("a session")
+    }
+
+    fn paths(before: &Session, after: &Session) -> Vec<String> {
+        between(before, after).iter().map(|difference| difference.subject.path()).collect()
+    }
+
+    #[test]
+    fn what_is_the_same_is_no_difference_and_what_is_gone_is_one() {
+        let plain = session(Vec::new());
+        assert!(paths(&plain, &plain).is_empty());
+        let fields = BTreeMap::from([("ticket".to_owned(), json!("A-1"))]);
+        let with_field = session(vec![Event::FieldsSet { phase: None, fields }]);
+        let there = between(&plain, &with_field);
+        assert_eq!((&there[0].before, &there[0].after), (&Value::Null, &json!("A-1")));
+        let back = between(&with_field, &plain);
+        assert_eq!((&back[0].before, &back[0].after), (&json!("A-1"), &Value::Null));
+        assert_eq!(back[0].subject.path(), "fields.ticket");
+    }
+
+    #[test]
+    fn a_session_that_was_taken_in_waits_where_it_was_taken_and_one_that_ended_has_ended() {
+        let taken = || Event::SessionTaken { worktree: "/elsewhere".to_owned() };
+        let waiting = session(vec![taken()]);
+        assert_eq!(paths(&session(Vec::new()), &waiting), ["worktree", "lifecycle"]);
+        assert!(matches!(&waiting.lifecycle, Lifecycle::Paused { reason, .. } if reason == REASON_TAKEN));
+        let ended = session(vec![Event::SessionCompleted { forced: true }, taken()]);
+        assert_eq!((ended.lifecycle.name(), ended.worktree.as_str()), ("completed", "/elsewhere"));
+        // Taken in again it has been paused since the first time.
+        let again = session(vec![taken(), taken()]);
+        assert_eq!(again.lifecycle, waiting.lifecycle);
+    }
+}

@@ -1,8 +1,10 @@
 //! Commands that run in a session's context, and what is remembered of them.
 
 use crate::git;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use testkit::Sandbox;
 
 const SHOW: &str = "printf '%s|%s|%s|%s|%s' \"$LEFTOFF_SESSION\" \"$LEFTOFF_PHASE\" \"$LEFTOFF_TASK\" \"$LEFTOFF_GOAL\" \"$LEFTOFF_DOCUMENTS\"";
@@ -34,6 +36,19 @@ fn exec_ends_as_its_command_ends() {
     sandbox.run(["exec", "--", "./script"]).code(126);
     sandbox.run(["exec"]).code(2);
     sandbox.run(["exec", "--session", "nope", "--", "true"]).code(3);
+}
+
+#[test]
+fn a_signal_to_exec_reaches_the_command_which_ends_as_it_wants() {
+    let sandbox = git();
+    sandbox.run(["start"]).ok();
+    let script = "trap 'exit 7' TERM; echo ready; while :; do sleep 0.02; done";
+    let mut child =
+        sandbox.command(["exec", "--", "sh", "-c", script]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut ready = [0; 6];
+    child.stdout.as_mut().unwrap().read_exact(&mut ready).unwrap();
+    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(7));
 }
 
 fn temporary(sandbox: &Sandbox, script: &str) -> (String, String) {
