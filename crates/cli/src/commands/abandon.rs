@@ -5,7 +5,7 @@ use crate::globals::Globals;
 
 /// Give the session up; its history stays
 ///
-/// Its workspace is moved to the archive, .leftoff/archive, and never deleted. To stop for a while use `leftoff pause`; `leftoff reopen` brings back what was given up by mistake.
+/// It is then out of the way of `list` and `resume`, and its workspace is moved to .leftoff/archive, never deleted; `leftoff reopen` takes it up again, files and all. To stop for a while use `leftoff pause`.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff abandon --reason \"the feature was dropped\"\n  leftoff abandon k3v9"

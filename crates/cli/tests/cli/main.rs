@@ -6,6 +6,8 @@ mod answers;
 mod artifacts;
 mod budget;
 mod builtin;
+mod bundles;
+mod exec;
 mod expiry;
 mod figures;
 mod gates;
@@ -15,7 +17,9 @@ mod keys;
 mod resume_checks;
 mod revisions;
 mod screen;
+mod secrets;
 mod session_life;
+mod undo;
 
 use testkit::{Ran, Sandbox};
 
