@@ -6,7 +6,7 @@ use crate::globals::Globals;
 use crate::ui::session::{artifact_line, line};
 use crate::ui::{Out, Tone};
 use engine::{Verification, VersionMade};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Files that the session produced: recorded, listed, compared with what they are now
@@ -50,7 +50,7 @@ impl Run for ArtifactCommand {
             }
             Action::List => list(globals),
             Action::Verify => verify(globals),
-            Action::History { path } => history(path, globals),
+            Action::History { path } => history(path.as_deref(), globals),
         }
     }
 }
@@ -95,8 +95,8 @@ fn tell(verification: &Verification, out: &Out) {
     }
 }
 
-fn history(path: Option<PathBuf>, globals: &Globals) -> Outcome {
-    let (id, versions) = globals.query()?.artifact_history(path.as_deref())?;
+fn history(path: Option<&Path>, globals: &Globals) -> Outcome {
+    let (id, versions) = globals.query()?.artifact_history(path)?;
     let out = globals.out();
     if globals.json {
         out.json(&serde_json::json!({ "session_id": id, "versions": versions }));
