@@ -7,6 +7,7 @@ pub mod command;
 pub mod event;
 pub mod gate;
 pub mod id;
+pub mod item;
 pub mod lifecycle;
 pub mod nearest;
 pub mod note;

@@ -1,5 +1,9 @@
 //! Why a command was refused, in words that say what to do next. The only place where refusals are worded.
 
+mod item;
+
+pub use item::ItemRefusal;
+
 use crate::id::{Name, SessionId};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -24,6 +28,8 @@ pub enum Refusal {
     NothingToResolve { id: u32, kind: &'static str },
     #[error("session {session} holds an event that this program does not know: '{kind}'")]
     NewerEvent { session: SessionId, kind: String },
+    #[error(transparent)]
+    Item(#[from] ItemRefusal),
 }
 
 impl Refusal {
@@ -40,6 +46,7 @@ impl Refusal {
             Self::UnknownNote { .. } => "unknown_note",
             Self::NothingToResolve { .. } => "nothing_to_resolve",
             Self::NewerEvent { .. } => "newer_event",
+            Self::Item(refusal) => refusal.kind(),
         }
     }
 
@@ -47,6 +54,7 @@ impl Refusal {
     pub fn is_unknown_name(&self) -> bool {
         match self {
             Self::UnknownPhase { .. } | Self::UnknownNote { .. } => true,
+            Self::Item(refusal) => refusal.is_unknown_name(),
             Self::PhaseNotCurrent { .. }
             | Self::PhaseNotReached { .. }
             | Self::CheckpointExists { .. }
@@ -92,6 +100,7 @@ impl Refusal {
                 format!("notes are numbered 1 to {highest}: leftoff show")
             }
             Self::NothingToResolve { .. } => "nothing needs to be done about it".to_owned(),
+            Self::Item(refusal) => refusal.hint(),
             Self::NewerEvent { .. } => {
                 "use the newer leftoff that wrote it; this one only shows the session".to_owned()
             }
