@@ -8,6 +8,7 @@
 
 mod agents;
 mod append;
+mod items;
 mod keys;
 mod one_active;
 mod queries;
@@ -81,6 +82,17 @@ pub const CASES: &[Case] = cases![
         a_batch_binds_agents,
         a_binding_to_no_session_is_refused,
         agents_are_listed_by_worktree_and_forgotten,
+    },
+    items::{
+        an_item_comes_back_as_it_was_given,
+        an_item_is_one_whatever_its_case_and_of_its_session_alone,
+        a_changed_item_replaces_what_was_kept,
+        items_are_listed_by_place_and_filtered,
+        the_first_ready_item_is_one_that_nobody_else_holds,
+        held_items_are_found_by_their_holder,
+        dependents_are_what_the_rows_say,
+        all_items_of_a_session_are_replaced,
+        items_of_no_session_are_refused,
     },
     upkeep::{
         a_store_tells_how_much_it_holds,
