@@ -2,7 +2,7 @@
 
 mod items;
 
-use crate::batch::{check_shape, item_rows, keys_expire_at, malformed, takes_the_worktree};
+use crate::batch::{check_shape, keys_expire_at, malformed, takes_the_worktree};
 use crate::{
     AgentRow, Batch, Binding, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
     Loaded, ReadyQuery, Result, SessionRow, Snapshot, Store, StreamAppend,
