@@ -1,5 +1,8 @@
 //! Looks at what was typed before it is parsed: building the parser of all commands costs more than most commands do.
 
+use crate::failure::Failure;
+use model::gate::Given;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 /// Options that stand before a command and take a value of their own.
@@ -21,6 +24,15 @@ pub fn subcommand(arguments: &[OsString]) -> Option<String> {
     }
 }
 
+/// `leftoff help start` is `leftoff start --help`.
+pub fn without_help_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    if arguments.get(1).is_some_and(|word| word == "help") {
+        arguments.remove(1);
+        arguments.push("--help".into());
+    }
+    arguments
+}
+
 /// `name=value`, as evidence, outputs and fields are given.
 pub fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
@@ -28,6 +40,33 @@ pub fn pair(text: &str) -> Result<(String, String), String> {
         Some(_) => Err("the name before '=' is missing; write NAME=VALUE".to_owned()),
         None => Err("there is no '=' in it; write NAME=VALUE".to_owned()),
     }
+}
+
+/// Pairs as the engine takes them; every name once.
+pub fn given(option: &str, pairs: Vec<(String, String)>) -> Result<BTreeMap<String, Given>, Failure> {
+    let mut values = BTreeMap::new();
+    for (name, value) in pairs {
+        if values.insert(name.clone(), Given::Text(value)).is_some() {
+            let message = format!("--{option} {name} was given twice");
+            return Err(Failure::wrong_usage(message, "give every name once"));
+        }
+    }
+    Ok(values)
+}
+
+/// A length of time in seconds: `30s`, `10m`, `24h`, `7d`.
+pub fn seconds(text: &str) -> Result<u64, String> {
+    let expected = || "write a number and a unit, such as 30s, 10m, 24h or 7d".to_owned();
+    let unit = text.chars().next_back().ok_or_else(expected)?;
+    let factor = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 60 * 60,
+        'd' => 24 * 60 * 60,
+        _ => return Err(expected()),
+    };
+    let count: u64 = text[..text.len() - 1].parse().map_err(|_| expected())?;
+    count.checked_mul(factor).filter(|seconds| *seconds > 0).ok_or_else(expected)
 }
 
 #[cfg(test)]
@@ -46,6 +85,24 @@ mod tests {
         assert_eq!(typed(&["leftoff", "--project=/p", "log"]).as_deref(), Some("log"));
         assert_eq!(typed(&["leftoff", "--help"]), None);
         assert_eq!(typed(&["leftoff"]), None);
+    }
+
+    #[test]
+    fn the_command_help_is_the_option_help() {
+        let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        let help = |typed: &[&str]| without_help_command(words(typed));
+        assert_eq!(help(&["leftoff", "help"]), words(&["leftoff", "--help"]));
+        assert_eq!(help(&["leftoff", "help", "start"]), words(&["leftoff", "start", "--help"]));
+        assert_eq!(help(&["leftoff", "note", "help"]), words(&["leftoff", "note", "help"]));
+    }
+
+    #[test]
+    fn a_duration_has_a_number_and_a_unit() {
+        assert_eq!(seconds("30m"), Ok(1800));
+        assert_eq!(seconds("7d"), Ok(604_800));
+        for bad in ["", "m", "30", "1.5h", "-1h", "0s", "9h9", "99999999999999999999d"] {
+            assert!(seconds(bad).is_err(), "{bad:?} was taken");
+        }
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! How things look on a terminal: colours, widths, stdout and stderr. Never decides what is shown.
 
+pub mod ask;
 pub mod brief;
 pub mod list;
 pub mod log;
+pub mod progress;
 pub mod session;
 mod wrap;
 
@@ -113,13 +115,15 @@ impl Out {
 
     pub fn warn(&self, text: &str) {
         if !self.quiet && !self.json {
+            let text = without_controls(text);
             self.raw_error(&format!("{} {text}", painted(self.error_colour, Tone::Warning, "warning:")));
         }
     }
 
     pub fn error(&self, message: &str, hint: Option<&str>) {
+        let message = without_controls(message);
         self.raw_error(&format!("{} {message}", painted(self.error_colour, Tone::Bad, "error:")));
-        if let Some(hint) = hint {
+        if let Some(hint) = hint.map(without_controls) {
             self.raw_error(&format!("{} {hint}", painted(self.error_colour, Tone::Faint, "hint:")));
         }
     }
@@ -127,6 +131,11 @@ impl Out {
     pub fn raw_error(&self, text: &str) {
         let _ = writeln!(std::io::stderr().lock(), "{text}");
     }
+}
+
+/// What was typed or read may be part of a message, and must not steer the terminal.
+fn without_controls(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
 fn painted(colour: bool, tone: Tone, text: &str) -> String {

@@ -1,9 +1,9 @@
 //! The engine: a project, its store, a clock, and who is asking. Opens them; commands and queries are beside it.
 
 use crate::clock::{Clock, SystemClock};
-use crate::config::Config;
+use crate::config::{Config, Who};
 use crate::error::{Error, Result};
-use crate::place::Project;
+use crate::place::{Project, workspace_of};
 use crate::presence::AgentIdentity;
 use crate::processes::{Processes, SystemProcesses};
 use crate::view::Warning;
@@ -28,6 +28,8 @@ pub struct Options {
     pub session: Option<String>,
     /// Makes a command count once.
     pub key: Option<String>,
+    /// A person sits at the terminal that this command came from.
+    pub person_present: bool,
 }
 
 /// Who runs this process.
@@ -83,6 +85,17 @@ pub struct Engine {
     /// What opening found that every view should carry.
     pub(crate) warnings: Vec<Warning>,
     pub(crate) patience: Duration,
+    progress: Option<Box<Tell>>,
+}
+
+type Tell = dyn Fn(Progress<'_>);
+
+/// A check's command that is running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress<'a> {
+    pub check: &'a str,
+    pub command: &'a str,
+    pub elapsed: Duration,
 }
 
 impl Engine {
@@ -118,6 +131,7 @@ impl Engine {
             options,
             warnings,
             patience: PATIENCE,
+            progress: None,
         })
     }
 
@@ -125,9 +139,39 @@ impl Engine {
         &self.project
     }
 
+    /// The time that every duration is told against.
+    pub fn now(&self) -> jiff::Timestamp {
+        self.clock.now()
+    }
+
     /// Waits at most this long for a turn to write: a hook has little time.
     pub fn set_patience(&mut self, patience: Duration) {
         self.patience = patience;
+    }
+
+    /// Called now and then while a check's command runs.
+    pub fn on_progress(&mut self, tell: impl Fn(Progress<'_>) + 'static) {
+        self.progress = Some(Box::new(tell));
+    }
+
+    pub(crate) fn tell_progress(&self, check: &str, command: &str, elapsed: Duration) {
+        if let Some(tell) = &self.progress {
+            tell(Progress { check, command, elapsed });
+        }
+    }
+
+    /// Where a native session's files are; made when something is put there.
+    pub(crate) fn workspace(&self, session: &SessionId) -> PathBuf {
+        self.project.root.join(workspace_of(session))
+    }
+
+    /// Some things are a person's to do, unless the project says that anyone may.
+    pub(crate) fn require_person(&self, doing: &str, allowed: Who) -> Result<()> {
+        match allowed {
+            Who::Anyone => Ok(()),
+            Who::Person if self.options.person_present => Ok(()),
+            Who::Person => Err(Error::NeedsAPerson { doing: doing.to_owned() }),
+        }
     }
 
     /// The session that is meant: named, else bound to the asking agent, else this worktree's.
@@ -222,6 +266,13 @@ impl Engine {
         };
         let filter = Filter { lifecycles, worktree: Some(worktree), limit: Some(1), ..Filter::default() };
         Ok(self.store.list(&filter)?.pop().map(|listed| listed.row.id))
+    }
+
+    /// What the asking agent is bound to, unless that is finished.
+    pub(crate) fn open_bound_session(&self) -> Result<Option<SessionId>> {
+        let Some(bound) = self.bound_session()? else { return Ok(None) };
+        let is_open = self.store.load(&bound)?.is_some_and(|found| is_unfinished(&found.row.lifecycle));
+        Ok(is_open.then_some(bound))
     }
 
     fn bound_session(&self) -> Result<Option<SessionId>> {

@@ -37,7 +37,12 @@ pub(crate) fn relative(root: &Path, folder: &Path, path: &Path) -> Result<String
         match part {
             Component::Normal(name) => match name.to_str() {
                 Some(name) if !name.chars().any(char::is_control) => parts.push(name.to_owned()),
-                _ => return Err(format!("{:?} is no path that can be kept", path.as_os_str())),
+                _ => {
+                    return Err(format!(
+                        "{} is no path that can be kept",
+                        path.display().to_string().escape_debug()
+                    ));
+                }
             },
             Component::CurDir => {}
             Component::ParentDir if parts.pop().is_some() => {}

@@ -2,17 +2,18 @@
 
 use crate::error::Error;
 use crate::next::Next;
+use crate::place::workspace_of;
 use jiff::Timestamp;
 use model::actor::Actor;
 use model::gate::{Attempt, AttemptOutcome, CheckOutcome, CheckResult};
 use model::id::Name;
 use model::lifecycle::Lifecycle;
-use model::note::Note;
+use model::note::{Note, NoteKind};
 use model::phase::{Phase, PhaseState};
 use model::progress::{Progress, Status};
 use model::run::Run;
 use model::session::Session;
-use model::workflow::{Indexing, PhaseDefinition, Workflow};
+use model::workflow::{CheckKind, Indexing, PhaseDefinition, Workflow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -51,6 +52,9 @@ pub struct View {
     pub updated_at: Timestamp,
     pub last_actor: Actor,
     pub version: u64,
+    /// Commands must name this session: without a name they would mean another.
+    #[serde(skip)]
+    pub name_session: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -213,7 +217,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
             started_at: run.started_at,
             completed_at: run.completed_at,
         },
-        phases: phases(run, material.definition),
+        phases: phases(session, run, material.definition),
         current_phase: CurrentPhase {
             number: run.current_number(),
             id: run.current().id().clone(),
@@ -235,6 +239,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
         updated_at: session.updated_at,
         last_actor: session.last_actor.clone(),
         version: session.version,
+        name_session: material.name_session,
     }
 }
 
@@ -243,26 +248,38 @@ fn completed(run: &Run) -> Vec<u32> {
     done.map(|(position, _)| run.number_at(position)).collect()
 }
 
-fn phases(run: &Run, definition: Option<&Workflow>) -> Vec<PhaseView> {
+fn phases(session: &Session, run: &Run, definition: Option<&Workflow>) -> Vec<PhaseView> {
     run.phases
         .iter()
         .enumerate()
         .map(|(position, phase)| {
             let defined = definition.and_then(|workflow| workflow.phase(phase.id().as_str()));
-            phase_view(run.number_at(position), run.ordinal, phase, defined)
+            phase_view(run.number_at(position), phase, defined, produced(session, run, defined))
         })
         .collect()
 }
 
-fn phase_view(number: u32, ordinal: u32, phase: &Phase, defined: Option<&PhaseDefinition>) -> PhaseView {
-    let produces = defined.map(|defined| defined.produces.as_slice()).unwrap_or_default();
+/// The files of a phase, below the project's folder.
+pub(crate) fn produced(session: &Session, run: &Run, defined: Option<&PhaseDefinition>) -> Vec<String> {
+    let workspace = workspace_of(&session.id);
+    let paths = defined.map(|defined| defined.produces.as_slice()).unwrap_or_default();
+    let filled = |path: &String| path.replace("{run}", &run.ordinal.to_string());
+    paths.iter().map(|path| format!("{workspace}/{}", filled(path))).collect()
+}
+
+fn phase_view(
+    number: u32,
+    phase: &Phase,
+    defined: Option<&PhaseDefinition>,
+    produces: Vec<String>,
+) -> PhaseView {
     PhaseView {
         number,
         id: phase.id().clone(),
         title: phase.stub.title.clone(),
         status: phase.status().to_owned(),
         purpose: defined.and_then(|defined| defined.purpose.clone()),
-        produces: produces.iter().map(|path| path.replace("{run}", &ordinal.to_string())).collect(),
+        produces,
         started_at: phase.started_at(),
         completed_at: phase.completed_at(),
         duration_seconds: phase.duration_seconds(),
@@ -304,7 +321,15 @@ fn gate(phase: &Phase, defined: Option<&PhaseDefinition>) -> GateView {
             checks.push(waiting(&field.name, "evidence", needed, field.describe.as_ref()));
         }
         for check in &defined.checks {
-            checks.push(waiting(check.id.as_str(), check.kind.name(), None, check.help.as_ref()));
+            let needed = match &check.kind {
+                CheckKind::Expr { expr } => Some(expr.clone()),
+                CheckKind::Artifact { .. }
+                | CheckKind::Command { .. }
+                | CheckKind::Git { .. }
+                | CheckKind::Items
+                | CheckKind::Approval { .. } => None,
+            };
+            checks.push(waiting(check.id.as_str(), check.kind.name(), needed, check.help.as_ref()));
         }
     }
     GateView { outcome: GateOutcome::Open, checks }
@@ -329,6 +354,27 @@ impl From<&CheckResult> for CheckView {
 impl View {
     pub fn current(&self) -> Option<&PhaseView> {
         self.phases.iter().find(|phase| phase.number == self.current_phase.number)
+    }
+
+    /// What still waits for somebody: what blocks before what is only asked or put off, the newest first.
+    pub fn open_notes(&self) -> Vec<&Note> {
+        let mut open: Vec<&Note> = self.notes.iter().rev().filter(|note| note.is_open()).collect();
+        open.sort_by_key(|note| match note.kind {
+            NoteKind::Blocker => 0,
+            NoteKind::Question => 1,
+            NoteKind::Note
+            | NoteKind::Decision
+            | NoteKind::Tried
+            | NoteKind::Assumption
+            | NoteKind::Override
+            | NoteKind::Deferred => 2,
+        });
+        open
+    }
+
+    /// What a printed command ends with, so that it means this session.
+    pub fn naming(&self) -> String {
+        if self.name_session { format!(" --session {}", self.session_id) } else { String::new() }
     }
 
     /// The last failed attempt at the current phase, if nothing has passed since.

@@ -309,6 +309,27 @@ fn another_programs_transaction_makes_a_store_busy_and_changes_nothing() {
 }
 
 #[test]
+fn another_program_that_writes_is_waited_for() {
+    let (_folder, path, mut store) = new_store();
+    with(&mut store, [line("first")]);
+    let shell = Connection::open(&path).unwrap();
+    for version in 1..=20 {
+        shell.execute_batch("BEGIN IMMEDIATE; UPDATE sessions SET title='theirs'").unwrap();
+        std::thread::scope(|scope| {
+            let appending =
+                scope.spawn(|| store.append(&batch([go_on(SessionRow { version, ..line("first") }, 1)])));
+            // So that the append meets the transaction; it must pass whichever comes first.
+            for _ in 0..100_000 {
+                std::hint::spin_loop();
+            }
+            shell.execute_batch("COMMIT").unwrap();
+            appending.join().unwrap().unwrap();
+        });
+    }
+    assert_eq!(store.cursor().unwrap(), 21);
+}
+
+#[test]
 fn threads_with_a_connection_each_lose_nothing() {
     let (_folder, path, mut store) = new_store();
     with(&mut store, [line("first")]);

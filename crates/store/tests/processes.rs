@@ -151,7 +151,10 @@ fn as_another_user(folder: &Path) -> Command {
         return Command::new(std::env::current_exe().unwrap());
     }
     let program = folder.join("program");
-    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    // By another process: a program that some process still has open for writing cannot be run, and a child that one of
+    // the other tests starts meanwhile would have it open.
+    let copied = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status();
+    assert!(copied.unwrap().success());
     std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
     let mut command = Command::new(program);
     command.uid(NOBODY).gid(NOBODY).current_dir("/");

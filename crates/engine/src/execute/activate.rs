@@ -7,8 +7,10 @@ use crate::error::{Error, Result};
 use crate::execute::plan::{Change, Plan, definition_row};
 use crate::execute::{Answer, bounded};
 use crate::presence::AgentIdentity;
+use crate::setup::make_workspace;
 use crate::words::one_line;
 use model::command::{self, Command, REASON_SWITCHED, decide};
+use model::event::{Event, Recorded};
 use model::gate::{Given, coerce, guess, shown};
 use model::id::SessionId;
 use model::run::RunPlan;
@@ -44,15 +46,18 @@ impl Engine {
         let title = self.title(request, &workflow)?;
         let goal = request.goal.as_deref().map(|text| bounded("the goal", text)).transpose()?;
         let target = request.target.as_deref().map(|text| bounded("the target", text)).transpose()?;
-        self.execute(&fingerprint, |engine| {
+        let mut answer = self.execute(&fingerprint, |engine| {
             let id = match &given_id {
-                Some(id) => id.clone(),
+                Some(id) => {
+                    engine.refuse_taken(id)?;
+                    id.clone()
+                }
                 None => engine.unused_id()?,
             };
             let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
             plan.definitions.push(definition_row(&workflow)?);
             let parallel = request.parallel || !engine.make_room(&mut plan, &id)?;
-            plan.subject.events = command::start(command::Start {
+            let start = command::Start {
                 id,
                 title: title.clone(),
                 goal: goal.clone(),
@@ -62,27 +67,65 @@ impl Engine {
                 parallel,
                 fields: fields.clone(),
                 run: RunPlan::new(&workflow, Vec::new()),
-            });
+            };
+            plan.subject.events = engine.started(start, &workflow)?;
             Ok(plan)
-        })
+        })?;
+        self.introduce(&answer);
+        self.prepare_workspace(&workflow, &mut answer);
+        Ok(answer)
+    }
+
+    /// A workflow that asks for files gets the folder for them. The session is kept already: not being able to make
+    /// a folder is said, and fails nothing.
+    fn prepare_workspace(&self, workflow: &Workflow, answer: &mut Answer) {
+        if workflow.phases.iter().all(|phase| phase.produces.is_empty()) {
+            return;
+        }
+        let Ok(id) = SessionId::parse(&answer.view.session_id) else { return };
+        if let Err(error) = make_workspace(&self.project, &self.workspace(&id)) {
+            answer.said.push(error.to_string());
+        }
+    }
+
+    /// A new session's events; phases whose `when` does not hold are passed over from the beginning.
+    fn started(&self, mut start: command::Start, workflow: &Workflow) -> Result<Vec<Event>> {
+        let events = command::start(start.clone());
+        if workflow.phases.iter().all(|phase| phase.when.is_none()) {
+            return Ok(events);
+        }
+        let actor = self.actor(None);
+        let at = self.clock.now();
+        let recorded: Vec<Recorded> = events
+            .into_iter()
+            .zip(1..)
+            .map(|(event, version)| Recorded { version, at, actor: actor.clone(), event })
+            .collect();
+        let skips = Session::fold(&recorded).map(|session| self.skips(&session, workflow));
+        start.run.skips = skips.unwrap_or_default();
+        Ok(command::start(start))
     }
 
     /// Goes on with a session: the one named, else the one that was paused last.
     pub fn resume(&mut self, asked: Option<&str>) -> Result<Answer> {
         let fingerprint = self.fingerprint("resume", &format!("{asked:?}"));
-        self.execute(&fingerprint, |engine| {
+        let answer = self.execute(&fingerprint, |engine| {
             let subject = engine.resumable(asked)?;
             engine.activate(&subject)
-        })
+        })?;
+        self.introduce(&answer);
+        Ok(answer)
     }
 
     /// Makes another session the active one. It must be named.
     pub fn switch(&mut self, asked: &str) -> Result<Answer> {
         let fingerprint = self.fingerprint("switch", asked);
-        self.execute(&fingerprint, |engine| {
+        let answer = self.execute(&fingerprint, |engine| {
             let subject = engine.resolve(asked)?;
             engine.activate(&subject)
-        })
+        })?;
+        self.introduce(&answer);
+        Ok(answer)
     }
 
     fn activate(&mut self, subject: &SessionId) -> Result<Plan> {
@@ -102,12 +145,28 @@ impl Engine {
         Ok(plan)
     }
 
+    /// A finished session that begins another run is active again, here, and takes the place of what was.
+    pub(super) fn active_again(&self, plan: &mut Plan, subject: &SessionId) -> Result<()> {
+        let parallel = !self.make_room(plan, subject)?;
+        let worktree = self.project.worktree();
+        let Some(session) = &plan.subject.before else { return Ok(()) };
+        let stays = session.worktree == worktree && session.parallel == parallel;
+        let resumed = |event: &Event| matches!(event, Event::SessionResumed { .. });
+        if !stays || plan.subject.events.iter().any(resumed) {
+            plan.subject.events.retain(|event| !resumed(event));
+            plan.subject.events.insert(0, Event::SessionResumed { worktree, parallel });
+        }
+        Ok(())
+    }
+
     /// Pauses what is active here, unless another live agent works on it: then the newcomer stands beside it.
     /// Tells whether there is room for a session that is not parallel.
     pub(super) fn make_room(&self, plan: &mut Plan, newcomer: &SessionId) -> Result<bool> {
         let agent = self.asking_agent()?;
         self.bind(plan, agent.as_ref(), newcomer);
-        let Some(active) = self.store.active(&self.project.worktree())?.filter(|id| id != newcomer) else {
+        // An id in other case is the same one to the store, which refuses it.
+        let is_newcomer = |id: &SessionId| id.as_str().eq_ignore_ascii_case(newcomer.as_str());
+        let Some(active) = self.store.active(&self.project.worktree())?.filter(|id| !is_newcomer(id)) else {
             return Ok(true);
         };
         let others = self.other_live_agents(agent.as_ref())?;
@@ -124,6 +183,16 @@ impl Engine {
         let events = decide(&session, Command::Pause { reason: REASON_SWITCHED.to_owned(), context: None })?;
         plan.others.push(Change { number: loaded.number, before: Some(session), events });
         Ok(true)
+    }
+
+    /// An agent that came before there was a store could not be noted then; others must see that it works here.
+    fn introduce(&mut self, answer: &Answer) {
+        let Some(identity) = self.caller.agent.clone() else { return };
+        let is_known = self.store.agent(&identity.agent, &identity.id).is_ok_and(|row| row.is_some());
+        if !is_known && let Ok(session) = SessionId::parse(&answer.view.session_id) {
+            // The command is done, whatever becomes of this.
+            let _ = self.greet(&identity, Some(session), self.patience);
+        }
     }
 
     fn bind(&self, plan: &mut Plan, agent: Option<&AgentIdentity>, session: &SessionId) {
@@ -170,6 +239,15 @@ impl Engine {
                 worktree: session.worktree.clone(),
                 agent: row.agent.clone(),
             }),
+        }
+    }
+
+    /// Ids that differ only in case would be one folder on some disks. Looked up before anything makes room.
+    fn refuse_taken(&self, id: &SessionId) -> Result<()> {
+        let nearest = self.store.with_prefix(id.as_str(), 1)?.pop();
+        match nearest.filter(|existing| existing.as_str().eq_ignore_ascii_case(id.as_str())) {
+            Some(existing) => Err(Error::IdTaken { existing: existing.to_string() }),
+            None => Ok(()),
         }
     }
 
