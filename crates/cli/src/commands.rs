@@ -11,6 +11,7 @@ mod fail;
 mod gate;
 mod hook;
 mod init;
+mod item;
 mod list;
 mod log;
 mod man;
@@ -68,6 +69,7 @@ const ENTRIES: &[Entry] = &[
     entry::<rollback::Rollback>("rollback"),
     entry::<skip::Skip>("skip"),
     entry::<fail::Fail>("fail"),
+    entry::<item::ItemCommand>("item"),
     entry::<note::NoteCommand>("note"),
     entry::<pause::Pause>("pause"),
     entry::<resume::Resume>("resume"),

@@ -2,6 +2,7 @@
 
 pub mod ask;
 pub mod brief;
+pub mod items;
 pub mod list;
 pub mod log;
 pub mod progress;

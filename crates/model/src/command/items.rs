@@ -8,6 +8,7 @@ use crate::item::{
     DEEPEST_LEVEL, HIGHEST_ORDER, Item, ItemBook, ItemChange, ItemStatus, LEASE_SECONDS, Lease, NewItem,
     ORDER_STEP, RunRef,
 };
+use crate::phase::Phase;
 use crate::refusal::{ItemRefusal, Refusal};
 use crate::session::Session;
 use jiff::{SignedDuration, Timestamp};
@@ -85,6 +86,15 @@ pub fn decide(context: &Context<'_>, command: ItemCommand) -> Result<Vec<Event>,
         ItemCommand::Set { id, edit } => context.set(&id, edit)?,
     };
     Ok(events.into_iter().map(Event::Item).collect())
+}
+
+/// The phase of the current run that a text names; the current one when nothing is named.
+pub fn phase_named<'a>(session: &'a Session, asked: Option<&str>) -> Result<&'a Phase, Refusal> {
+    let run = run_of(session, "look at items")?;
+    match asked {
+        None => Ok(run.current()),
+        Some(text) => run.resolve(text).ok_or_else(|| phases::unknown(run, text)),
+    }
 }
 
 /// The renewals that an actor's own activity brings for what it holds: only where over half of a lease has gone.

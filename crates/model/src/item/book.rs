@@ -20,15 +20,17 @@ pub struct ItemBook {
 impl ItemBook {
     /// All items of a session, from its whole log. Resolves what was restored, as the session's own fold does.
     pub fn fold(events: &[Recorded]) -> Self {
+        let gone_back_to: BTreeSet<u64> = events.iter().filter_map(restored).collect();
+        let mut earlier: BTreeMap<u64, Self> = BTreeMap::new();
         let mut book = Self::default();
         for recorded in events {
             if let Event::Item(event) = &recorded.event {
                 book.apply(event, recorded.at, &recorded.actor);
-            } else if let Event::Restored { to_version } = recorded.event
-                && to_version < recorded.version
-            {
-                let kept = usize::try_from(to_version).unwrap_or(usize::MAX).min(events.len());
-                book = Self::fold(&events[..kept]).with_leases_of(&book);
+            } else if let Some(kept) = restored(recorded).and_then(|version| earlier.get(&version)) {
+                book = kept.clone().with_leases_of(&book);
+            }
+            if gone_back_to.contains(&recorded.version) {
+                earlier.insert(recorded.version, book.clone());
             }
         }
         book.touched.clear();
@@ -267,5 +269,13 @@ impl ItemBook {
         }
         path.reverse();
         path
+    }
+}
+
+/// The version that this event goes back to.
+fn restored(recorded: &Recorded) -> Option<u64> {
+    match recorded.event {
+        Event::Restored { to_version } if to_version < recorded.version => Some(to_version),
+        _ => None,
     }
 }
