@@ -2,6 +2,8 @@
 
 pub mod ask;
 pub mod brief;
+pub mod diff;
+pub mod history;
 pub mod items;
 pub mod list;
 pub mod log;

@@ -14,6 +14,7 @@ use model::id::SessionId;
 use model::note::{Note, NoteKind};
 use serde::Serialize;
 use std::time::Duration;
+use store::{ActivityKind, ActivityRow, KEPT_ACTIVITIES};
 
 pub use markdown::markdown;
 
@@ -22,6 +23,8 @@ pub use markdown::markdown;
 pub struct Brief {
     pub session: View,
     pub branch: Option<String>,
+    /// Files touched and commands run, the newest first.
+    pub activity: Vec<ActivityRow>,
     /// Other agent sessions that are alive in this worktree.
     pub here_now: Vec<Neighbour>,
     pub now: Timestamp,
@@ -46,6 +49,12 @@ impl Brief {
 
     pub fn notes(&self, kind: NoteKind) -> impl Iterator<Item = &Note> {
         self.session.notes.iter().filter(move |note| note.kind == kind)
+    }
+}
+
+impl Brief {
+    pub fn activity(&self, kind: ActivityKind) -> impl Iterator<Item = &ActivityRow> {
+        self.activity.iter().filter(move |row| row.kind == kind)
     }
 }
 
@@ -107,6 +116,16 @@ impl Engine {
                 last_seen: row.last_seen,
             })
             .collect();
-        Ok(Brief { session, branch: self.project.branch(), here_now, now: self.clock.now() })
+        // What was touched is worth telling, and no reason to tell nothing.
+        let activity = SessionId::parse(&session.session_id)
+            .ok()
+            .and_then(|id| self.store.activity(&id, KEPT_ACTIVITIES).ok());
+        Ok(Brief {
+            session,
+            activity: activity.unwrap_or_default(),
+            branch: self.project.branch(),
+            here_now,
+            now: self.clock.now(),
+        })
     }
 }

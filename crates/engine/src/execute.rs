@@ -2,14 +2,21 @@
 
 mod activate;
 mod advance;
+mod bundle;
 mod items;
 mod phases;
 mod plan;
+mod purge;
+mod set;
+mod undo;
 
 pub use activate::StartRequest;
 pub use advance::{AdvanceRequest, GateTried};
+pub use bundle::BundleMade;
 pub use items::{ItemAdd, ItemSetting};
 pub use phases::TrustedCommand;
+pub use purge::PurgePreview;
+pub use undo::Undone;
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
@@ -24,6 +31,7 @@ use model::session::Session;
 use plan::{Change, Plan};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use store::Batch;
 
@@ -227,10 +235,12 @@ impl Engine {
         Ok(serde_json::from_str(&row.answer).ok().map(|answer| self.with_its_number(answer)))
     }
 
-    /// Tells one command from another under the same key.
+    /// Tells one command from another under the same key. A hash: what a command was given may hold a secret, and
+    /// this is kept.
     fn fingerprint(&self, name: &str, arguments: &str) -> String {
         let session = self.options.session.as_deref().unwrap_or_default();
-        format!("{name}\n{session}\n{}\n{arguments}", self.project.worktree())
+        let text = format!("{name}\n{session}\n{}\n{arguments}", self.project.worktree());
+        crate::hex(&Sha256::digest(text.as_bytes()))
     }
 }
 

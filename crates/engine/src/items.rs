@@ -3,7 +3,7 @@
 mod rows;
 mod words;
 
-pub(crate) use rows::{item_row, read_item};
+pub(crate) use rows::{item_row, item_rows, read_item};
 
 use crate::engine::{Engine, Want};
 use crate::error::Result;
@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use model::actor::Actor;
 use model::command::items::phase_named;
 use model::id::{ItemId, Name, SessionId};
-use model::item::{Item, ItemBook, ItemCounts, ItemState, RunRef};
+use model::item::{Item, ItemCounts, ItemState, RunRef};
 use model::run::Run;
 use model::session::Session;
 use serde::{Deserialize, Serialize};
@@ -248,7 +248,7 @@ impl Engine {
     }
 
     fn items_from_log(&self, id: &SessionId) -> Result<Vec<ItemRow>> {
-        ItemBook::fold(&self.history(id)?).iter().map(|item| item_row(id, item)).collect()
+        item_rows(id, &self.history(id)?)
     }
 
     /// The first open items of a phase, and some of the next.

@@ -127,6 +127,10 @@ pub enum Event {
     CheckpointMade { name: String },
     /// The session is again as it was at this version. The fold resolves it; nothing is taken out of the log.
     Restored { to_version: u64 },
+    /// Text was taken out of this session's history for good, in so many places. What it was is not told.
+    Purged { replaced: u64 },
+    /// The session came in a bundle from another machine. It waits here, in this worktree, to be gone on with.
+    SessionTaken { worktree: String },
     /// Written by a newer program. Such a session is shown and never written.
     #[serde(skip_serializing)]
     Unknown { kind: String },
@@ -213,6 +217,8 @@ impl Event {
             Self::PhaseRevised { .. } => "phase_revised",
             Self::CheckpointMade { .. } => "checkpoint_made",
             Self::Restored { .. } => "restored",
+            Self::Purged { .. } => "purged",
+            Self::SessionTaken { .. } => "session_taken",
             Self::Unknown { kind } => kind,
             Self::Item(event) => event.kind(),
         }

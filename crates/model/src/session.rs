@@ -10,6 +10,7 @@ use crate::gate::{Attempt, AttemptOutcome, AttemptReport};
 use crate::id::{Name, SessionId};
 use crate::item::{ItemCounts, NewItem, RunRef};
 use crate::lifecycle::Lifecycle;
+use crate::lineage::lineage;
 use crate::note::{Note, NoteKind};
 use crate::phase::{Phase, PhaseState, PhaseStub};
 use crate::revision::Revision;
@@ -22,6 +23,9 @@ use std::collections::BTreeMap;
 
 /// The reason of a pause that nobody ordered.
 pub const REASON_INACTIVITY: &str = "inactivity";
+
+/// The reason of a pause that began when the session came from another machine.
+pub const REASON_TAKEN: &str = "taken from a bundle";
 
 /// Changes whenever the same events would fold into something else: a snapshot of another version is not trusted.
 pub const FOLD_VERSION: u32 = 2;
@@ -95,29 +99,18 @@ impl Session {
     /// The session after all these events; none when they do not begin with its start.
     /// Resolves what was restored: the state of an earlier version, under the newer version's number.
     pub fn fold(events: &[Recorded]) -> Option<Self> {
-        // What lies between a restored version and its restoration does not count. Found from the end backwards,
-        // each restoration is looked at once: folding every one on its own would take twice as long for each.
-        let mut counting: Vec<&Recorded> = Vec::with_capacity(events.len());
-        let mut end = events.len();
-        while let Some(recorded) = end.checked_sub(1).and_then(|last| events.get(last)) {
-            counting.push(recorded);
-            end = match recorded.event {
-                Event::Restored { to_version } if (1..recorded.version).contains(&to_version) => {
-                    usize::try_from(to_version).unwrap_or(usize::MAX).min(end - 1)
-                }
-                _ => end - 1,
-            };
+        let newest = events.last().map_or(0, |recorded| recorded.version);
+        let line = lineage(events, newest);
+        let (first, rest) = line.split_first()?;
+        let mut session = rest.iter().fold(Self::begin(first)?, |session, recorded| session.apply(recorded));
+        // Also what was taken back must be known: a newer program may have meant more by it.
+        if session.unknown_event.is_none() {
+            session.unknown_event = events.iter().find_map(|recorded| match &recorded.event {
+                Event::Unknown { kind } => Some(kind.clone()),
+                _ => None,
+            });
         }
-        let mut counting = counting.into_iter().rev();
-        let session = Self::begin(counting.next()?)?;
-        Some(counting.fold(session, Self::apply))
-    }
-
-    /// This earlier state, as it stands after it was restored.
-    #[must_use]
-    pub fn restored(mut self, recorded: &Recorded) -> Self {
-        self.touch(recorded);
-        self
+        Some(session)
     }
 
     /// The session that a first event makes.
@@ -161,8 +154,9 @@ impl Session {
         self.touch(recorded);
         let at = recorded.at;
         match &recorded.event {
-            // `begin` reads the first event; what is restored needs the history, which only `fold` has.
-            Event::SessionStarted { .. } | Event::Restored { .. } => {}
+            // `begin` reads the first event; what is restored needs the history, which only `fold` has;
+            // what was purged is gone from the events themselves.
+            Event::SessionStarted { .. } | Event::Restored { .. } | Event::Purged { .. } => {}
             Event::RunStarted { workflow, ordinal, phases } => self.start_run(workflow, *ordinal, phases, at),
             Event::RunSelected { workflow, ordinal } => self.select(workflow, *ordinal),
             Event::RunCompleted => self.on_run(|run| run.finish(at)),
@@ -212,6 +206,7 @@ impl Session {
                 Lifecycle::Paused { at: *since, reason: REASON_INACTIVITY.to_owned(), context: None },
                 at,
             ),
+            Event::SessionTaken { worktree } => self.take(worktree, at),
             Event::SessionResumed { worktree, parallel } => {
                 self.resume_count = self.resume_count.saturating_add(1);
                 self.activate(worktree, *parallel, at);
@@ -400,6 +395,20 @@ impl Session {
         self.enter(Lifecycle::Active, at);
         worktree.clone_into(&mut self.worktree);
         self.parallel = parallel;
+    }
+
+    /// What is finished stays finished. Taken in once more, it has been paused since the first time.
+    fn take(&mut self, worktree: &str, at: Timestamp) {
+        worktree.clone_into(&mut self.worktree);
+        self.parallel = false;
+        let paused = Lifecycle::Paused { at, reason: REASON_TAKEN.to_owned(), context: None };
+        match &self.lifecycle {
+            Lifecycle::Active => self.enter(paused, at),
+            Lifecycle::Paused { .. }
+            | Lifecycle::Completed { .. }
+            | Lifecycle::Failed { .. }
+            | Lifecycle::Abandoned { .. } => {}
+        }
     }
 
     /// Time since work stopped is no working time of the phase that was interrupted.

@@ -64,6 +64,24 @@ pub trait Store {
     /// Items that depend on this one, by place.
     fn dependents(&self, session: &SessionId, id: &ItemId) -> Result<Vec<ItemRow>>;
 
+    /// Keeps what was touched or run, beside the log: no version changes, nothing conflicts. The same thing again
+    /// counts up and has the newer time; of each session the newest `KEPT_ACTIVITIES` stay. Of a session that does
+    /// not exist nothing is kept.
+    fn record_activity(
+        &mut self,
+        session: &SessionId,
+        rows: &[ActivityRow],
+        patience: Duration,
+    ) -> Result<()>;
+    /// The newest first.
+    fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>>;
+
+    /// Puts other words into a session's history: the one way to change what was kept. `answers` is asked about every
+    /// answer that a key has, and gives its other words if it needs any.
+    fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()>;
+    /// Takes what was replaced off the disk. False: somebody is reading, and it may still be found there.
+    fn erase(&mut self, patience: Duration) -> Result<bool>;
+
     fn info(&self) -> Result<Info>;
     /// A consistent copy while others go on writing.
     fn backup(&self, to: &Path) -> Result<()>;

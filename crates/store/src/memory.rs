@@ -2,10 +2,11 @@
 
 mod items;
 
-use crate::batch::{check_shape, keys_expire_at, malformed, takes_the_worktree};
+use crate::batch::{check_rewrite, check_shape, keys_expire_at, malformed, takes_the_worktree};
 use crate::{
-    AgentRow, Batch, Binding, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
-    Loaded, ReadyQuery, Result, SessionRow, Snapshot, Store, StreamAppend,
+    ActivityRow, AgentRow, Batch, Binding, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow,
+    KEPT_ACTIVITIES, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, SessionRow, Snapshot, Store,
+    StreamAppend,
 };
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
@@ -32,6 +33,7 @@ struct Kept {
     row: SessionRow,
     snapshot: Snapshot,
     events: Vec<EventRow>,
+    activity: Vec<ActivityRow>,
 }
 
 impl MemoryStore {
@@ -115,6 +117,7 @@ impl MemoryStore {
                 row: stream.row.clone(),
                 snapshot: stream.snapshot.clone(),
                 events: stream.events.clone(),
+                activity: Vec::new(),
             });
         }
     }
@@ -258,6 +261,56 @@ impl Store for MemoryStore {
         Ok(self.items_where(session, None, |row| row.depends_on.iter().any(|need| need.is(id))))
     }
 
+    fn record_activity(
+        &mut self,
+        session: &SessionId,
+        rows: &[ActivityRow],
+        _patience: Duration,
+    ) -> Result<()> {
+        let Some(place) = self.find_exactly(session).map(|(place, _)| place) else { return Ok(()) };
+        let kept = &mut self.sessions[place].activity;
+        for row in rows {
+            keep_activity(kept, row);
+        }
+        kept.sort_by(|one, other| (other.at, &one.what).cmp(&(one.at, &other.what)));
+        kept.truncate(KEPT_ACTIVITIES);
+        Ok(())
+    }
+
+    fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>> {
+        let rows = self.find_exactly(session).map(|(_, kept)| kept.activity.as_slice()).unwrap_or_default();
+        Ok(rows.iter().take(limit).cloned().collect())
+    }
+
+    fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {
+        check_rewrite(rewrite)?;
+        let stream = &rewrite.stream;
+        self.refuse_version(stream)?;
+        self.refuse_second_active(std::slice::from_ref(stream))?;
+        self.keep_stream(stream);
+        let Some(place) = self.find(&stream.row.id).map(|(place, _)| place) else { return Ok(()) };
+        let of_session = |change: &&mut Change| change.session == stream.row.id;
+        let log = self.log.iter_mut().filter(of_session).map(|change| &mut change.event);
+        for event in self.sessions[place].events.iter_mut().chain(log) {
+            if let Some(other) = rewrite.events.iter().find(|other| other.version == event.version) {
+                event.actor.clone_from(&other.actor);
+                event.body.clone_from(&other.body);
+            }
+        }
+        self.sessions[place].activity.clone_from(&rewrite.activity);
+        self.replace_items(&stream.row.id, &rewrite.items);
+        for row in self.keys.values_mut() {
+            if let Some(other) = answers(&row.answer) {
+                row.answer = other;
+            }
+        }
+        Ok(())
+    }
+
+    fn erase(&mut self, _patience: Duration) -> Result<bool> {
+        Ok(true)
+    }
+
     fn info(&self) -> Result<Info> {
         Ok(Info {
             engine: "memory".to_owned(),
@@ -280,6 +333,19 @@ impl Store for MemoryStore {
 
     fn check(&self) -> Result<Vec<String>> {
         Ok(Vec::new())
+    }
+}
+
+fn keep_activity(kept: &mut Vec<ActivityRow>, row: &ActivityRow) {
+    match kept.iter_mut().find(|known| known.kind == row.kind && known.what == row.what) {
+        None => kept.push(row.clone()),
+        Some(known) => {
+            known.count += row.count;
+            if row.at >= known.at {
+                known.at = row.at;
+                known.detail.clone_from(&row.detail);
+            }
+        }
     }
 }
 

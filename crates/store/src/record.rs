@@ -219,3 +219,52 @@ pub struct Info {
     /// Things a person should know: a network file system, a log that cannot be made shorter.
     pub warnings: Vec<String>,
 }
+
+/// How many activities of a session are kept: the newest.
+pub const KEPT_ACTIVITIES: usize = 500;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActivityKind {
+    File,
+    Command,
+}
+
+impl ActivityKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Command => "command",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::File, Self::Command].into_iter().find(|kind| kind.name() == text)
+    }
+}
+
+/// A file that was touched or a command that was run: beside the log, never part of it. May be lost in a crash.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct ActivityRow {
+    pub kind: ActivityKind,
+    pub what: String,
+    /// What came of it, the last time.
+    pub detail: Option<String>,
+    /// The last time.
+    pub at: Timestamp,
+    /// How often; in what is recorded, how often since the last time.
+    pub count: u64,
+}
+
+/// Other words for a session's history, and an event that tells of it: all of it is kept, or nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewrite {
+    /// What is added, with the session's line and snapshot as they are after all of it.
+    pub stream: StreamAppend,
+    /// Events that are there already: actor and body are replaced, everything else stays.
+    pub events: Vec<EventRow>,
+    /// Takes the place of all that is kept of the session's activity.
+    pub activity: Vec<ActivityRow>,
+    /// Takes the place of all items of the session.
+    pub items: Vec<ItemRow>,
+}

@@ -1,5 +1,6 @@
 //! The store in one SQLite file. Knows SQL and the disk; never reads what is inside an event or a snapshot.
 
+mod activity;
 mod agents;
 mod append;
 mod columns;
@@ -12,6 +13,7 @@ mod mount;
 mod open;
 mod outcome;
 mod queries;
+mod rewrite;
 mod turn;
 mod upkeep;
 
@@ -21,8 +23,8 @@ mod tests;
 pub use open::Access;
 
 use crate::{
-    AgentRow, Batch, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed, Loaded,
-    ReadyQuery, Result, Store,
+    ActivityRow, AgentRow, Batch, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
+    Loaded, ReadyQuery, Result, Rewrite, Store,
 };
 use detached::TemporaryCopy;
 use jiff::Timestamp;
@@ -177,6 +179,34 @@ impl Store for SqliteStore {
 
     fn dependents(&self, session: &SessionId, id: &ItemId) -> Result<Vec<ItemRow>> {
         items::dependents(&self.connection, session, id).map_err(self.fail("looking for what depends"))
+    }
+
+    fn record_activity(
+        &mut self,
+        session: &SessionId,
+        rows: &[ActivityRow],
+        patience: Duration,
+    ) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.in_turn(patience, |store| {
+            activity::record(&store.connection, session, rows).map_err(store.fail("keeping activity"))
+        })
+    }
+
+    fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>> {
+        activity::newest(&self.connection, session, limit).map_err(self.fail("reading activity"))
+    }
+
+    fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {
+        let done = self.in_turn(PATIENCE, |store| store.rewrite_in_turn(rewrite, answers));
+        self.turn = None;
+        done
+    }
+
+    fn erase(&mut self, patience: Duration) -> Result<bool> {
+        self.in_turn(patience, Self::erase_in_turn)
     }
 
     fn info(&self) -> Result<Info> {

@@ -7,6 +7,7 @@ use model::gate::shown;
 use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
 use std::fmt::Write;
+use store::{ActivityKind, ActivityRow};
 
 /// How closely things are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +101,8 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
         optional(by_kind("Overridden", NoteKind::Override)),
         optional(warnings(brief, detail)),
         optional(by_kind("Notes", NoteKind::Note)),
+        optional(touched(brief, detail)),
+        optional(commands_run(brief, detail)),
         optional(here_now(brief)),
     ]
     .into_iter()
@@ -400,6 +403,42 @@ fn warnings(brief: &Brief, detail: Detail) -> String {
         .map(|warning| format!("- {}\n", defused(&warning.message, detail.longest_text())))
         .collect();
     format!("## Warnings\n{}", lines.join(""))
+}
+
+fn touched(brief: &Brief, detail: Detail) -> String {
+    let files: Vec<String> = brief.activity(ActivityKind::File).map(|row| defused(&row.what, 200)).collect();
+    if files.is_empty() {
+        return String::new();
+    }
+    let shown = files.len().min(detail.longest_list().min(20));
+    let more = match files.len() - shown {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    format!("## Touched since the start\n{}{more}\n", files[..shown].join(", "))
+}
+
+fn commands_run(brief: &Brief, detail: Detail) -> String {
+    let rows: Vec<&ActivityRow> = brief.activity(ActivityKind::Command).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text = "## Commands run\n".to_owned();
+    let shown = detail.longest_list().min(10);
+    for row in rows.iter().take(shown) {
+        let _ = write!(text, "- {}", defused(&row.what, detail.longest_text().min(200)));
+        if let Some(outcome) = &row.detail {
+            let _ = write!(text, ": {}", defused(outcome, 80));
+        }
+        if row.count > 1 {
+            let _ = write!(text, ", {} times", row.count);
+        }
+        let _ = writeln!(text, ", {}", ago(row.at, brief.now));
+    }
+    if let Some(more) = rows.len().checked_sub(shown).filter(|more| *more > 0) {
+        let _ = writeln!(text, "- and {more} more");
+    }
+    text
 }
 
 fn here_now(brief: &Brief) -> String {

@@ -4,6 +4,7 @@ mod load;
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
+use crate::execute::activate::check_fields;
 use crate::execute::plan::{Change, Plan};
 use crate::execute::{Answer, bounded};
 use crate::items::read_item;
@@ -11,13 +12,12 @@ use load::Loading;
 use model::actor::Actor;
 use model::command::items::{AddItem, Context, Count, ItemCommand, ItemEdit, decide, renewals};
 use model::event::{Event, Recorded};
-use model::gate::{Given, guess};
+use model::gate::Given;
 use model::id::{InvalidId, ItemId, Name};
 use model::item::{ItemBook, LEASE_SECONDS};
 use model::refusal::{ItemRefusal, Refusal};
 use model::session::Session;
 use model::workflow::PhaseDefinition;
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A title stands on one line of a list.
@@ -52,6 +52,7 @@ pub struct ItemSetting {
 enum Asked {
     Add(ItemAdd),
     Claim { id: Option<ItemId>, seconds: u64 },
+    Set { id: ItemId, setting: ItemSetting },
     Known(ItemCommand),
 }
 
@@ -99,15 +100,9 @@ impl Engine {
 
     pub fn item_set(&mut self, id: &str, setting: &ItemSetting) -> Result<Answer> {
         bounded_fields(&setting.fields)?;
-        let edit = ItemEdit {
-            title: setting.title.as_deref().map(titled).transpose()?,
-            order: setting.order,
-            fields: guessed(&setting.fields),
-            counters: setting.counters.clone(),
-            needs: parse_all(&setting.needs)?,
-            no_longer: parse_all(&setting.no_longer)?,
-        };
-        self.item_command("item set", ItemCommand::Set { id: parse(id)?, edit })
+        let id = parse(id)?;
+        let arguments = format!("{id} {setting:?}");
+        self.item_change("item set", &arguments, &Asked::Set { id, setting: setting.clone() })
     }
 
     fn item_command(&mut self, name: &str, command: ItemCommand) -> Result<Answer> {
@@ -153,6 +148,17 @@ impl Engine {
                 None => Err(nothing_ready(session)),
             },
             Asked::Add(request) => self.item_to_add(request, session, loading).map(ItemCommand::Add),
+            Asked::Set { id, setting } => {
+                let edit = ItemEdit {
+                    title: setting.title.as_deref().map(titled).transpose()?,
+                    order: setting.order,
+                    fields: check_fields(&self.definition_of(session)?, &setting.fields)?,
+                    counters: setting.counters.clone(),
+                    needs: parse_all(&setting.needs)?,
+                    no_longer: parse_all(&setting.no_longer)?,
+                };
+                Ok(ItemCommand::Set { id: id.clone(), edit })
+            }
         }
     }
 
@@ -192,7 +198,7 @@ impl Engine {
             phase: request.phase.clone().or_else(|| parent.is_none().then(|| home.phase.to_string())),
             parent: request.parent.as_deref().map(parse).transpose()?,
             needs: parse_all(&request.needs)?,
-            fields: guessed(&request.fields),
+            fields: check_fields(&self.definition_of(session)?, &request.fields)?,
         })
     }
 
@@ -263,7 +269,8 @@ impl Engine {
             return Ok(None);
         }
         let at = self.clock.now();
-        let mut events = self.history(&session.id)?;
+        let mut events =
+            if plan.history.is_empty() { self.history(&session.id)? } else { plan.history.clone() };
         for event in &plan.subject.events {
             let version = events.last().map_or(0, |last| last.version) + 1;
             events.push(Recorded { version, at, actor: actor.clone(), event: event.clone() });
@@ -344,8 +351,4 @@ fn bounded_fields(fields: &BTreeMap<String, Given>) -> Result<()> {
         };
     }
     Ok(())
-}
-
-fn guessed(fields: &BTreeMap<String, Given>) -> BTreeMap<String, Value> {
-    fields.iter().map(|(name, value)| (name.clone(), guess(value))).collect()
 }

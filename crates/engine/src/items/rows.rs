@@ -1,8 +1,9 @@
 //! An item as a row of the store, and back.
 
 use crate::error::{Error, Result};
+use model::event::Recorded;
 use model::id::SessionId;
-use model::item::Item;
+use model::item::{Item, ItemBook};
 use store::ItemRow;
 
 pub(crate) fn item_row(session: &SessionId, item: &Item) -> Result<ItemRow> {
@@ -21,6 +22,11 @@ pub(crate) fn item_row(session: &SessionId, item: &Item) -> Result<ItemRow> {
         depends_on: item.depends_on.clone(),
         body,
     })
+}
+
+/// All items that a whole log makes.
+pub(crate) fn item_rows(session: &SessionId, events: &[Recorded]) -> Result<Vec<ItemRow>> {
+    ItemBook::fold(events).iter().map(|item| item_row(session, item)).collect()
 }
 
 pub(crate) fn read_item(row: &ItemRow) -> Result<Item> {

@@ -20,11 +20,22 @@ impl MemoryStore {
 
     pub(super) fn keep_items(&mut self, batch: &Batch) {
         for replaced in &batch.replace_items {
-            self.items.retain(|_, row| row.session != replaced.session);
+            self.replace_items(&replaced.session, &replaced.rows);
         }
-        for row in item_rows(batch) {
-            self.items.insert((folded(row.session.as_str()), row.id.key()), row.clone());
+        for row in &batch.items {
+            self.keep_item(row);
         }
+    }
+
+    pub(super) fn replace_items(&mut self, session: &SessionId, rows: &[ItemRow]) {
+        self.items.retain(|_, row| row.session != *session);
+        for row in rows {
+            self.keep_item(row);
+        }
+    }
+
+    fn keep_item(&mut self, row: &ItemRow) {
+        self.items.insert((folded(row.session.as_str()), row.id.key()), row.clone());
     }
 
     pub(super) fn items_where(

@@ -32,7 +32,7 @@ impl SqliteStore {
 }
 
 /// Why a transaction ends without a commit.
-enum Stop {
+pub(super) enum Stop {
     Refused(Error),
     Failed(rusqlite::Error),
 }
@@ -49,7 +49,7 @@ impl From<Error> for Stop {
     }
 }
 
-type Step<T> = std::result::Result<T, Stop>;
+pub(super) type Step<T> = std::result::Result<T, Stop>;
 
 fn write(connection: &Connection, batch: &Batch) -> Step<()> {
     if let Some(key) = &batch.key {
@@ -61,8 +61,7 @@ fn write(connection: &Connection, batch: &Batch) -> Step<()> {
     }
     let numbers = keep_lines(connection, &batch.streams)?;
     for (stream, number) in batch.streams.iter().zip(numbers) {
-        keep_events(connection, number, &stream.events)?;
-        keep_snapshot(connection, number, &stream.snapshot)?;
+        keep_history(connection, number, stream)?;
     }
     for binding in &batch.bindings {
         if !agents::bind(connection, binding)? {
@@ -94,6 +93,19 @@ fn keep_items(connection: &Connection, batch: &Batch) -> Step<()> {
         known = Some((&row.session, number));
         items::keep(connection, number, row)?;
     }
+    Ok(())
+}
+
+/// What a change of one session alone keeps; gives the session's number.
+pub(super) fn keep_stream(connection: &Connection, stream: &StreamAppend) -> Step<i64> {
+    let number = keep_line(connection, stream)?;
+    keep_history(connection, number, stream)?;
+    Ok(number)
+}
+
+fn keep_history(connection: &Connection, number: i64, stream: &StreamAppend) -> Step<()> {
+    keep_events(connection, number, &stream.events)?;
+    keep_snapshot(connection, number, &stream.snapshot)?;
     Ok(())
 }
 

@@ -5,8 +5,8 @@ use model::id::{ItemId, SessionId};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::{
-    Access, AgentRow, Batch, Change, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed, Loaded,
-    ReadyQuery, Result, SqliteStore, Store,
+    Access, ActivityRow, AgentRow, Batch, Change, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow,
+    Listed, Loaded, ReadyQuery, Result, Rewrite, SqliteStore, Store,
 };
 
 pub(crate) struct Reopening {
@@ -121,6 +121,27 @@ impl Store for Reopening {
 
     fn dependents(&self, session: &SessionId, id: &ItemId) -> Result<Vec<ItemRow>> {
         self.reader()?.dependents(session, id)
+    }
+
+    fn record_activity(
+        &mut self,
+        session: &SessionId,
+        rows: &[ActivityRow],
+        patience: Duration,
+    ) -> Result<()> {
+        self.writer()?.record_activity(session, rows, patience)
+    }
+
+    fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>> {
+        self.reader()?.activity(session, limit)
+    }
+
+    fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {
+        self.writer()?.rewrite(rewrite, answers)
+    }
+
+    fn erase(&mut self, patience: Duration) -> Result<bool> {
+        self.writer()?.erase(patience)
     }
 
     fn info(&self) -> Result<Info> {
