@@ -17,6 +17,7 @@ mod gate;
 mod history;
 mod hook;
 mod init;
+mod item;
 mod list;
 mod log;
 mod man;
@@ -81,6 +82,7 @@ const ENTRIES: &[Entry] = &[
     entry::<skip::Skip>("skip"),
     entry::<fail::Fail>("fail"),
     entry::<artifact::ArtifactCommand>("artifact"),
+    entry::<item::ItemCommand>("item"),
     entry::<note::NoteCommand>("note"),
     entry::<pause::Pause>("pause"),
     entry::<resume::Resume>("resume"),

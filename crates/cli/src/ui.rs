@@ -4,6 +4,7 @@ pub mod ask;
 pub mod brief;
 pub mod diff;
 pub mod history;
+pub mod items;
 pub mod list;
 pub mod log;
 pub mod progress;

@@ -4,6 +4,7 @@ mod activate;
 mod advance;
 mod artifacts;
 mod bundle;
+mod items;
 mod phases;
 mod plan;
 mod purge;
@@ -15,6 +16,7 @@ mod undo;
 pub use activate::StartRequest;
 pub use advance::{AdvanceRequest, GateTried};
 pub use bundle::BundleMade;
+pub use items::{ItemAdd, ItemSetting};
 pub use phases::TrustedCommand;
 pub use purge::PurgePreview;
 pub use revisit::{FieldChange, FileChange, RevisitPreview, RevisitRequest};
@@ -24,6 +26,7 @@ use crate::disk::Operation;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::failpoint;
+use crate::items::ItemView;
 use crate::view::{self, Material, View};
 use crate::workspace::ensure_ignored;
 use model::command::{Command, REASON_USER_REQUEST, decide};
@@ -168,16 +171,16 @@ impl Engine {
         Err(Error::Contended)
     }
 
-    fn keep(&mut self, plan: Plan, fingerprint: &str) -> Result<Answer> {
+    fn keep(&mut self, mut plan: Plan, fingerprint: &str) -> Result<Answer> {
         let now = self.clock.now();
         let agent = self.asking_agent()?;
         let actor = self.actor(agent.as_ref());
-        let kept = plan.fold(now, &actor)?;
-        let mut answer = Answer {
-            view: self.view_of(&kept.subject, kept.number, kept.already)?,
-            said: kept.said,
-            gate_failed: kept.gate_failed,
-        };
+        self.renew_leases(&mut plan, &actor)?;
+        plan.restored = self.restored_items(&plan, &actor)?;
+        let mut kept = plan.fold(now, &actor)?;
+        let mut view = self.view_after(&kept.subject, kept.number, kept.already, &kept.batch)?;
+        view.item = kept.item.take().map(|item| ItemView::of(item, &actor, now));
+        let mut answer = Answer { view, said: kept.said, gate_failed: kept.gate_failed };
         let mut batch = kept.batch;
         // What changes nothing is kept only under a key: it must answer the same when it is repeated later.
         if batch.streams.is_empty() && self.options.key.is_none() {
@@ -186,7 +189,8 @@ impl Engine {
         if let Some(key) = &self.options.key {
             batch.key = Some(plan::key_row(key, fingerprint, &answer, now)?);
         }
-        match kept.operation {
+        // What was done before brings no work on files with it.
+        match kept.operation.filter(|_| !batch.streams.is_empty()) {
             Some(operation) => answer.said.extend(self.append_with(&batch, operation, &kept.subject)?),
             None => self.append(&batch)?,
         }
@@ -235,6 +239,11 @@ impl Engine {
 
     /// The session as every front end shows it.
     pub(crate) fn view_of(&self, session: &Session, number: u64, already: bool) -> Result<View> {
+        self.view_after(session, number, already, &Batch::default())
+    }
+
+    /// The same, as it is once this batch is kept.
+    fn view_after(&self, session: &Session, number: u64, already: bool, batch: &Batch) -> Result<View> {
         let laid_over = self.expired_since(session).map(|_| self.laid_over(session.clone()));
         let session = laid_over.as_ref().unwrap_or(session);
         let run = session.run().ok_or_else(|| Error::BrokenLog {
@@ -257,6 +266,7 @@ impl Engine {
             name_session: self.must_be_named(session)?,
             warnings: self.warnings_about(session, run),
             already,
+            items: self.items_seen(session, run, batch)?,
         }))
     }
 

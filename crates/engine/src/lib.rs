@@ -18,6 +18,7 @@ mod expiry;
 mod failpoint;
 mod files;
 mod history;
+mod items;
 mod next;
 mod place;
 mod presence;
@@ -40,13 +41,14 @@ pub use engine::{Caller, Engine, Intent, Options, PATIENCE, Progress};
 pub use error::{Class, Error, FileMistake, Result};
 pub use exec::{Context, Ran};
 pub use execute::{
-    AdvanceRequest, Answer, BundleMade, FieldChange, FileChange, GateTried, PurgePreview, RevisitPreview,
-    RevisitRequest, StartRequest, TrustedCommand, Undone,
+    AdvanceRequest, Answer, BundleMade, FieldChange, FileChange, GateTried, ItemAdd, ItemSetting,
+    PurgePreview, RevisitPreview, RevisitRequest, StartRequest, TrustedCommand, Undone,
 };
 pub use history::{
     AttemptLine, CheckpointLine, DiffReport, History, PauseLine, PhaseLine, RevisionLine, RunLine, UndoLine,
     WhoLine,
 };
+pub use items::{ItemListRequest, ItemListing, ItemView, PhaseItems};
 pub use next::Next;
 pub use place::Project;
 pub use presence::AgentIdentity;

@@ -1,6 +1,7 @@
 //! What to do next: one sentence and the command for it, which runs as it is printed.
 
 use crate::view::{Material, produced};
+use crate::words::{moment, one_line};
 use model::gate::CheckResult;
 use model::id::Name;
 use model::lifecycle::Lifecycle;
@@ -10,6 +11,8 @@ use model::session::{RevisionMade, Session};
 use model::workflow::PhaseDefinition;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
+
+const LONGEST_TITLE: usize = 200;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Next {
@@ -72,6 +75,12 @@ fn advance(material: &Material<'_>) -> Next {
     }
     command.push_str(&naming(material));
     let failed = phase.last_attempt().filter(|_| phase.last_attempt_failed());
+    let waits_for_items_alone = failed.is_none_or(|attempt| {
+        attempt.report.checks.iter().filter(|check| check.failed()).all(|check| check.kind == "items")
+    });
+    if material.items.counts.open() > 0 && waits_for_items_alone {
+        return item(material);
+    }
     let Some(attempt) = failed else {
         return Next { summary: begin(material, defined), command: Some(command) };
     };
@@ -87,6 +96,27 @@ fn advance(material: &Material<'_>) -> Next {
         command = format!("leftoff approve {check}{}", naming(material));
     }
     Next { summary: mend(run, &missing), command: Some(command) }
+}
+
+/// Items come before the phase's gate: the one that the asking one holds, else the first that is free.
+fn item(material: &Material<'_>) -> Next {
+    let counts = material.items.counts;
+    let done = format!("{} of {} done", counts.done, counts.total);
+    let Some(next) = &material.items.next else {
+        let summary = format!(
+            "No item is ready ({done}): the others are held by somebody, wait for another item or are blocked."
+        );
+        return Next { summary, command: Some(format!("leftoff item list{}", naming(material))) };
+    };
+    let (verb, held) = match next.item.lease.as_ref().filter(|_| next.mine) {
+        Some(lease) => ("done", format!("yours until {}; ", moment(lease.until, material.now))),
+        None => ("claim", String::new()),
+    };
+    let title = one_line(&next.item.title, LONGEST_TITLE);
+    Next {
+        summary: format!("Item {}: {title} ({held}{done})", next.id()),
+        command: Some(format!("leftoff item {verb} {}{}", next.id(), naming(material))),
+    }
 }
 
 /// The check that must be approved, when nothing else is missing.

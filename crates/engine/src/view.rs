@@ -1,6 +1,7 @@
 //! The one shape that every front end shows: a session as it is now. Built from the model, never stored.
 
 use crate::error::Error;
+use crate::items::{ItemView, ItemsSeen};
 use crate::next::Next;
 use crate::place::workspace_of;
 use jiff::Timestamp;
@@ -8,6 +9,7 @@ use model::actor::Actor;
 use model::artifact::Artifact;
 use model::gate::{Attempt, AttemptOutcome, CheckOutcome, CheckResult};
 use model::id::Name;
+use model::item::ItemCounts;
 use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
 use model::phase::{Phase, PhaseState};
@@ -38,7 +40,13 @@ pub struct View {
     pub current_phase: CurrentPhase,
     pub completed_phases: Vec<u32>,
     pub progress: Progress,
-    pub items: Vec<Value>,
+    /// The first of the current phase that are not done; `leftoff item list` has more.
+    pub items: Vec<ItemView>,
+    /// Of the current phase.
+    pub item_counts: ItemCounts,
+    /// The item that the command was about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<ItemView>,
     pub artifacts: Vec<Artifact>,
     /// The last few; `leftoff show` has them all.
     pub revisions: Vec<RevisionMade>,
@@ -190,6 +198,7 @@ pub(crate) struct Material<'a> {
     pub(crate) name_session: bool,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) already: bool,
+    pub(crate) items: ItemsSeen,
 }
 
 pub(crate) fn build(material: Material<'_>) -> View {
@@ -228,7 +237,9 @@ pub(crate) fn build(material: Material<'_>) -> View {
         },
         completed_phases: completed(run),
         progress: Progress::of(session, run, now),
-        items: Vec::new(),
+        item_counts: material.items.counts,
+        items: material.items.open,
+        item: None,
         artifacts: session.artifacts.values().cloned().collect(),
         revisions: session.revisions.clone(),
         notes: session.notes.clone(),

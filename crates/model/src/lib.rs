@@ -9,6 +9,7 @@ pub mod event;
 pub mod expiry;
 pub mod gate;
 pub mod id;
+pub mod item;
 pub mod lifecycle;
 pub mod lineage;
 pub mod nearest;

@@ -45,6 +45,8 @@ impl Engine {
         let fingerprint = self.fingerprint("undo", &format!("{to:?}"));
         self.execute(&fingerprint, |engine| {
             let subject = engine.select(Want::Latest)?;
+            // Going back to an earlier state starts from the log, whatever time has laid over it since.
+            engine.take_up(&subject)?;
             let (loaded, session) = engine.load(&subject)?;
             let history = engine.history(&subject)?;
             let actor = engine.actor(engine.asking_agent()?.as_ref());
