@@ -26,7 +26,7 @@ impl Globals {
             Arg::new(name).long(name).value_name(word).help(help).global(true)
         };
         command.next_help_heading("Everywhere").args([
-            value("project", "DIR", "Project folder [default: the nearest one above this folder]")
+            value("project", "DIR", "Project folder [default: this folder or the nearest one above it that is a project]")
                 .value_hint(ValueHint::DirPath)
                 .value_parser(clap::value_parser!(PathBuf)),
             value(
@@ -34,13 +34,13 @@ impl Globals {
                 "ID",
                 "Session: its id, the beginning of one, or its number in `list` [env: LEFTOFF_SESSION]",
             ),
-            value("key", "K", "Makes the command count once: the same key answers as the first time"),
-            flag("json", "One JSON document on stdout"),
+            value("key", "K", "Makes a change count once: the same command with the same key answers as the first time, for 7 days"),
+            flag("json", "Answer with one JSON document on stdout; a failure is one on stderr"),
             value("color", "WHEN", "Colours: auto, always or never [default: auto]")
                 .value_parser(["auto", "always", "never"]),
-            flag("quiet", "No talk on stderr").short('q'),
+            flag("quiet", "Only data and errors: no other talk on stderr").short('q'),
             flag("verbose", "More talk on stderr").short('v'),
-            flag("yes", "Answer every question with yes"),
+            flag("yes", "Answer every question with yes (this version asks none)"),
         ])
     }
 

@@ -12,12 +12,13 @@ use globals::Globals;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    let arguments = arguments::without_help_command(std::env::args_os().collect());
     // A hook never ends with an agent's "blocked", whatever is wrong with us or with how we were called.
-    if arguments.get(1).is_some_and(|word| word == "hook") && !asks_for_help(&arguments) {
-        return hooks::run(&arguments[2..]);
-    }
     let wanted = arguments::subcommand(&arguments);
+    if wanted.as_deref() == Some("hook") && !asks_for_help(&arguments) {
+        let behind = arguments.iter().skip_while(|word| *word != "hook").skip(1);
+        return hooks::run(&behind.cloned().collect::<Vec<_>>());
+    }
     let matches = match commands::parser(wanted.as_deref()).try_get_matches_from(&arguments) {
         Ok(matches) => matches,
         Err(error) => return failure::usage(&error, &arguments),

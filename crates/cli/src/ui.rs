@@ -117,13 +117,15 @@ impl Out {
 
     pub fn warn(&self, text: &str) {
         if !self.quiet && !self.json {
+            let text = without_controls(text);
             self.raw_error(&format!("{} {text}", painted(self.error_colour, Tone::Warning, "warning:")));
         }
     }
 
     pub fn error(&self, message: &str, hint: Option<&str>) {
+        let message = without_controls(message);
         self.raw_error(&format!("{} {message}", painted(self.error_colour, Tone::Bad, "error:")));
-        if let Some(hint) = hint {
+        if let Some(hint) = hint.map(without_controls) {
             self.raw_error(&format!("{} {hint}", painted(self.error_colour, Tone::Faint, "hint:")));
         }
     }
@@ -137,6 +139,11 @@ impl Out {
 pub fn set_in(blanks: usize, text: &str, out: &Out) -> String {
     let line = wrapped(text, out.width.saturating_sub(blanks), blanks + 2);
     format!("{:blanks$}{line}\n", "")
+}
+
+/// What was typed or read may be part of a message, and must not steer the terminal.
+fn without_controls(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
 fn painted(colour: bool, tone: Tone, text: &str) -> String {

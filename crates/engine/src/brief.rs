@@ -4,6 +4,7 @@ mod markdown;
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
+use crate::failpoint;
 use crate::presence::AgentIdentity;
 use crate::query::Current;
 use crate::view::View;
@@ -42,11 +43,6 @@ impl Brief {
     pub fn notes(&self, kind: NoteKind) -> impl Iterator<Item = &Note> {
         self.session.notes.iter().filter(move |note| note.kind == kind)
     }
-
-    /// What still waits for somebody.
-    pub fn open_notes(&self) -> impl Iterator<Item = &Note> {
-        self.session.notes.iter().filter(|note| note.is_open())
-    }
 }
 
 impl Brief {
@@ -68,6 +64,7 @@ impl Engine {
     /// going on, and told about it.
     pub fn agent_arrived(&mut self, identity: &AgentIdentity, patience: Duration) -> Result<Option<Brief>> {
         self.caller.agent = Some(identity.clone());
+        failpoint::reached("agent-arrived");
         let session = self.unfinished()?;
         // Not being able to say that somebody is here is no reason to leave them without the brief.
         let greeted = self.greet(identity, session.clone(), patience);

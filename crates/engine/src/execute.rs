@@ -101,9 +101,8 @@ impl Engine {
             let was_active = session.lifecycle.name() == "active";
             let mut plan = Plan::of(Change { number: loaded.number, before: Some(session), events });
             plan.definitions.push(plan::definition_row(&workflow)?);
-            // A finished session that begins another run is active again, and takes the place of what was.
             if !was_active {
-                engine.make_room(&mut plan, &subject)?;
+                engine.active_again(&mut plan, &subject)?;
             }
             Ok(plan)
         })
@@ -159,7 +158,8 @@ impl Engine {
             gate_failed: kept.gate_failed,
         };
         let mut batch = kept.batch;
-        if batch.streams.is_empty() {
+        // What changes nothing is kept only under a key: it must answer the same when it is repeated later.
+        if batch.streams.is_empty() && self.options.key.is_none() {
             return Ok(answer);
         }
         if let Some(key) = &self.options.key {
@@ -169,19 +169,20 @@ impl Engine {
         self.store.append(&batch)?;
         failpoint::reached("after-append");
         if kept.is_new {
-            return self.with_its_number(answer);
+            return Ok(self.with_its_number(answer));
         }
         Ok(answer)
     }
 
-    /// A new session's number is the store's to give.
-    fn with_its_number(&self, mut answer: Answer) -> Result<Answer> {
-        if let Ok(id) = SessionId::parse(&answer.view.session_id)
-            && let Some(loaded) = self.store.load(&id)?
+    /// A new session's number is the store's to give. The session is kept: not finding the number out is no failure.
+    fn with_its_number(&self, mut answer: Answer) -> Answer {
+        if answer.view.number == 0
+            && let Ok(id) = SessionId::parse(&answer.view.session_id)
+            && let Ok(Some(loaded)) = self.store.load(&id)
         {
             answer.view.number = loaded.number;
         }
-        Ok(answer)
+        answer
     }
 
     /// The session as every front end shows it.
@@ -220,7 +221,8 @@ impl Engine {
         if row.fingerprint != fingerprint {
             return Err(Error::KeyUsed { key: key.clone() });
         }
-        Ok(serde_json::from_str(&row.answer).ok())
+        // The answer was kept in the same transaction as the session, before its number was known.
+        Ok(serde_json::from_str(&row.answer).ok().map(|answer| self.with_its_number(answer)))
     }
 
     /// Tells one command from another under the same key. A hash: what a command was given may hold a secret, and

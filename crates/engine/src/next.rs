@@ -93,12 +93,15 @@ fn mend(run: &Run, checks: &[CheckResult]) -> String {
         .iter()
         .filter(|check| check.failed())
         .map(|check| match &check.help {
-            Some(help) => help.trim_end_matches('.').to_owned(),
-            None => format!("make '{}' hold", check.id),
+            Some(help) => format!("{}.", help.trim().trim_end_matches('.')),
+            None => match &check.needed {
+                Some(needed) => format!("Make '{}' hold: {needed}.", check.id),
+                None => format!("Make '{}' hold.", check.id),
+            },
         })
         .collect();
     let phase = run.current();
-    format!("{}; then try phase {} ({}) again.", remedies.join("; "), run.current_number(), phase.id())
+    format!("{} Then try phase {} ({}) again.", remedies.join(" "), run.current_number(), phase.id())
 }
 
 fn begin(material: &Material<'_>, defined: Option<&PhaseDefinition>) -> String {

@@ -79,7 +79,7 @@ impl Refusal {
     pub fn hint(&self) -> String {
         match self {
             Self::PhaseNotCurrent { current, .. } => {
-                format!("complete '{current}' first: leftoff advance --phase {current}")
+                format!("complete '{current}' first")
             }
             Self::PhaseNotReached { current, .. } => {
                 format!("go on with: leftoff advance --phase {current}")
@@ -101,8 +101,8 @@ impl Refusal {
                     "begin the next run with: leftoff run start {workflow}, or end the session: leftoff close"
                 )
             }
-            Self::Unfinished { current, .. } => format!(
-                "go on with: leftoff advance --phase {current}, or close it as it is: leftoff close --force"
+            Self::Unfinished { session, current, .. } => format!(
+                "go on with phase '{current}', or close it as it is: leftoff close --force --session {session}"
             ),
             Self::UnknownNote { highest: 0, .. } => "this session has no notes yet".to_owned(),
             Self::UnknownNote { highest, .. } => {

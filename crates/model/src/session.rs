@@ -370,12 +370,12 @@ impl Session {
         }
     }
 
-    /// Time since the pause began is no working time of the phase that it interrupted.
+    /// Time since work stopped is no working time of the phase that was interrupted.
     fn settle_pause(&mut self, until: Timestamp) {
-        let Lifecycle::Paused { at, .. } = self.lifecycle else { return };
+        let stopped = self.working_until(until);
         let Some(phase) = self.run_mut().and_then(Run::current_mut) else { return };
         if matches!(phase.state, PhaseState::InProgress { .. }) {
-            phase.paused_seconds = phase.paused_seconds.saturating_add(seconds_between(at, until));
+            phase.paused_seconds = phase.paused_seconds.saturating_add(seconds_between(stopped, until));
         }
     }
 

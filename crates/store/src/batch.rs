@@ -7,10 +7,10 @@ use jiff::{SignedDuration, Timestamp};
 const KEY_LIFETIME: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// Of these layouts a worktree has one active session at most; the others keep the statuses they know.
-pub(crate) const LAYOUTS_WITH_ONE_ACTIVE: [&str; 2] = ["native", "ccw"];
+const LAYOUTS_WITH_ONE_ACTIVE: [&str; 2] = ["native", "ccw"];
 
-/// The five lifecycles, as rows spell them.
-pub(crate) const ACTIVE: &str = "active";
+/// The lifecycle that takes a worktree's place, as rows spell it.
+const ACTIVE: &str = "active";
 
 /// Whether this session takes its worktree's one place for an active session.
 pub(crate) fn takes_the_worktree(row: &SessionRow) -> bool {

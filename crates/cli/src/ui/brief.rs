@@ -21,7 +21,7 @@ pub fn text(brief: &Brief, out: &Out) -> String {
         completed(brief, out),
         failed(brief, out),
         status(brief, out),
-        notes("Blocked, open:", brief.open_notes(), brief, out),
+        notes("Blocked, open:", brief.session.open_notes().into_iter(), brief, out),
         notes("Decided:", brief.notes(NoteKind::Decision), brief, out),
         notes("Tried, did not work:", brief.notes(NoteKind::Tried), brief, out),
         notes("Assumed:", brief.notes(NoteKind::Assumption), brief, out),
@@ -37,7 +37,8 @@ pub fn text(brief: &Brief, out: &Out) -> String {
 
 fn identity(brief: &Brief, out: &Out) -> String {
     let view = &brief.session;
-    let heading = format!("Session {}: {}", view.session_id, view.workflow.name);
+    let run = if view.run.ordinal > 1 { format!(", run {}", view.run.ordinal) } else { String::new() };
+    let heading = format!("Session {}: {}{run}", view.session_id, view.workflow.name);
     let mut text = format!("{}\n", out.paint(Tone::Heading, &heading));
     text.push_str(&row("", &view.title, out));
     if let Some(goal) = &view.goal {
@@ -45,6 +46,9 @@ fn identity(brief: &Brief, out: &Out) -> String {
     }
     if let Some(target) = &view.target {
         text.push_str(&row("Target: ", target, out));
+    }
+    if let Some(branch) = &brief.branch {
+        text.push_str(&row("Branch: ", branch, out));
     }
     text
 }
@@ -60,6 +64,14 @@ fn progress(brief: &Brief, out: &Out) -> String {
         let started = phase.started_at.map(|at| format!(" (started {})", ago(at, brief.now)));
         let current = format!("Phase {}, {}{}", phase.number, phase.title, started.unwrap_or_default());
         text.push_str(&row("Current: ", &current, out));
+        let was_paused = phase.paused_seconds > 0 || !matches!(view.lifecycle, Lifecycle::Active);
+        if let Some(seconds) = view.progress.time_in_phase_seconds.filter(|_| was_paused) {
+            text.push_str(&row(
+                "Worked on it: ",
+                &format!("{} (pauses not counted)", duration(seconds)),
+                out,
+            ));
+        }
     }
     if let Some(average) = view.progress.average_phase_seconds {
         text.push_str(&row("Average phase time: ", &duration(average), out));
@@ -83,7 +95,7 @@ fn completed(brief: &Brief, out: &Out) -> String {
         let time = phase.duration_seconds.map(|seconds| format!(" ({})", duration(seconds)));
         let verdict = match &phase.skipped_reason {
             Some(reason) => format!(" skipped: {}", one_line(reason, LONGEST)),
-            None => format!(" checkpoint {}", verdict(phase)),
+            None => verdict(phase),
         };
         let line = format!("{}{}{verdict}", phase.title, time.unwrap_or_default());
         text.push_str(&row(&format!("Phase {}: ", phase.number), &line, out));
@@ -95,13 +107,15 @@ fn completed(brief: &Brief, out: &Out) -> String {
     text
 }
 
-fn verdict(phase: &PhaseView) -> &'static str {
+/// A lenient gate, or a person, lets a phase pass whose checks failed; that is not the same as passing them.
+fn verdict(phase: &PhaseView) -> String {
+    let failed = phase.gate.checks.iter().filter(|check| check.outcome == GateOutcome::Failed);
+    let names: Vec<&str> = failed.map(|check| check.id.as_str()).collect();
     let overridden = phase.attempts.last().is_some_and(|attempt| attempt.report.overridden.is_some());
-    let failed = phase.gate.checks.iter().any(|check| check.outcome == GateOutcome::Failed);
-    match (overridden, failed) {
-        (true, _) => "OVERRIDDEN",
-        (false, true) => "PASSED with warnings",
-        (false, false) => "PASSED",
+    match (overridden, names.is_empty()) {
+        (true, _) => format!(" checkpoint OVERRIDDEN: {}", names.join(", ")),
+        (false, true) => " checkpoint PASSED".to_owned(),
+        (false, false) => format!(" checkpoint passed with warnings: {}", names.join(", ")),
     }
 }
 
@@ -110,7 +124,7 @@ fn failed(brief: &Brief, out: &Out) -> String {
     let heading = format!(
         "Phase {}: {} checkpoint FAILED (attempt {}, {})",
         phase.number,
-        phase.title,
+        one_line(&phase.title, 40),
         phase.attempt_count,
         ago(attempt.at, brief.now)
     );
@@ -145,8 +159,8 @@ fn status(brief: &Brief, out: &Out) -> String {
             }
         }
         Lifecycle::Completed { at, forced } => {
-            let how = if *forced { "Closed early" } else { "Finished" };
-            text.push_str(&row(how, &format!(" {}", ago(*at, brief.now)), out));
+            let how = if *forced { "Closed early " } else { "Finished " };
+            text.push_str(&row(how, &ago(*at, brief.now), out));
         }
         Lifecycle::Failed { error, .. } => text.push_str(&row("Error: ", error, out)),
         Lifecycle::Abandoned { at, reason } => {
@@ -159,7 +173,7 @@ fn status(brief: &Brief, out: &Out) -> String {
         let _ = writeln!(text, "{INDENT}{}", out.paint(Tone::Command, command));
     }
     for warning in &view.warnings {
-        text.push_str(&row("! ", &warning.message, out));
+        text.push_str(&row("Warning: ", &warning.message, out));
     }
     text
 }

@@ -14,7 +14,7 @@ pub fn line(recorded: &Recorded, now: Timestamp, out: &Out) -> String {
         "{:>4}  {:>16}  {:<16}",
         recorded.version,
         moment(recorded.at, now),
-        recorded.actor.to_string()
+        one_line(&recorded.actor.to_string(), 60)
     );
     format!("{}  {}\n", out.paint(Tone::Faint, &when), words(&recorded.event))
 }
@@ -113,7 +113,7 @@ fn evidence(attempt: &AttemptReport) -> String {
     let pairs: Vec<String> = attempt
         .evidence
         .iter()
-        .map(|(name, value)| format!("{name}={}", one_line(&shown(value), 80)))
+        .map(|(name, value)| format!("{}={}", one_line(name, 60), one_line(&shown(value), 80)))
         .collect();
     if pairs.is_empty() { String::new() } else { format!(" ({})", pairs.join(", ")) }
 }

@@ -13,9 +13,11 @@ use store::{ActivityKind, ActivityRow};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detail {
     Full,
-    /// What is done on one line.
-    Short,
     /// Long texts and lists cut.
+    Short,
+    /// What is done on one line as well.
+    Line,
+    /// All of it cut to the bone.
     Tight,
 }
 
@@ -23,7 +25,7 @@ impl Detail {
     fn longest_text(self) -> usize {
         match self {
             Self::Full => 500,
-            Self::Short => 200,
+            Self::Short | Self::Line => 200,
             Self::Tight => 80,
         }
     }
@@ -31,7 +33,7 @@ impl Detail {
     fn longest_list(self) -> usize {
         match self {
             Self::Full => 50,
-            Self::Short => 10,
+            Self::Short | Self::Line => 10,
             Self::Tight => 3,
         }
     }
@@ -46,20 +48,28 @@ struct Section {
 /// Markdown of at most `budget` tokens, a token being four bytes.
 pub fn markdown(brief: &Brief, budget: Option<usize>) -> String {
     let longest = budget.map_or(usize::MAX, |tokens| tokens.saturating_mul(4));
-    for detail in [Detail::Full, Detail::Short] {
-        let mut sections = sections(brief, detail);
-        loop {
-            let text = joined(&sections);
-            if text.len() <= longest {
-                return text;
-            }
-            let Some(last) = sections.iter().rposition(|section| !section.essential) else { break };
-            sections.remove(last);
-        }
+    let text = joined(&sections(brief, Detail::Full));
+    if text.len() <= longest {
+        return text;
     }
-    let essential: Vec<Section> =
-        sections(brief, Detail::Tight).into_iter().filter(|section| section.essential).collect();
-    joined(&essential)
+    // From here on sections only go, never come back: a larger budget never has less than a smaller one.
+    let mut shorter = sections(brief, Detail::Short);
+    loop {
+        let text = joined(&shorter);
+        if text.len() <= longest {
+            return text;
+        }
+        let Some(last) = shorter.iter().rposition(|section| !section.essential) else { break };
+        shorter.remove(last);
+    }
+    let text = essentials(brief, Detail::Line);
+    if text.len() <= longest { text } else { essentials(brief, Detail::Tight) }
+}
+
+fn essentials(brief: &Brief, detail: Detail) -> String {
+    let kept: Vec<Section> =
+        sections(brief, detail).into_iter().filter(|section| section.essential).collect();
+    joined(&kept)
 }
 
 fn joined(sections: &[Section]) -> String {
@@ -72,10 +82,12 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
     let essential = |text: String| (!text.is_empty()).then_some(Section { text, essential: true });
     let optional = |text: String| (!text.is_empty()).then_some(Section { text, essential: false });
     let by_kind = |title: &str, kind: NoteKind| {
-        let notes: Vec<&Note> = brief.notes(kind).filter(|note| note.resolved_at.is_none()).collect();
+        // The newest first: under a limit the oldest go.
+        let mut notes: Vec<&Note> = brief.notes(kind).collect();
+        notes.reverse();
         listed(title, &notes, brief, detail)
     };
-    let waiting: Vec<&Note> = brief.open_notes().collect();
+    let waiting = brief.session.open_notes();
     [
         essential(head(brief, detail)),
         essential(next(brief, detail)),
@@ -145,9 +157,11 @@ fn standing(brief: &Brief, detail: Detail) -> String {
                 format!(", in the middle of {}", quoted(context, detail.longest_text()))
             });
             format!(
-                "{place}. **Paused** since {}: {}{context}. {figures}.",
+                "{place}{}. **Paused** {}: {}{context}. {figures}{}.",
+                time_in_phase(brief),
                 ago(*at, brief.now),
-                quoted(reason, detail.longest_text())
+                quoted(reason, detail.longest_text()),
+                remaining(brief)
             )
         }
         Lifecycle::Completed { at, forced: false } => {
@@ -220,11 +234,11 @@ fn done(brief: &Brief, detail: Detail) -> String {
     }
     let title = "## Done: do not do again\n";
     match detail {
-        Detail::Full => {
+        Detail::Full | Detail::Short => {
             let lines: Vec<String> = finished.iter().map(|phase| done_line(phase)).collect();
             format!("{title}{}", lines.join(""))
         }
-        Detail::Short | Detail::Tight => {
+        Detail::Line | Detail::Tight => {
             let names: Vec<String> =
                 finished.iter().map(|phase| format!("{} {}", phase.number, phase.id)).collect();
             format!("{title}{}\n", names.join(", "))
@@ -322,8 +336,7 @@ fn listed(title: &str, notes: &[&Note], brief: &Brief, detail: Detail) -> String
         return String::new();
     }
     let mut text = format!("## {title}\n");
-    // The newest first: under a limit the oldest go.
-    for note in notes.iter().rev().take(detail.longest_list()) {
+    for note in notes.iter().take(detail.longest_list()) {
         let _ = writeln!(text, "- {}", note_line(note, brief, detail));
     }
     let left_out = notes.len().saturating_sub(detail.longest_list());
@@ -340,17 +353,19 @@ fn note_line(note: &Note, brief: &Brief, detail: Detail) -> String {
             note.fields.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         let _ = write!(line, " [{}]", pairs(&fields));
     }
-    let _ = write!(line, " ({}, {}", date(note.at), defused(&note.actor.to_string(), 60));
+    let actor = defused(&note.actor.to_string(), 60);
     if note.is_open() {
         let _ = write!(
             line,
-            "; {} {}, settled by `leftoff note resolve {}`",
+            " ({}, {}, {actor}; once settled: `leftoff note resolve {}{}`)",
             note.kind.name(),
             ago(note.at, brief.now),
-            note.id
+            note.id,
+            brief.session.naming()
         );
+    } else {
+        let _ = write!(line, " ({}, {actor})", date(note.at));
     }
-    line.push(')');
     line
 }
 

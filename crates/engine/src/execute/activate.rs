@@ -49,7 +49,10 @@ impl Engine {
         let target = request.target.as_deref().map(|text| bounded("the target", text)).transpose()?;
         let mut answer = self.execute(&fingerprint, |engine| {
             let id = match &given_id {
-                Some(id) => id.clone(),
+                Some(id) => {
+                    engine.refuse_taken(id)?;
+                    id.clone()
+                }
                 None => engine.unused_id()?,
             };
             let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
@@ -69,6 +72,7 @@ impl Engine {
             plan.subject.events = engine.started(start, &workflow)?;
             Ok(plan)
         })?;
+        self.introduce(&answer);
         self.prepare_workspace(&workflow, &mut answer);
         Ok(answer)
     }
@@ -106,19 +110,23 @@ impl Engine {
     /// Goes on with a session: the one named, else the one that was paused last.
     pub fn resume(&mut self, asked: Option<&str>) -> Result<Answer> {
         let fingerprint = self.fingerprint("resume", &format!("{asked:?}"));
-        self.execute(&fingerprint, |engine| {
+        let answer = self.execute(&fingerprint, |engine| {
             let subject = engine.resumable(asked)?;
             engine.activate(&subject)
-        })
+        })?;
+        self.introduce(&answer);
+        Ok(answer)
     }
 
     /// Makes another session the active one. It must be named.
     pub fn switch(&mut self, asked: &str) -> Result<Answer> {
         let fingerprint = self.fingerprint("switch", asked);
-        self.execute(&fingerprint, |engine| {
+        let answer = self.execute(&fingerprint, |engine| {
             let subject = engine.resolve(asked)?;
             engine.activate(&subject)
-        })
+        })?;
+        self.introduce(&answer);
+        Ok(answer)
     }
 
     fn activate(&mut self, subject: &SessionId) -> Result<Plan> {
@@ -145,12 +153,28 @@ impl Engine {
         Ok(plan)
     }
 
+    /// A finished session that begins another run is active again, here, and takes the place of what was.
+    pub(super) fn active_again(&self, plan: &mut Plan, subject: &SessionId) -> Result<()> {
+        let parallel = !self.make_room(plan, subject)?;
+        let worktree = self.project.worktree();
+        let Some(session) = &plan.subject.before else { return Ok(()) };
+        let stays = session.worktree == worktree && session.parallel == parallel;
+        let resumed = |event: &Event| matches!(event, Event::SessionResumed { .. });
+        if !stays || plan.subject.events.iter().any(resumed) {
+            plan.subject.events.retain(|event| !resumed(event));
+            plan.subject.events.insert(0, Event::SessionResumed { worktree, parallel });
+        }
+        Ok(())
+    }
+
     /// Pauses what is active here, unless another live agent works on it: then the newcomer stands beside it.
     /// Tells whether there is room for a session that is not parallel.
     pub(super) fn make_room(&self, plan: &mut Plan, newcomer: &SessionId) -> Result<bool> {
         let agent = self.asking_agent()?;
         self.bind(plan, agent.as_ref(), newcomer);
-        let Some(active) = self.store.active(&self.project.worktree())?.filter(|id| id != newcomer) else {
+        // An id in other case is the same one to the store, which refuses it.
+        let is_newcomer = |id: &SessionId| id.as_str().eq_ignore_ascii_case(newcomer.as_str());
+        let Some(active) = self.store.active(&self.project.worktree())?.filter(|id| !is_newcomer(id)) else {
             return Ok(true);
         };
         let others = self.other_live_agents(agent.as_ref())?;
@@ -167,6 +191,18 @@ impl Engine {
         let events = decide(&session, Command::Pause { reason: REASON_SWITCHED.to_owned(), context: None })?;
         plan.others.push(Change { number: loaded.number, before: Some(session), events });
         Ok(true)
+    }
+
+    /// An agent that came before there was a store could not be noted then, and its binding knows no process;
+    /// others must see that it works here.
+    fn introduce(&mut self, answer: &Answer) {
+        let Some(identity) = self.caller.agent.clone() else { return };
+        let row = self.store.agent(&identity.agent, &identity.id);
+        let has_a_process = row.is_ok_and(|row| row.is_some_and(|row| row.pid != 0));
+        if !has_a_process && let Ok(session) = SessionId::parse(&answer.view.session_id) {
+            // The command is done, whatever becomes of this.
+            let _ = self.greet(&identity, Some(session), self.patience);
+        }
     }
 
     fn bind(&self, plan: &mut Plan, agent: Option<&AgentIdentity>, session: &SessionId) {
@@ -213,6 +249,15 @@ impl Engine {
                 worktree: session.worktree.clone(),
                 agent: row.agent.clone(),
             }),
+        }
+    }
+
+    /// Ids that differ only in case would be one folder on some disks. Looked up before anything makes room.
+    fn refuse_taken(&self, id: &SessionId) -> Result<()> {
+        let nearest = self.store.with_prefix(id.as_str(), 1)?.pop();
+        match nearest.filter(|existing| existing.as_str().eq_ignore_ascii_case(id.as_str())) {
+            Some(existing) => Err(Error::IdTaken { existing: existing.to_string() }),
+            None => Ok(()),
         }
     }
 

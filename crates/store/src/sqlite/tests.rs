@@ -52,6 +52,13 @@ fn writing_is_durable_whenever_a_store_is_opened_to_write() {
 }
 
 #[test]
+fn a_store_opened_to_read_cannot_write_even_by_mistake() {
+    let (_folder, store) = new_store();
+    let reader = SqliteStore::open(&store.path, Access::Read).unwrap();
+    assert!(reader.connection.is_readonly(rusqlite::MAIN_DB).unwrap());
+}
+
+#[test]
 fn on_a_shared_file_system_a_rollback_journal_serves_as_well() {
     let folders = tempfile::tempdir().unwrap();
     let mut number = 0;
