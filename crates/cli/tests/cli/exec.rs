@@ -75,7 +75,7 @@ fn without_a_session_a_temporary_workspace_is_kept_only_with_something_in_it() {
 #[test]
 fn what_was_run_is_in_the_brief_once_and_changes_no_version() {
     let sandbox = git();
-    sandbox.run(["start"]).ok();
+    sandbox.at("2026-11-14T10:00:00Z").run(["start"]).ok();
     let before = sandbox.run(["status", "--json"]).ok().json();
     for _ in 0..3 {
         sandbox.run(["exec", "--", "sh", "-c", "exit 1", "--password", "hunter2"]).code(1);
