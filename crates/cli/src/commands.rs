@@ -16,6 +16,7 @@ mod gate;
 mod history;
 mod hook;
 mod init;
+mod item;
 mod list;
 mod log;
 mod man;
@@ -77,6 +78,7 @@ const ENTRIES: &[Entry] = &[
     entry::<rollback::Rollback>("rollback"),
     entry::<skip::Skip>("skip"),
     entry::<fail::Fail>("fail"),
+    entry::<item::ItemCommand>("item"),
     entry::<note::NoteCommand>("note"),
     entry::<pause::Pause>("pause"),
     entry::<resume::Resume>("resume"),

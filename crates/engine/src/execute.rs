@@ -3,6 +3,7 @@
 mod activate;
 mod advance;
 mod bundle;
+mod items;
 mod phases;
 mod plan;
 mod purge;
@@ -12,6 +13,7 @@ mod undo;
 pub use activate::StartRequest;
 pub use advance::{AdvanceRequest, GateTried};
 pub use bundle::BundleMade;
+pub use items::{ItemAdd, ItemSetting};
 pub use phases::TrustedCommand;
 pub use purge::PurgePreview;
 pub use undo::Undone;
@@ -19,6 +21,7 @@ pub use undo::Undone;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::failpoint;
+use crate::items::ItemView;
 use crate::view::{self, Material, View};
 use model::command::{Command, REASON_USER_REQUEST, decide};
 use model::id::SessionId;
@@ -30,6 +33,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use store::Batch;
 
 /// The longest text that is kept of one note, goal, reason.
 const LONGEST_TEXT: usize = 64 * 1024;
@@ -147,16 +151,16 @@ impl Engine {
         Err(Error::Contended)
     }
 
-    fn keep(&mut self, plan: Plan, fingerprint: &str) -> Result<Answer> {
+    fn keep(&mut self, mut plan: Plan, fingerprint: &str) -> Result<Answer> {
         let now = self.clock.now();
         let agent = self.asking_agent()?;
         let actor = self.actor(agent.as_ref());
-        let kept = plan.fold(now, &actor)?;
-        let answer = Answer {
-            view: self.view_of(&kept.subject, kept.number, kept.already)?,
-            said: kept.said,
-            gate_failed: kept.gate_failed,
-        };
+        self.renew_leases(&mut plan, &actor)?;
+        plan.restored = self.restored_items(&plan, &actor)?;
+        let mut kept = plan.fold(now, &actor)?;
+        let mut view = self.view_after(&kept.subject, kept.number, kept.already, &kept.batch)?;
+        view.item = kept.item.take().map(|item| ItemView::of(item, &actor, now));
+        let answer = Answer { view, said: kept.said, gate_failed: kept.gate_failed };
         let mut batch = kept.batch;
         // What changes nothing is kept only under a key: it must answer the same when it is repeated later.
         if batch.streams.is_empty() && self.options.key.is_none() {
@@ -187,6 +191,11 @@ impl Engine {
 
     /// The session as every front end shows it.
     pub(crate) fn view_of(&self, session: &Session, number: u64, already: bool) -> Result<View> {
+        self.view_after(session, number, already, &Batch::default())
+    }
+
+    /// The same, as it is once this batch is kept.
+    fn view_after(&self, session: &Session, number: u64, already: bool, batch: &Batch) -> Result<View> {
         let run = session.run().ok_or_else(|| Error::BrokenLog {
             session: session.id.to_string(),
             why: "it has no run".to_owned(),
@@ -207,6 +216,7 @@ impl Engine {
             name_session: self.must_be_named(session)?,
             warnings: self.warnings_about(session, run),
             already,
+            items: self.items_seen(session, run, batch)?,
         }))
     }
 

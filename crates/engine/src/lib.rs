@@ -14,6 +14,7 @@ mod execute;
 mod failpoint;
 mod files;
 mod history;
+mod items;
 mod next;
 mod place;
 mod presence;
@@ -33,12 +34,14 @@ pub use engine::{Caller, Engine, Intent, Options, PATIENCE, Progress};
 pub use error::{Class, Error, FileMistake, Result};
 pub use exec::{Context, Ran};
 pub use execute::{
-    AdvanceRequest, Answer, BundleMade, GateTried, PurgePreview, StartRequest, TrustedCommand, Undone,
+    AdvanceRequest, Answer, BundleMade, GateTried, ItemAdd, ItemSetting, PurgePreview, StartRequest,
+    TrustedCommand, Undone,
 };
 pub use history::{
     AttemptLine, CheckpointLine, DiffReport, History, PauseLine, PhaseLine, RevisionLine, RunLine, UndoLine,
     WhoLine,
 };
+pub use items::{ItemListRequest, ItemListing, ItemView, PhaseItems};
 pub use next::Next;
 pub use place::Project;
 pub use presence::AgentIdentity;

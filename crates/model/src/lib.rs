@@ -8,6 +8,7 @@ pub mod difference;
 pub mod event;
 pub mod gate;
 pub mod id;
+pub mod item;
 pub mod lifecycle;
 pub mod lineage;
 pub mod nearest;

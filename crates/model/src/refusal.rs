@@ -1,5 +1,9 @@
 //! Why a command was refused, in words that say what to do next. The only place where refusals are worded.
 
+mod item;
+
+pub use item::ItemRefusal;
+
 use crate::id::{Name, SessionId};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,6 +36,8 @@ pub enum Refusal {
     UnknownVersion { asked: u64, newest: u64 },
     #[error("session {session} holds an event that this program does not know: '{kind}'")]
     NewerEvent { session: SessionId, kind: String },
+    #[error(transparent)]
+    Item(#[from] ItemRefusal),
 }
 
 impl Refusal {
@@ -52,6 +58,7 @@ impl Refusal {
             Self::UnknownCheckpoint { .. } => "unknown_checkpoint",
             Self::UnknownVersion { .. } => "unknown_version",
             Self::NewerEvent { .. } => "newer_event",
+            Self::Item(refusal) => refusal.kind(),
         }
     }
 
@@ -62,6 +69,7 @@ impl Refusal {
             | Self::UnknownNote { .. }
             | Self::UnknownCheckpoint { .. }
             | Self::UnknownVersion { .. } => true,
+            Self::Item(refusal) => refusal.is_unknown_name(),
             Self::PhaseNotCurrent { .. }
             | Self::PhaseNotReached { .. }
             | Self::CheckpointExists { .. }
@@ -109,6 +117,7 @@ impl Refusal {
                 format!("notes are numbered 1 to {highest}: leftoff show")
             }
             Self::NothingToResolve { .. } => "nothing needs to be done about it".to_owned(),
+            Self::Item(refusal) => refusal.hint(),
             Self::AnothersChange { before, .. } => {
                 format!("see what it was: leftoff log; undo it all the same: leftoff undo --to {before}")
             }

@@ -5,9 +5,10 @@ mod trim;
 use crate::actor::Actor;
 use crate::approval::Approval;
 use crate::artifact::{Artifact, ArtifactVersion};
-use crate::event::{Event, Recorded};
+use crate::event::{Event, ItemEvent, Recorded};
 use crate::gate::{Attempt, AttemptOutcome, AttemptReport};
 use crate::id::{Name, SessionId};
+use crate::item::{ItemCounts, NewItem, RunRef};
 use crate::lifecycle::Lifecycle;
 use crate::lineage::lineage;
 use crate::note::{Note, NoteKind};
@@ -63,6 +64,9 @@ pub struct Session {
     pub revisions: Vec<RevisionMade>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checkpoints: Vec<Checkpoint>,
+    /// How many items were ever added, those that are parts of others left out: numbers the next one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub items_added: u32,
     #[serde(default)]
     pub resume_count: u32,
     pub created_at: Timestamp,
@@ -135,6 +139,7 @@ impl Session {
             artifacts: BTreeMap::new(),
             revisions: Vec::new(),
             checkpoints: Vec::new(),
+            items_added: 0,
             resume_count: 0,
             created_at: recorded.at,
             updated_at: recorded.at,
@@ -214,6 +219,7 @@ impl Session {
             Event::SessionAbandoned { reason } => {
                 self.enter(Lifecycle::Abandoned { at, reason: reason.clone() }, at);
             }
+            Event::Item(event) => self.count_items(event),
             Event::Unknown { kind } => {
                 self.unknown_event.get_or_insert_with(|| kind.clone());
             }
@@ -242,6 +248,11 @@ impl Session {
     /// The newest approval of a check, whether it still holds or not.
     pub fn approval(&self, phase: &Name, check: &Name) -> Option<&Approval> {
         self.approvals.iter().rev().find(|approval| approval.phase == *phase && approval.check == *check)
+    }
+
+    /// Whether any run that is still known has items.
+    pub fn has_items(&self) -> bool {
+        self.runs.iter().flat_map(|run| &run.phases).any(|phase| !phase.items.is_empty())
     }
 
     /// Until when time counts as work: a paused session's clock stands still.
@@ -345,6 +356,36 @@ impl Session {
         });
     }
 
+    /// Items are rows of their own; a session only knows how many there are.
+    fn count_items(&mut self, event: &ItemEvent) {
+        match event {
+            ItemEvent::ItemAdded { item } => self.count_added(item),
+            ItemEvent::ItemSplit { parts, .. } => parts.iter().for_each(|part| self.count_added(part)),
+            ItemEvent::ItemCompleted { run, phase, .. } => self.on_items(run, phase, |items| items.done += 1),
+            ItemEvent::ItemStarted { .. }
+            | ItemEvent::ItemBlocked { .. }
+            | ItemEvent::ItemUnblocked { .. }
+            | ItemEvent::ItemClaimed { .. }
+            | ItemEvent::ItemReleased { .. }
+            | ItemEvent::ItemLeaseRenewed { .. }
+            | ItemEvent::ItemSet { .. } => {}
+        }
+    }
+
+    fn count_added(&mut self, item: &NewItem) {
+        if item.parent.is_none() {
+            self.items_added = self.items_added.saturating_add(1);
+        }
+        self.on_items(&item.run, &item.phase, |items| items.total += 1);
+    }
+
+    fn on_items(&mut self, named: &RunRef, phase: &Name, change: impl FnOnce(&mut ItemCounts)) {
+        let run = self.runs.iter_mut().find(|run| named.is(run));
+        if let Some(phase) = run.and_then(|run| run.phase_mut(phase)) {
+            change(&mut phase.items);
+        }
+    }
+
     fn enter(&mut self, lifecycle: Lifecycle, at: Timestamp) {
         self.settle_pause(at);
         self.lifecycle = lifecycle;
@@ -405,4 +446,9 @@ impl Session {
 
 fn attempt_of(recorded: &Recorded, outcome: AttemptOutcome, report: &AttemptReport) -> Attempt {
     Attempt { at: recorded.at, actor: recorded.actor.clone(), outcome, report: report.clone() }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }

@@ -7,6 +7,7 @@ mod columns;
 mod create;
 mod detached;
 mod failure;
+mod items;
 mod list;
 mod mount;
 mod open;
@@ -22,12 +23,12 @@ mod tests;
 pub use open::Access;
 
 use crate::{
-    ActivityRow, AgentRow, Batch, Change, Error, EventRow, Filter, Info, KeyRow, Listed, Loaded, Result,
-    Rewrite, Store,
+    ActivityRow, AgentRow, Batch, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
+    Loaded, ReadyQuery, Result, Rewrite, Store,
 };
 use detached::TemporaryCopy;
 use jiff::Timestamp;
-use model::id::SessionId;
+use model::id::{ItemId, SessionId};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -158,6 +159,26 @@ impl Store for SqliteStore {
         self.in_turn(patience, |store| {
             agents::forget(&store.connection, gone).map_err(store.fail("forgetting agents"))
         })
+    }
+
+    fn item(&self, session: &SessionId, id: &ItemId) -> Result<Option<ItemRow>> {
+        items::one(&self.connection, session, id).map_err(self.fail("looking for an item"))
+    }
+
+    fn items(&self, session: &SessionId, filter: &ItemFilter) -> Result<Vec<ItemRow>> {
+        items::list(&self.connection, session, filter).map_err(self.fail("listing items"))
+    }
+
+    fn ready_items(&self, session: &SessionId, query: &ReadyQuery<'_>) -> Result<Vec<ItemRow>> {
+        items::ready(&self.connection, session, query).map_err(self.fail("looking for ready items"))
+    }
+
+    fn held_items(&self, session: &SessionId, holder: &str) -> Result<Vec<ItemRow>> {
+        items::held(&self.connection, session, holder).map_err(self.fail("looking for held items"))
+    }
+
+    fn dependents(&self, session: &SessionId, id: &ItemId) -> Result<Vec<ItemRow>> {
+        items::dependents(&self.connection, session, id).map_err(self.fail("looking for what depends"))
     }
 
     fn record_activity(

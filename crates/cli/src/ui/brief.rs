@@ -13,6 +13,7 @@ use std::fmt::Write;
 
 const INDENT: &str = "   ";
 const LONGEST: usize = 400;
+const SHOWN_ITEMS: usize = 10;
 
 pub fn text(brief: &Brief, out: &Out) -> String {
     let parts = [
@@ -22,6 +23,7 @@ pub fn text(brief: &Brief, out: &Out) -> String {
         failed(brief, out),
         status(brief, out),
         notes("Blocked, open:", brief.session.open_notes().into_iter(), brief, out),
+        items(brief, out),
         notes("Decided:", brief.notes(NoteKind::Decision), brief, out),
         notes("Tried, did not work:", brief.notes(NoteKind::Tried), brief, out),
         notes("Assumed:", brief.notes(NoteKind::Assumption), brief, out),
@@ -191,6 +193,25 @@ fn notes<'a>(heading: &str, notes: impl Iterator<Item = &'a Note>, brief: &Brief
         return String::new();
     }
     format!("{}\n{}", out.paint(Tone::Heading, heading), lines.join(""))
+}
+
+fn items(brief: &Brief, out: &Out) -> String {
+    let counts = brief.session.item_counts;
+    if counts.is_empty() {
+        return String::new();
+    }
+    let heading = format!("Items: {} of {} done", counts.done, counts.total);
+    let mut text = format!("{}\n", out.paint(Tone::Heading, &heading));
+    let shown = brief.items(SHOWN_ITEMS);
+    for item in &shown {
+        let label = format!("{} {} ", item.mark(), item.id());
+        text.push_str(&row(&label, &format!("{}: {}", item.item.title, item.standing(brief.now)), out));
+    }
+    let left_out = (counts.open() as usize).saturating_sub(shown.len());
+    if left_out > 0 {
+        text.push_str(&row("", &format!("and {left_out} more: leftoff item list"), out));
+    }
+    text
 }
 
 fn timing(brief: &Brief, out: &Out) -> String {

@@ -94,6 +94,7 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
         essential(done(brief, detail)),
         essential(failed(brief, detail)),
         essential(listed("Blocked, open", &waiting, brief, detail)),
+        optional(items(brief, detail)),
         optional(by_kind("Decided", NoteKind::Decision)),
         optional(by_kind("Tried, did not work", NoteKind::Tried)),
         optional(by_kind("Assumed", NoteKind::Assumption)),
@@ -342,6 +343,28 @@ fn listed(title: &str, notes: &[&Note], brief: &Brief, detail: Detail) -> String
     let left_out = notes.len().saturating_sub(detail.longest_list());
     if left_out > 0 {
         let _ = writeln!(text, "- and {left_out} more: `leftoff show {}`", brief.session.session_id);
+    }
+    text
+}
+
+fn items(brief: &Brief, detail: Detail) -> String {
+    let counts = brief.session.item_counts;
+    if counts.is_empty() {
+        return String::new();
+    }
+    let mut text = "## Items\n".to_owned();
+    let shown = brief.items(detail.longest_list());
+    for item in &shown {
+        let title = defused(&item.item.title, detail.longest_text());
+        let standing = defused(&item.standing(brief.now), detail.longest_text());
+        let _ = writeln!(text, "- {} {} {title}: {standing}", item.mark(), item.id());
+    }
+    let left_out = (counts.open() as usize).saturating_sub(shown.len());
+    if left_out > 0 {
+        let _ = writeln!(text, "- and {left_out} more: `leftoff item list`");
+    }
+    if counts.done > 0 {
+        let _ = writeln!(text, "- {} done", counts.done);
     }
     text
 }

@@ -4,6 +4,7 @@ use crate::engine::{Engine, Want, read_event};
 use crate::error::{Error, Result};
 use crate::execute::Answer;
 use crate::execute::plan::{fold_whole, stream, to_json};
+use crate::items::item_rows;
 use model::event::{Event, Recorded};
 use model::id::SessionId;
 use model::refusal::Refusal;
@@ -87,6 +88,7 @@ impl Engine {
             stream: stream(&session, expected, std::slice::from_ref(&mark))?,
             events: purged.rows,
             activity: purged.activity,
+            items: item_rows(&session.id, &purged.events)?,
         };
         let about = session.id.to_string();
         self.store.rewrite(&rewrite, &|answer| without_in_answer(answer, &about, text))?;

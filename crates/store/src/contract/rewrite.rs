@@ -1,8 +1,10 @@
 //! The one way to change what was kept: other words, and a mark that says so.
 
 use super::Factory;
-use super::rows::{PATIENCE, batch, begin, event, everything, go_on, id, key, line, moment, with};
-use crate::{ActivityKind, ActivityRow, Batch, Error, EventRow, Rewrite, SessionRow, StreamAppend};
+use super::rows::{PATIENCE, batch, begin, event, everything, go_on, id, item, key, line, moment, with};
+use crate::{
+    ActivityKind, ActivityRow, Batch, Error, EventRow, ItemFilter, Rewrite, SessionRow, StreamAppend,
+};
 
 fn rewrite(row: SessionRow) -> Rewrite {
     let mark = StreamAppend {
@@ -17,7 +19,12 @@ fn rewrite(row: SessionRow) -> Rewrite {
         at: moment(1),
         count: 1,
     };
-    Rewrite { stream: mark, events: vec![first], activity: vec![activity] }
+    Rewrite {
+        stream: mark,
+        events: vec![first],
+        activity: vec![activity],
+        items: vec![item("first", "other")],
+    }
 }
 
 fn unchanged(_: &str) -> Option<String> {
@@ -41,15 +48,18 @@ pub fn a_rewritten_history_has_other_words_and_one_more_event(make: &mut Factory
     assert_eq!(store.changes(0, 10).unwrap(), told);
 }
 
-pub fn a_rewrite_reaches_answers_and_activity(make: &mut Factory<'_>) {
+pub fn a_rewrite_reaches_answers_activity_and_items(make: &mut Factory<'_>) {
     let mut store = make();
-    store.append(&Batch { key: Some(key("k1", moment(1))), ..batch([begin(line("first"))]) }).unwrap();
+    let items = vec![item("first", "secret")];
+    store.append(&Batch { key: Some(key("k1", moment(1))), items, ..batch([begin(line("first"))]) }).unwrap();
     let secret = ActivityRow { what: "secret".to_owned(), ..rewrite(line("first")).activity[0].clone() };
     store.record_activity(&id("first"), &[secret], PATIENCE).unwrap();
     store.rewrite(&rewrite(line("first")), &|answer| Some(answer.replace("ok", "ko"))).unwrap();
     assert_eq!(store.recall("k1", moment(0)).unwrap().unwrap().answer, r#"{"ko":true}"#);
     let kept = store.activity(&id("first"), 10).unwrap();
     assert_eq!(kept.iter().map(|row| row.what.as_str()).collect::<Vec<_>>(), ["[purged]"]);
+    let items = store.items(&id("first"), &ItemFilter::default()).unwrap();
+    assert_eq!(items, [item("first", "other")]);
 }
 
 pub fn a_rewrite_of_another_version_changes_nothing(make: &mut Factory<'_>) {

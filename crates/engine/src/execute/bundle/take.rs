@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::execute::Answer;
 use crate::execute::plan::{fold_whole, stream, to_json};
 use crate::failpoint;
+use crate::items::item_rows;
 use model::event::{Event, Recorded};
 use model::lifecycle::Lifecycle;
 use model::session::Session;
@@ -15,7 +16,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
-use store::{Batch, DefinitionRow, EventRow};
+use store::{Batch, DefinitionRow, EventRow, ItemsReplaced};
 
 /// What taking a bundle in would add to a session that may be here already.
 struct Addition {
@@ -53,14 +54,16 @@ impl Engine {
         if !already {
             self.mark_taken(&mut addition)?;
         }
-        let session = fold_whole(&[addition.known, addition.new.clone()].concat())?.trimmed();
+        let whole = [addition.known, addition.new.clone()].concat();
+        let session = fold_whole(&whole)?.trimmed();
         // From here on nothing is refused. Files wait under other names until the session is kept.
         let drafts = files::draft(&self.project.root, id, &bundle.files)
             .map_err(|source| Error::io(format!("writing the files of {}", from.display()), source))?;
         if !already {
             let streams = vec![stream(&session, expected, &addition.new)?];
+            let replace_items = vec![ItemsReplaced { session: id.clone(), rows: item_rows(id, &whole)? }];
             failpoint::reached("before-append");
-            self.store.append(&Batch { streams, definitions, ..Batch::default() })?;
+            self.store.append(&Batch { streams, definitions, replace_items, ..Batch::default() })?;
             failpoint::reached("after-append");
         }
         // A file that cannot have its name now is told, and fails nothing; taking the bundle again puts it there.
