@@ -87,3 +87,14 @@ fn what_was_run_is_in_the_brief_once_and_changes_no_version() {
     let rows = sandbox.run(["brief", "--format", "json"]).ok().json()["activity"].clone();
     assert_eq!((rows.as_array().unwrap().len(), &rows[0]["count"]), (1, &3.into()));
 }
+
+#[test]
+fn the_task_is_the_item_that_is_held() {
+    let sandbox = git();
+    sandbox.run(["start", "--id", "k3v9x2mp"]).ok();
+    sandbox.run(["item", "add", "Rotate tokens", "--id", "impl-1"]).ok();
+    sandbox.run(["item", "claim", "impl-1", "--for", "30m"]).ok();
+    assert_eq!(sandbox.run(["exec", "--", "sh", "-c", SHOW]).ok().stdout, "k3v9x2mp|plan|impl-1||");
+    let changed = sandbox.run(["diff", "3"]).ok().stdout;
+    assert!(changed.contains("items of plan: 0 of 0 done → 0 of 1 done"), "{changed}");
+}
