@@ -45,7 +45,7 @@ impl<'a> Nobody<'a> {
             match self.command(arguments).output() {
                 // Another test that starts a process just now still holds the copy open for writing.
                 Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
-                    std::thread::yield_now()
+                    std::thread::yield_now();
                 }
                 done => return Ran::from(done.unwrap()),
             }
