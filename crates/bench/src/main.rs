@@ -53,7 +53,7 @@ fn main() -> ExitCode {
 }
 
 fn measure(effort: Effort) -> Result<Table> {
-    let programs = Programs::beside_this_one()?;
+    let programs = Programs::installed()?;
     let mut table = Table::begin(&machine());
     measures::read(&programs, effort, &mut table)?;
     measures::write(&programs, effort, &mut table)?;

@@ -6,33 +6,36 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// The programs, all linked with the same flags.
+const LEFTOFF: &str = "leftoff";
+const BARE: &str = "leftoff-bare";
+
+/// The programs, all linked with the same flags, and a folder for them and for projects.
 pub struct Programs {
-    folder: PathBuf,
+    folder: TempDir,
 }
 
 impl Programs {
-    pub fn beside_this_one() -> Result<Self> {
+    /// Copies, as an installed program is one: what a linker wrote through a memory map lies in the system's cache in
+    /// small pieces, and mapping those made every start a quarter slower, the larger program's most of all.
+    pub fn installed() -> Result<Self> {
         let here = std::env::current_exe()?;
-        Ok(Self { folder: here.parent().ok_or("no folder above the program")?.to_owned() })
-    }
-
-    pub fn leftoff(&self) -> PathBuf {
-        self.folder.join("leftoff")
-    }
-
-    pub fn bare(&self) -> PathBuf {
-        self.folder.join("leftoff-bare")
+        let built = here.parent().ok_or("no folder above the program")?;
+        let folder = tempfile::Builder::new().prefix("bench-").tempdir_in(built)?;
+        for name in [LEFTOFF, BARE] {
+            std::fs::copy(built.join(name), folder.path().join(name))?;
+        }
+        Ok(Self { folder })
     }
 
     /// A repository with one session in the second phase of `spec`, whose phases have no gate.
     pub fn project(&self) -> Result<Project> {
-        let folder = tempfile::Builder::new().prefix("bench-").tempdir_in(&self.folder)?;
+        let folder = tempfile::tempdir_in(&self.folder)?;
         let root = folder.path().canonicalize()?.join("project");
         std::fs::create_dir_all(root.join(".git"))?;
         std::fs::create_dir_all(folder.path().join("home"))?;
         std::fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n")?;
-        let project = Project { leftoff: self.leftoff(), bare: self.bare(), folder, root };
+        let program = |name| self.folder.path().join(name);
+        let project = Project { leftoff: program(LEFTOFF), bare: program(BARE), folder, root };
         project.start()?;
         project.run(&["advance"])?;
         Ok(project)

@@ -3,6 +3,7 @@
 use crate::ui::{Colour, Out};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
 use engine::{Engine, Intent, Options, Result};
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, Default)]
@@ -47,13 +48,13 @@ impl Globals {
     }
 
     /// The engine for a question.
-    pub fn query(&self) -> Result<Engine> {
-        self.open(Intent::Query)
+    pub fn query(&self) -> Result<ManuallyDrop<Engine>> {
+        self.open(Intent::Query).map(ManuallyDrop::new)
     }
 
     /// The engine for a change of a session that exists.
-    pub fn command(&self) -> Result<Engine> {
-        self.open(Intent::Command)
+    pub fn command(&self) -> Result<ManuallyDrop<Engine>> {
+        self.open(Intent::Command).map(ManuallyDrop::new)
     }
 
     pub fn open(&self, intent: Intent) -> Result<Engine> {
