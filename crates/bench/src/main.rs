@@ -24,8 +24,13 @@ struct Effort {
     commands_a_process: usize,
 }
 
-const FULL: Effort =
-    Effort { rounds: 400, sessions: 100_000, events: 1_000_000, long_history: 10_000, commands_a_process: 200 };
+const FULL: Effort = Effort {
+    rounds: 400,
+    sessions: 100_000,
+    events: 1_000_000,
+    long_history: 10_000,
+    commands_a_process: 200,
+};
 const QUICK: Effort =
     Effort { rounds: 80, sessions: 10_000, events: 100_000, long_history: 2_000, commands_a_process: 50 };
 

@@ -26,7 +26,12 @@ pub fn read(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()
             &mut || timed(&mut programs.empty_process()),
         ],
     )?;
-    table.line("status : bare reader of the same rows", ratio(&ours, &bare), Must::AtMost(1.3), &medians(&ours, &bare));
+    table.line(
+        "status : bare reader of the same rows",
+        ratio(&ours, &bare),
+        Must::AtMost(1.3),
+        &medians(&ours, &bare),
+    );
     table.line("status : empty process", ratio(&ours, &empty), Must::Nothing, &medians(&ours, &empty));
     Ok(())
 }

@@ -1,5 +1,8 @@
 //! Looks at what was typed before it is parsed: building the parser of all commands costs more than most commands do.
 
+use crate::failure::Failure;
+use model::gate::Given;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 
 /// Options that stand before a command and take a value of their own.
@@ -30,6 +33,33 @@ pub fn pair(text: &str) -> Result<(String, String), String> {
     }
 }
 
+/// Pairs as the engine takes them; every name once.
+pub fn given(option: &str, pairs: Vec<(String, String)>) -> Result<BTreeMap<String, Given>, Failure> {
+    let mut values = BTreeMap::new();
+    for (name, value) in pairs {
+        if values.insert(name.clone(), Given::Text(value)).is_some() {
+            let message = format!("--{option} {name} was given twice");
+            return Err(Failure::wrong_usage(message, "give every name once"));
+        }
+    }
+    Ok(values)
+}
+
+/// A length of time in seconds: `30s`, `10m`, `24h`, `7d`.
+pub fn seconds(text: &str) -> Result<u64, String> {
+    let expected = || "write a number and a unit, such as 30s, 10m, 24h or 7d".to_owned();
+    let unit = text.chars().next_back().ok_or_else(expected)?;
+    let factor = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 60 * 60,
+        'd' => 24 * 60 * 60,
+        _ => return Err(expected()),
+    };
+    let count: u64 = text[..text.len() - 1].parse().map_err(|_| expected())?;
+    count.checked_mul(factor).filter(|seconds| *seconds > 0).ok_or_else(expected)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,6 +76,15 @@ mod tests {
         assert_eq!(typed(&["leftoff", "--project=/p", "log"]).as_deref(), Some("log"));
         assert_eq!(typed(&["leftoff", "--help"]), None);
         assert_eq!(typed(&["leftoff"]), None);
+    }
+
+    #[test]
+    fn a_duration_has_a_number_and_a_unit() {
+        assert_eq!(seconds("30m"), Ok(1800));
+        assert_eq!(seconds("7d"), Ok(604_800));
+        for bad in ["", "m", "30", "1.5h", "-1h", "0s", "9h9", "99999999999999999999d"] {
+            assert!(seconds(bad).is_err(), "{bad:?} was taken");
+        }
     }
 
     #[test]

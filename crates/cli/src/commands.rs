@@ -2,10 +2,13 @@
 
 mod abandon;
 mod advance;
+mod approve;
 mod brief;
 mod close;
 mod completions;
 mod doctor;
+mod fail;
+mod gate;
 mod hook;
 mod init;
 mod list;
@@ -15,12 +18,16 @@ mod next;
 mod note;
 mod pause;
 mod resume;
+mod retry;
+mod rollback;
 mod run;
 mod show;
+mod skip;
 mod start;
 mod status;
 mod store;
 mod switch;
+mod trust;
 mod workflow;
 
 use crate::failure::Failure;
@@ -54,6 +61,13 @@ const ENTRIES: &[Entry] = &[
     entry::<brief::Brief>("brief"),
     entry::<next::Next>("next"),
     entry::<advance::Advance>("advance"),
+    entry::<gate::Gate>("gate"),
+    entry::<approve::Approve>("approve"),
+    entry::<trust::Trust>("trust"),
+    entry::<retry::Retry>("retry"),
+    entry::<rollback::Rollback>("rollback"),
+    entry::<skip::Skip>("skip"),
+    entry::<fail::Fail>("fail"),
     entry::<note::NoteCommand>("note"),
     entry::<pause::Pause>("pause"),
     entry::<resume::Resume>("resume"),

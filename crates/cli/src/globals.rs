@@ -3,6 +3,7 @@
 use crate::ui::{Colour, Out};
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint};
 use engine::{Engine, Intent, Options, Result};
+use std::io::IsTerminal;
 use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ pub struct Globals {
     pub colour: Colour,
     pub quiet: bool,
     pub verbose: bool,
+    pub yes: bool,
 }
 
 impl Globals {
@@ -76,11 +78,13 @@ impl From<&ArgMatches> for Globals {
                 project: matches.get_one::<PathBuf>("project").cloned(),
                 session: text("session").or_else(from_environment),
                 key: text("key"),
+                person_present: std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
             },
             json: matches.get_flag("json"),
             colour: Colour::parse(text("color").as_deref()),
             quiet: matches.get_flag("quiet"),
             verbose: matches.get_flag("verbose"),
+            yes: matches.get_flag("yes"),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! How things look on a terminal: colours, widths, stdout and stderr. Never decides what is shown.
 
+pub mod ask;
 pub mod brief;
 pub mod list;
 pub mod log;
+pub mod progress;
 pub mod session;
 mod wrap;
 

@@ -1,14 +1,29 @@
-//! Runs a gate: evidence against its types, expressions over it. Compiles expressions only here and in `workflow check`.
+//! Runs gates: evidence against its types, and what the engine finds out itself. Decides nothing; a check has no side effect but its command.
 
-mod expression;
+mod approval;
+mod artifact;
+mod command;
+mod definition;
+pub(crate) mod expression;
+mod git;
+pub(crate) mod trust;
 
-use crate::error::FileMistake;
-use layouts::definition::Lines;
+pub(crate) use definition::mistakes;
+
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::files::Looked;
+use jiff::Timestamp;
+use model::artifact::ArtifactVersion;
 use model::gate::{AttemptReport, CheckOutcome, CheckResult, Given, read_evidence};
+use model::id::Name;
+use model::run::Skip;
 use model::session::Session;
 use model::workflow::{CheckDefinition, CheckKind, PhaseDefinition, Workflow};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::rc::Rc;
 
 /// What a caller hands in with an attempt.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -17,78 +32,173 @@ pub struct Submission {
     pub outputs: Map<String, Value>,
 }
 
-/// Runs every check of a phase and reports what each said.
-pub(crate) fn run(phase: &PhaseDefinition, session: &Session, submission: &Submission) -> AttemptReport {
-    let (evidence, mut checks) = read_evidence(&phase.evidence, &submission.evidence);
-    if !phase.checks.is_empty() {
-        let scope = expression::Scope::new(&evidence, session);
-        checks.extend(phase.checks.iter().map(|check| run_one(check, &scope)));
-    }
-    AttemptReport { evidence, outputs: submission.outputs.clone(), checks, lenient: !phase.strict }
+/// A gate that was run, and the files that passed it.
+pub(crate) struct GateRun {
+    pub(crate) report: AttemptReport,
+    pub(crate) proven: Vec<ArtifactVersion>,
 }
 
-/// What is wrong with a definition's expressions, and what it uses that this version cannot run.
-pub(crate) fn mistakes(workflow: &Workflow, lines: &Lines, origin: &str) -> Vec<FileMistake> {
-    let mut mistakes = Vec::new();
-    for phase in &workflow.phases {
-        if let Some(when) = &phase.when {
-            let line = lines.of_when(&phase.id).map_or(1, |place| place.line);
-            mistakes.push(unsupported(origin, line, "`when`"));
-            let _ = when;
-        }
-        for check in &phase.checks {
-            let line = lines.of_check(&phase.id, &check.id).map_or(1, |place| place.line);
-            match &check.kind {
-                CheckKind::Expr { expr } => {
-                    if let Err(message) = expression::compile(expr) {
-                        let message = format!("check '{}' does not compile: {message}", check.id);
-                        mistakes.push(FileMistake { path: origin.to_owned(), line, message, hint: None });
-                    }
-                }
-                CheckKind::Artifact { .. }
-                | CheckKind::Command { .. }
-                | CheckKind::Git { .. }
-                | CheckKind::Items
-                | CheckKind::Approval { .. } => {
-                    let what = format!("check '{}' of kind `{}`", check.id, check.kind.name());
-                    mistakes.push(unsupported(origin, line, &what));
-                }
+/// What a check said.
+struct Verdict {
+    outcome: CheckOutcome,
+    found: Option<String>,
+    needed: Option<String>,
+    /// How to mend it, where the definition does not say.
+    help: Option<String>,
+}
+
+impl Verdict {
+    fn passed(found: impl Into<String>) -> Self {
+        Self { outcome: CheckOutcome::Passed, found: Some(found.into()), needed: None, help: None }
+    }
+
+    fn failed(found: impl Into<String>) -> Self {
+        Self { outcome: CheckOutcome::Failed, found: Some(found.into()), needed: None, help: None }
+    }
+
+    fn needing(mut self, needed: impl Into<String>) -> Self {
+        self.needed = Some(needed.into());
+        self
+    }
+
+    fn mended_by(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// All that checks of one gate look at.
+struct Surroundings<'a> {
+    engine: &'a Engine,
+    session: &'a Session,
+    phase: &'a PhaseDefinition,
+    started_at: Option<Timestamp>,
+    workspace: PathBuf,
+    run_ordinal: u32,
+    now: Timestamp,
+}
+
+impl Engine {
+    /// Runs every check of a phase and reports what each said. Takes as long as its commands take.
+    pub(crate) fn run_gate(
+        &self,
+        session: &Session,
+        phase: &Name,
+        submission: &Submission,
+    ) -> Result<GateRun> {
+        let definition = self.definition_of(session)?;
+        let Some(defined) = definition.phase(phase.as_str()) else {
+            return Ok(GateRun { report: AttemptReport::default(), proven: Vec::new() });
+        };
+        let (evidence, mut checks) = read_evidence(&defined.evidence, &submission.evidence);
+        let mut proven = Vec::new();
+        if !defined.checks.is_empty() {
+            let surroundings = self.surroundings(session, defined);
+            let scope = surroundings.scope(&evidence);
+            for check in &defined.checks {
+                let verdict = surroundings.run(check, &scope, &mut proven)?;
+                checks.push(result(check, verdict));
             }
         }
+        let report = AttemptReport {
+            evidence,
+            outputs: submission.outputs.clone(),
+            checks,
+            lenient: !defined.strict,
+            overridden: None,
+        };
+        Ok(GateRun { report, proven })
     }
-    mistakes
+
+    /// The phases of a workflow whose `when` does not hold now.
+    pub(crate) fn skips(&self, session: &Session, workflow: &Workflow) -> Vec<Skip> {
+        let mut skips = Vec::new();
+        for phase in &workflow.phases {
+            let Some(when) = &phase.when else { continue };
+            let scope = self.surroundings(session, phase).scope(&Map::new());
+            let (outcome, found) = scope.evaluate(when);
+            if outcome == CheckOutcome::Failed {
+                let why = found.map(|found| format!(" ({found})")).unwrap_or_default();
+                skips.push(Skip { phase: phase.id.clone(), reason: format!("{when} does not hold{why}") });
+            }
+        }
+        skips
+    }
+
+    /// The definition that the current run was started with.
+    pub(crate) fn definition_of(&self, session: &Session) -> Result<Rc<Workflow>> {
+        let hash = session.run().map(|run| run.workflow.hash.clone()).unwrap_or_default();
+        self.definition(&hash)?.ok_or_else(|| Error::BrokenLog {
+            session: session.id.to_string(),
+            why: format!("its workflow definition {hash} is missing"),
+        })
+    }
+
+    fn surroundings<'a>(&'a self, session: &'a Session, phase: &'a PhaseDefinition) -> Surroundings<'a> {
+        let run = session.run();
+        let record = run.and_then(|run| run.phases.iter().find(|record| *record.id() == phase.id));
+        Surroundings {
+            engine: self,
+            session,
+            phase,
+            started_at: record.and_then(model::phase::Phase::started_at),
+            workspace: self.workspace(&session.id),
+            run_ordinal: run.map_or(1, |run| run.ordinal),
+            now: self.clock.now(),
+        }
+    }
 }
 
-fn run_one(check: &CheckDefinition, scope: &expression::Scope) -> CheckResult {
-    let (outcome, found, needed) = match &check.kind {
-        CheckKind::Expr { expr } => {
-            let (outcome, found) = scope.evaluate(expr);
-            (outcome, found, Some(expr.clone()))
+impl Surroundings<'_> {
+    fn run(
+        &self,
+        check: &CheckDefinition,
+        scope: &expression::Scope,
+        proven: &mut Vec<ArtifactVersion>,
+    ) -> Result<Verdict> {
+        match &check.kind {
+            CheckKind::Expr { expr } => {
+                let (outcome, found) = scope.evaluate(expr);
+                Ok(Verdict { outcome, found, needed: Some(expr.clone()), help: None })
+            }
+            CheckKind::Artifact { path, matches, stale_ok } => {
+                let (verdict, files) = artifact::run(self, path, matches.as_deref(), *stale_ok)?;
+                proven.extend(files.into_iter().map(|(path, looked)| self.version(path, looked)));
+                Ok(verdict)
+            }
+            CheckKind::Command { run, timeout_seconds } => command::run(self, check, run, *timeout_seconds),
+            CheckKind::Git { clean } => git::run(self, *clean),
+            CheckKind::Items => {
+                Ok(Verdict::failed("checks of kind `items` are not supported by this version"))
+            }
+            CheckKind::Approval { .. } => Ok(approval::run(self, &check.id)),
         }
-        CheckKind::Artifact { .. }
-        | CheckKind::Command { .. }
-        | CheckKind::Git { .. }
-        | CheckKind::Items
-        | CheckKind::Approval { .. } => {
-            let found = format!("checks of kind `{}` are not supported by this version", check.kind.name());
-            (CheckOutcome::Failed, Some(found), None)
+    }
+
+    fn scope(&self, evidence: &Map<String, Value>) -> expression::Scope {
+        expression::Scope::new(evidence, self.session, &self.workspace)
+    }
+
+    /// Numbered when it is recorded.
+    fn version(&self, path: String, looked: Looked) -> ArtifactVersion {
+        ArtifactVersion {
+            path,
+            hash: looked.hash,
+            size: looked.size,
+            version: 0,
+            phase: Some(self.phase.id.clone()),
         }
-    };
+    }
+}
+
+fn result(check: &CheckDefinition, verdict: Verdict) -> CheckResult {
+    let failed = verdict.outcome == CheckOutcome::Failed;
     CheckResult {
         id: check.id.to_string(),
         kind: check.kind.name().to_owned(),
-        outcome,
-        found,
-        needed,
-        help: check.help.clone(),
-    }
-}
-
-fn unsupported(origin: &str, line: usize, what: &str) -> FileMistake {
-    FileMistake {
-        path: origin.to_owned(),
-        line,
-        message: format!("{what} is not supported by this version"),
-        hint: Some("use evidence with types and `expr` checks".to_owned()),
+        outcome: verdict.outcome,
+        found: verdict.found,
+        needed: verdict.needed,
+        help: check.help.clone().or(verdict.help.filter(|_| failed)),
     }
 }

@@ -1,9 +1,9 @@
 //! The engine: a project, its store, a clock, and who is asking. Opens them; commands and queries are beside it.
 
 use crate::clock::{Clock, SystemClock};
-use crate::config::Config;
+use crate::config::{Config, Who};
 use crate::error::{Error, Result};
-use crate::place::Project;
+use crate::place::{Project, workspace_of};
 use crate::presence::AgentIdentity;
 use crate::processes::{Processes, SystemProcesses};
 use crate::view::Warning;
@@ -30,6 +30,8 @@ pub struct Options {
     pub session: Option<String>,
     /// Makes a command count once.
     pub key: Option<String>,
+    /// A person sits at the terminal that this command came from.
+    pub person_present: bool,
 }
 
 /// Who runs this process.
@@ -85,8 +87,19 @@ pub struct Engine {
     /// What opening found that every view should carry.
     pub(crate) warnings: Vec<Warning>,
     pub(crate) patience: Duration,
+    progress: Option<Box<Tell>>,
     /// A definition never changes under its hash, and a command asks for the same one at its gate and for its view.
     last_definition: RefCell<Option<Rc<Workflow>>>,
+}
+
+type Tell = dyn Fn(Progress<'_>);
+
+/// A check's command that is running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress<'a> {
+    pub check: &'a str,
+    pub command: &'a str,
+    pub elapsed: Duration,
 }
 
 impl Engine {
@@ -122,6 +135,7 @@ impl Engine {
             options,
             warnings,
             patience: PATIENCE,
+            progress: None,
             last_definition: RefCell::default(),
         })
     }
@@ -133,6 +147,31 @@ impl Engine {
     /// Waits at most this long for a turn to write: a hook has little time.
     pub fn set_patience(&mut self, patience: Duration) {
         self.patience = patience;
+    }
+
+    /// Called now and then while a check's command runs.
+    pub fn on_progress(&mut self, tell: impl Fn(Progress<'_>) + 'static) {
+        self.progress = Some(Box::new(tell));
+    }
+
+    pub(crate) fn tell_progress(&self, check: &str, command: &str, elapsed: Duration) {
+        if let Some(tell) = &self.progress {
+            tell(Progress { check, command, elapsed });
+        }
+    }
+
+    /// Where a native session's files are; made when something is put there.
+    pub(crate) fn workspace(&self, session: &SessionId) -> PathBuf {
+        self.project.root.join(workspace_of(session))
+    }
+
+    /// Some things are a person's to do, unless the project says that anyone may.
+    pub(crate) fn require_person(&self, doing: &str, allowed: Who) -> Result<()> {
+        match allowed {
+            Who::Anyone => Ok(()),
+            Who::Person if self.options.person_present => Ok(()),
+            Who::Person => Err(Error::NeedsAPerson { doing: doing.to_owned() }),
+        }
     }
 
     /// The session that is meant: named, else bound to the asking agent, else this worktree's.

@@ -78,6 +78,12 @@ pub enum Error {
     ActiveElsewhere { session: String, worktree: String, agent: String },
     #[error("{what} is not supported by this version")]
     NotSupported { what: String, hint: String },
+    #[error("{doing} is a person's to do, at a terminal")]
+    NeedsAPerson { doing: String },
+    #[error("nothing has failed in phase '{phase}'")]
+    NothingFailed { phase: String },
+    #[error("phase '{phase}' has no check '{asked}' that waits for approval")]
+    UnknownCheck { asked: String, phase: String, known: Vec<String> },
     #[error("the session changed again and again while this was decided")]
     Contended,
     #[error(transparent)]
@@ -111,13 +117,16 @@ impl Error {
             | Self::AlreadyThere { .. }
             | Self::KeyUsed { .. }
             | Self::ActiveElsewhere { .. }
+            | Self::NothingFailed { .. }
             | Self::NotSupported { .. } => Class::Refused,
+            Self::NeedsAPerson { .. } => Class::NeedsAPerson,
             Self::NoProject { .. }
             | Self::NoStore { .. }
             | Self::NoSession { .. }
             | Self::NothingPaused { .. }
             | Self::UnknownSession { .. }
             | Self::AmbiguousSession { .. }
+            | Self::UnknownCheck { .. }
             | Self::UnknownWorkflow { .. } => Class::NothingThere,
             Self::InvalidSessionId { .. }
             | Self::InvalidWorkflowName { .. }
@@ -154,6 +163,9 @@ impl Error {
             Self::WrongUsage { .. } => "wrong_usage",
             Self::ActiveElsewhere { .. } => "active_elsewhere",
             Self::NotSupported { .. } => "not_supported",
+            Self::NeedsAPerson { .. } => "needs_a_person",
+            Self::NothingFailed { .. } => "nothing_failed",
+            Self::UnknownCheck { .. } => "unknown_check",
             Self::Contended => "contended",
             Self::Store(error) => store_kind(error),
             Self::Io { .. } => "io",
@@ -197,6 +209,14 @@ impl Error {
             Self::ActiveElsewhere { session, agent, .. } => format!(
                 "{agent} works on it there; pause it first (leftoff pause --session {session}), or begin your own: leftoff start"
             ),
+            Self::NeedsAPerson { .. } => {
+                "ask a person to run this command in a terminal; `[policy]` in .leftoff/config.toml can allow it to anyone".to_owned()
+            }
+            Self::NothingFailed { phase } => format!("complete it with: leftoff advance --phase {phase}"),
+            Self::UnknownCheck { known, .. } if known.is_empty() => {
+                "nothing in the current phase waits for approval: leftoff gate".to_owned()
+            }
+            Self::UnknownCheck { known, .. } => format!("these wait for it: {}", known.join(", ")),
             Self::Contended => "nothing was changed; run the command again".to_owned(),
             Self::Store(error) => store_hint(error),
             Self::Io { .. } => return None,

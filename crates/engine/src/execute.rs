@@ -2,10 +2,12 @@
 
 mod activate;
 mod advance;
+mod phases;
 mod plan;
 
 pub use activate::StartRequest;
-pub use advance::AdvanceRequest;
+pub use advance::{AdvanceRequest, GateTried};
+pub use phases::TrustedCommand;
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
@@ -86,7 +88,7 @@ impl Engine {
             let current = session.run().map(|run| run.workflow.name.to_string());
             let name = workflow.map(ToOwned::to_owned).or(current).unwrap_or_default();
             let workflow = crate::definitions::load(&engine.project, &name)?;
-            let run = RunPlan::new(&workflow, Vec::new());
+            let run = RunPlan::new(&workflow, engine.skips(&session, &workflow));
             let events = decide(&session, Command::StartRun { run })?;
             let was_active = session.lifecycle.name() == "active";
             let mut plan = Plan::of(Change { number: loaded.number, before: Some(session), events });

@@ -1,6 +1,6 @@
 //! What to do next: one sentence and the command for it, which runs as it is printed.
 
-use crate::view::Material;
+use crate::view::{Material, produced};
 use model::gate::CheckResult;
 use model::lifecycle::Lifecycle;
 use model::run::Run;
@@ -69,11 +69,22 @@ fn advance(material: &Material<'_>) -> Next {
     }
     command.push_str(&naming(material));
     let failed = phase.last_attempt().filter(|_| phase.last_attempt_failed());
-    let summary = match failed {
-        Some(attempt) => mend(run, &attempt.report.checks),
-        None => begin(run, defined),
+    let Some(attempt) = failed else {
+        return Next { summary: begin(material, defined), command: Some(command) };
     };
-    Next { summary, command: Some(command) }
+    let checks = &attempt.report.checks;
+    if let Some(check) = waits_for_a_person(checks) {
+        command = format!("leftoff approve {check}{}", naming(material));
+    }
+    Next { summary: mend(run, checks), command: Some(command) }
+}
+
+/// The check that must be approved, when nothing else is missing.
+fn waits_for_a_person(checks: &[CheckResult]) -> Option<&str> {
+    let mut failed = checks.iter().filter(|check| check.failed());
+    let first = failed.next()?;
+    let only_approvals = first.kind == "approval" && failed.all(|check| check.kind == "approval");
+    only_approvals.then_some(first.id.as_str())
 }
 
 /// What a failed gate asks for, in the words of its definition.
@@ -90,17 +101,16 @@ fn mend(run: &Run, checks: &[CheckResult]) -> String {
     format!("{}; then try phase {} ({}) again.", remedies.join("; "), run.current_number(), phase.id())
 }
 
-fn begin(run: &Run, defined: Option<&PhaseDefinition>) -> String {
+fn begin(material: &Material<'_>, defined: Option<&PhaseDefinition>) -> String {
+    let run = material.run;
     let phase = run.current();
     let mut summary = format!("Phase {}, {}", run.current_number(), phase.stub.title);
     if let Some(purpose) = defined.and_then(|defined| defined.purpose.as_deref()) {
         let _ = write!(summary, ": {}", purpose.trim().trim_end_matches('.'));
     }
     summary.push('.');
-    let files = defined.map(|defined| defined.produces.as_slice()).unwrap_or_default();
+    let files = produced(material.session, run, defined);
     if !files.is_empty() {
-        let files: Vec<String> =
-            files.iter().map(|path| path.replace("{run}", &run.ordinal.to_string())).collect();
         let _ = write!(summary, " Produces {}.", files.join(", "));
     }
     summary

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::registry;
+use model::id::SessionId;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -86,6 +87,11 @@ impl Project {
         let head = fs::read_to_string(self.git.as_ref()?.folder.join("HEAD")).ok()?;
         head.trim().strip_prefix("ref: refs/heads/").map(ToOwned::to_owned)
     }
+}
+
+/// Where a native session's files are, below the project's folder.
+pub(crate) fn workspace_of(session: &SessionId) -> String {
+    format!("{FOLDER}/sessions/{session}")
 }
 
 fn is_project(folder: &Path) -> bool {

@@ -62,6 +62,13 @@ pub fn set_up(options: Options, dry_run: bool) -> Result<Setup> {
     Ok(setup)
 }
 
+/// Makes a session's workspace, kept out of version control.
+pub(crate) fn make_workspace(project: &Project, workspace: &Path) -> Result<()> {
+    fs::create_dir_all(workspace)
+        .map_err(|source| Error::io(format!("making {}", workspace.display()), source))?;
+    write_new(&project.folder().join(".gitignore"), IGNORED).map(|_| ())
+}
+
 /// Writes a file that is not there yet; tells whether it did.
 pub(crate) fn write_new(path: &Path, text: &str) -> Result<bool> {
     let written = fs::OpenOptions::new().write(true).create_new(true).open(path).and_then(|mut file| {

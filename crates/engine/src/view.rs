@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::next::Next;
+use crate::place::workspace_of;
 use jiff::Timestamp;
 use model::actor::Actor;
 use model::gate::{Attempt, AttemptOutcome, CheckOutcome, CheckResult};
@@ -213,7 +214,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
             started_at: run.started_at,
             completed_at: run.completed_at,
         },
-        phases: phases(run, material.definition),
+        phases: phases(session, run, material.definition),
         current_phase: CurrentPhase {
             number: run.current_number(),
             id: run.current().id().clone(),
@@ -243,33 +244,48 @@ fn completed(run: &Run) -> Vec<u32> {
     done.map(|(position, _)| run.number_at(position)).collect()
 }
 
-fn phases(run: &Run, definition: Option<&Workflow>) -> Vec<PhaseView> {
+fn phases(session: &Session, run: &Run, definition: Option<&Workflow>) -> Vec<PhaseView> {
     run.phases
         .iter()
         .enumerate()
         .map(|(position, phase)| {
             let defined = definition.and_then(|workflow| workflow.phase(phase.id().as_str()));
-            phase_view(run.number_at(position), run.ordinal, phase, defined)
+            phase_view(run.number_at(position), phase, defined, produced(session, run, defined))
         })
         .collect()
 }
 
-fn phase_view(number: u32, ordinal: u32, phase: &Phase, defined: Option<&PhaseDefinition>) -> PhaseView {
-    let produces = defined.map(|defined| defined.produces.as_slice()).unwrap_or_default();
+/// The files of a phase, below the project's folder.
+pub(crate) fn produced(session: &Session, run: &Run, defined: Option<&PhaseDefinition>) -> Vec<String> {
+    let workspace = workspace_of(&session.id);
+    let paths = defined.map(|defined| defined.produces.as_slice()).unwrap_or_default();
+    let filled = |path: &String| path.replace("{run}", &run.ordinal.to_string());
+    paths.iter().map(|path| format!("{workspace}/{}", filled(path))).collect()
+}
+
+fn phase_view(
+    number: u32,
+    phase: &Phase,
+    defined: Option<&PhaseDefinition>,
+    produces: Vec<String>,
+) -> PhaseView {
     PhaseView {
         number,
         id: phase.id().clone(),
         title: phase.stub.title.clone(),
         status: phase.status().to_owned(),
         purpose: defined.and_then(|defined| defined.purpose.clone()),
-        produces: produces.iter().map(|path| path.replace("{run}", &ordinal.to_string())).collect(),
+        produces,
         started_at: phase.started_at(),
         completed_at: phase.completed_at(),
         duration_seconds: phase.duration_seconds(),
         paused_seconds: phase.paused_seconds,
         skipped_reason: match &phase.state {
             PhaseState::Skipped { reason, .. } => Some(reason.clone()),
-            PhaseState::NotStarted | PhaseState::InProgress { .. } | PhaseState::Completed { .. } => None,
+            PhaseState::NotStarted
+            | PhaseState::InProgress { .. }
+            | PhaseState::Completed { .. }
+            | PhaseState::NeedsReview { .. } => None,
         },
         gate: gate(phase, defined),
         attempts: phase.attempts.clone(),

@@ -1,16 +1,22 @@
 //! Decides commands: events, or a refusal that says why. Never touches what it decides about.
 
+mod lifecycle;
+mod phases;
+mod runs;
+
+pub use phases::{Standing, standing};
+
+use crate::approval::Approval;
+use crate::artifact::ArtifactVersion;
 use crate::event::Event;
 use crate::gate::AttemptReport;
 use crate::id::{Name, SessionId};
 use crate::lifecycle::Lifecycle;
-use crate::nearest::nearest;
 use crate::note::NoteKind;
-use crate::phase::{Phase, PhaseStub};
 use crate::refusal::Refusal;
+use crate::revision::Revision;
 use crate::run::{Run, RunPlan, Skip};
 use crate::session::Session;
-use crate::workflow::OnComplete;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -42,6 +48,31 @@ pub enum Command {
         attempt: AttemptReport,
         skips: Vec<Skip>,
     },
+    /// Pass the current phase over.
+    SkipPhase {
+        reason: String,
+        skips: Vec<Skip>,
+    },
+    /// Back to an earlier phase of the current run.
+    RollBack {
+        phase: String,
+        reason: Option<String>,
+    },
+    /// Change an earlier phase; what that does to later ones has been worked out.
+    Revise {
+        revision: Revision,
+    },
+    /// A person's yes to a check.
+    Approve {
+        approval: Approval,
+    },
+    SetFields {
+        phase: Option<String>,
+        fields: BTreeMap<String, Value>,
+    },
+    RecordArtifacts {
+        artifacts: Vec<ArtifactVersion>,
+    },
     StartRun {
         run: RunPlan,
     },
@@ -53,6 +84,9 @@ pub enum Command {
     ResolveNote {
         id: u32,
     },
+    MakeCheckpoint {
+        name: String,
+    },
     Pause {
         reason: String,
         context: Option<String>,
@@ -61,8 +95,15 @@ pub enum Command {
         worktree: String,
         parallel: bool,
     },
+    Reopen {
+        worktree: String,
+        parallel: bool,
+    },
     Close {
         force: bool,
+    },
+    Fail {
+        error: String,
     },
     Abandon {
         reason: Option<String>,
@@ -81,7 +122,7 @@ pub fn start(start: Start) -> Vec<Event> {
         parallel: start.parallel,
         fields: start.fields,
     }];
-    events.extend(begin_run(start.run, 1, false));
+    events.extend(runs::begin(start.run, 1, false));
     events
 }
 
@@ -92,132 +133,87 @@ pub fn decide(session: &Session, command: Command) -> Result<Vec<Event>, Refusal
     }
     match command {
         Command::CompletePhase { phase, attempt, skips } => {
-            complete_phase(session, phase.as_deref(), attempt, &skips)
+            phases::complete(session, phase.as_deref(), attempt, &skips)
         }
-        Command::StartRun { run } => start_run(session, run),
+        Command::SkipPhase { reason, skips } => phases::skip(session, reason, &skips),
+        Command::RollBack { phase, reason } => phases::roll_back(session, &phase, reason),
+        Command::Revise { revision } => phases::revise(session, revision),
+        Command::Approve { approval } => approve(session, approval),
+        Command::SetFields { phase, fields } => set_fields(session, phase.as_deref(), fields),
+        Command::RecordArtifacts { artifacts } => Ok(record(session, artifacts)),
+        Command::StartRun { run } => runs::start(session, run),
         Command::AddNote { kind, text, fields } => {
             Ok(vec![Event::NoteAdded { id: session.highest_note + 1, kind, text, fields }])
         }
         Command::ResolveNote { id } => resolve_note(session, id),
-        Command::Pause { reason, context } => pause(session, reason, context),
-        Command::Resume { worktree, parallel } => resume(session, worktree, parallel),
-        Command::Close { force } => close(session, force),
-        Command::Abandon { reason } => abandon(session, reason),
+        Command::MakeCheckpoint { name } => make_checkpoint(session, name),
+        Command::Pause { reason, context } => lifecycle::pause(session, reason, context),
+        Command::Resume { worktree, parallel } => lifecycle::resume(session, worktree, parallel),
+        Command::Reopen { worktree, parallel } => lifecycle::reopen(session, worktree, parallel),
+        Command::Close { force } => lifecycle::close(session, force),
+        Command::Fail { error } => lifecycle::fail(session, error),
+        Command::Abandon { reason } => lifecycle::abandon(session, reason),
     }
 }
 
-/// What naming a phase means for a run.
-#[derive(Debug, PartialEq)]
-pub enum Standing<'a> {
-    Current(&'a Phase),
-    AlreadyDone(&'a Phase),
+fn approve(session: &Session, approval: Approval) -> Result<Vec<Event>, Refusal> {
+    require_active(session, "approve")?;
+    Ok(vec![Event::CheckApproved {
+        phase: approval.phase,
+        check: approval.check,
+        by: approval.by,
+        expires_at: approval.expires_at,
+    }])
 }
 
-/// Whether the named phase can be completed now; the current one when none is named.
-pub fn standing<'a>(session: &'a Session, asked: Option<&str>) -> Result<Standing<'a>, Refusal> {
-    let run = run_of(session, "advance")?;
-    let phase = match asked {
-        None => run.current(),
-        Some(text) => run.resolve(text).ok_or_else(|| unknown_phase(run, text))?,
-    };
-    if asked.is_some() && phase.is_done() {
-        return Ok(Standing::AlreadyDone(phase));
-    }
-    require_active(session, "advance")?;
-    if !run.is_open() {
-        return Err(Refusal::RunFinished {
-            doing: "advance",
-            workflow: run.workflow.name.clone(),
-            ordinal: run.ordinal,
-        });
-    }
-    if phase.id() != run.current().id() {
-        return Err(Refusal::PhaseNotCurrent {
-            asked: phase.id().clone(),
-            current: run.current().id().clone(),
-        });
-    }
-    Ok(Standing::Current(phase))
-}
-
-fn complete_phase(
+fn set_fields(
     session: &Session,
-    asked: Option<&str>,
-    attempt: AttemptReport,
-    skips: &[Skip],
+    phase: Option<&str>,
+    fields: BTreeMap<String, Value>,
 ) -> Result<Vec<Event>, Refusal> {
-    let phase = match standing(session, asked)? {
-        Standing::AlreadyDone(_) => return Ok(Vec::new()),
-        Standing::Current(phase) => phase.id().clone(),
+    let run = run_of(session, "set a field")?;
+    let phase = match phase {
+        None => None,
+        Some(text) => Some(run.resolve(text).ok_or_else(|| phases::unknown(run, text))?),
     };
-    if !attempt.passes() {
-        return Ok(vec![Event::GateFailed { phase, attempt }]);
+    let current = phase.map_or(&session.fields, |phase| &phase.fields);
+    let changed: BTreeMap<String, Value> =
+        fields.into_iter().filter(|(name, value)| current.get(name) != Some(value)).collect();
+    if changed.is_empty() {
+        return Ok(Vec::new());
     }
-    let run = run_of(session, "advance")?;
-    let rest = run
-        .phases
-        .iter()
-        .skip(run.position(phase.as_str()).map_or(0, |position| position + 1))
-        .filter(|phase| !phase.is_done())
-        .map(|phase| &phase.stub);
-    let mut events = vec![Event::PhaseCompleted { phase, attempt }];
-    let closes = run.workflow.on_complete == OnComplete::Close && !has_other_open_run(session, run);
-    events.extend(go_on(rest, skips, closes));
-    Ok(events)
+    Ok(vec![Event::FieldsSet { phase: phase.map(|phase| phase.id().clone()), fields: changed }])
 }
 
-/// What follows a completed phase: the next one begins, or the run is complete.
-fn go_on<'a>(rest: impl Iterator<Item = &'a PhaseStub>, skips: &[Skip], closes: bool) -> Vec<Event> {
-    let mut events = Vec::new();
-    for stub in rest {
-        if let Some(skip) = skips.iter().find(|skip| skip.phase == stub.id) {
-            events.push(Event::PhaseSkipped { phase: stub.id.clone(), reason: skip.reason.clone() });
-            continue;
-        }
-        events.push(Event::PhaseStarted { phase: stub.id.clone() });
-        if !stub.terminal {
-            return events;
-        }
-        events.push(Event::PhaseCompleted { phase: stub.id.clone(), attempt: AttemptReport::default() });
-    }
-    events.push(Event::RunCompleted);
-    if closes {
-        events.push(Event::SessionCompleted { forced: false });
-    }
-    events
+/// Only what is not known as it is; a file that changed is its next version.
+fn record(session: &Session, artifacts: Vec<ArtifactVersion>) -> Vec<Event> {
+    artifacts
+        .into_iter()
+        .filter_map(|artifact| {
+            let known = session.artifacts.get(&artifact.path).map(|known| &known.newest);
+            let same = known.is_some_and(|known| {
+                known.hash == artifact.hash && (artifact.phase.is_none() || known.phase == artifact.phase)
+            });
+            let version =
+                known.map_or(
+                    1,
+                    |known| {
+                        if known.hash == artifact.hash { known.version } else { known.version + 1 }
+                    },
+                );
+            let phase = artifact.phase.clone().or_else(|| known.and_then(|known| known.phase.clone()));
+            (!same).then_some(Event::ArtifactRecorded {
+                artifact: ArtifactVersion { version, phase, ..artifact },
+            })
+        })
+        .collect()
 }
 
-fn begin_run(plan: RunPlan, ordinal: u32, other_run_is_open: bool) -> Vec<Event> {
-    let closes = plan.workflow.on_complete == OnComplete::Close && !other_run_is_open;
-    let first = go_on(plan.phases.iter(), &plan.skips, closes);
-    let mut events = vec![Event::RunStarted { workflow: plan.workflow, ordinal, phases: plan.phases }];
-    events.extend(first);
-    events
-}
-
-fn start_run(session: &Session, plan: RunPlan) -> Result<Vec<Event>, Refusal> {
-    match session.lifecycle {
-        Lifecycle::Active | Lifecycle::Completed { .. } => {}
-        Lifecycle::Paused { .. } | Lifecycle::Failed { .. } | Lifecycle::Abandoned { .. } => {
-            return Err(not_active(session, "start a run"));
-        }
+fn make_checkpoint(session: &Session, name: String) -> Result<Vec<Event>, Refusal> {
+    if session.checkpoints.iter().any(|checkpoint| checkpoint.name == name) {
+        return Err(Refusal::CheckpointExists { name });
     }
-    let name = plan.workflow.name.clone();
-    if let Some(open) = session.open_run_of(&name) {
-        // The way to the unfinished run is to go on with it, not to begin another.
-        let is_current =
-            session.run().is_some_and(|run| run.workflow.name == name && run.ordinal == open.ordinal);
-        return match &session.lifecycle {
-            Lifecycle::Active if is_current => Ok(Vec::new()),
-            Lifecycle::Active => Ok(vec![Event::RunSelected { workflow: name, ordinal: open.ordinal }]),
-            _ => Ok(vec![
-                Event::SessionResumed { worktree: session.worktree.clone(), parallel: session.parallel },
-                Event::RunSelected { workflow: name, ordinal: open.ordinal },
-            ]),
-        };
-    }
-    let other_open = session.runs.iter().any(Run::is_open);
-    Ok(begin_run(plan, session.runs_of(&name) + 1, other_open))
+    Ok(vec![Event::CheckpointMade { name }])
 }
 
 fn resolve_note(session: &Session, id: u32) -> Result<Vec<Event>, Refusal> {
@@ -231,57 +227,6 @@ fn resolve_note(session: &Session, id: u32) -> Result<Vec<Event>, Refusal> {
         return Ok(Vec::new());
     }
     Ok(vec![Event::NoteResolved { id }])
-}
-
-fn pause(session: &Session, reason: String, context: Option<String>) -> Result<Vec<Event>, Refusal> {
-    match session.lifecycle {
-        Lifecycle::Active => Ok(vec![Event::SessionPaused { reason, context }]),
-        Lifecycle::Paused { .. } => Ok(Vec::new()),
-        Lifecycle::Completed { .. } | Lifecycle::Failed { .. } | Lifecycle::Abandoned { .. } => {
-            Err(not_active(session, "pause"))
-        }
-    }
-}
-
-fn resume(session: &Session, worktree: String, parallel: bool) -> Result<Vec<Event>, Refusal> {
-    match session.lifecycle {
-        Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => {
-            Ok(vec![Event::SessionResumed { worktree, parallel }])
-        }
-        Lifecycle::Active if session.worktree == worktree => Ok(Vec::new()),
-        Lifecycle::Active => Ok(vec![Event::SessionResumed { worktree, parallel }]),
-        Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => Err(not_active(session, "resume")),
-    }
-}
-
-fn close(session: &Session, force: bool) -> Result<Vec<Event>, Refusal> {
-    match session.lifecycle {
-        Lifecycle::Completed { .. } => return Ok(Vec::new()),
-        Lifecycle::Abandoned { .. } => return Err(not_active(session, "close")),
-        Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => {}
-    }
-    let unfinished = session.runs.iter().rev().find(|run| run.is_open());
-    match unfinished {
-        Some(run) if !force => Err(Refusal::Unfinished {
-            session: session.id.clone(),
-            workflow: run.workflow.name.clone(),
-            done: run.done(),
-            total: run.phases.len(),
-            current: run.current().id().clone(),
-        }),
-        Some(_) => Ok(vec![Event::SessionCompleted { forced: true }]),
-        None => Ok(vec![Event::SessionCompleted { forced: false }]),
-    }
-}
-
-fn abandon(session: &Session, reason: Option<String>) -> Result<Vec<Event>, Refusal> {
-    match session.lifecycle {
-        Lifecycle::Abandoned { .. } => Ok(Vec::new()),
-        Lifecycle::Completed { .. } => Err(not_active(session, "abandon")),
-        Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => {
-            Ok(vec![Event::SessionAbandoned { reason }])
-        }
-    }
 }
 
 fn require_active(session: &Session, doing: &'static str) -> Result<(), Refusal> {
@@ -310,21 +255,4 @@ fn run_of<'a>(session: &'a Session, doing: &'static str) -> Result<&'a Run, Refu
 /// Stands where a log was cut off after its first event, before its run began.
 fn placeholder_name() -> Name {
     Name::parse("workflow").unwrap_or_else(|_| unreachable!("a constant that is a valid name"))
-}
-
-fn has_other_open_run(session: &Session, run: &Run) -> bool {
-    session.runs.iter().any(|other| {
-        other.is_open() && !(other.workflow.name == run.workflow.name && other.ordinal == run.ordinal)
-    })
-}
-
-fn unknown_phase(run: &Run, asked: &str) -> Refusal {
-    let known: Vec<Name> = run.phases.iter().map(|phase| phase.id().clone()).collect();
-    let near = nearest(asked, known.iter().map(Name::as_str)).and_then(|name| Name::parse(name).ok());
-    Refusal::UnknownPhase {
-        asked: asked.to_owned(),
-        workflow: run.workflow.name.clone(),
-        known,
-        nearest: near,
-    }
 }

@@ -1,10 +1,12 @@
 //! What happened, as it is kept for ever. A name or field here is never changed, only added to.
 
 use crate::actor::Actor;
+use crate::artifact::ArtifactVersion;
 use crate::gate::AttemptReport;
 use crate::id::{Name, SessionId};
 use crate::note::NoteKind;
 use crate::phase::PhaseStub;
+use crate::revision::Revision;
 use crate::run::WorkflowRef;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -86,6 +88,44 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+    /// The session failed; it can be gone on with.
+    SessionFailed { error: String },
+    /// A finished session goes on where it stood.
+    SessionReopened {
+        worktree: String,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        parallel: bool,
+    },
+    /// Nothing happened for so long that the session counts as paused since then.
+    SessionExpired { since: Timestamp },
+    /// Back to an earlier phase: it and all later ones are open again, their results kept as history.
+    RolledBack {
+        phase: Name,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// A person said yes to a check of a phase.
+    CheckApproved {
+        phase: Name,
+        check: Name,
+        by: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires_at: Option<Timestamp>,
+    },
+    /// Free fields of the session, or of one of its phases, were set.
+    FieldsSet {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        phase: Option<Name>,
+        fields: BTreeMap<String, Value>,
+    },
+    /// A file was recorded as it was at this moment.
+    ArtifactRecorded { artifact: ArtifactVersion },
+    /// An earlier phase was changed: what it flagged and what it archived.
+    PhaseRevised { revision: Revision },
+    /// A named point to come back to.
+    CheckpointMade { name: String },
+    /// The session is again as it was at this version. The fold resolves it; nothing is taken out of the log.
+    Restored { to_version: u64 },
     /// Written by a newer program. Such a session is shown and never written.
     #[serde(skip_serializing)]
     Unknown { kind: String },
@@ -109,6 +149,16 @@ impl Event {
             Self::SessionResumed { .. } => "session_resumed",
             Self::SessionCompleted { .. } => "session_completed",
             Self::SessionAbandoned { .. } => "session_abandoned",
+            Self::SessionFailed { .. } => "session_failed",
+            Self::SessionReopened { .. } => "session_reopened",
+            Self::SessionExpired { .. } => "session_expired",
+            Self::RolledBack { .. } => "rolled_back",
+            Self::CheckApproved { .. } => "check_approved",
+            Self::FieldsSet { .. } => "fields_set",
+            Self::ArtifactRecorded { .. } => "artifact_recorded",
+            Self::PhaseRevised { .. } => "phase_revised",
+            Self::CheckpointMade { .. } => "checkpoint_made",
+            Self::Restored { .. } => "restored",
             Self::Unknown { kind } => kind,
         }
     }

@@ -53,11 +53,14 @@ pub struct AttemptReport {
     /// A failed check lets the phase pass with warnings.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lenient: bool,
+    /// A person let it pass although checks failed, and why.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overridden: Option<String>,
 }
 
 impl AttemptReport {
     pub fn passes(&self) -> bool {
-        self.lenient || !self.checks.iter().any(CheckResult::failed)
+        self.lenient || self.overridden.is_some() || !self.checks.iter().any(CheckResult::failed)
     }
 }
 

@@ -1,6 +1,8 @@
 //! What a session is: types, `decide` and `apply`. Never does I/O, reads a clock or draws a random number.
 
 pub mod actor;
+pub mod approval;
+pub mod artifact;
 pub mod command;
 pub mod event;
 pub mod gate;
@@ -11,6 +13,7 @@ pub mod note;
 pub mod phase;
 pub mod progress;
 pub mod refusal;
+pub mod revision;
 pub mod run;
 pub mod session;
 pub mod time;

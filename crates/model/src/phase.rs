@@ -5,6 +5,8 @@ use crate::id::Name;
 use crate::time::seconds_between;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// What a run keeps of a phase's definition, so that it can be folded without looking anything up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,9 +22,22 @@ pub struct PhaseStub {
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum PhaseState {
     NotStarted,
-    InProgress { started_at: Timestamp },
-    Completed { started_at: Timestamp, at: Timestamp },
-    Skipped { at: Timestamp, reason: String },
+    InProgress {
+        started_at: Timestamp,
+    },
+    Completed {
+        started_at: Timestamp,
+        at: Timestamp,
+    },
+    /// Was completed; an earlier phase has changed since.
+    NeedsReview {
+        started_at: Timestamp,
+        at: Timestamp,
+    },
+    Skipped {
+        at: Timestamp,
+        reason: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,6 +54,15 @@ pub struct Phase {
     pub attempts: Vec<Attempt>,
     #[serde(default)]
     pub attempt_count: u32,
+    /// How many of the attempts were made before the phase was opened again: they are history.
+    #[serde(default)]
+    pub attempts_before: u32,
+    /// Free fields of this phase.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields: BTreeMap<String, Value>,
+    /// The session's fields when the phase was completed: tells later what has changed since.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub fields_at_completion: BTreeMap<String, Value>,
 }
 
 impl Phase {
@@ -49,6 +73,9 @@ impl Phase {
             paused_seconds: 0,
             attempts: Vec::new(),
             attempt_count: 0,
+            attempts_before: 0,
+            fields: BTreeMap::new(),
+            fields_at_completion: BTreeMap::new(),
         }
     }
 
@@ -59,7 +86,7 @@ impl Phase {
     pub fn is_done(&self) -> bool {
         match self.state {
             PhaseState::Completed { .. } | PhaseState::Skipped { .. } => true,
-            PhaseState::NotStarted | PhaseState::InProgress { .. } => false,
+            PhaseState::NotStarted | PhaseState::InProgress { .. } | PhaseState::NeedsReview { .. } => false,
         }
     }
 
@@ -68,22 +95,23 @@ impl Phase {
             PhaseState::NotStarted => "not_started",
             PhaseState::InProgress { .. } => "in_progress",
             PhaseState::Completed { .. } => "completed",
+            PhaseState::NeedsReview { .. } => "needs_review",
             PhaseState::Skipped { .. } => "skipped",
         }
     }
 
     pub fn started_at(&self) -> Option<Timestamp> {
         match self.state {
-            PhaseState::InProgress { started_at } | PhaseState::Completed { started_at, .. } => {
-                Some(started_at)
-            }
+            PhaseState::InProgress { started_at }
+            | PhaseState::Completed { started_at, .. }
+            | PhaseState::NeedsReview { started_at, .. } => Some(started_at),
             PhaseState::NotStarted | PhaseState::Skipped { .. } => None,
         }
     }
 
     pub fn completed_at(&self) -> Option<Timestamp> {
         match self.state {
-            PhaseState::Completed { at, .. } => Some(at),
+            PhaseState::Completed { at, .. } | PhaseState::NeedsReview { at, .. } => Some(at),
             PhaseState::NotStarted | PhaseState::InProgress { .. } | PhaseState::Skipped { .. } => None,
         }
     }
@@ -91,7 +119,9 @@ impl Phase {
     /// Working time of a finished phase: what it was paused does not count.
     pub fn duration_seconds(&self) -> Option<u64> {
         match self.state {
-            PhaseState::Completed { started_at, at } => Some(self.working_seconds(started_at, at)),
+            PhaseState::Completed { started_at, at } | PhaseState::NeedsReview { started_at, at } => {
+                Some(self.working_seconds(started_at, at))
+            }
             PhaseState::NotStarted | PhaseState::InProgress { .. } | PhaseState::Skipped { .. } => None,
         }
     }
@@ -100,12 +130,16 @@ impl Phase {
     pub fn time_in_phase(&self, until: Timestamp) -> Option<u64> {
         match self.state {
             PhaseState::InProgress { started_at } => Some(self.working_seconds(started_at, until)),
-            PhaseState::NotStarted | PhaseState::Completed { .. } | PhaseState::Skipped { .. } => None,
+            PhaseState::NotStarted
+            | PhaseState::Completed { .. }
+            | PhaseState::NeedsReview { .. }
+            | PhaseState::Skipped { .. } => None,
         }
     }
 
+    /// The last attempt since the phase was opened; older ones are history.
     pub fn last_attempt(&self) -> Option<&Attempt> {
-        self.attempts.last()
+        self.attempts.last().filter(|_| self.attempt_count > self.attempts_before)
     }
 
     pub fn last_attempt_failed(&self) -> bool {
@@ -113,7 +147,21 @@ impl Phase {
     }
 
     pub(crate) fn begin(&mut self, at: Timestamp) {
+        self.reopen();
         self.state = PhaseState::InProgress { started_at: at };
+    }
+
+    /// Open again: time begins anew, and what was tried before is history.
+    pub(crate) fn reopen(&mut self) {
+        self.state = PhaseState::NotStarted;
+        self.paused_seconds = 0;
+        self.attempts_before = self.attempt_count;
+    }
+
+    pub(crate) fn flag(&mut self) {
+        if let PhaseState::Completed { started_at, at } = self.state {
+            self.state = PhaseState::NeedsReview { started_at, at };
+        }
     }
 
     pub(crate) fn complete(&mut self, at: Timestamp) {

@@ -8,6 +8,10 @@ pub enum Refusal {
     PhaseNotCurrent { asked: Name, current: Name },
     #[error("there is no phase '{asked}' in workflow '{workflow}'")]
     UnknownPhase { asked: String, workflow: Name, known: Vec<Name>, nearest: Option<Name> },
+    #[error("cannot go back to phase '{asked}': it has not begun yet, the current phase is '{current}'")]
+    PhaseNotReached { asked: Name, current: Name },
+    #[error("there is a checkpoint '{name}' already")]
+    CheckpointExists { name: String },
     #[error("cannot {doing}: session {session} is {lifecycle}")]
     NotActive { doing: &'static str, session: SessionId, lifecycle: &'static str, workflow: Name },
     #[error("cannot {doing}: run {ordinal} of '{workflow}' is finished")]
@@ -27,6 +31,8 @@ impl Refusal {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::PhaseNotCurrent { .. } => "phase_not_current",
+            Self::PhaseNotReached { .. } => "phase_not_reached",
+            Self::CheckpointExists { .. } => "checkpoint_exists",
             Self::UnknownPhase { .. } => "unknown_phase",
             Self::NotActive { .. } => "not_active",
             Self::RunFinished { .. } => "run_finished",
@@ -42,6 +48,8 @@ impl Refusal {
         match self {
             Self::UnknownPhase { .. } | Self::UnknownNote { .. } => true,
             Self::PhaseNotCurrent { .. }
+            | Self::PhaseNotReached { .. }
+            | Self::CheckpointExists { .. }
             | Self::NotActive { .. }
             | Self::RunFinished { .. }
             | Self::Unfinished { .. }
@@ -56,6 +64,10 @@ impl Refusal {
             Self::PhaseNotCurrent { current, .. } => {
                 format!("complete '{current}' first: leftoff advance --phase {current}")
             }
+            Self::PhaseNotReached { current, .. } => {
+                format!("go on with: leftoff advance --phase {current}")
+            }
+            Self::CheckpointExists { .. } => "choose another name".to_owned(),
             Self::UnknownPhase { known, nearest, .. } => match nearest {
                 Some(name) => format!("did you mean '{name}'? The phases are {}", listed(known)),
                 None => format!("the phases are {}", listed(known)),

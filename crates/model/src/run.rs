@@ -134,6 +134,16 @@ impl Run {
         }
     }
 
+    /// Back to an earlier phase: it begins again, and so does everything after it.
+    pub(crate) fn roll_back(&mut self, id: &Name, at: Timestamp) {
+        let Some(position) = self.position(id.as_str()) else { return };
+        for phase in self.phases.iter_mut().skip(position + 1) {
+            phase.reopen();
+        }
+        self.completed_at = None;
+        self.enter(id, at);
+    }
+
     /// When all is done the current phase stays on the last one.
     pub(crate) fn finish(&mut self, at: Timestamp) {
         self.completed_at = Some(at);

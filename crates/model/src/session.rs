@@ -1,26 +1,29 @@
 //! Folds events into a session. Never refuses an event and never reads the clock.
 
+mod trim;
+
 use crate::actor::Actor;
+use crate::approval::Approval;
+use crate::artifact::{Artifact, ArtifactVersion};
 use crate::event::{Event, Recorded};
 use crate::gate::{Attempt, AttemptOutcome, AttemptReport};
 use crate::id::{Name, SessionId};
 use crate::lifecycle::Lifecycle;
-use crate::note::Note;
-use crate::phase::PhaseState;
-use crate::run::Run;
+use crate::note::{Note, NoteKind};
+use crate::phase::{Phase, PhaseState, PhaseStub};
+use crate::revision::Revision;
+use crate::run::{Run, WorkflowRef};
 use crate::time::seconds_between;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Changes whenever the same events would fold into something else: a snapshot of another version is not trusted.
-pub const FOLD_VERSION: u32 = 1;
+/// The reason of a pause that nobody ordered.
+pub const REASON_INACTIVITY: &str = "inactivity";
 
-/// How much of the past a snapshot holds; the log holds all of it.
-const KEPT_ATTEMPTS: usize = 5;
-const KEPT_NOTES_OF_A_KIND: usize = 50;
-const KEPT_RUNS: usize = 4;
+/// Changes whenever the same events would fold into something else: a snapshot of another version is not trusted.
+pub const FOLD_VERSION: u32 = 2;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
@@ -45,6 +48,17 @@ pub struct Session {
     pub highest_note: u32,
     #[serde(default)]
     pub fields: BTreeMap<String, Value>,
+    /// Of the current run's open phases.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approvals: Vec<Approval>,
+    /// The newest version of every file, by path.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub artifacts: BTreeMap<String, Artifact>,
+    /// The last few; the log has all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub revisions: Vec<RevisionMade>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checkpoints: Vec<Checkpoint>,
     #[serde(default)]
     pub resume_count: u32,
     pub created_at: Timestamp,
@@ -57,12 +71,48 @@ pub struct Session {
     pub unknown_event: Option<String>,
 }
 
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RevisionMade {
+    pub at: Timestamp,
+    pub actor: Actor,
+    #[serde(flatten)]
+    pub revision: Revision,
+}
+
+/// A point in a session's history that somebody gave a name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    pub name: String,
+    pub version: u64,
+    pub at: Timestamp,
+}
+
 impl Session {
     /// The session after all these events; none when they do not begin with its start.
-    pub fn fold<'a>(events: impl IntoIterator<Item = &'a Recorded>) -> Option<Self> {
-        let mut events = events.into_iter();
-        let session = Self::begin(events.next()?)?;
-        Some(events.fold(session, Self::apply))
+    /// Resolves what was restored: the state of an earlier version, under the newer version's number.
+    pub fn fold(events: &[Recorded]) -> Option<Self> {
+        let (first, rest) = events.split_first()?;
+        let mut session = Self::begin(first)?;
+        for recorded in rest {
+            session = match recorded.event {
+                Event::Restored { to_version } => {
+                    let kept = usize::try_from(to_version).unwrap_or(usize::MAX).min(events.len());
+                    match Self::fold(&events[..kept]) {
+                        Some(earlier) if to_version < recorded.version => earlier.restored(recorded),
+                        _ => session.apply(recorded),
+                    }
+                }
+                _ => session.apply(recorded),
+            };
+        }
+        Some(session)
+    }
+
+    /// This earlier state, as it stands after it was restored.
+    #[must_use]
+    pub fn restored(mut self, recorded: &Recorded) -> Self {
+        self.touch(recorded);
+        self
     }
 
     /// The session that a first event makes.
@@ -87,6 +137,10 @@ impl Session {
             notes: Vec::new(),
             highest_note: 0,
             fields: fields.clone(),
+            approvals: Vec::new(),
+            artifacts: BTreeMap::new(),
+            revisions: Vec::new(),
+            checkpoints: Vec::new(),
             resume_count: 0,
             created_at: recorded.at,
             updated_at: recorded.at,
@@ -98,24 +152,72 @@ impl Session {
 
     #[must_use]
     pub fn apply(mut self, recorded: &Recorded) -> Self {
-        self.version = recorded.version;
-        self.updated_at = recorded.at;
-        self.last_actor = recorded.actor.clone();
+        self.touch(recorded);
+        let at = recorded.at;
         match &recorded.event {
-            // Only the first event starts a session; `begin` has read it.
-            Event::SessionStarted { .. } => {}
-            Event::RunStarted { .. } | Event::RunSelected { .. } | Event::RunCompleted => {
-                self.apply_to_runs(recorded);
+            // `begin` reads the first event; what is restored needs the history, which only `fold` has.
+            Event::SessionStarted { .. } | Event::Restored { .. } => {}
+            Event::RunStarted { workflow, ordinal, phases } => self.start_run(workflow, *ordinal, phases, at),
+            Event::RunSelected { workflow, ordinal } => self.select(workflow, *ordinal),
+            Event::RunCompleted => self.on_run(|run| run.finish(at)),
+            Event::PhaseStarted { phase } => self.on_run(|run| run.enter(phase, at)),
+            Event::GateFailed { phase, attempt } => {
+                let attempt = attempt_of(recorded, AttemptOutcome::Failed, attempt);
+                self.on_phase(phase, |phase| phase.keep(attempt));
             }
-            Event::PhaseStarted { .. }
-            | Event::GateFailed { .. }
-            | Event::PhaseCompleted { .. }
-            | Event::PhaseSkipped { .. } => self.apply_to_phase(recorded),
-            Event::NoteAdded { .. } | Event::NoteResolved { .. } => self.apply_to_notes(recorded),
-            Event::SessionPaused { .. }
-            | Event::SessionResumed { .. }
-            | Event::SessionCompleted { .. }
-            | Event::SessionAbandoned { .. } => self.apply_to_lifecycle(recorded),
+            Event::PhaseCompleted { phase, attempt } => {
+                let attempt = attempt_of(recorded, AttemptOutcome::Passed, attempt);
+                let fields = self.fields.clone();
+                self.on_phase(phase, |phase| {
+                    phase.keep(attempt);
+                    phase.complete(at);
+                    phase.fields_at_completion = fields;
+                });
+            }
+            Event::PhaseSkipped { phase, reason } => self.on_phase(phase, |phase| {
+                phase.state = PhaseState::Skipped { at, reason: reason.clone() };
+            }),
+            Event::RolledBack { phase, .. } => self.roll_back(phase, at),
+            Event::PhaseRevised { revision } => self.revise(revision, recorded),
+            Event::CheckApproved { phase, check, by, expires_at } => {
+                self.approve(Approval {
+                    phase: phase.clone(),
+                    check: check.clone(),
+                    by: by.clone(),
+                    at,
+                    expires_at: *expires_at,
+                });
+            }
+            Event::FieldsSet { phase, fields } => self.set_fields(phase.as_ref(), fields),
+            Event::ArtifactRecorded { artifact } => self.record(artifact, at),
+            Event::NoteAdded { id, kind, text, fields } => self.add_note(recorded, *id, *kind, text, fields),
+            Event::NoteResolved { id } => {
+                if let Some(note) = self.notes.iter_mut().find(|note| note.id == *id) {
+                    note.resolved_at = Some(at);
+                }
+            }
+            Event::CheckpointMade { name } => {
+                self.checkpoints.push(Checkpoint { name: name.clone(), version: recorded.version, at });
+            }
+            Event::SessionPaused { reason, context } => {
+                self.enter(Lifecycle::Paused { at, reason: reason.clone(), context: context.clone() }, at);
+            }
+            Event::SessionExpired { since } => self.enter(
+                Lifecycle::Paused { at: *since, reason: REASON_INACTIVITY.to_owned(), context: None },
+                at,
+            ),
+            Event::SessionResumed { worktree, parallel } => {
+                self.resume_count = self.resume_count.saturating_add(1);
+                self.activate(worktree, *parallel, at);
+            }
+            Event::SessionReopened { worktree, parallel } => self.activate(worktree, *parallel, at),
+            Event::SessionCompleted { forced } => {
+                self.enter(Lifecycle::Completed { at, forced: *forced }, at);
+            }
+            Event::SessionFailed { error } => self.enter(Lifecycle::Failed { at, error: error.clone() }, at),
+            Event::SessionAbandoned { reason } => {
+                self.enter(Lifecycle::Abandoned { at, reason: reason.clone() }, at);
+            }
             Event::Unknown { kind } => {
                 self.unknown_event.get_or_insert_with(|| kind.clone());
             }
@@ -141,6 +243,11 @@ impl Session {
         self.notes.iter().filter(|note| note.is_open())
     }
 
+    /// The newest approval of a check, whether it still holds or not.
+    pub fn approval(&self, phase: &Name, check: &Name) -> Option<&Approval> {
+        self.approvals.iter().rev().find(|approval| approval.phase == *phase && approval.check == *check)
+    }
+
     /// Until when time counts as work: a paused session's clock stands still.
     pub fn working_until(&self, now: Timestamp) -> Timestamp {
         match &self.lifecycle {
@@ -152,141 +259,105 @@ impl Session {
         }
     }
 
-    /// What commands need, without the long tail of history: the size of a snapshot does not grow with the log.
-    /// Trimming after every event gives the same as trimming once at the end.
-    #[must_use]
-    pub fn trimmed(mut self) -> Self {
-        self.trim_runs();
-        for phase in self.runs.iter_mut().flat_map(|run| &mut run.phases) {
-            let surplus = phase.attempts.len().saturating_sub(KEPT_ATTEMPTS);
-            phase.attempts.drain(..surplus);
-        }
-        self.trim_notes();
-        self
+    fn touch(&mut self, recorded: &Recorded) {
+        self.version = recorded.version;
+        self.updated_at = recorded.at;
+        self.last_actor = recorded.actor.clone();
     }
 
-    fn trim_runs(&mut self) {
-        let current = self.run().map(|run| (run.workflow.name.clone(), run.ordinal));
-        let first_kept = self.runs.len().saturating_sub(KEPT_RUNS);
-        let mut position = 0;
-        self.runs.retain(|run| {
-            position += 1;
-            let is_current = current
-                .as_ref()
-                .is_some_and(|(name, ordinal)| run.workflow.name == *name && run.ordinal == *ordinal);
-            position > first_kept || run.is_open() || is_current
-        });
-        if let Some((name, ordinal)) = current {
-            self.select(&name, ordinal);
-        }
-    }
-
-    fn trim_notes(&mut self) {
-        let mut seen: BTreeMap<_, usize> = BTreeMap::new();
-        let mut kept: Vec<Note> = Vec::with_capacity(self.notes.len());
-        for note in self.notes.drain(..).rev() {
-            let rank = seen.entry(note.kind).or_default();
-            if note.is_open() {
-                kept.push(note);
-                continue;
-            }
-            *rank += 1;
-            if *rank <= KEPT_NOTES_OF_A_KIND {
-                kept.push(note);
-            }
-        }
-        kept.reverse();
-        self.notes = kept;
-    }
-
-    fn apply_to_runs(&mut self, recorded: &Recorded) {
-        match &recorded.event {
-            Event::RunStarted { workflow, ordinal, phases } => {
-                self.settle_pause(recorded.at);
-                self.lifecycle = Lifecycle::Active;
-                self.run_counts.insert(workflow.name.to_string(), *ordinal);
-                self.runs.push(Run::new(workflow.clone(), *ordinal, phases.clone(), recorded.at));
-                self.current_run = self.runs.len() - 1;
-            }
-            Event::RunSelected { workflow, ordinal } => self.select(workflow, *ordinal),
-            Event::RunCompleted => {
-                if let Some(run) = self.run_mut() {
-                    run.finish(recorded.at);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn apply_to_phase(&mut self, recorded: &Recorded) {
-        let at = recorded.at;
-        let Some(run) = self.run_mut() else { return };
-        match &recorded.event {
-            Event::PhaseStarted { phase } => run.enter(phase, at),
-            Event::GateFailed { phase, attempt } => {
-                if let Some(phase) = run.phase_mut(phase) {
-                    phase.keep(attempt_of(recorded, AttemptOutcome::Failed, attempt));
-                }
-            }
-            Event::PhaseCompleted { phase, attempt } => {
-                if let Some(phase) = run.phase_mut(phase) {
-                    phase.keep(attempt_of(recorded, AttemptOutcome::Passed, attempt));
-                    phase.complete(at);
-                }
-            }
-            Event::PhaseSkipped { phase, reason } => {
-                if let Some(phase) = run.phase_mut(phase) {
-                    phase.state = PhaseState::Skipped { at, reason: reason.clone() };
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn apply_to_notes(&mut self, recorded: &Recorded) {
-        match &recorded.event {
-            Event::NoteAdded { id, kind, text, fields } => {
-                self.highest_note = self.highest_note.max(*id);
-                self.notes.push(Note {
-                    id: *id,
-                    kind: *kind,
-                    text: text.clone(),
-                    fields: fields.clone(),
-                    at: recorded.at,
-                    actor: recorded.actor.clone(),
-                    resolved_at: None,
-                });
-            }
-            Event::NoteResolved { id } => {
-                if let Some(note) = self.notes.iter_mut().find(|note| note.id == *id) {
-                    note.resolved_at = Some(recorded.at);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn apply_to_lifecycle(&mut self, recorded: &Recorded) {
-        let at = recorded.at;
+    fn start_run(&mut self, workflow: &WorkflowRef, ordinal: u32, phases: &[PhaseStub], at: Timestamp) {
         self.settle_pause(at);
-        match &recorded.event {
-            Event::SessionPaused { reason, context } => {
-                self.lifecycle = Lifecycle::Paused { at, reason: reason.clone(), context: context.clone() };
+        self.lifecycle = Lifecycle::Active;
+        self.approvals.clear();
+        self.run_counts.insert(workflow.name.to_string(), ordinal);
+        self.runs.push(Run::new(workflow.clone(), ordinal, phases.to_vec(), at));
+        self.current_run = self.runs.len() - 1;
+    }
+
+    fn roll_back(&mut self, phase: &Name, at: Timestamp) {
+        self.settle_pause(at);
+        self.on_run(|run| run.roll_back(phase, at));
+        self.forget_approvals();
+    }
+
+    /// What was approved of a phase that is open again must be approved again.
+    fn forget_approvals(&mut self) {
+        let Some(run) = self.runs.get(self.current_run) else { return };
+        let done: Vec<Name> =
+            run.phases.iter().filter(|phase| phase.is_done()).map(|phase| phase.id().clone()).collect();
+        self.approvals.retain(|approval| done.contains(&approval.phase));
+    }
+
+    fn revise(&mut self, revision: &Revision, recorded: &Recorded) {
+        self.on_run(|run| {
+            for phase in &mut run.phases {
+                if revision.flagged.contains(phase.id()) {
+                    phase.flag();
+                } else if revision.restarted.contains(phase.id()) {
+                    phase.reopen();
+                }
             }
-            Event::SessionResumed { worktree, parallel } => {
-                self.worktree.clone_from(worktree);
-                self.parallel = *parallel;
-                self.resume_count = self.resume_count.saturating_add(1);
-                self.lifecycle = Lifecycle::Active;
-            }
-            Event::SessionCompleted { forced } => {
-                self.lifecycle = Lifecycle::Completed { at, forced: *forced };
-            }
-            Event::SessionAbandoned { reason } => {
-                self.lifecycle = Lifecycle::Abandoned { at, reason: reason.clone() };
-            }
-            _ => {}
+            run.completed_at = None;
+            run.enter(&revision.phase, recorded.at);
+        });
+        self.forget_approvals();
+        for archived in &revision.archived {
+            self.artifacts.remove(&archived.from);
         }
+        self.revisions.push(RevisionMade {
+            at: recorded.at,
+            actor: recorded.actor.clone(),
+            revision: revision.clone(),
+        });
+    }
+
+    fn approve(&mut self, approval: Approval) {
+        self.approvals.retain(|old| old.phase != approval.phase || old.check != approval.check);
+        self.approvals.push(approval);
+    }
+
+    fn set_fields(&mut self, phase: Option<&Name>, fields: &BTreeMap<String, Value>) {
+        let fields = fields.clone();
+        match phase {
+            None => self.fields.extend(fields),
+            Some(id) => self.on_phase(id, |phase| phase.fields.extend(fields)),
+        }
+    }
+
+    fn record(&mut self, version: &ArtifactVersion, at: Timestamp) {
+        let artifact = Artifact { newest: version.clone(), recorded_at: at };
+        self.artifacts.insert(version.path.clone(), artifact);
+    }
+
+    fn add_note(
+        &mut self,
+        recorded: &Recorded,
+        id: u32,
+        kind: NoteKind,
+        text: &str,
+        fields: &BTreeMap<String, Value>,
+    ) {
+        self.highest_note = self.highest_note.max(id);
+        self.notes.push(Note {
+            id,
+            kind,
+            text: text.to_owned(),
+            fields: fields.clone(),
+            at: recorded.at,
+            actor: recorded.actor.clone(),
+            resolved_at: None,
+        });
+    }
+
+    fn enter(&mut self, lifecycle: Lifecycle, at: Timestamp) {
+        self.settle_pause(at);
+        self.lifecycle = lifecycle;
+    }
+
+    fn activate(&mut self, worktree: &str, parallel: bool, at: Timestamp) {
+        self.enter(Lifecycle::Active, at);
+        worktree.clone_into(&mut self.worktree);
+        self.parallel = parallel;
     }
 
     /// Time since the pause began is no working time of the phase that it interrupted.
@@ -307,6 +378,18 @@ impl Session {
 
     fn run_mut(&mut self) -> Option<&mut Run> {
         self.runs.get_mut(self.current_run)
+    }
+
+    fn on_run(&mut self, change: impl FnOnce(&mut Run)) {
+        if let Some(run) = self.run_mut() {
+            change(run);
+        }
+    }
+
+    fn on_phase(&mut self, id: &Name, change: impl FnOnce(&mut Phase)) {
+        if let Some(phase) = self.run_mut().and_then(|run| run.phase_mut(id)) {
+            change(phase);
+        }
     }
 }
 

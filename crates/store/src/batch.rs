@@ -14,9 +14,7 @@ pub(crate) const ACTIVE: &str = "active";
 
 /// Whether this session takes its worktree's one place for an active session.
 pub(crate) fn takes_the_worktree(row: &SessionRow) -> bool {
-    row.lifecycle == ACTIVE
-        && !row.parallel
-        && LAYOUTS_WITH_ONE_ACTIVE.contains(&row.layout.as_str())
+    row.lifecycle == ACTIVE && !row.parallel && LAYOUTS_WITH_ONE_ACTIVE.contains(&row.layout.as_str())
 }
 
 /// Keys used at this moment or before no longer count for a command of `now`.
@@ -62,8 +60,5 @@ fn same_id(one: &SessionRow, other: &SessionRow) -> bool {
 }
 
 pub(crate) fn malformed<T>(why: String) -> Result<T> {
-    Err(Error::Engine {
-        doing: "taking a batch".to_owned(),
-        why,
-    })
+    Err(Error::Engine { doing: "taking a batch".to_owned(), why })
 }

@@ -10,11 +10,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     /// Somebody else changed the session first. Load, decide, append again.
     #[error("session {session} is at version {found}, not {expected}")]
-    Conflict {
-        session: SessionId,
-        expected: u64,
-        found: u64,
-    },
+    Conflict { session: SessionId, expected: u64, found: u64 },
     /// The worktree has an active session already. Load it, decide again.
     #[error("worktree {worktree} has an active session already")]
     ActiveTaken { worktree: String },
@@ -30,14 +26,8 @@ pub enum Error {
     Missing { path: PathBuf },
     #[error("{path} is not a leftoff database: {why}")]
     NotADatabase { path: PathBuf, why: String },
-    #[error(
-        "{path} was made by a newer leftoff: its schema is {found}, and this program knows {known}"
-    )]
-    Newer {
-        path: PathBuf,
-        found: u32,
-        known: u32,
-    },
+    #[error("{path} was made by a newer leftoff: its schema is {found}, and this program knows {known}")]
+    Newer { path: PathBuf, found: u32, known: u32 },
     #[error("{path} cannot be written")]
     ReadOnly { path: PathBuf },
     #[error("no space is left for {path}")]
@@ -46,10 +36,7 @@ pub enum Error {
     #[error("it is not known whether the change was kept: {why}")]
     Unknown { why: String },
     #[error("{doing}: {source}")]
-    Io {
-        doing: String,
-        source: std::io::Error,
-    },
+    Io { doing: String, source: std::io::Error },
     #[error("{doing}: {why}")]
     Engine { doing: String, why: String },
 }

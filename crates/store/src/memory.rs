@@ -2,8 +2,8 @@
 
 use crate::batch::{check_shape, keys_expire_at, malformed, takes_the_worktree};
 use crate::{
-    AgentRow, Batch, Binding, Change, Error, EventRow, Filter, Info, KeyRow, Listed, Loaded,
-    Result, SessionRow, Snapshot, Store, StreamAppend,
+    AgentRow, Batch, Binding, Change, Error, EventRow, Filter, Info, KeyRow, Listed, Loaded, Result,
+    SessionRow, Snapshot, Store, StreamAppend,
 };
 use jiff::Timestamp;
 use model::id::SessionId;
@@ -51,33 +51,23 @@ impl MemoryStore {
         {
             return Err(Error::KeyTaken);
         }
-        batch
-            .streams
-            .iter()
-            .try_for_each(|stream| self.refuse_version(stream))?;
+        batch.streams.iter().try_for_each(|stream| self.refuse_version(stream))?;
         self.refuse_second_active(&batch.streams)?;
-        batch
-            .bindings
-            .iter()
-            .try_for_each(|binding| self.refuse_binding(batch, binding))
+        batch.bindings.iter().try_for_each(|binding| self.refuse_binding(batch, binding))
     }
 
     fn refuse_version(&self, stream: &StreamAppend) -> Result<()> {
         let id = &stream.row.id;
         match self.find(id) {
-            Some((_, kept)) if stream.expected == 0 || kept.row.id != *id => Err(Error::IdTaken {
-                existing: kept.row.id.clone(),
-            }),
+            Some((_, kept)) if stream.expected == 0 || kept.row.id != *id => {
+                Err(Error::IdTaken { existing: kept.row.id.clone() })
+            }
             found => {
                 let found = found.map_or(0, |(_, kept)| kept.row.version);
                 if found == stream.expected {
                     return Ok(());
                 }
-                Err(Error::Conflict {
-                    session: id.clone(),
-                    expected: stream.expected,
-                    found,
-                })
+                Err(Error::Conflict { session: id.clone(), expected: stream.expected, found })
             }
         }
     }
@@ -85,51 +75,29 @@ impl MemoryStore {
     /// Counts as if the batch were kept: what it pauses leaves room for what it starts.
     fn refuse_second_active(&self, streams: &[StreamAppend]) -> Result<()> {
         let is_replaced = |row: &SessionRow| streams.iter().any(|stream| stream.row.id == row.id);
-        let staying = self
-            .sessions
-            .iter()
-            .map(|kept| &kept.row)
-            .filter(|row| !is_replaced(row));
-        let mut taken: BTreeSet<&str> = staying
-            .filter(|row| takes_the_worktree(row))
-            .map(|row| row.worktree.as_str())
-            .collect();
-        for row in streams
-            .iter()
-            .map(|stream| &stream.row)
-            .filter(|row| takes_the_worktree(row))
-        {
+        let staying = self.sessions.iter().map(|kept| &kept.row).filter(|row| !is_replaced(row));
+        let mut taken: BTreeSet<&str> =
+            staying.filter(|row| takes_the_worktree(row)).map(|row| row.worktree.as_str()).collect();
+        for row in streams.iter().map(|stream| &stream.row).filter(|row| takes_the_worktree(row)) {
             if !taken.insert(&row.worktree) {
-                return Err(Error::ActiveTaken {
-                    worktree: row.worktree.clone(),
-                });
+                return Err(Error::ActiveTaken { worktree: row.worktree.clone() });
             }
         }
         Ok(())
     }
 
     fn refuse_binding(&self, batch: &Batch, binding: &Binding) -> Result<()> {
-        let begins = batch
-            .streams
-            .iter()
-            .any(|stream| stream.row.id == binding.session);
+        let begins = batch.streams.iter().any(|stream| stream.row.id == binding.session);
         if begins || self.find_exactly(&binding.session).is_some() {
             return Ok(());
         }
-        malformed(format!(
-            "it binds an agent to session {}, which does not exist",
-            binding.session
-        ))
+        malformed(format!("it binds an agent to session {}, which does not exist", binding.session))
     }
 
     fn keep_stream(&mut self, stream: &StreamAppend) {
         for event in &stream.events {
             let cursor = self.log.len() as u64 + 1;
-            self.log.push(Change {
-                cursor,
-                session: stream.row.id.clone(),
-                event: event.clone(),
-            });
+            self.log.push(Change { cursor, session: stream.row.id.clone(), event: event.clone() });
         }
         if let Some(place) = self.find(&stream.row.id).map(|(place, _)| place) {
             let kept = &mut self.sessions[place];
@@ -137,8 +105,7 @@ impl MemoryStore {
             kept.snapshot = stream.snapshot.clone();
             kept.events.extend_from_slice(&stream.events);
         } else {
-            self.places
-                .insert(folded(stream.row.id.as_str()), self.sessions.len());
+            self.places.insert(folded(stream.row.id.as_str()), self.sessions.len());
             self.sessions.push(Kept {
                 row: stream.row.clone(),
                 snapshot: stream.snapshot.clone(),
@@ -148,30 +115,16 @@ impl MemoryStore {
     }
 
     fn bind(&mut self, binding: &Binding) {
-        let Some(row) = self
-            .find(&binding.session)
-            .map(|(_, kept)| kept.row.clone())
-        else {
+        let Some(row) = self.find(&binding.session).map(|(_, kept)| kept.row.clone()) else {
             return;
         };
         let agent = (binding.agent.clone(), binding.agent_session.clone());
-        let agent = self
-            .agents
-            .entry(agent)
-            .or_insert_with(|| unseen(binding, &row));
+        let agent = self.agents.entry(agent).or_insert_with(|| unseen(binding, &row));
         agent.session = Some(row.id);
     }
 
     fn listed(&self) -> impl Iterator<Item = (Listed, &Kept)> {
-        (1..).zip(&self.sessions).map(|(number, kept)| {
-            (
-                Listed {
-                    number,
-                    row: kept.row.clone(),
-                },
-                kept,
-            )
-        })
+        (1..).zip(&self.sessions).map(|(number, kept)| (Listed { number, row: kept.row.clone() }, kept))
     }
 }
 
@@ -186,14 +139,9 @@ impl Store for MemoryStore {
         self.refuse(batch)?;
         // From here on nothing can fail.
         for definition in &batch.definitions {
-            self.definitions
-                .entry(definition.hash.clone())
-                .or_insert_with(|| definition.body.clone());
+            self.definitions.entry(definition.hash.clone()).or_insert_with(|| definition.body.clone());
         }
-        batch
-            .streams
-            .iter()
-            .for_each(|stream| self.keep_stream(stream));
+        batch.streams.iter().for_each(|stream| self.keep_stream(stream));
         if let Some(key) = &batch.key {
             self.keys.retain(|_, kept| kept.at > keys_expire_at(key.at));
             self.keys.insert(key.key.clone(), key.clone());
@@ -211,10 +159,7 @@ impl Store for MemoryStore {
     }
 
     fn events(&self, id: &SessionId, after: u64, limit: Option<usize>) -> Result<Vec<EventRow>> {
-        let events = self
-            .find_exactly(id)
-            .map(|(_, kept)| kept.events.as_slice())
-            .unwrap_or_default();
+        let events = self.find_exactly(id).map(|(_, kept)| kept.events.as_slice()).unwrap_or_default();
         let newer = events.iter().filter(|event| event.version > after);
         Ok(newer.take(limit.unwrap_or(usize::MAX)).cloned().collect())
     }
@@ -225,17 +170,12 @@ impl Store for MemoryStore {
 
     fn active(&self, worktree: &str) -> Result<Option<SessionId>> {
         let mut rows = self.sessions.iter().map(|kept| &kept.row);
-        Ok(rows
-            .find(|row| row.worktree == worktree && takes_the_worktree(row))
-            .map(|row| row.id.clone()))
+        Ok(rows.find(|row| row.worktree == worktree && takes_the_worktree(row)).map(|row| row.id.clone()))
     }
 
     fn list(&self, filter: &Filter) -> Result<Vec<Listed>> {
-        let mut found: Vec<Listed> = self
-            .listed()
-            .filter(|(_, kept)| is_wanted(filter, kept))
-            .map(|(listed, _)| listed)
-            .collect();
+        let mut found: Vec<Listed> =
+            self.listed().filter(|(_, kept)| is_wanted(filter, kept)).map(|(listed, _)| listed).collect();
         found.sort_by_key(|listed| std::cmp::Reverse((listed.row.updated_at, listed.number)));
         found.truncate(filter.limit.unwrap_or(usize::MAX));
         Ok(found)
@@ -243,24 +183,13 @@ impl Store for MemoryStore {
 
     fn with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<SessionId>> {
         let prefix = folded(prefix);
-        let mut found: Vec<&String> = self
-            .places
-            .keys()
-            .filter(|id| id.starts_with(&prefix))
-            .collect();
+        let mut found: Vec<&String> = self.places.keys().filter(|id| id.starts_with(&prefix)).collect();
         found.sort_by_key(|id| id.len());
-        Ok(found
-            .into_iter()
-            .take(limit)
-            .map(|id| self.sessions[self.places[id]].row.id.clone())
-            .collect())
+        Ok(found.into_iter().take(limit).map(|id| self.sessions[self.places[id]].row.id.clone()).collect())
     }
 
     fn with_number(&self, number: u64) -> Result<Option<SessionId>> {
-        Ok(self
-            .listed()
-            .find(|(listed, _)| listed.number == number)
-            .map(|(listed, _)| listed.row.id))
+        Ok(self.listed().find(|(listed, _)| listed.number == number).map(|(listed, _)| listed.row.id))
     }
 
     fn recall(&self, key: &str, since: Timestamp) -> Result<Option<KeyRow>> {
@@ -268,13 +197,7 @@ impl Store for MemoryStore {
     }
 
     fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>> {
-        Ok(self
-            .log
-            .iter()
-            .filter(|change| change.cursor > after)
-            .take(limit)
-            .cloned()
-            .collect())
+        Ok(self.log.iter().filter(|change| change.cursor > after).take(limit).cloned().collect())
     }
 
     fn cursor(&self) -> Result<u64> {
@@ -289,10 +212,7 @@ impl Store for MemoryStore {
     }
 
     fn agent(&self, agent: &str, agent_session: &str) -> Result<Option<AgentRow>> {
-        Ok(self
-            .agents
-            .get(&(agent.to_owned(), agent_session.to_owned()))
-            .cloned())
+        Ok(self.agents.get(&(agent.to_owned(), agent_session.to_owned())).cloned())
     }
 
     fn see_agent(&mut self, row: &AgentRow, _patience: Duration) -> Result<()> {
@@ -339,39 +259,17 @@ impl Store for MemoryStore {
 fn is_wanted(filter: &Filter, kept: &Kept) -> bool {
     let row = &kept.row;
     (filter.lifecycles.is_empty() || filter.lifecycles.contains(&row.lifecycle))
-        && filter
-            .worktree
-            .as_ref()
-            .is_none_or(|worktree| *worktree == row.worktree)
-        && filter
-            .layout
-            .as_ref()
-            .is_none_or(|layout| *layout == row.layout)
-        && filter
-            .search
-            .iter()
-            .flat_map(|text| text.split_whitespace())
-            .all(|word| holds(kept, word))
+        && filter.worktree.as_ref().is_none_or(|worktree| *worktree == row.worktree)
+        && filter.layout.as_ref().is_none_or(|layout| *layout == row.layout)
+        && filter.search.iter().flat_map(|text| text.split_whitespace()).all(|word| holds(kept, word))
 }
 
 fn holds(kept: &Kept, word: &str) -> bool {
     let word = folded(word);
     let row = &kept.row;
-    let fields = [
-        Some(row.id.as_str()),
-        Some(&row.title),
-        row.goal.as_deref(),
-        row.target.as_deref(),
-    ];
-    let notes = kept
-        .events
-        .iter()
-        .filter(|event| event.kind == "note_added")
-        .filter_map(note_text);
-    fields
-        .into_iter()
-        .flatten()
-        .any(|text| folded(text).contains(&word))
+    let fields = [Some(row.id.as_str()), Some(&row.title), row.goal.as_deref(), row.target.as_deref()];
+    let notes = kept.events.iter().filter(|event| event.kind == "note_added").filter_map(note_text);
+    fields.into_iter().flatten().any(|text| folded(text).contains(&word))
         || notes.into_iter().any(|text| folded(&text).contains(&word))
 }
 

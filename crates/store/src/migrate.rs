@@ -60,19 +60,14 @@ mod tests {
         run(&mut database, MIGRATIONS).unwrap();
         assert_eq!(
             marks(&database).unwrap(),
-            Marks {
-                application_id: APPLICATION_ID,
-                schema: newest(MIGRATIONS)
-            }
+            Marks { application_id: APPLICATION_ID, schema: newest(MIGRATIONS) }
         );
 
         let more = [MIGRATIONS, &[SECOND]].concat();
         run(&mut database, &more).unwrap();
         run(&mut database, &more).unwrap();
         assert_eq!(marks(&database).unwrap().schema, newest(&more));
-        let rows: u32 = database
-            .query_row("SELECT count(*) FROM later", [], |row| row.get(0))
-            .unwrap();
+        let rows: u32 = database.query_row("SELECT count(*) FROM later", [], |row| row.get(0)).unwrap();
         assert_eq!(rows, 1);
     }
 
@@ -80,15 +75,9 @@ mod tests {
     fn a_step_that_fails_leaves_the_schema_as_it_was() {
         let mut database = Connection::open_in_memory().unwrap();
         run(&mut database, MIGRATIONS).unwrap();
-        let broken = [
-            MIGRATIONS,
-            &["CREATE TABLE later(what TEXT); INSERT INTO nowhere VALUES(1)"],
-        ]
-        .concat();
+        let broken = [MIGRATIONS, &["CREATE TABLE later(what TEXT); INSERT INTO nowhere VALUES(1)"]].concat();
         run(&mut database, &broken).unwrap_err();
         assert_eq!(marks(&database).unwrap().schema, newest(MIGRATIONS));
-        database
-            .query_row("SELECT 1 FROM later", [], |_| Ok(()))
-            .unwrap_err();
+        database.query_row("SELECT 1 FROM later", [], |_| Ok(())).unwrap_err();
     }
 }

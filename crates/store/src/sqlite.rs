@@ -19,9 +19,7 @@ mod tests;
 
 pub use open::Access;
 
-use crate::{
-    AgentRow, Batch, Change, Error, EventRow, Filter, Info, KeyRow, Listed, Loaded, Result, Store,
-};
+use crate::{AgentRow, Batch, Change, Error, EventRow, Filter, Info, KeyRow, Listed, Loaded, Result, Store};
 use detached::TemporaryCopy;
 use jiff::Timestamp;
 use model::id::SessionId;
@@ -59,11 +57,7 @@ impl SqliteStore {
     }
 
     /// Does something within this process's turn, and leaves a turn that the caller took as it was.
-    fn in_turn<T>(
-        &mut self,
-        patience: Duration,
-        work: impl FnOnce(&mut Self) -> Result<T>,
-    ) -> Result<T> {
+    fn in_turn<T>(&mut self, patience: Duration, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let taken_before = self.turn.is_some();
         self.take_turn(patience)?;
         let done = work(self);
@@ -80,9 +74,7 @@ impl SqliteStore {
 impl Store for SqliteStore {
     fn take_turn(&mut self, patience: Duration) -> Result<()> {
         if !self.writable {
-            return Err(Error::ReadOnly {
-                path: self.path.clone(),
-            });
+            return Err(Error::ReadOnly { path: self.path.clone() });
         }
         if self.turn.is_none() {
             self.turn = Some(Turn::take(&self.lock, &self.path, patience)?);
@@ -113,8 +105,7 @@ impl Store for SqliteStore {
     }
 
     fn active(&self, worktree: &str) -> Result<Option<SessionId>> {
-        queries::active(&self.connection, worktree)
-            .map_err(self.fail("looking for the active session"))
+        queries::active(&self.connection, worktree).map_err(self.fail("looking for the active session"))
     }
 
     fn list(&self, filter: &Filter) -> Result<Vec<Listed>> {
@@ -122,8 +113,7 @@ impl Store for SqliteStore {
     }
 
     fn with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<SessionId>> {
-        queries::with_prefix(&self.connection, prefix, limit)
-            .map_err(self.fail("looking for an id"))
+        queries::with_prefix(&self.connection, prefix, limit).map_err(self.fail("looking for an id"))
     }
 
     fn with_number(&self, number: u64) -> Result<Option<SessionId>> {
@@ -147,8 +137,7 @@ impl Store for SqliteStore {
     }
 
     fn agent(&self, agent: &str, agent_session: &str) -> Result<Option<AgentRow>> {
-        agents::one(&self.connection, agent, agent_session)
-            .map_err(self.fail("looking for an agent"))
+        agents::one(&self.connection, agent, agent_session).map_err(self.fail("looking for an agent"))
     }
 
     fn see_agent(&mut self, row: &AgentRow, patience: Duration) -> Result<()> {

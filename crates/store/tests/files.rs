@@ -42,16 +42,10 @@ fn mode(path: &Path) -> u32 {
 #[test]
 fn what_is_not_there_is_missing_and_stays_so() {
     let folder = tempfile::tempdir().unwrap();
-    for path in [
-        folder.path().join("leftoff.db"),
-        folder.path().join("deeper/leftoff.db"),
-    ] {
+    for path in [folder.path().join("leftoff.db"), folder.path().join("deeper/leftoff.db")] {
         for access in [Access::Write, Access::Read] {
             let told = SqliteStore::open(&path, access);
-            assert!(
-                matches!(&told, Err(Error::Missing { path: missing }) if *missing == path),
-                "{told:?}"
-            );
+            assert!(matches!(&told, Err(Error::Missing { path: missing }) if *missing == path), "{told:?}");
         }
     }
     assert!(content(folder.path()).is_empty());
@@ -70,11 +64,7 @@ fn folder_and_files_are_the_owners_alone() {
     let names: Vec<String> = content(&folder.path().join("a/b")).into_keys().collect();
     assert_eq!(names, ["leftoff.db", "leftoff.db-wal", "leftoff.db.lock"]);
     for name in names {
-        assert_eq!(
-            mode(&folder.path().join("a/b").join(&name)),
-            0o600,
-            "{name}"
-        );
+        assert_eq!(mode(&folder.path().join("a/b").join(&name)), 0o600, "{name}");
     }
 }
 
@@ -84,10 +74,7 @@ fn creating_where_there_is_a_database_opens_it() {
     with(&mut store, [line("first")]);
     let before = everything(&store);
     drop(store);
-    assert_eq!(
-        everything(&SqliteStore::open(&path, Access::Create).unwrap()),
-        before
-    );
+    assert_eq!(everything(&SqliteStore::open(&path, Access::Create).unwrap()), before);
 }
 
 #[test]
@@ -96,10 +83,7 @@ fn an_empty_file_is_made_anew() {
     let path = folder.path().join("leftoff.db");
     std::fs::write(&path, "").unwrap();
     for access in [Access::Write, Access::Read] {
-        assert!(matches!(
-            SqliteStore::open(&path, access),
-            Err(Error::Missing { .. })
-        ));
+        assert!(matches!(SqliteStore::open(&path, access), Err(Error::Missing { .. })));
     }
     assert_eq!(std::fs::read(&path).unwrap(), b"");
     let mut store = SqliteStore::open(&path, Access::Create).unwrap();
@@ -110,11 +94,7 @@ fn an_empty_file_is_made_anew() {
 fn the_leftovers_of_a_creation_that_died_are_no_obstacle() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("leftoff.db");
-    for name in [
-        "leftoff.db.new",
-        "leftoff.db.new-journal",
-        "leftoff.db.new-wal",
-    ] {
+    for name in ["leftoff.db.new", "leftoff.db.new-journal", "leftoff.db.new-wal"] {
         std::fs::write(folder.path().join(name), "half of something").unwrap();
     }
     let mut store = SqliteStore::open(&path, Access::Create).unwrap();
@@ -135,10 +115,7 @@ fn the_log_of_a_deleted_database_is_set_aside() {
     let store = SqliteStore::open(&path, Access::Create).unwrap();
     assert_eq!(store.load(&id("first")).unwrap(), None);
     assert_eq!(store.check().unwrap(), [""; 0]);
-    assert_eq!(
-        std::fs::read(folder.path().join("leftoff.db-wal.orphan-1")).unwrap(),
-        log
-    );
+    assert_eq!(std::fs::read(folder.path().join("leftoff.db-wal.orphan-1")).unwrap(), log);
 }
 
 #[test]
@@ -150,18 +127,12 @@ fn what_is_no_database_is_refused_and_left_alone() {
     for name in ["text", "short"] {
         for access in EVERY_ACCESS {
             let told = SqliteStore::open(&folder.path().join(name), access);
-            assert!(
-                matches!(told, Err(Error::NotADatabase { .. })),
-                "{name} {access:?}: {told:?}"
-            );
+            assert!(matches!(told, Err(Error::NotADatabase { .. })), "{name} {access:?}: {told:?}");
         }
     }
     assert_eq!(content(folder.path()), before);
     for access in EVERY_ACCESS {
-        assert!(matches!(
-            SqliteStore::open(folder.path(), access),
-            Err(Error::NotADatabase { .. })
-        ));
+        assert!(matches!(SqliteStore::open(folder.path(), access), Err(Error::NotADatabase { .. })));
     }
 }
 
@@ -170,9 +141,7 @@ fn another_programs_database_is_refused_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("theirs.db");
     let theirs = Connection::open(&path).unwrap();
-    theirs
-        .execute_batch("CREATE TABLE sessions(id TEXT); PRAGMA user_version=1")
-        .unwrap();
+    theirs.execute_batch("CREATE TABLE sessions(id TEXT); PRAGMA user_version=1").unwrap();
     theirs.close().unwrap();
     let before = content(folder.path());
     for access in EVERY_ACCESS {
@@ -186,39 +155,20 @@ fn another_programs_database_is_refused_and_left_alone() {
 fn a_database_with_our_marks_and_other_tables_is_told_to_be_none() {
     let (_folder, path, store) = new_store();
     drop(store);
-    Connection::open(&path)
-        .unwrap()
-        .execute_batch("DROP TABLE sessions")
-        .unwrap();
+    Connection::open(&path).unwrap().execute_batch("DROP TABLE sessions").unwrap();
     let store = SqliteStore::open(&path, Access::Read).unwrap();
-    assert!(matches!(
-        store.load(&id("first")),
-        Err(Error::NotADatabase { .. })
-    ));
+    assert!(matches!(store.load(&id("first")), Err(Error::NotADatabase { .. })));
 }
 
 #[test]
 fn a_newer_database_is_refused_and_left_alone() {
     let (folder, path, store) = new_store();
     drop(store);
-    Connection::open(&path)
-        .unwrap()
-        .execute_batch("PRAGMA user_version=7")
-        .unwrap();
+    Connection::open(&path).unwrap().execute_batch("PRAGMA user_version=7").unwrap();
     let before = content(folder.path());
     for access in EVERY_ACCESS {
         let told = SqliteStore::open(&path, access);
-        assert!(
-            matches!(
-                told,
-                Err(Error::Newer {
-                    found: 7,
-                    known: 1,
-                    ..
-                })
-            ),
-            "{told:?}"
-        );
+        assert!(matches!(told, Err(Error::Newer { found: 7, known: 1, .. })), "{told:?}");
         let after = content(folder.path());
         assert_eq!(after.get("leftoff.db"), before.get("leftoff.db"));
     }
@@ -236,22 +186,13 @@ fn reading_writes_nothing() {
     store.info().unwrap();
     store.check().unwrap();
     store.recall("k", moment(0)).unwrap();
-    let some = Filter {
-        search: Some("first".to_owned()),
-        ..Filter::default()
-    };
+    let some = Filter { search: Some("first".to_owned()), ..Filter::default() };
     assert_eq!(store.list(&some).unwrap().len(), 1);
 
     let told = store.append(&batch([go_on(line("first"), 1)]));
     assert!(matches!(told, Err(Error::ReadOnly { .. })), "{told:?}");
-    assert!(matches!(
-        store.take_turn(PATIENCE),
-        Err(Error::ReadOnly { .. })
-    ));
-    assert!(matches!(
-        store.see_agent(&agent("a1"), PATIENCE),
-        Err(Error::ReadOnly { .. })
-    ));
+    assert!(matches!(store.take_turn(PATIENCE), Err(Error::ReadOnly { .. })));
+    assert!(matches!(store.see_agent(&agent("a1"), PATIENCE), Err(Error::ReadOnly { .. })));
     drop(store);
     assert_eq!(content(folder.path()), before);
 }
@@ -264,12 +205,7 @@ fn closing_does_not_empty_the_log() {
     assert!(size > 0);
     drop(store);
     assert_eq!(log_size(&path), size);
-    drop(
-        SqliteStore::open(&path, Access::Read)
-            .unwrap()
-            .load(&id("first"))
-            .unwrap(),
-    );
+    drop(SqliteStore::open(&path, Access::Read).unwrap().load(&id("first")).unwrap());
     assert_eq!(log_size(&path), size);
 }
 
@@ -280,15 +216,7 @@ fn the_log_stays_short() {
     let (mut longest, mut cuts) = (0, 0);
     for version in 1..=5_000 {
         let before = log_size(&path);
-        store
-            .append(&batch([go_on(
-                SessionRow {
-                    version,
-                    ..line("first")
-                },
-                1,
-            )]))
-            .unwrap();
+        store.append(&batch([go_on(SessionRow { version, ..line("first") }, 1)])).unwrap();
         longest = longest.max(log_size(&path));
         cuts += u32::from(log_size(&path) < before);
     }
@@ -298,10 +226,7 @@ fn the_log_stays_short() {
         store.see_agent(&agent(name), PATIENCE).unwrap();
         assert!(log_size(&path) < 1024 * 1024, "agents count too");
     }
-    assert_eq!(
-        store.load(&id("first")).unwrap().unwrap().row.version,
-        5_001
-    );
+    assert_eq!(store.load(&id("first")).unwrap().unwrap().row.version, 5_001);
 }
 
 #[test]
@@ -309,31 +234,13 @@ fn a_reader_in_the_way_delays_the_cut_and_nothing_else() {
     let (_folder, path, mut store) = new_store();
     with(&mut store, [line("first")]);
     let reader = Connection::open(&path).unwrap();
-    reader
-        .execute_batch("BEGIN; SELECT count(*) FROM events")
-        .unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM events").unwrap();
     for version in 1..=100 {
-        store
-            .append(&batch([go_on(
-                SessionRow {
-                    version,
-                    ..line("first")
-                },
-                1,
-            )]))
-            .unwrap();
+        store.append(&batch([go_on(SessionRow { version, ..line("first") }, 1)])).unwrap();
     }
     assert!(log_size(&path) > 256 * 1024);
     reader.execute_batch("COMMIT").unwrap();
-    store
-        .append(&batch([go_on(
-            SessionRow {
-                version: 101,
-                ..line("first")
-            },
-            1,
-        )]))
-        .unwrap();
+    store.append(&batch([go_on(SessionRow { version: 101, ..line("first") }, 1)])).unwrap();
     assert_eq!(log_size(&path), 0);
 }
 
@@ -345,15 +252,7 @@ fn a_backup_is_a_store_and_is_consistent_while_others_write() {
         let writer = scope.spawn(|| {
             let mut store = SqliteStore::open(&path, Access::Write).unwrap();
             for version in 1..=300 {
-                store
-                    .append(&batch([go_on(
-                        SessionRow {
-                            version,
-                            ..line("first")
-                        },
-                        1,
-                    )]))
-                    .unwrap();
+                store.append(&batch([go_on(SessionRow { version, ..line("first") }, 1)])).unwrap();
             }
         });
         for number in 0..20 {
@@ -370,15 +269,8 @@ fn a_backup_is_a_store_and_is_consistent_while_others_write() {
     assert!(
         matches!(&told, Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::AlreadyExists)
     );
-    assert!(matches!(
-        store.backup(&folder.path().join("nowhere/copy.db")),
-        Err(Error::Missing { .. })
-    ));
-    assert!(
-        !content(folder.path())
-            .keys()
-            .any(|name| name.contains(".part-"))
-    );
+    assert!(matches!(store.backup(&folder.path().join("nowhere/copy.db")), Err(Error::Missing { .. })));
+    assert!(!content(folder.path()).keys().any(|name| name.contains(".part-")));
 }
 
 #[test]
@@ -388,9 +280,7 @@ fn a_turn_is_waited_for_and_given_up_with_nothing_held() {
     for _ in 0..20 {
         first.take_turn(PATIENCE).unwrap();
         let patience = Duration::from_millis(5);
-        assert!(
-            matches!(second.take_turn(patience), Err(Error::Busy { waited }) if waited == patience)
-        );
+        assert!(matches!(second.take_turn(patience), Err(Error::Busy { waited }) if waited == patience));
         // The one that gave up is still in the queue; when its turn comes, it must let go by itself.
         first.give_turn_back();
         let mut third = SqliteStore::open(&path, Access::Write).unwrap();
@@ -416,6 +306,27 @@ fn another_programs_transaction_makes_a_store_busy_and_changes_nothing() {
     assert_eq!(everything(&store), before);
     shell.execute_batch("COMMIT").unwrap();
     store.append(&batch([go_on(line("first"), 1)])).unwrap();
+}
+
+#[test]
+fn another_program_that_writes_meanwhile_is_waited_for() {
+    let (_folder, path, mut store) = new_store();
+    with(&mut store, [line("first")]);
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let shell = Connection::open(&path).unwrap();
+            shell.busy_timeout(PATIENCE).unwrap();
+            for () in told {
+                shell.execute_batch("BEGIN IMMEDIATE; UPDATE sessions SET title=title||'.'; COMMIT").unwrap();
+            }
+        });
+        for version in 1..=300 {
+            tell.send(()).unwrap();
+            store.append(&batch([go_on(SessionRow { version, ..line("first") }, 1)])).unwrap();
+        }
+        drop(tell);
+    });
 }
 
 #[test]

@@ -45,30 +45,16 @@ impl Actor {
     }
 
     fn here(role: &str, place: &Path, name: &str) -> Self {
-        Self::start(
-            Command::new(std::env::current_exe().unwrap()),
-            role,
-            place,
-            name,
-        )
+        Self::start(Command::new(std::env::current_exe().unwrap()), role, place, name)
     }
 
     /// The next line that the role itself wrote, and not the test harness around it.
     fn hears(&mut self) -> Option<String> {
-        self.lines.find_map(|line| {
-            line.unwrap()
-                .split_once("said: ")
-                .map(|(_, text)| text.to_owned())
-        })
+        self.lines.find_map(|line| line.unwrap().split_once("said: ").map(|(_, text)| text.to_owned()))
     }
 
     fn tells(&mut self) {
-        self.process
-            .stdin
-            .take()
-            .unwrap()
-            .write_all(b"go\n")
-            .unwrap();
+        self.process.stdin.take().unwrap().write_all(b"go\n").unwrap();
     }
 
     fn signal(&self, signal: Signal) {
@@ -128,10 +114,7 @@ fn append_for_ever(place: &Path) {
         store.take_turn(PATIENCE).unwrap();
         let row = match store.load(&id("first")).unwrap() {
             Some(loaded) => loaded.row,
-            None => SessionRow {
-                version: 0,
-                ..line("first")
-            },
+            None => SessionRow { version: 0, ..line("first") },
         };
         let stream = go_on(row, 1);
         store.append(&batch([stream.clone()])).unwrap();
@@ -141,37 +124,21 @@ fn append_for_ever(place: &Path) {
 
 fn look_without_permission(place: &Path, expected: &str) {
     let store = SqliteStore::open(place, Access::Read).unwrap();
-    assert_eq!(
-        store
-            .load(&id("first"))
-            .unwrap()
-            .unwrap()
-            .row
-            .version
-            .to_string(),
-        expected
-    );
+    assert_eq!(store.load(&id("first")).unwrap().unwrap().row.version.to_string(), expected);
     assert_eq!(store.check().unwrap(), [""; 0]);
     let copies = || {
         let ours = format!("leftoff-read-{}-", std::process::id());
         let entries = std::fs::read_dir(std::env::temp_dir()).unwrap();
         entries
-            .filter(|entry| {
-                entry
-                    .as_ref()
-                    .unwrap()
-                    .file_name()
-                    .to_string_lossy()
-                    .starts_with(&ours)
-            })
+            .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().starts_with(&ours))
             .count()
     };
     say(&copies().to_string());
     drop(store);
     assert_eq!(copies(), 0, "a copy is removed");
     for access in [Access::Write, Access::Create] {
-        let told = SqliteStore::open(place, access)
-            .and_then(|mut store| store.append(&batch([begin(paused("x"))])));
+        let told =
+            SqliteStore::open(place, access).and_then(|mut store| store.append(&batch([begin(paused("x"))])));
         assert!(matches!(told, Err(Error::ReadOnly { .. })), "{told:?}");
     }
     let told = SqliteStore::open(&place.with_file_name("new.db"), Access::Create);
@@ -184,7 +151,10 @@ fn as_another_user(folder: &Path) -> Command {
         return Command::new(std::env::current_exe().unwrap());
     }
     let program = folder.join("program");
-    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    // By another process: a program that some process still has open for writing cannot be run, and a child that one of
+    // the other tests starts meanwhile would have it open.
+    let copied = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status();
+    assert!(copied.unwrap().success());
     std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
     let mut command = Command::new(program);
     command.uid(NOBODY).gid(NOBODY).current_dir("/");
@@ -201,10 +171,7 @@ fn processes_that_create_at_once_find_one_store() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deeper/leftoff.db");
         let names = ["a", "b", "c", "d"];
-        let mut actors: Vec<Actor> = names
-            .iter()
-            .map(|name| Actor::here("create", &path, name))
-            .collect();
+        let mut actors: Vec<Actor> = names.iter().map(|name| Actor::here("create", &path, name)).collect();
         for actor in &mut actors {
             assert_eq!(actor.hears().as_deref(), Some("ready"));
         }
@@ -229,10 +196,7 @@ fn a_stopped_holder_of_the_turn_makes_the_store_busy_and_changes_nothing() {
     for patience in [Duration::ZERO, Duration::from_millis(50)] {
         let asked = std::time::Instant::now();
         let told = store.take_turn(patience);
-        assert!(
-            matches!(told, Err(Error::Busy { waited }) if waited == patience),
-            "{told:?}"
-        );
+        assert!(matches!(told, Err(Error::Busy { waited }) if waited == patience), "{told:?}");
         assert!(asked.elapsed() < patience + Duration::from_secs(2));
     }
     assert_eq!(everything(&store), before, "queries go on");
@@ -264,9 +228,7 @@ fn somebody_who_may_not_write_reads_all_the_same() {
 
     allow(&inside, 0o755);
     let shell = rusqlite::Connection::open(&path).unwrap();
-    shell
-        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
-        .unwrap();
+    shell.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
     std::mem::drop(shell);
     let before_without_log = names();
     allow(&inside, 0o555);
@@ -286,11 +248,7 @@ struct SmallDisk {
 impl SmallDisk {
     fn mount() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
-        let mounted = run(
-            "mount",
-            &["-t", "tmpfs", "-o", "size=1m", "tmpfs"],
-            folder.path(),
-        );
+        let mounted = run("mount", &["-t", "tmpfs", "-o", "size=1m", "tmpfs"], folder.path());
         mounted.then_some(Self { folder })
     }
 
@@ -306,11 +264,7 @@ impl Drop for SmallDisk {
 }
 
 fn run(program: &str, arguments: &[&str], last: &Path) -> bool {
-    let ended = Command::new(program)
-        .args(arguments)
-        .arg(last)
-        .stderr(Stdio::null())
-        .status();
+    let ended = Command::new(program).args(arguments).arg(last).stderr(Stdio::null()).status();
     ended.is_ok_and(|status| status.success())
 }
 
@@ -324,10 +278,7 @@ fn a_full_disk_loses_nothing_and_is_told() {
     };
     let path = disk.folder.path().join("leftoff.db");
     let mut store = SqliteStore::open(&path, Access::Create).unwrap();
-    let mut row = SessionRow {
-        version: 0,
-        ..line("first")
-    };
+    let mut row = SessionRow { version: 0, ..line("first") };
     let told = loop {
         let mut stream = go_on(row.clone(), 1);
         stream.events[0].body = format!("{{\"text\":\"{}\"}}", "x".repeat(5_000));
@@ -341,20 +292,13 @@ fn a_full_disk_loses_nothing_and_is_told() {
     for access in [Access::Read, Access::Write] {
         let store = SqliteStore::open(&path, access).unwrap();
         assert_eq!(store.load(&row.id).unwrap().unwrap().row, row);
-        assert_eq!(
-            store.events(&row.id, 0, None).unwrap().len() as u64,
-            row.version
-        );
+        assert_eq!(store.events(&row.id, 0, None).unwrap().len() as u64, row.version);
         assert_eq!(store.check().unwrap(), [""; 0]);
     }
     let told = store.backup(&disk.folder.path().join("copy.db"));
     assert!(matches!(told, Err(Error::Full { .. })), "{told:?}");
     let drafts = std::fs::read_dir(disk.folder.path()).unwrap();
-    assert!(
-        !drafts
-            .map(Result::unwrap)
-            .any(|entry| entry.file_name().to_string_lossy().starts_with("copy"))
-    );
+    assert!(!drafts.map(Result::unwrap).any(|entry| entry.file_name().to_string_lossy().starts_with("copy")));
     disk.grow();
     store.append(&batch([go_on(row.clone(), 1)])).unwrap();
     assert_eq!(store.check().unwrap(), [""; 0]);
@@ -369,10 +313,7 @@ fn what_was_acknowledged_survives_kill_9() {
     let mut random = Random(u64::from(std::process::id()) | 1);
     println!("seed {}", random.0);
     for kill in 0..KILLS {
-        let mut writers = [
-            Actor::here("append", &path, ""),
-            Actor::here("append", &path, ""),
-        ];
+        let mut writers = [Actor::here("append", &path, ""), Actor::here("append", &path, "")];
         for _ in 0..=random.below(12) {
             let version: u64 = writers[0].hears().unwrap().parse().unwrap();
             acknowledged = acknowledged.max(version);
@@ -390,10 +331,7 @@ fn what_was_acknowledged_survives_kill_9() {
         }
         let store = SqliteStore::open(&path, Access::Read).unwrap();
         let kept = store.load(&id("first")).unwrap().unwrap();
-        assert!(
-            kept.row.version >= acknowledged,
-            "kill {kill}: {acknowledged} was acknowledged"
-        );
+        assert!(kept.row.version >= acknowledged, "kill {kill}: {acknowledged} was acknowledged");
         assert!(
             kept.row.version <= acknowledged + 2,
             "kill {kill}: one a writer may be kept without being told"

@@ -134,11 +134,13 @@ pub struct Ran {
 impl Ran {
     /// This, if it was done; a panic that shows everything otherwise.
     #[track_caller]
+    #[allow(clippy::return_self_not_must_use, reason = "asserting is the point; the rest may be ignored")]
     pub fn ok(self) -> Self {
         self.code(0)
     }
 
     #[track_caller]
+    #[allow(clippy::return_self_not_must_use, reason = "asserting is the point; the rest may be ignored")]
     pub fn code(self, expected: i32) -> Self {
         assert_eq!(self.code, expected, "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
         self

@@ -1,9 +1,10 @@
 //! `leftoff advance`
 
-use crate::arguments::pair;
+use crate::arguments::{given, pair};
 use crate::commands::{Outcome, Run, answered, with_talk};
 use crate::failure::{self, Failure};
 use crate::globals::Globals;
+use crate::ui;
 use engine::{AdvanceRequest, Answer};
 use model::gate::Given;
 use std::collections::BTreeMap;
@@ -30,6 +31,9 @@ pub struct Advance {
     /// What came of it; may be given several times
     #[arg(long, value_name = "K=V", value_parser = pair)]
     output: Vec<(String, String)>,
+    /// Let it pass although checks fail, and why: a person's to do, at a terminal
+    #[arg(long = "override", value_name = "REASON")]
+    override_reason: Option<String>,
 }
 
 impl Run for Advance {
@@ -38,13 +42,23 @@ impl Run for Advance {
             Some(path) => read_evidence(path)?,
             None => BTreeMap::new(),
         };
-        collect("evidence", self.evidence, &mut evidence)?;
-        let mut outputs = BTreeMap::new();
-        collect("output", self.output, &mut outputs)?;
-        let request = AdvanceRequest { phase: self.phase, evidence, outputs };
-        let answer = globals.command()?.advance(&request)?;
-        if answer.gate_failed { Ok(held(&answer, globals)) } else { passed(&answer, globals) }
+        evidence.extend(given("evidence", self.evidence)?);
+        let request = AdvanceRequest {
+            phase: self.phase,
+            evidence,
+            outputs: given("output", self.output)?,
+            override_reason: self.override_reason,
+        };
+        let mut engine = globals.command()?;
+        ui::progress::show(&mut engine, globals);
+        let answer = engine.advance(&request)?;
+        shown(&answer, globals)
     }
+}
+
+/// What came of an attempt: the session goes on, or the gate held it.
+pub fn shown(answer: &Answer, globals: &Globals) -> Outcome {
+    if answer.gate_failed { Ok(held(answer, globals)) } else { passed(answer, globals) }
 }
 
 fn passed(answer: &Answer, globals: &Globals) -> Outcome {
@@ -79,24 +93,6 @@ fn held(answer: &Answer, globals: &Globals) -> ExitCode {
     let message =
         format!("the gate of phase '{}' did not pass: {}", view.current_phase.id, checks.join("; "));
     failure::report(&Failure::gate(message, Some(view.next.summary.clone())), globals)
-}
-
-fn collect(
-    option: &str,
-    pairs: Vec<(String, String)>,
-    into: &mut BTreeMap<String, Given>,
-) -> Result<(), Failure> {
-    let mut seen = std::collections::BTreeSet::new();
-    for (name, value) in pairs {
-        if !seen.insert(name.clone()) {
-            return Err(Failure::wrong_usage(
-                format!("--{option} {name} was given twice"),
-                "give every name once",
-            ));
-        }
-        into.insert(name, Given::Text(value));
-    }
-    Ok(())
 }
 
 fn read_evidence(path: &std::path::Path) -> Result<BTreeMap<String, Given>, Failure> {

@@ -81,16 +81,26 @@ fn completed(brief: &Brief, out: &Out) -> String {
         let time = phase.duration_seconds.map(|seconds| format!(" ({})", duration(seconds)));
         let verdict = match &phase.skipped_reason {
             Some(reason) => format!(" skipped: {}", one_line(reason, LONGEST)),
-            None => " checkpoint PASSED".to_owned(),
+            None => format!(" checkpoint {}", verdict(phase)),
         };
         let line = format!("{}{}{verdict}", phase.title, time.unwrap_or_default());
         text.push_str(&row(&format!("Phase {}: ", phase.number), &line, out));
-        if let Some(attempt) = phase.attempts.last() {
+        if let Some(attempt) = phase.attempts.last().filter(|_| phase.skipped_reason.is_none()) {
             text.push_str(&evidence(&attempt.report.evidence, "Evidence: ", out));
             text.push_str(&evidence(&attempt.report.outputs, "Outputs: ", out));
         }
     }
     text
+}
+
+fn verdict(phase: &PhaseView) -> &'static str {
+    let overridden = phase.attempts.last().is_some_and(|attempt| attempt.report.overridden.is_some());
+    let failed = phase.gate.checks.iter().any(|check| check.outcome == GateOutcome::Failed);
+    match (overridden, failed) {
+        (true, _) => "OVERRIDDEN",
+        (false, true) => "PASSED with warnings",
+        (false, false) => "PASSED",
+    }
 }
 
 fn failed(brief: &Brief, out: &Out) -> String {

@@ -5,6 +5,7 @@ use engine::words::{moment, one_line};
 use jiff::Timestamp;
 use model::event::{Event, Recorded};
 use model::gate::{AttemptReport, shown};
+use model::revision::Revision;
 
 const LONGEST: usize = 300;
 
@@ -60,8 +61,49 @@ pub fn words(event: &Event) -> String {
             Some(reason) => format!("given up: {}", one_line(reason, LONGEST)),
             None => "given up".to_owned(),
         },
+        Event::SessionFailed { error } => format!("failed: {}", one_line(error, LONGEST)),
+        Event::SessionReopened { .. } => "opened again".to_owned(),
+        Event::SessionExpired { since } => format!("paused for inactivity since {since}"),
+        Event::RolledBack { phase, reason } => {
+            let why = reason.as_ref().map(|reason| format!(": {}", one_line(reason, LONGEST)));
+            format!("back to phase {phase}{}", why.unwrap_or_default())
+        }
+        Event::CheckApproved { phase, check, by, .. } => {
+            format!("check {check} of {phase} approved by {}", one_line(by, 60))
+        }
+        Event::FieldsSet { phase, fields } => {
+            let place = phase.as_ref().map(|phase| format!(" of {phase}")).unwrap_or_default();
+            let pairs: Vec<String> = fields
+                .iter()
+                .map(|(name, value)| format!("{name}={}", one_line(&shown(value), 80)))
+                .collect();
+            format!("fields{place} set: {}", pairs.join(", "))
+        }
+        Event::ArtifactRecorded { artifact } => {
+            let path = one_line(&artifact.path, LONGEST);
+            format!("file {path} recorded, version {}, {} bytes", artifact.version, artifact.size)
+        }
+        Event::PhaseRevised { revision } => revised(revision),
+        Event::CheckpointMade { name } => format!("checkpoint: {}", one_line(name, LONGEST)),
+        Event::Restored { to_version } => format!("back to where it was at {to_version}"),
         Event::Unknown { kind } => format!("{kind} (written by a newer leftoff)"),
     }
+}
+
+fn revised(revision: &Revision) -> String {
+    let names =
+        |phases: &[model::id::Name]| phases.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let mut text = format!("phase {} revisited, {} impact", revision.phase, revision.impact.name());
+    if !revision.flagged.is_empty() {
+        text.push_str(&format!("; to be reviewed: {}", names(&revision.flagged)));
+    }
+    if !revision.restarted.is_empty() {
+        text.push_str(&format!("; to be done again: {}", names(&revision.restarted)));
+    }
+    for archived in &revision.archived {
+        text.push_str(&format!("; {} is now {}", one_line(&archived.from, 100), one_line(&archived.to, 100)));
+    }
+    format!("{text}: {}", one_line(&revision.reason, LONGEST))
 }
 
 fn evidence(attempt: &AttemptReport) -> String {

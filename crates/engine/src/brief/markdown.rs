@@ -237,7 +237,8 @@ fn done_line(phase: &PhaseView) -> String {
     if let Some(seconds) = phase.duration_seconds {
         let _ = write!(line, " ({})", duration(seconds));
     }
-    if let Some(attempt) = phase.attempts.last() {
+    let attempt = phase.attempts.last().filter(|_| phase.skipped_reason.is_none());
+    if let Some(attempt) = attempt {
         let proof = [("evidence", &attempt.report.evidence), ("outputs", &attempt.report.outputs)]
             .into_iter()
             .filter(|(_, values)| !values.is_empty())
@@ -247,11 +248,23 @@ fn done_line(phase: &PhaseView) -> String {
             let _ = write!(line, ": {}", proof.join("; "));
         }
     }
-    let warned = phase.gate.checks.iter().filter(|check| check.outcome == GateOutcome::Failed).count();
-    if warned > 0 {
-        let _ = write!(line, " (passed with {warned} failed checks: the gate is lenient)");
+    let failed: Vec<&str> = phase
+        .gate
+        .checks
+        .iter()
+        .filter(|check| check.outcome == GateOutcome::Failed)
+        .map(|check| check.id.as_str())
+        .collect();
+    match attempt.and_then(|attempt| attempt.report.overridden.as_deref()) {
+        Some(reason) => {
+            let _ = write!(line, " (overridden: {}; failed: {})", quoted(reason, 200), failed.join(", "));
+        }
+        None if attempt.is_some() && !failed.is_empty() => {
+            let _ = write!(line, " (passed with warnings: {})", failed.join(", "));
+        }
+        None => {}
     }
-    if phase.attempt_count > 1 {
+    if phase.attempt_count > 1 && attempt.is_some() {
         let _ = write!(line, " (attempt {})", phase.attempt_count);
     }
     line.push('\n');

@@ -1,4 +1,4 @@
-//! CEL expressions over evidence, session and run. Never touches the disk, and bounds what it is given.
+//! CEL expressions over evidence, session, run, and whether files exist. Bounded in length and time.
 
 use cel::objects::{Key, Map as CelMap};
 use cel::{Context, ExecutionError, Program, Value as CelValue};
@@ -6,15 +6,25 @@ use model::gate::{CheckOutcome, shown};
 use model::session::Session;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// The longest expression that is compiled.
+const LONGEST: usize = 4096;
+/// A budget far above what any sensible expression takes; one that loops over loops runs out of it.
+const LONGEST_RUN: Duration = Duration::from_secs(1);
 
 /// What an expression can see.
-pub(super) struct Scope {
+pub(crate) struct Scope {
     variables: Vec<(&'static str, Value)>,
+    /// What `exists` looks below.
+    workspace: PathBuf,
 }
 
 impl Scope {
-    pub(super) fn new(evidence: &Map<String, Value>, session: &Session) -> Self {
+    pub(super) fn new(evidence: &Map<String, Value>, session: &Session, workspace: &Path) -> Self {
         let run = session.run().map_or(Value::Null, |run| {
             json!({ "workflow": run.workflow.name, "ordinal": run.ordinal, "phase": run.current().id() })
         });
@@ -26,25 +36,40 @@ impl Scope {
             "layout": session.layout,
             "fields": session.fields,
         });
-        let variables = vec![("evidence", Value::Object(evidence.clone())), ("session", about), ("run", run)];
-        Self { variables }
+        let artifacts: Map<String, Value> = session
+            .artifacts
+            .iter()
+            .map(|(path, artifact)| {
+                (path.clone(), json!({ "size": artifact.newest.size, "version": artifact.newest.version }))
+            })
+            .collect();
+        let variables = vec![
+            ("evidence", Value::Object(evidence.clone())),
+            ("session", about),
+            ("run", run),
+            ("artifacts", Value::Object(artifacts)),
+        ];
+        Self { variables, workspace: workspace.to_owned() }
     }
 
     /// Whether the expression holds, and what was found. One that cannot be evaluated has failed.
     pub(super) fn evaluate(&self, expr: &str) -> (CheckOutcome, Option<String>) {
-        let program = match compile(expr) {
-            Ok(program) => program,
-            Err(message) => return (CheckOutcome::Failed, Some(message)),
-        };
-        let mut context = Context::default();
-        for (name, value) in &self.variables {
-            context.add_variable_from_value(*name, to_cel(value));
+        match self.within_budget(expr) {
+            Ok(true) => (CheckOutcome::Passed, self.found(expr)),
+            Ok(false) => (CheckOutcome::Failed, self.found(expr)),
+            Err(message) => (CheckOutcome::Failed, Some(message)),
         }
-        match program.execute(&context) {
-            Ok(CelValue::Bool(true)) => (CheckOutcome::Passed, self.found(expr)),
-            Ok(CelValue::Bool(false)) => (CheckOutcome::Failed, self.found(expr)),
-            Ok(_) => (CheckOutcome::Failed, Some("the expression is neither true nor false".to_owned())),
-            Err(error) => (CheckOutcome::Failed, Some(worded(&error))),
+    }
+
+    /// CEL has no budget of its own: it runs beside us, and is left to itself when it takes too long.
+    fn within_budget(&self, expr: &str) -> Result<bool, String> {
+        let (sender, receiver) = channel();
+        let (expr, variables, workspace) = (expr.to_owned(), self.variables.clone(), self.workspace.clone());
+        std::thread::spawn(move || sender.send(execute(&expr, &variables, workspace)));
+        match receiver.recv_timeout(LONGEST_RUN) {
+            Ok(answer) => answer,
+            Err(RecvTimeoutError::Timeout) => Err("the expression ran over its budget of 1 s".to_owned()),
+            Err(RecvTimeoutError::Disconnected) => Err("the expression could not be evaluated".to_owned()),
         }
     }
 
@@ -60,8 +85,33 @@ impl Scope {
     }
 }
 
+fn execute(expr: &str, variables: &[(&'static str, Value)], workspace: PathBuf) -> Result<bool, String> {
+    let program = compile(expr)?;
+    let mut context = Context::default();
+    for (name, value) in variables {
+        context.add_variable_from_value(*name, to_cel(value));
+    }
+    let exists = move |path: Arc<String>| is_below(&workspace, &path);
+    context.add_function("exists", exists).map_err(|error| error.to_string())?;
+    match program.execute(&context) {
+        Ok(CelValue::Bool(answer)) => Ok(answer),
+        Ok(_) => Err("the expression is neither true nor false".to_owned()),
+        Err(error) => Err(worded(&error)),
+    }
+}
+
+/// Whether a file is there; a path that leads out of the workspace is not.
+fn is_below(workspace: &Path, path: &str) -> bool {
+    let leads_out =
+        Path::new(path).components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));
+    !leads_out && workspace.join(path).is_file()
+}
+
 /// The program, or why it does not compile, with the position.
 pub(super) fn compile(expr: &str) -> Result<Program, String> {
+    if expr.len() > LONGEST {
+        return Err(format!("it has {} characters, and {LONGEST} is the most", expr.len()));
+    }
     Program::compile(expr).map_err(|errors| {
         errors
             .errors
@@ -76,7 +126,7 @@ fn worded(error: &ExecutionError) -> String {
     match error {
         ExecutionError::NoSuchKey(name) => format!("'{name}' was not given"),
         ExecutionError::UndeclaredReference(name) => {
-            format!("'{name}' is not known here; use evidence, session or run")
+            format!("'{name}' is not known here; use evidence, session, run or artifacts")
         }
         other => other.to_string(),
     }
@@ -118,7 +168,7 @@ mod tests {
     use super::*;
 
     fn check(expr: &str, evidence: Value) -> (CheckOutcome, Option<String>) {
-        let scope = Scope { variables: vec![("evidence", evidence)] };
+        let scope = Scope { variables: vec![("evidence", evidence)], workspace: PathBuf::from("/nowhere") };
         scope.evaluate(expr)
     }
 
@@ -138,6 +188,26 @@ mod tests {
     fn missing_evidence_is_a_failed_check_that_names_the_field() {
         let (outcome, found) = check("evidence.coverage >= 80.0", json!({}));
         assert_eq!((outcome, found.as_deref()), (CheckOutcome::Failed, Some("'coverage' was not given")));
+    }
+
+    #[test]
+    fn an_expression_that_never_ends_runs_out_of_its_budget() {
+        let many: Vec<u32> = (0..2_000).collect();
+        let expr = "evidence.n.all(a, evidence.n.all(b, evidence.n.all(c, a + b + c >= 0)))";
+        let (outcome, found) = check(expr, json!({ "n": many }));
+        assert_eq!(outcome, CheckOutcome::Failed);
+        assert_eq!(found.as_deref(), Some("the expression ran over its budget of 1 s"));
+    }
+
+    #[test]
+    fn files_are_looked_for_below_the_workspace_only() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("requirements.md"), "x").expect("a file");
+        let scope = Scope { variables: Vec::new(), workspace: folder.path().to_owned() };
+        assert_eq!(scope.evaluate("exists('requirements.md')").0, CheckOutcome::Passed);
+        for other in ["exists('nothing.md')", "exists('/etc/passwd')", "exists('../../etc/passwd')"] {
+            assert_eq!(scope.evaluate(other).0, CheckOutcome::Failed, "{other}");
+        }
     }
 
     #[test]

@@ -7,8 +7,10 @@ use crate::error::{Error, Result};
 use crate::execute::plan::{Change, Plan, definition_row};
 use crate::execute::{Answer, bounded};
 use crate::presence::AgentIdentity;
+use crate::setup::make_workspace;
 use crate::words::one_line;
 use model::command::{self, Command, REASON_SWITCHED, decide};
+use model::event::{Event, Recorded};
 use model::gate::{Given, coerce, guess, shown};
 use model::id::SessionId;
 use model::run::RunPlan;
@@ -44,7 +46,7 @@ impl Engine {
         let title = self.title(request, &workflow)?;
         let goal = request.goal.as_deref().map(|text| bounded("the goal", text)).transpose()?;
         let target = request.target.as_deref().map(|text| bounded("the target", text)).transpose()?;
-        self.execute(&fingerprint, |engine| {
+        let mut answer = self.execute(&fingerprint, |engine| {
             let id = match &given_id {
                 Some(id) => id.clone(),
                 None => engine.unused_id()?,
@@ -52,7 +54,7 @@ impl Engine {
             let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
             plan.definitions.push(definition_row(&workflow)?);
             let parallel = request.parallel || !engine.make_room(&mut plan, &id)?;
-            plan.subject.events = command::start(command::Start {
+            let start = command::Start {
                 id,
                 title: title.clone(),
                 goal: goal.clone(),
@@ -62,9 +64,42 @@ impl Engine {
                 parallel,
                 fields: fields.clone(),
                 run: RunPlan::new(&workflow, Vec::new()),
-            });
+            };
+            plan.subject.events = engine.started(start, &workflow)?;
             Ok(plan)
-        })
+        })?;
+        self.prepare_workspace(&workflow, &mut answer);
+        Ok(answer)
+    }
+
+    /// A workflow that asks for files gets the folder for them. The session is kept already: not being able to make
+    /// a folder is said, and fails nothing.
+    fn prepare_workspace(&self, workflow: &Workflow, answer: &mut Answer) {
+        if workflow.phases.iter().all(|phase| phase.produces.is_empty()) {
+            return;
+        }
+        let Ok(id) = SessionId::parse(&answer.view.session_id) else { return };
+        if let Err(error) = make_workspace(&self.project, &self.workspace(&id)) {
+            answer.said.push(error.to_string());
+        }
+    }
+
+    /// A new session's events; phases whose `when` does not hold are passed over from the beginning.
+    fn started(&self, mut start: command::Start, workflow: &Workflow) -> Result<Vec<Event>> {
+        let events = command::start(start.clone());
+        if workflow.phases.iter().all(|phase| phase.when.is_none()) {
+            return Ok(events);
+        }
+        let actor = self.actor(None);
+        let at = self.clock.now();
+        let recorded: Vec<Recorded> = events
+            .into_iter()
+            .zip(1..)
+            .map(|(event, version)| Recorded { version, at, actor: actor.clone(), event })
+            .collect();
+        let skips = Session::fold(&recorded).map(|session| self.skips(&session, workflow));
+        start.run.skips = skips.unwrap_or_default();
+        Ok(command::start(start))
     }
 
     /// Goes on with a session: the one named, else the one that was paused last.

@@ -25,21 +25,10 @@ pub(super) fn a_session_comes_back_as_it_was_given(make: &mut Factory<'_>) {
         updated_at: moment(7),
         version: 2,
     };
-    let events = vec![
-        event(1, "session_started", "{}"),
-        event(2, "failed", r#"{"why":"it's \"broken\""}"#),
-    ];
-    let snapshot = Snapshot {
-        fold_version: 9,
-        version: 2,
-        body: "x".repeat(100_000),
-    };
-    let stream = StreamAppend {
-        expected: 0,
-        events: events.clone(),
-        row: row.clone(),
-        snapshot: snapshot.clone(),
-    };
+    let events = vec![event(1, "session_started", "{}"), event(2, "failed", r#"{"why":"it's \"broken\""}"#)];
+    let snapshot = Snapshot { fold_version: 9, version: 2, body: "x".repeat(100_000) };
+    let stream =
+        StreamAppend { expected: 0, events: events.clone(), row: row.clone(), snapshot: snapshot.clone() };
     store.append(&batch([stream])).unwrap();
 
     let loaded = store.load(&row.id).unwrap().expect("it was kept");
@@ -51,16 +40,7 @@ pub(super) fn a_session_comes_back_as_it_was_given(make: &mut Factory<'_>) {
 
 pub(super) fn a_later_append_adds_events_and_replaces_line_and_snapshot(make: &mut Factory<'_>) {
     let mut store = make();
-    with(
-        &mut *store,
-        [
-            line("first"),
-            SessionRow {
-                parallel: true,
-                ..line("beside")
-            },
-        ],
-    );
+    with(&mut *store, [line("first"), SessionRow { parallel: true, ..line("beside") }]);
     let beside = store.load(&id("beside")).unwrap();
     let later = SessionRow {
         workflow: "review".to_owned(),
@@ -80,24 +60,13 @@ pub(super) fn a_later_append_adds_events_and_replaces_line_and_snapshot(make: &m
     let stream = go_on(later, 3);
     store.append(&batch([stream.clone()])).unwrap();
 
-    let loaded = store
-        .load(&id("first"))
-        .unwrap()
-        .expect("it is still there");
+    let loaded = store.load(&id("first")).unwrap().expect("it is still there");
     assert_eq!((loaded.number, &loaded.row), (1, &stream.row));
     assert_eq!(loaded.snapshot, Some(stream.snapshot));
-    let versions: Vec<u64> = store
-        .events(&id("first"), 0, None)
-        .unwrap()
-        .iter()
-        .map(|event| event.version)
-        .collect();
+    let versions: Vec<u64> =
+        store.events(&id("first"), 0, None).unwrap().iter().map(|event| event.version).collect();
     assert_eq!(versions, [1, 2, 3, 4]);
-    assert_eq!(
-        store.load(&id("beside")).unwrap(),
-        beside,
-        "another session stays as it was"
-    );
+    assert_eq!(store.load(&id("beside")).unwrap(), beside, "another session stays as it was");
 }
 
 pub(super) fn a_wrong_expected_version_changes_nothing(make: &mut Factory<'_>) {
@@ -105,23 +74,10 @@ pub(super) fn a_wrong_expected_version_changes_nothing(make: &mut Factory<'_>) {
     with(&mut *store, [line("first")]);
     store.append(&batch([go_on(line("first"), 2)])).unwrap();
     let before = everything(&*store);
-    for (name, stands_at, found) in [
-        ("first", 1, 3),
-        ("first", 2, 3),
-        ("first", 4, 3),
-        ("never", 1, 0),
-    ] {
-        let row = SessionRow {
-            version: stands_at,
-            title: "changed".to_owned(),
-            ..paused(name)
-        };
+    for (name, stands_at, found) in [("first", 1, 3), ("first", 2, 3), ("first", 4, 3), ("never", 1, 0)] {
+        let row = SessionRow { version: stands_at, title: "changed".to_owned(), ..paused(name) };
         match store.append(&batch([go_on(row, 1)])) {
-            Err(Error::Conflict {
-                session,
-                expected,
-                found: version,
-            }) => {
+            Err(Error::Conflict { session, expected, found: version }) => {
                 assert_eq!((session, expected, version), (id(name), stands_at, found));
             }
             other => panic!("{name} at {stands_at}: {other:?}"),
@@ -136,15 +92,8 @@ pub(super) fn a_batch_is_kept_whole_or_not_at_all(make: &mut Factory<'_>) {
     store.see_agent(&agent("a1"), PATIENCE).unwrap();
     let before = everything(&*store);
     let whole = Batch {
-        streams: vec![
-            go_on(paused("first"), 2),
-            go_on(paused("second"), 1),
-            begin(line("third")),
-        ],
-        definitions: vec![DefinitionRow {
-            hash: "h1".to_owned(),
-            body: "phases".to_owned(),
-        }],
+        streams: vec![go_on(paused("first"), 2), go_on(paused("second"), 1), begin(line("third"))],
+        definitions: vec![DefinitionRow { hash: "h1".to_owned(), body: "phases".to_owned() }],
         key: Some(key("k1", moment(0))),
         bindings: vec![Binding {
             agent: "claude".to_owned(),
@@ -155,16 +104,8 @@ pub(super) fn a_batch_is_kept_whole_or_not_at_all(make: &mut Factory<'_>) {
     for late in 0..whole.streams.len() {
         let mut broken = whole.clone();
         let name = broken.streams[late].row.id.clone();
-        broken.streams[late] = go_on(
-            SessionRow {
-                version: 8,
-                ..paused(name.as_str())
-            },
-            1,
-        );
-        assert!(
-            matches!(store.append(&broken), Err(Error::Conflict { session, .. }) if session == name)
-        );
+        broken.streams[late] = go_on(SessionRow { version: 8, ..paused(name.as_str()) }, 1);
+        assert!(matches!(store.append(&broken), Err(Error::Conflict { session, .. }) if session == name));
         assert_eq!(everything(&*store), before);
         assert_eq!(store.definition("h1").unwrap(), None);
         assert_eq!(store.recall("k1", moment(-1)).unwrap(), None);
@@ -172,35 +113,18 @@ pub(super) fn a_batch_is_kept_whole_or_not_at_all(make: &mut Factory<'_>) {
 
     store.append(&whole).unwrap();
     for stream in &whole.streams {
-        assert_eq!(
-            store
-                .load(&stream.row.id)
-                .unwrap()
-                .expect("it was kept")
-                .row,
-            stream.row
-        );
+        assert_eq!(store.load(&stream.row.id).unwrap().expect("it was kept").row, stream.row);
     }
     assert_eq!(store.definition("h1").unwrap().as_deref(), Some("phases"));
     assert_eq!(store.recall("k1", moment(-1)).unwrap(), whole.key);
-    assert_eq!(
-        store
-            .agent("claude", "a1")
-            .unwrap()
-            .expect("it was seen")
-            .session,
-        Some(id("third"))
-    );
+    assert_eq!(store.agent("claude", "a1").unwrap().expect("it was seen").session, Some(id("third")));
 }
 
 pub(super) fn an_id_is_taken_whatever_its_case(make: &mut Factory<'_>) {
     let mut store = make();
     with(&mut *store, [line("Feature-X")]);
     let before = everything(&*store);
-    let elsewhere = |name: &str| SessionRow {
-        worktree: "/elsewhere".to_owned(),
-        ..line(name)
-    };
+    let elsewhere = |name: &str| SessionRow { worktree: "/elsewhere".to_owned(), ..line(name) };
     for stream in [
         begin(elsewhere("Feature-X")),
         begin(elsewhere("feature-x")),
@@ -221,37 +145,14 @@ pub(super) fn a_malformed_batch_changes_nothing(make: &mut Factory<'_>) {
     with(&mut *store, [line("first")]);
     let before = everything(&*store);
     let good = go_on(line("first"), 2);
-    let no_event = StreamAppend {
-        events: Vec::new(),
-        ..good.clone()
-    };
-    let gap = StreamAppend {
-        events: vec![good.events[1].clone()],
-        ..good.clone()
-    };
+    let no_event = StreamAppend { events: Vec::new(), ..good.clone() };
+    let gap = StreamAppend { events: vec![good.events[1].clone()], ..good.clone() };
     let backwards: Vec<EventRow> = good.events.iter().rev().cloned().collect();
-    let out_of_order = StreamAppend {
-        events: backwards,
-        ..good.clone()
-    };
-    let stale_line = StreamAppend {
-        row: line("first"),
-        ..good.clone()
-    };
-    let stale_snapshot = StreamAppend {
-        snapshot: Snapshot {
-            version: 2,
-            ..good.snapshot.clone()
-        },
-        ..good.clone()
-    };
-    let other_case = go_on(
-        SessionRow {
-            worktree: "/elsewhere".to_owned(),
-            ..line("FIRST")
-        },
-        1,
-    );
+    let out_of_order = StreamAppend { events: backwards, ..good.clone() };
+    let stale_line = StreamAppend { row: line("first"), ..good.clone() };
+    let stale_snapshot =
+        StreamAppend { snapshot: Snapshot { version: 2, ..good.snapshot.clone() }, ..good.clone() };
+    let other_case = go_on(SessionRow { worktree: "/elsewhere".to_owned(), ..line("FIRST") }, 1);
     for streams in [
         vec![no_event],
         vec![gap],
@@ -262,10 +163,7 @@ pub(super) fn a_malformed_batch_changes_nothing(make: &mut Factory<'_>) {
         vec![good.clone(), other_case],
     ] {
         let told = store.append(&batch(streams.clone()));
-        assert!(
-            matches!(told, Err(Error::Engine { .. })),
-            "{told:?} for {streams:?}"
-        );
+        assert!(matches!(told, Err(Error::Engine { .. })), "{told:?} for {streams:?}");
         assert_eq!(everything(&*store), before);
     }
     store.append(&batch([good])).unwrap();
@@ -281,27 +179,13 @@ pub(super) fn an_empty_batch_changes_nothing(make: &mut Factory<'_>) {
 
 pub(super) fn a_definition_is_stored_once(make: &mut Factory<'_>) {
     let mut store = make();
-    let define = |hash: &str, body: &str| DefinitionRow {
-        hash: hash.to_owned(),
-        body: body.to_owned(),
-    };
+    let define = |hash: &str, body: &str| DefinitionRow { hash: hash.to_owned(), body: body.to_owned() };
     for (name, body) in [("first", "as it was first"), ("second", "as it came again")] {
         let definitions = vec![define("h1", body), define(name, "its own")];
-        store
-            .append(&Batch {
-                definitions,
-                ..batch([begin(paused(name))])
-            })
-            .unwrap();
+        store.append(&Batch { definitions, ..batch([begin(paused(name))]) }).unwrap();
     }
-    assert_eq!(
-        store.definition("h1").unwrap().as_deref(),
-        Some("as it was first")
-    );
-    assert_eq!(
-        store.definition("second").unwrap().as_deref(),
-        Some("its own")
-    );
+    assert_eq!(store.definition("h1").unwrap().as_deref(), Some("as it was first"));
+    assert_eq!(store.definition("second").unwrap().as_deref(), Some("its own"));
 }
 
 pub(super) fn a_turn_is_taken_and_given_back(make: &mut Factory<'_>) {
@@ -316,18 +200,7 @@ pub(super) fn a_turn_is_taken_and_given_back(make: &mut Factory<'_>) {
     store.give_turn_back();
     store.append(&batch([go_on(paused("first"), 1)])).unwrap();
     store.take_turn(PATIENCE).unwrap();
-    assert!(matches!(
-        store.append(&batch([go_on(paused("first"), 1)])),
-        Err(Error::Conflict { .. })
-    ));
-    store
-        .append(&batch([go_on(
-            SessionRow {
-                version: 2,
-                ..paused("first")
-            },
-            1,
-        )]))
-        .unwrap();
+    assert!(matches!(store.append(&batch([go_on(paused("first"), 1)])), Err(Error::Conflict { .. })));
+    store.append(&batch([go_on(SessionRow { version: 2, ..paused("first") }, 1)])).unwrap();
     assert_eq!(store.cursor().unwrap(), 3);
 }

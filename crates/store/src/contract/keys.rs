@@ -7,58 +7,32 @@ use crate::{Batch, Error, KeyRow, SessionRow};
 const SEVEN_DAYS: i64 = 7 * 24 * 3600;
 
 fn keyed(key: KeyRow, stands_at: u64) -> Batch {
-    Batch {
-        key: Some(key),
-        ..batch([go_on(
-            SessionRow {
-                version: stands_at,
-                ..line("first")
-            },
-            1,
-        )])
-    }
+    Batch { key: Some(key), ..batch([go_on(SessionRow { version: stands_at, ..line("first") }, 1)]) }
 }
 
 pub(super) fn a_key_counts_once(make: &mut Factory<'_>) {
     let mut store = make();
     store.append(&keyed(key("k1", moment(0)), 0)).unwrap();
     let before = everything(&*store);
-    let answered = KeyRow {
-        answer: "another".to_owned(),
-        fingerprint: "another".to_owned(),
-        ..key("k1", moment(5))
-    };
-    assert!(matches!(
-        store.append(&keyed(answered, 1)),
-        Err(Error::KeyTaken)
-    ));
+    let answered =
+        KeyRow { answer: "another".to_owned(), fingerprint: "another".to_owned(), ..key("k1", moment(5)) };
+    assert!(matches!(store.append(&keyed(answered, 1)), Err(Error::KeyTaken)));
     assert_eq!(everything(&*store), before);
-    assert_eq!(
-        store.recall("k1", moment(-1)).unwrap(),
-        Some(key("k1", moment(0)))
-    );
-    store
-        .append(&keyed(key("K1", moment(5)), 1))
-        .expect("keys differ in case");
+    assert_eq!(store.recall("k1", moment(-1)).unwrap(), Some(key("k1", moment(0))));
+    store.append(&keyed(key("K1", moment(5)), 1)).expect("keys differ in case");
 }
 
 pub(super) fn a_key_is_recalled_if_it_was_used_after_a_moment(make: &mut Factory<'_>) {
     let mut store = make();
     store.append(&keyed(key("k1", moment(100)), 0)).unwrap();
-    assert_eq!(
-        store.recall("k1", moment(99)).unwrap(),
-        Some(key("k1", moment(100)))
-    );
+    assert_eq!(store.recall("k1", moment(99)).unwrap(), Some(key("k1", moment(100))));
     assert_eq!(store.recall("k1", moment(100)).unwrap(), None);
     assert_eq!(store.recall("k2", moment(0)).unwrap(), None);
 }
 
 pub(super) fn a_key_of_a_refused_batch_is_not_kept(make: &mut Factory<'_>) {
     let mut store = make();
-    assert!(matches!(
-        store.append(&keyed(key("k1", moment(0)), 4)),
-        Err(Error::Conflict { .. })
-    ));
+    assert!(matches!(store.append(&keyed(key("k1", moment(0)), 4)), Err(Error::Conflict { .. })));
     assert_eq!(store.recall("k1", moment(-1)).unwrap(), None);
     store.append(&keyed(key("k1", moment(0)), 0)).unwrap();
 }
@@ -67,25 +41,12 @@ pub(super) fn an_old_key_is_replaced(make: &mut Factory<'_>) {
     let mut store = make();
     store.append(&keyed(key("k1", moment(0)), 0)).unwrap();
     let almost = key("k1", moment(SEVEN_DAYS - 1));
-    assert!(matches!(
-        store.append(&keyed(almost, 1)),
-        Err(Error::KeyTaken)
-    ));
-    store
-        .append(&keyed(key("k1", moment(SEVEN_DAYS)), 1))
-        .unwrap();
-    assert_eq!(
-        store.recall("k1", moment(0)).unwrap(),
-        Some(key("k1", moment(SEVEN_DAYS)))
-    );
+    assert!(matches!(store.append(&keyed(almost, 1)), Err(Error::KeyTaken)));
+    store.append(&keyed(key("k1", moment(SEVEN_DAYS)), 1)).unwrap();
+    assert_eq!(store.recall("k1", moment(0)).unwrap(), Some(key("k1", moment(SEVEN_DAYS))));
     // Sweeping old keys away does not touch those that still count.
-    store
-        .append(&keyed(key("k2", moment(SEVEN_DAYS + 1)), 2))
-        .unwrap();
-    assert_eq!(
-        store.recall("k1", moment(0)).unwrap(),
-        Some(key("k1", moment(SEVEN_DAYS)))
-    );
+    store.append(&keyed(key("k2", moment(SEVEN_DAYS + 1)), 2)).unwrap();
+    assert_eq!(store.recall("k1", moment(0)).unwrap(), Some(key("k1", moment(SEVEN_DAYS))));
 }
 
 pub(super) fn a_key_in_the_way_is_told_before_a_conflict(make: &mut Factory<'_>) {

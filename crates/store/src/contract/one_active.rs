@@ -11,10 +11,7 @@ fn active(store: &dyn Store, worktree: &str) -> Option<String> {
 fn refused(store: &mut dyn Store, streams: Vec<StreamAppend>) {
     let before = everything(store);
     let told = store.append(&batch(streams));
-    assert!(
-        matches!(&told, Err(Error::ActiveTaken { worktree }) if worktree == WORKTREE),
-        "{told:?}"
-    );
+    assert!(matches!(&told, Err(Error::ActiveTaken { worktree }) if worktree == WORKTREE), "{told:?}");
     assert_eq!(everything(store), before);
 }
 
@@ -25,13 +22,7 @@ pub(super) fn a_worktree_has_one_active_session(make: &mut Factory<'_>) {
     assert_eq!(active(&*store, WORKTREE).as_deref(), Some("first"));
     refused(&mut *store, vec![begin(line("third"))]);
     refused(&mut *store, vec![go_on(line("second"), 1)]);
-    refused(
-        &mut *store,
-        vec![begin(SessionRow {
-            layout: "ccw".to_owned(),
-            ..line("third")
-        })],
-    );
+    refused(&mut *store, vec![begin(SessionRow { layout: "ccw".to_owned(), ..line("third") })]);
     store.append(&batch([go_on(line("first"), 1)])).unwrap();
     assert_eq!(active(&*store, WORKTREE).as_deref(), Some("first"));
 }
@@ -46,10 +37,7 @@ pub(super) fn pausing_one_and_starting_another_passes_in_both_orders(make: &mut 
         }
         store.append(&batch(streams)).unwrap();
         assert_eq!(active(&*store, WORKTREE).as_deref(), Some("second"));
-        assert_eq!(
-            store.load(&id("first")).unwrap().unwrap().row.lifecycle,
-            "paused"
-        );
+        assert_eq!(store.load(&id("first")).unwrap().unwrap().row.lifecycle, "paused");
     }
 }
 
@@ -68,41 +56,24 @@ pub(super) fn pausing_one_and_resuming_another_passes_in_both_orders(make: &mut 
 
 pub(super) fn two_active_sessions_in_one_batch_are_refused(make: &mut Factory<'_>) {
     let mut store = make();
-    refused(
-        &mut *store,
-        vec![begin(line("first")), begin(line("second"))],
-    );
+    refused(&mut *store, vec![begin(line("first")), begin(line("second"))]);
     assert_eq!(active(&*store, WORKTREE), None);
 }
 
 pub(super) fn parallel_sessions_are_free_of_it(make: &mut Factory<'_>) {
     let mut store = make();
-    let parallel = |name: &str| SessionRow {
-        parallel: true,
-        ..line(name)
-    };
-    with(
-        &mut *store,
-        [parallel("first"), line("second"), parallel("third")],
-    );
+    let parallel = |name: &str| SessionRow { parallel: true, ..line(name) };
+    with(&mut *store, [parallel("first"), line("second"), parallel("third")]);
     assert_eq!(active(&*store, WORKTREE).as_deref(), Some("second"));
     refused(&mut *store, vec![go_on(line("first"), 1)]);
 }
 
 pub(super) fn other_layouts_are_free_of_it(make: &mut Factory<'_>) {
     let mut store = make();
-    let of = |layout: &str, name: &str| SessionRow {
-        layout: layout.to_owned(),
-        ..line(name)
-    };
+    let of = |layout: &str, name: &str| SessionRow { layout: layout.to_owned(), ..line(name) };
     with(
         &mut *store,
-        [
-            of("ocr", "first"),
-            of("ocr", "second"),
-            of("essay", "third"),
-            of("praxis", "fourth"),
-        ],
+        [of("ocr", "first"), of("ocr", "second"), of("essay", "third"), of("praxis", "fourth")],
     );
     assert_eq!(active(&*store, WORKTREE), None);
     with(&mut *store, [of("ccw", "fifth")]);
@@ -112,20 +83,12 @@ pub(super) fn other_layouts_are_free_of_it(make: &mut Factory<'_>) {
 
 pub(super) fn other_worktrees_are_free_of_it(make: &mut Factory<'_>) {
     let mut store = make();
-    let elsewhere = |name: &str| SessionRow {
-        worktree: "/elsewhere".to_owned(),
-        ..line(name)
-    };
+    let elsewhere = |name: &str| SessionRow { worktree: "/elsewhere".to_owned(), ..line(name) };
     with(&mut *store, [line("first"), elsewhere("second")]);
     assert_eq!(active(&*store, "/elsewhere").as_deref(), Some("second"));
     // Nor may a session come over from there.
     refused(&mut *store, vec![go_on(line("second"), 1)]);
-    store
-        .append(&batch([
-            go_on(paused("first"), 1),
-            go_on(line("second"), 1),
-        ]))
-        .unwrap();
+    store.append(&batch([go_on(paused("first"), 1), go_on(line("second"), 1)])).unwrap();
     assert_eq!(active(&*store, WORKTREE).as_deref(), Some("second"));
     assert_eq!(active(&*store, "/elsewhere"), None);
 }
@@ -134,10 +97,7 @@ pub(super) fn a_session_that_ended_leaves_its_place(make: &mut Factory<'_>) {
     for lifecycle in ["paused", "completed", "failed", "abandoned"] {
         let mut store = make();
         with(&mut *store, [line("first")]);
-        let ended = SessionRow {
-            lifecycle: lifecycle.to_owned(),
-            ..line("first")
-        };
+        let ended = SessionRow { lifecycle: lifecycle.to_owned(), ..line("first") };
         store.append(&batch([go_on(ended, 1)])).unwrap();
         assert_eq!(active(&*store, WORKTREE), None);
         with(&mut *store, [line("second")]);

@@ -33,12 +33,7 @@ pub(super) fn events_are_read_after_a_version_up_to_a_limit(make: &mut Factory<'
     with(&mut *store, [paused("first"), paused("beside")]);
     store.append(&batch([go_on(paused("first"), 4)])).unwrap();
     let versions = |after, limit| -> Vec<u64> {
-        store
-            .events(&id("first"), after, limit)
-            .unwrap()
-            .iter()
-            .map(|event| event.version)
-            .collect()
+        store.events(&id("first"), after, limit).unwrap().iter().map(|event| event.version).collect()
     };
     assert_eq!(versions(0, None), [1, 2, 3, 4, 5]);
     assert_eq!(versions(2, None), [3, 4, 5]);
@@ -50,17 +45,9 @@ pub(super) fn events_are_read_after_a_version_up_to_a_limit(make: &mut Factory<'
 
 pub(super) fn prefixes_find_ids_whatever_the_case(make: &mut Factory<'_>) {
     let mut store = make();
-    with(
-        &mut *store,
-        ["abc-long", "ABC", "abd", "ab_c", "b", "abc.x", "zz"].map(paused),
-    );
+    with(&mut *store, ["abc-long", "ABC", "abd", "ab_c", "b", "abc.x", "zz"].map(paused));
     let found = |prefix: &str, limit| -> Vec<String> {
-        store
-            .with_prefix(prefix, limit)
-            .unwrap()
-            .into_iter()
-            .map(String::from)
-            .collect()
+        store.with_prefix(prefix, limit).unwrap().into_iter().map(String::from).collect()
     };
     assert_eq!(found("abc", 9), ["ABC", "abc.x", "abc-long"]);
     assert_eq!(found("ABC-", 9), ["abc-long"]);
@@ -77,16 +64,11 @@ pub(super) fn numbers_are_given_once(make: &mut Factory<'_>) {
     let mut store = make();
     with(&mut *store, [paused("first"), paused("second")]);
     // A refused session takes no number for good, and one that goes on keeps its own.
-    store
-        .append(&batch([begin(paused("third")), begin(paused("FIRST"))]))
-        .unwrap_err();
+    store.append(&batch([begin(paused("third")), begin(paused("FIRST"))])).unwrap_err();
     store.append(&batch([go_on(paused("first"), 1)])).unwrap();
     with(&mut *store, [paused("fourth")]);
     let number = |name: &str| store.load(&id(name)).unwrap().unwrap().number;
-    assert_eq!(
-        (number("first"), number("second"), number("fourth")),
-        (1, 2, 3)
-    );
+    assert_eq!((number("first"), number("second"), number("fourth")), (1, 2, 3));
     for name in ["first", "second", "fourth"] {
         assert_eq!(store.with_number(number(name)).unwrap(), Some(id(name)));
     }
@@ -103,35 +85,21 @@ pub(super) fn changes_follow_the_cursor(make: &mut Factory<'_>) {
     with(&mut *store, [paused("first"), paused("second")]);
     store.append(&batch([go_on(paused("first"), 2)])).unwrap();
     let all = store.changes(0, 100).unwrap();
-    let seen: Vec<(&str, u64)> = all
-        .iter()
-        .map(|change| (change.session.as_str(), change.event.version))
-        .collect();
-    assert_eq!(
-        seen,
-        [("first", 1), ("second", 1), ("first", 2), ("first", 3)]
-    );
+    let seen: Vec<(&str, u64)> =
+        all.iter().map(|change| (change.session.as_str(), change.event.version)).collect();
+    assert_eq!(seen, [("first", 1), ("second", 1), ("first", 2), ("first", 3)]);
     assert!(all.windows(2).all(|pair| pair[0].cursor < pair[1].cursor));
     assert_eq!(store.cursor().unwrap(), all[3].cursor);
     assert_eq!(store.changes(all[1].cursor, 1).unwrap(), all[2..3]);
     assert_eq!(store.changes(all[3].cursor, 100).unwrap(), []);
-    assert_eq!(
-        store.events(&id("first"), 1, None).unwrap(),
-        [all[2].event.clone(), all[3].event.clone()]
-    );
+    assert_eq!(store.events(&id("first"), 1, None).unwrap(), [all[2].event.clone(), all[3].event.clone()]);
 }
 
 pub(super) fn streams_of_one_batch_keep_their_order_in_the_changes(make: &mut Factory<'_>) {
     let mut store = make();
-    store
-        .append(&batch([begin(line("active")), begin(paused("paused"))]))
-        .unwrap();
-    let order: Vec<String> = store
-        .changes(0, 9)
-        .unwrap()
-        .into_iter()
-        .map(|change| change.session.into())
-        .collect();
+    store.append(&batch([begin(line("active")), begin(paused("paused"))])).unwrap();
+    let order: Vec<String> =
+        store.changes(0, 9).unwrap().into_iter().map(|change| change.session.into()).collect();
     assert_eq!(order, ["active", "paused"]);
 }
 
@@ -147,14 +115,8 @@ fn a_small_store(make: &mut Factory<'_>) -> Box<dyn Store> {
         [
             row("old", 1, "completed"),
             row("new", 9, "paused"),
-            SessionRow {
-                layout: "ocr".to_owned(),
-                ..row("tie-a", 5, "active")
-            },
-            SessionRow {
-                worktree: "/elsewhere".to_owned(),
-                ..row("tie-b", 5, "active")
-            },
+            SessionRow { layout: "ocr".to_owned(), ..row("tie-a", 5, "active") },
+            SessionRow { worktree: "/elsewhere".to_owned(), ..row("tie-b", 5, "active") },
             row("gone", 3, "abandoned"),
         ],
     );
@@ -163,22 +125,12 @@ fn a_small_store(make: &mut Factory<'_>) -> Box<dyn Store> {
 
 pub(super) fn lists_begin_with_the_newest_activity(make: &mut Factory<'_>) {
     let mut store = a_small_store(make);
-    assert_eq!(
-        listed_ids(&*store, &Filter::default()),
-        ["new", "tie-b", "tie-a", "gone", "old"]
-    );
-    let some = |limit| Filter {
-        limit: Some(limit),
-        ..Filter::default()
-    };
+    assert_eq!(listed_ids(&*store, &Filter::default()), ["new", "tie-b", "tie-a", "gone", "old"]);
+    let some = |limit| Filter { limit: Some(limit), ..Filter::default() };
     assert_eq!(listed_ids(&*store, &some(2)), ["new", "tie-b"]);
     assert_eq!(listed_ids(&*store, &some(0)), [""; 0]);
     assert_eq!(listed_ids(&*store, &some(usize::MAX)).len(), 5);
-    let later = SessionRow {
-        updated_at: moment(99),
-        lifecycle: "completed".to_owned(),
-        ..line("old")
-    };
+    let later = SessionRow { updated_at: moment(99), lifecycle: "completed".to_owned(), ..line("old") };
     store.append(&batch([go_on(later, 1)])).unwrap();
     assert_eq!(listed_ids(&*store, &some(2)), ["old", "new"]);
 }
@@ -189,40 +141,19 @@ pub(super) fn lists_are_filtered(make: &mut Factory<'_>) {
         lifecycles: names.iter().map(|&name| name.to_owned()).collect(),
         ..Filter::default()
     };
-    assert_eq!(
-        listed_ids(&*store, &lifecycles(&["active"])),
-        ["tie-b", "tie-a"]
-    );
+    assert_eq!(listed_ids(&*store, &lifecycles(&["active"])), ["tie-b", "tie-a"]);
     assert_eq!(
         listed_ids(&*store, &lifecycles(&["completed", "active", "paused"])),
         ["new", "tie-b", "tie-a", "old"]
     );
     assert_eq!(
-        listed_ids(
-            &*store,
-            &Filter {
-                limit: Some(1),
-                ..lifecycles(&["active", "abandoned"])
-            }
-        ),
+        listed_ids(&*store, &Filter { limit: Some(1), ..lifecycles(&["active", "abandoned"]) }),
         ["tie-b"]
     );
-    let here = Filter {
-        worktree: Some(WORKTREE.to_owned()),
-        ..lifecycles(&["active"])
-    };
+    let here = Filter { worktree: Some(WORKTREE.to_owned()), ..lifecycles(&["active"]) };
     assert_eq!(listed_ids(&*store, &here), ["tie-a"]);
-    let layout = Filter {
-        layout: Some("native".to_owned()),
-        ..Filter::default()
-    };
-    assert_eq!(
-        listed_ids(&*store, &layout),
-        ["new", "tie-b", "gone", "old"]
-    );
-    let nothing = Filter {
-        layout: Some("' OR 1=1".to_owned()),
-        ..Filter::default()
-    };
+    let layout = Filter { layout: Some("native".to_owned()), ..Filter::default() };
+    assert_eq!(listed_ids(&*store, &layout), ["new", "tie-b", "gone", "old"]);
+    let nothing = Filter { layout: Some("' OR 1=1".to_owned()), ..Filter::default() };
     assert_eq!(listed_ids(&*store, &nothing), [""; 0]);
 }

@@ -1,8 +1,7 @@
 //! Rows to try a store with, and a look at all that it holds.
 
 use crate::{
-    AgentRow, Batch, Change, EventRow, Filter, KeyRow, Listed, SessionRow, Snapshot, Store,
-    StreamAppend,
+    AgentRow, Batch, Change, EventRow, Filter, KeyRow, Listed, SessionRow, Snapshot, Store, StreamAppend,
 };
 use jiff::{SignedDuration, Timestamp};
 use model::id::SessionId;
@@ -42,10 +41,7 @@ pub fn line(name: &str) -> SessionRow {
 }
 
 pub fn paused(name: &str) -> SessionRow {
-    SessionRow {
-        lifecycle: "paused".to_owned(),
-        ..line(name)
-    }
+    SessionRow { lifecycle: "paused".to_owned(), ..line(name) }
 }
 
 pub fn event(version: u64, kind: &str, body: &str) -> EventRow {
@@ -66,39 +62,25 @@ pub fn begin(row: SessionRow) -> StreamAppend {
 /// The next events of a session that stands at the row's version.
 pub fn go_on(row: SessionRow, events: u64) -> StreamAppend {
     let version = row.version + events;
-    let body = |number| {
-        format!(
-            r#"{{"type":"phase_started","number":{number},"of":"{}"}}"#,
-            row.id
-        )
-    };
+    let body = |number| format!(r#"{{"type":"phase_started","number":{number},"of":"{}"}}"#, row.id);
     StreamAppend {
         expected: row.version,
         events: (row.version + 1..=version)
             .map(|number| event(number, "phase_started", &body(number)))
             .collect(),
-        snapshot: Snapshot {
-            fold_version: 1,
-            version,
-            body: format!(r#"{{"at":{version}}}"#),
-        },
+        snapshot: Snapshot { fold_version: 1, version, body: format!(r#"{{"at":{version}}}"#) },
         row: SessionRow { version, ..row },
     }
 }
 
 pub fn batch(streams: impl Into<Vec<StreamAppend>>) -> Batch {
-    Batch {
-        streams: streams.into(),
-        ..Batch::default()
-    }
+    Batch { streams: streams.into(), ..Batch::default() }
 }
 
 /// Keeps new sessions, each in a batch of its own.
 pub fn with(store: &mut dyn Store, rows: impl IntoIterator<Item = SessionRow>) {
     for row in rows {
-        store
-            .append(&batch([begin(row)]))
-            .expect("a new session is kept");
+        store.append(&batch([begin(row)])).expect("a new session is kept");
     }
 }
 
@@ -140,11 +122,7 @@ pub struct Everything {
 pub fn everything(store: &dyn Store) -> Everything {
     let sessions = store.list(&Filter::default()).expect("sessions are listed");
     let snapshot = |listed: &Listed| {
-        store
-            .load(&listed.row.id)
-            .expect("a session is loaded")
-            .expect("what is listed is there")
-            .snapshot
+        store.load(&listed.row.id).expect("a session is loaded").expect("what is listed is there").snapshot
     };
     Everything {
         snapshots: sessions.iter().map(snapshot).collect(),
@@ -157,8 +135,5 @@ pub fn everything(store: &dyn Store) -> Everything {
 
 pub fn listed_ids(store: &dyn Store, filter: &Filter) -> Vec<String> {
     let found = store.list(filter).expect("sessions are listed");
-    found
-        .into_iter()
-        .map(|listed| listed.row.id.as_str().to_owned())
-        .collect()
+    found.into_iter().map(|listed| listed.row.id.as_str().to_owned()).collect()
 }

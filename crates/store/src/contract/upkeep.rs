@@ -37,10 +37,7 @@ pub(super) fn a_backup_never_overwrites(make: &mut Factory<'_>) {
     std::fs::write(&taken, "somebody's").unwrap();
     store.backup(&taken).unwrap_err();
     let copied = store.backup(&free).is_ok();
-    let names: Vec<_> = std::fs::read_dir(&folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name())
-        .collect();
+    let names: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     let kept = std::fs::read_to_string(&taken).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!(kept, "somebody's");

@@ -2,35 +2,23 @@
 
 use super::columns::{Moment, moment, optional_session_id};
 use crate::{AgentRow, Binding};
-use rusqlite::{
-    Connection, OptionalExtension, Result, Row, Transaction, TransactionBehavior, params,
-    params_from_iter,
-};
-use std::cmp::Reverse;
+use rusqlite::{Connection, OptionalExtension, Result, Row, Transaction, TransactionBehavior, params};
 
-const AGENT: &str = "agent,agent_session,host,pid,process_start,boot_id,worktree,branch,started_at,last_seen,session";
+const AGENT: &str =
+    "agent,agent_session,host,pid,process_start,boot_id,worktree,branch,started_at,last_seen,session";
 
 pub(super) fn all(connection: &Connection, worktree: Option<&str>) -> Result<Vec<AgentRow>> {
-    let filter = worktree.map_or("", |_| " WHERE worktree=?1");
-    // The order of the primary key needs no sorter, which costs half of preparing this; every command asks for it.
-    let sql = format!("SELECT {AGENT} FROM agents{filter} ORDER BY agent,agent_session");
+    let sql = format!(
+        "SELECT {AGENT} FROM agents WHERE ?1 IS NULL OR worktree=?1 ORDER BY last_seen DESC,agent,agent_session"
+    );
     let mut statement = connection.prepare_cached(&sql)?;
-    let rows = statement.query_map(params_from_iter(worktree), agent_row)?;
-    let mut agents: Vec<AgentRow> = rows.collect::<Result<_>>()?;
-    agents.sort_by_key(|agent| Reverse(agent.last_seen));
-    Ok(agents)
+    let rows = statement.query_map([worktree], agent_row)?;
+    rows.collect()
 }
 
-pub(super) fn one(
-    connection: &Connection,
-    agent: &str,
-    agent_session: &str,
-) -> Result<Option<AgentRow>> {
+pub(super) fn one(connection: &Connection, agent: &str, agent_session: &str) -> Result<Option<AgentRow>> {
     let sql = format!("SELECT {AGENT} FROM agents WHERE agent=?1 AND agent_session=?2");
-    connection
-        .prepare_cached(&sql)?
-        .query_row([agent, agent_session], agent_row)
-        .optional()
+    connection.prepare_cached(&sql)?.query_row([agent, agent_session], agent_row).optional()
 }
 
 /// When it was first seen stays, as does a binding that the row does not replace.
@@ -73,11 +61,7 @@ pub(super) fn bind(connection: &Connection, binding: &Binding) -> Result<bool> {
         "INSERT INTO agents({AGENT})SELECT ?1,?2,'',0,0,'',worktree,NULL,updated_at,updated_at,id \
          FROM sessions WHERE id=?3 AND id=?3 COLLATE BINARY ON CONFLICT DO UPDATE SET session=excluded.session"
     );
-    let values = [
-        &binding.agent,
-        &binding.agent_session,
-        binding.session.as_str(),
-    ];
+    let values = [&binding.agent, &binding.agent_session, binding.session.as_str()];
     Ok(connection.prepare_cached(&sql)?.execute(values)? == 1)
 }
 

@@ -6,9 +6,7 @@ use super::{SqliteStore, agents};
 use crate::batch::{check_shape, keys_expire_at, malformed, takes_the_worktree};
 use crate::{Batch, Error, EventRow, KeyRow, Result, SessionRow, Snapshot, StreamAppend};
 use model::id::SessionId;
-use rusqlite::{
-    Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params,
-};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
 
 /// How many expired keys one new key sweeps away: enough to keep up, too few to be felt.
 const KEYS_SWEPT: i64 = 8;
@@ -59,9 +57,7 @@ fn write(connection: &Connection, batch: &Batch) -> Step<()> {
     }
     for definition in &batch.definitions {
         let sql = "INSERT OR IGNORE INTO definitions(hash,body)VALUES(?1,?2)";
-        connection
-            .prepare_cached(sql)?
-            .execute([&definition.hash, &definition.body])?;
+        connection.prepare_cached(sql)?.execute([&definition.hash, &definition.body])?;
     }
     let numbers = keep_lines(connection, &batch.streams)?;
     for (stream, number) in batch.streams.iter().zip(numbers) {
@@ -86,15 +82,9 @@ fn keep_key(connection: &Connection, key: &KeyRow) -> Step<()> {
     if used.exists(params![key.key, expired])? {
         return Err(Error::KeyTaken.into());
     }
-    let mut keep = connection.prepare_cached(
-        "INSERT OR REPLACE INTO keys(key,fingerprint,answer,at)VALUES(?1,?2,?3,?4)",
-    )?;
-    keep.execute(params![
-        key.key,
-        key.fingerprint,
-        key.answer,
-        Moment(key.at)
-    ])?;
+    let mut keep = connection
+        .prepare_cached("INSERT OR REPLACE INTO keys(key,fingerprint,answer,at)VALUES(?1,?2,?3,?4)")?;
+    keep.execute(params![key.key, key.fingerprint, key.answer, Moment(key.at)])?;
     let mut sweep = connection.prepare_cached(
         "DELETE FROM keys WHERE rowid IN(SELECT rowid FROM keys ORDER BY rowid LIMIT ?1)AND at<=?2",
     )?;
@@ -128,20 +118,12 @@ fn keep_line(connection: &Connection, stream: &StreamAppend) -> Step<i64> {
         Some(existing) if existing.version == stream.expected => update(connection, existing, row),
         None | Some(_) => {
             let found = existing.map_or(0, |existing| existing.version);
-            return Err(Error::Conflict {
-                session: row.id.clone(),
-                expected: stream.expected,
-                found,
-            }
-            .into());
+            return Err(Error::Conflict { session: row.id.clone(), expected: stream.expected, found }.into());
         }
     };
     done.map_err(|error| match error.sqlite_error_code() {
         // Ids were compared above, so the one thing left that must be unique is the worktree's active session.
-        Some(ErrorCode::ConstraintViolation) => Error::ActiveTaken {
-            worktree: row.worktree.clone(),
-        }
-        .into(),
+        Some(ErrorCode::ConstraintViolation) => Error::ActiveTaken { worktree: row.worktree.clone() }.into(),
         _ => error.into(),
     })
 }
@@ -206,15 +188,8 @@ fn update(connection: &Connection, existing: &Existing, row: &SessionRow) -> rus
         && existing.lifecycle == row.lifecycle
         && existing.parallel == row.parallel;
     if !stays {
-        let sql =
-            "UPDATE sessions SET worktree=?2,layout=?3,lifecycle=?4,parallel=?5 WHERE number=?1";
-        let values = params![
-            existing.number,
-            row.worktree,
-            row.layout,
-            row.lifecycle,
-            row.parallel
-        ];
+        let sql = "UPDATE sessions SET worktree=?2,layout=?3,lifecycle=?4,parallel=?5 WHERE number=?1";
+        let values = params![existing.number, row.worktree, row.layout, row.lifecycle, row.parallel];
         connection.prepare_cached(sql)?.execute(values)?;
     }
     let mut statement = connection.prepare_cached(
@@ -238,36 +213,20 @@ fn update(connection: &Connection, existing: &Existing, row: &SessionRow) -> rus
 }
 
 fn keep_events(connection: &Connection, session: i64, events: &[EventRow]) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare_cached(
-        "INSERT INTO events(session,version,at,actor,kind,body)VALUES(?1,?2,?3,?4,?5,?6)",
-    )?;
+    let mut statement = connection
+        .prepare_cached("INSERT INTO events(session,version,at,actor,kind,body)VALUES(?1,?2,?3,?4,?5,?6)")?;
     for event in events {
-        let values = params![
-            session,
-            signed(event.version),
-            Moment(event.at),
-            event.actor,
-            event.kind,
-            event.body
-        ];
+        let values =
+            params![session, signed(event.version), Moment(event.at), event.actor, event.kind, event.body];
         statement.execute(values)?;
     }
     Ok(())
 }
 
-fn keep_snapshot(
-    connection: &Connection,
-    session: i64,
-    snapshot: &Snapshot,
-) -> rusqlite::Result<()> {
+fn keep_snapshot(connection: &Connection, session: i64, snapshot: &Snapshot) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
         "INSERT OR REPLACE INTO snapshots(session,fold_version,version,body)VALUES(?1,?2,?3,?4)",
     )?;
-    let values = params![
-        session,
-        snapshot.fold_version,
-        signed(snapshot.version),
-        snapshot.body
-    ];
+    let values = params![session, snapshot.fold_version, signed(snapshot.version), snapshot.body];
     statement.execute(values).map(drop)
 }

@@ -29,9 +29,7 @@ impl FromSql for Moment {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let nanoseconds = i64::column_result(value)?;
         let moment = Timestamp::from_nanosecond(i128::from(nanoseconds));
-        moment
-            .map(Self)
-            .map_err(|error| FromSqlError::Other(Box::new(error)))
+        moment.map(Self).map_err(|error| FromSqlError::Other(Box::new(error)))
     }
 }
 
@@ -78,10 +76,7 @@ pub(super) fn session_id(row: &Row<'_>, column: usize) -> Result<SessionId> {
 }
 
 pub(super) fn optional_session_id(row: &Row<'_>, column: usize) -> Result<Option<SessionId>> {
-    row.get_ref(column)?
-        .as_str_or_null()?
-        .map(|text| parse_id(text, column))
-        .transpose()
+    row.get_ref(column)?.as_str_or_null()?.map(|text| parse_id(text, column)).transpose()
 }
 
 fn parse_id(text: &str, column: usize) -> Result<SessionId> {

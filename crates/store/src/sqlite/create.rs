@@ -15,11 +15,7 @@ use std::path::{Path, PathBuf};
 /// Several processes may come here at once: the first makes it, the others find it.
 pub(super) fn create(path: &Path) -> Result<()> {
     let folder = folder_of(path);
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)
-        .map_err(io(path, "making the folder of"))?;
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(io(path, "making the folder of"))?;
     let _turn = Turn::take(&beside(path, ".lock"), path, PATIENCE)?;
     if look(path)? == Found::Something {
         return Ok(());
@@ -30,36 +26,25 @@ pub(super) fn create(path: &Path) -> Result<()> {
 /// Built under another name: whoever sees the database sees all of it, also after a crash.
 pub(super) fn create_in_turn(path: &Path, place: Place) -> Result<()> {
     let draft = beside(path, ".new");
-    for leftover in [
-        draft.clone(),
-        beside(&draft, "-journal"),
-        beside(&draft, "-wal"),
-        beside(&draft, "-shm"),
-    ] {
+    for leftover in
+        [draft.clone(), beside(&draft, "-journal"), beside(&draft, "-wal"), beside(&draft, "-shm")]
+    {
         remove_if_there(&leftover).map_err(io(path, "making"))?;
     }
     empty_private_file(&draft).map_err(io(path, "making"))?;
-    build(&draft, place)
-        .map_err(|error| failure(path, &format!("making {}", path.display()), &error))?;
+    build(&draft, place).map_err(|error| failure(path, &format!("making {}", path.display()), &error))?;
     sync(&draft).map_err(io(path, "making"))?;
     for suffix in ["-wal", "-journal"] {
         set_aside(&beside(path, suffix)).map_err(io(path, "making"))?;
     }
     std::fs::rename(&draft, path).map_err(io(path, "making"))?;
     let folder = folder_of(path);
-    sync(folder)
-        .and_then(|()| sync(folder_of(folder)))
-        .map_err(io(path, "making"))
+    sync(folder).and_then(|()| sync(folder_of(folder))).map_err(io(path, "making"))
 }
 
 /// A file that only its owner can read, and that was not there before.
 pub(super) fn empty_private_file(path: &Path) -> std::io::Result<()> {
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
-        .map(drop)
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map(drop)
 }
 
 pub(super) fn sync(path: &Path) -> std::io::Result<()> {

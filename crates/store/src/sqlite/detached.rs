@@ -30,23 +30,13 @@ impl Drop for TemporaryCopy {
 
 pub(super) fn connect(path: &Path) -> Result<(Connection, Option<TemporaryCopy>)> {
     let fail = |error| failure(path, &format!("reading {}", path.display()), &error);
-    rustix::fs::access(path, rustix::fs::Access::READ_OK)
-        .map_err(|error| reading(path, error.into()))?;
-    if LOGS
-        .iter()
-        .all(|suffix| is_absent_or_empty(&beside(path, suffix)))
-    {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
-            | OpenFlags::SQLITE_OPEN_URI
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        return Ok((
-            Connection::open_with_flags(immutable_address(path), flags).map_err(fail)?,
-            None,
-        ));
+    rustix::fs::access(path, rustix::fs::Access::READ_OK).map_err(|error| reading(path, error.into()))?;
+    if LOGS.iter().all(|suffix| is_absent_or_empty(&beside(path, suffix))) {
+        let flags =
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        return Ok((Connection::open_with_flags(immutable_address(path), flags).map_err(fail)?, None));
     }
-    let copy = TemporaryCopy {
-        folder: make_folder().map_err(|error| reading(path, error))?,
-    };
+    let copy = TemporaryCopy { folder: make_folder().map_err(|error| reading(path, error))? };
     let database = copy.folder.join("copy.db");
     copy_consistently(path, &database).map_err(|error| reading(path, error))?;
     // Writable, so that SQLite can play the log in; what it writes is the copy's.
@@ -56,10 +46,7 @@ pub(super) fn connect(path: &Path) -> Result<(Connection, Option<TemporaryCopy>)
 }
 
 fn reading(path: &Path, source: std::io::Error) -> Error {
-    Error::Io {
-        doing: format!("reading {}", path.display()),
-        source,
-    }
+    Error::Io { doing: format!("reading {}", path.display()), source }
 }
 
 fn is_absent_or_empty(path: &Path) -> bool {
@@ -103,10 +90,7 @@ fn copy_consistently(from: &Path, to: &Path) -> std::io::Result<()> {
             return Ok(());
         }
     }
-    Err(std::io::Error::new(
-        std::io::ErrorKind::ResourceBusy,
-        "it kept changing while it was copied",
-    ))
+    Err(std::io::Error::new(std::io::ErrorKind::ResourceBusy, "it kept changing while it was copied"))
 }
 
 fn copy_once(from: &Path, to: &Path) -> std::io::Result<()> {
@@ -122,11 +106,7 @@ fn copy_once(from: &Path, to: &Path) -> std::io::Result<()> {
 
 /// Size and time of each file. A copy of another moment would differ in one of them.
 fn state(path: &Path) -> Vec<Option<(u64, i64, i64)>> {
-    let names = [path.to_owned()]
-        .into_iter()
-        .chain(LOGS.map(|suffix| beside(path, suffix)));
+    let names = [path.to_owned()].into_iter().chain(LOGS.map(|suffix| beside(path, suffix)));
     let marks = |found: Metadata| (found.len(), found.mtime(), found.mtime_nsec());
-    names
-        .map(|name| std::fs::metadata(name).ok().map(marks))
-        .collect()
+    names.map(|name| std::fs::metadata(name).ok().map(marks)).collect()
 }

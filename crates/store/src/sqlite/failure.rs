@@ -13,62 +13,43 @@ const FULL_BELOW_BYTES: u64 = 64 * 1024;
 pub(super) fn failure(path: &Path, doing: &str, error: &rusqlite::Error) -> Error {
     let why = error.to_string();
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            Error::Busy { waited: BUSY_WAIT }
-        }
-        Some(ErrorCode::DiskFull) => Error::Full {
-            path: path.to_owned(),
-        },
-        Some(ErrorCode::ReadOnly) => Error::ReadOnly {
-            path: path.to_owned(),
-        },
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy { waited: BUSY_WAIT },
+        Some(ErrorCode::DiskFull) => Error::Full { path: path.to_owned() },
+        Some(ErrorCode::ReadOnly) => Error::ReadOnly { path: path.to_owned() },
         Some(ErrorCode::NotADatabase) => not_a_database(path, "it is no SQLite file"),
-        Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure | ErrorCode::PermissionDenied) => {
-            io_cause(path).unwrap_or_else(|| Error::Engine {
-                doing: doing.to_owned(),
-                why,
-            })
+        Some(ErrorCode::SystemIoFailure | ErrorCode::PermissionDenied) => {
+            io_cause(path).unwrap_or_else(|| Error::Engine { doing: doing.to_owned(), why })
+        }
+        // A sandbox may forbid what the permissions allow: then a file that SQLite needs beside it cannot be made.
+        Some(ErrorCode::CannotOpen) => {
+            io_cause(path).unwrap_or_else(|| Error::ReadOnly { path: path.to_owned() })
         }
         _ if why.starts_with("no such table") || why.starts_with("no such column") => {
             not_a_database(path, &format!("its tables are not ours ({why})"))
         }
-        _ => Error::Engine {
-            doing: doing.to_owned(),
-            why,
-        },
+        _ => Error::Engine { doing: doing.to_owned(), why },
     }
 }
 
 pub(super) fn io_failure(path: &Path, doing: &str, error: std::io::Error) -> Error {
     match error.kind() {
-        ErrorKind::NotFound => Error::Missing {
-            path: path.to_owned(),
-        },
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Error::ReadOnly {
-            path: path.to_owned(),
-        },
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::Full {
-            path: path.to_owned(),
-        },
-        _ => Error::Io {
-            doing: doing.to_owned(),
-            source: error,
-        },
+        ErrorKind::NotFound => Error::Missing { path: path.to_owned() },
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            Error::ReadOnly { path: path.to_owned() }
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::Full { path: path.to_owned() },
+        _ => Error::Io { doing: doing.to_owned(), source: error },
     }
 }
 
 pub(super) fn not_a_database(path: &Path, why: &str) -> Error {
-    Error::NotADatabase {
-        path: path.to_owned(),
-        why: why.to_owned(),
-    }
+    Error::NotADatabase { path: path.to_owned(), why: why.to_owned() }
 }
 
 /// Whether both the database and its folder, where SQLite's other files go, can be written.
 pub(super) fn is_writable(path: &Path) -> bool {
     let may = |path: &Path, what| rustix::fs::access(path, what).is_ok();
-    may(path, Permission::WRITE_OK)
-        && may(folder_of(path), Permission::WRITE_OK | Permission::EXEC_OK)
+    may(path, Permission::WRITE_OK) && may(folder_of(path), Permission::WRITE_OK | Permission::EXEC_OK)
 }
 
 pub(super) fn folder_of(path: &Path) -> &Path {
@@ -88,6 +69,5 @@ fn io_cause(path: &Path) -> Option<Error> {
         return Some(Error::ReadOnly { path });
     }
     let space = rustix::fs::statvfs(folder_of(&path)).ok()?;
-    (space.f_bavail.saturating_mul(space.f_frsize) < FULL_BELOW_BYTES)
-        .then_some(Error::Full { path })
+    (space.f_bavail.saturating_mul(space.f_frsize) < FULL_BELOW_BYTES).then_some(Error::Full { path })
 }

@@ -16,14 +16,8 @@ pub(super) fn list(connection: &Connection, filter: &Filter) -> Result<Vec<Liste
 pub(super) fn statement(filter: &Filter) -> (String, Vec<Value>) {
     let mut conditions = Conditions::default();
     if !filter.lifecycles.is_empty() {
-        let places: Vec<String> = filter
-            .lifecycles
-            .iter()
-            .map(|name| conditions.bind(name))
-            .collect();
-        conditions
-            .all
-            .push(format!("s.lifecycle IN({})", places.join(",")));
+        let places: Vec<String> = filter.lifecycles.iter().map(|name| conditions.bind(name)).collect();
+        conditions.all.push(format!("s.lifecycle IN({})", places.join(",")));
     }
     if let Some(worktree) = &filter.worktree {
         let place = conditions.bind(worktree);
@@ -33,11 +27,7 @@ pub(super) fn statement(filter: &Filter) -> (String, Vec<Value>) {
         let place = conditions.bind(layout);
         conditions.all.push(format!("s.layout={place}"));
     }
-    for word in filter
-        .search
-        .iter()
-        .flat_map(|text| text.split_whitespace())
-    {
+    for word in filter.search.iter().flat_map(|text| text.split_whitespace()) {
         let place = conditions.bind(&containing(word));
         conditions.all.push(found_in(&place));
     }
@@ -46,9 +36,7 @@ pub(super) fn statement(filter: &Filter) -> (String, Vec<Value>) {
     } else {
         format!(" WHERE {}", conditions.all.join(" AND "))
     };
-    conditions
-        .values
-        .push(Value::Integer(at_most(filter.limit)));
+    conditions.values.push(Value::Integer(at_most(filter.limit)));
     let sql = format!(
         "SELECT {SESSION} FROM sessions s{filtering} ORDER BY s.updated_at DESC,s.number DESC LIMIT ?"
     );
@@ -82,9 +70,6 @@ fn found_in(place: &str) -> String {
 }
 
 fn containing(word: &str) -> String {
-    let escaped = word
-        .replace('\\', "\\\\")
-        .replace('%', "\\%")
-        .replace('_', "\\_");
+    let escaped = word.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
     format!("%{escaped}%")
 }

@@ -94,12 +94,7 @@ mod tests {
         ] {
             assert_eq!(from_linux_magic(magic), Place::Shared(name));
         }
-        for (spelling, name) in [
-            ("nfs", "NFS"),
-            ("smbfs", "SMB"),
-            ("macfuse", "FUSE"),
-            ("osxfuse", "FUSE"),
-        ] {
+        for (spelling, name) in [("nfs", "NFS"), ("smbfs", "SMB"), ("macfuse", "FUSE"), ("osxfuse", "FUSE")] {
             assert_eq!(from_macos_name(spelling), Place::Shared(name));
         }
     }
@@ -107,14 +102,7 @@ mod tests {
     #[test]
     fn disks_are_local() {
         // ext4, xfs, btrfs, tmpfs, overlay, zfs
-        for magic in [
-            0xef53,
-            0x5846_5342,
-            0x9123_683e,
-            0x0102_1994,
-            0x794c_7630,
-            0x2fc1_2fc1,
-        ] {
+        for magic in [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0x2fc1_2fc1] {
             assert_eq!(from_linux_magic(magic), Place::Local);
         }
         for name in ["apfs", "hfs", "exfat"] {

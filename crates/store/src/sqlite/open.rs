@@ -40,9 +40,9 @@ pub(super) fn open(path: &Path, access: Access) -> Result<SqliteStore> {
         }
         (Access::Create | Access::Write, Found::Something) => open_to_write(path),
         (Access::Read, Found::Something) => open_to_read(path),
-        (Access::Write | Access::Read, Found::Nothing | Found::Empty) => Err(Error::Missing {
-            path: path.to_owned(),
-        }),
+        (Access::Write | Access::Read, Found::Nothing | Found::Empty) => {
+            Err(Error::Missing { path: path.to_owned() })
+        }
     }
 }
 
@@ -54,10 +54,7 @@ pub(super) fn look(path: &Path) -> Result<Found> {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             Ok(Found::Nothing)
         }
-        Err(source) => Err(Error::Io {
-            doing: format!("looking at {}", path.display()),
-            source,
-        }),
+        Err(source) => Err(Error::Io { doing: format!("looking at {}", path.display()), source }),
     }
 }
 
@@ -68,9 +65,7 @@ pub(super) fn connect_to_write(path: &Path) -> Result<Connection> {
     let connection = Connection::open_with_flags(path, flags).map_err(&fail)?;
     // SQLite opens what it may not write for reading, without a word.
     if connection.is_readonly(rusqlite::MAIN_DB).map_err(&fail)? {
-        return Err(Error::ReadOnly {
-            path: path.to_owned(),
-        });
+        return Err(Error::ReadOnly { path: path.to_owned() });
     }
     make_durable(&connection).map_err(&fail)?;
     Ok(connection)
@@ -96,9 +91,7 @@ fn open_to_read(path: &Path) -> Result<SqliteStore> {
     let attached = if is_writable(path) {
         connect_to_read(path)
     } else {
-        Err(Error::ReadOnly {
-            path: path.to_owned(),
-        })
+        Err(Error::ReadOnly { path: path.to_owned() })
     };
     let (connection, copy, found) = match attached {
         Ok((connection, found)) => (connection, None, found),
@@ -114,9 +107,7 @@ fn open_to_read(path: &Path) -> Result<SqliteStore> {
     if found < known {
         return Err(Error::Engine {
             doing: format!("reading {}", path.display()),
-            why: format!(
-                "its schema is {found}; a command that changes something brings it to {known}"
-            ),
+            why: format!("its schema is {found}; a command that changes something brings it to {known}"),
         });
     }
     Ok(store(connection, copy, path, false))
@@ -127,9 +118,7 @@ fn connect_to_read(path: &Path) -> Result<(Connection, Marks)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(&fail)?;
     connection.busy_timeout(BUSY_WAIT).map_err(&fail)?;
-    connection
-        .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
-        .map_err(&fail)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(&fail)?;
     // The first read maps the shared memory: if that cannot be had, it shows here.
     let found = marks(&connection).map_err(&fail)?;
     Ok((connection, found))
@@ -173,24 +162,14 @@ fn known_schema(found: Marks, path: &Path) -> Result<u32> {
     }
     let known = newest(MIGRATIONS);
     if found.schema > known {
-        return Err(Error::Newer {
-            path: path.to_owned(),
-            found: found.schema,
-            known,
-        });
+        return Err(Error::Newer { path: path.to_owned(), found: found.schema, known });
     }
     Ok(found.schema)
 }
 
 /// Copies the database before it changes its schema, under the queue's lock so that one process does it.
 pub(super) fn migrate(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<()> {
-    let fail = |error| {
-        failure(
-            path,
-            &format!("bringing {} to a newer schema", path.display()),
-            &error,
-        )
-    };
+    let fail = |error| failure(path, &format!("bringing {} to a newer schema", path.display()), &error);
     let _turn = Turn::take(&beside(path, ".lock"), path, PATIENCE)?;
     let found = marks(connection).map_err(fail)?.schema;
     if found >= newest(migrations) {
@@ -203,10 +182,7 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path, migrations: &[&s
 fn free_backup_name(path: &Path, schema: u32) -> PathBuf {
     let plain = beside(path, &format!(".v{schema}.bak"));
     let numbered = (2_u32..).map(|number| beside(path, &format!(".v{schema}.{number}.bak")));
-    std::iter::once(plain.clone())
-        .chain(numbered)
-        .find(|name| !name.exists())
-        .unwrap_or(plain)
+    std::iter::once(plain.clone()).chain(numbered).find(|name| !name.exists()).unwrap_or(plain)
 }
 
 /// For errors of the file system while a database is made or copied.

@@ -19,14 +19,8 @@ pub(super) enum Trace {
 
 impl SqliteStore {
     /// An error on commit is no proof that nothing was committed.
-    pub(super) fn after_failed_commit(
-        &mut self,
-        batch: &Batch,
-        error: &rusqlite::Error,
-    ) -> Result<()> {
-        let unknown = |why: &dyn std::fmt::Display| Error::Unknown {
-            why: format!("{error}; then {why}"),
-        };
+    pub(super) fn after_failed_commit(&mut self, batch: &Batch, error: &rusqlite::Error) -> Result<()> {
+        let unknown = |why: &dyn std::fmt::Display| Error::Unknown { why: format!("{error}; then {why}") };
         let connection = connect_to_write(&self.path).map_err(|later| unknown(&later))?;
         let trace = trace(&connection, batch).map_err(|later| unknown(&later))?;
         // Puts what was committed into the database itself, and takes what was not out of the log,
@@ -43,30 +37,21 @@ impl SqliteStore {
 
 /// A batch is known by its first event, or by its key.
 pub(super) fn trace(connection: &Connection, batch: &Batch) -> rusqlite::Result<Trace> {
-    let found = if let Some((stream, event)) = batch
-        .streams
-        .first()
-        .and_then(|s| Some((s, s.events.first()?)))
-    {
-        let mut statement = connection.prepare_cached(
-            "SELECT 1 FROM events WHERE session=(SELECT number FROM sessions WHERE id=?1)\
+    let found =
+        if let Some((stream, event)) = batch.streams.first().and_then(|s| Some((s, s.events.first()?))) {
+            let mut statement = connection.prepare_cached(
+                "SELECT 1 FROM events WHERE session=(SELECT number FROM sessions WHERE id=?1)\
              AND version=?2 AND at=?3 AND actor=?4 AND body=?5",
-        )?;
-        let id = stream.row.id.as_str();
-        statement.exists(params![
-            id,
-            signed(event.version),
-            Moment(event.at),
-            event.actor,
-            event.body
-        ])?
-    } else if let Some(key) = &batch.key {
-        let mut statement = connection
-            .prepare_cached("SELECT 1 FROM keys WHERE key=?1 AND at=?2 AND fingerprint=?3")?;
-        statement.exists(params![key.key, Moment(key.at), key.fingerprint])?
-    } else {
-        return Ok(Trace::CannotTell);
-    };
+            )?;
+            let id = stream.row.id.as_str();
+            statement.exists(params![id, signed(event.version), Moment(event.at), event.actor, event.body])?
+        } else if let Some(key) = &batch.key {
+            let mut statement =
+                connection.prepare_cached("SELECT 1 FROM keys WHERE key=?1 AND at=?2 AND fingerprint=?3")?;
+            statement.exists(params![key.key, Moment(key.at), key.fingerprint])?
+        } else {
+            return Ok(Trace::CannotTell);
+        };
     Ok(if found { Trace::There } else { Trace::NotThere })
 }
 
@@ -74,9 +59,6 @@ pub(super) fn trace(connection: &Connection, batch: &Batch) -> rusqlite::Result<
 fn is_of_syncing(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|found| {
         found.code == ErrorCode::SystemIoFailure
-            && matches!(
-                found.extended_code,
-                ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC
-            )
+            && matches!(found.extended_code, ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC)
     })
 }

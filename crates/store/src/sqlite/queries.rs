@@ -29,10 +29,7 @@ pub(super) fn load_statement() -> String {
 }
 
 pub(super) fn load(connection: &Connection, id: &SessionId) -> Result<Option<Loaded>> {
-    connection
-        .prepare_cached(&load_statement())?
-        .query_row([id.as_str()], loaded)
-        .optional()
+    connection.prepare_cached(&load_statement())?.query_row([id.as_str()], loaded).optional()
 }
 
 pub(super) fn events(
@@ -42,9 +39,8 @@ pub(super) fn events(
     limit: Option<usize>,
 ) -> Result<Vec<EventRow>> {
     let mut statement = connection.prepare_cached(EVENTS)?;
-    let rows = statement.query_map(params![id.as_str(), signed(after), at_most(limit)], |row| {
-        event(row, 0)
-    })?;
+    let rows =
+        statement.query_map(params![id.as_str(), signed(after), at_most(limit)], |row| event(row, 0))?;
     rows.collect()
 }
 
@@ -55,60 +51,38 @@ pub(super) fn definition(connection: &Connection, hash: &str) -> Result<Option<S
 
 pub(super) fn active(connection: &Connection, worktree: &str) -> Result<Option<SessionId>> {
     let mut statement = connection.prepare_cached(ACTIVE)?;
-    statement
-        .query_row([worktree], |row| session_id(row, 0))
-        .optional()
+    statement.query_row([worktree], |row| session_id(row, 0)).optional()
 }
 
-pub(super) fn with_prefix(
-    connection: &Connection,
-    prefix: &str,
-    limit: usize,
-) -> Result<Vec<SessionId>> {
+pub(super) fn with_prefix(connection: &Connection, prefix: &str, limit: usize) -> Result<Vec<SessionId>> {
     let mut statement = connection.prepare_cached(WITH_PREFIX)?;
     // Ids are of letters, digits, '-', '_' and '.', which all come before this one.
     let end = format!("{prefix}\u{7f}");
-    let rows = statement.query_map(params![prefix, end, at_most(Some(limit))], |row| {
-        session_id(row, 0)
-    })?;
+    let rows = statement.query_map(params![prefix, end, at_most(Some(limit))], |row| session_id(row, 0))?;
     rows.collect()
 }
 
 pub(super) fn with_number(connection: &Connection, number: u64) -> Result<Option<SessionId>> {
     let mut statement = connection.prepare_cached("SELECT id FROM sessions WHERE number=?1")?;
-    statement
-        .query_row([signed(number)], |row| session_id(row, 0))
-        .optional()
+    statement.query_row([signed(number)], |row| session_id(row, 0)).optional()
 }
 
-pub(super) fn recall(
-    connection: &Connection,
-    key: &str,
-    since: Timestamp,
-) -> Result<Option<KeyRow>> {
-    let mut statement = connection
-        .prepare_cached("SELECT key,fingerprint,answer,at FROM keys WHERE key=?1 AND at>?2")?;
-    statement
-        .query_row(params![key, Moment(since)], key_row)
-        .optional()
+pub(super) fn recall(connection: &Connection, key: &str, since: Timestamp) -> Result<Option<KeyRow>> {
+    let mut statement =
+        connection.prepare_cached("SELECT key,fingerprint,answer,at FROM keys WHERE key=?1 AND at>?2")?;
+    statement.query_row(params![key, Moment(since)], key_row).optional()
 }
 
 pub(super) fn changes(connection: &Connection, after: u64, limit: usize) -> Result<Vec<Change>> {
     let mut statement = connection.prepare_cached(CHANGES)?;
     let rows = statement.query_map(params![signed(after), at_most(Some(limit))], |row| {
-        Ok(Change {
-            cursor: row.get(0)?,
-            session: session_id(row, 1)?,
-            event: event(row, 2)?,
-        })
+        Ok(Change { cursor: row.get(0)?, session: session_id(row, 1)?, event: event(row, 2)? })
     })?;
     rows.collect()
 }
 
 pub(super) fn cursor(connection: &Connection) -> Result<u64> {
-    connection
-        .prepare_cached("SELECT coalesce(max(cursor),0) FROM events")?
-        .query_row([], |row| row.get(0))
+    connection.prepare_cached("SELECT coalesce(max(cursor),0) FROM events")?.query_row([], |row| row.get(0))
 }
 
 /// SQLite's integers are signed; beyond their end there is nothing to find.
@@ -131,18 +105,9 @@ fn loaded(row: &Row<'_>) -> Result<Loaded> {
         }),
         None => None,
     };
-    Ok(Loaded {
-        number: session.number,
-        row: session.row,
-        snapshot,
-    })
+    Ok(Loaded { number: session.number, row: session.row, snapshot })
 }
 
 fn key_row(row: &Row<'_>) -> Result<KeyRow> {
-    Ok(KeyRow {
-        key: row.get(0)?,
-        fingerprint: row.get(1)?,
-        answer: row.get(2)?,
-        at: moment(row, 3)?,
-    })
+    Ok(KeyRow { key: row.get(0)?, fingerprint: row.get(1)?, answer: row.get(2)?, at: moment(row, 3)? })
 }

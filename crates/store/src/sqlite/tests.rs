@@ -22,31 +22,16 @@ fn new_store() -> (TempDir, SqliteStore) {
 
 fn pragma(store: &SqliteStore, name: &str) -> String {
     let read = |row: &rusqlite::Row<'_>| {
-        Ok(row
-            .get_ref(0)?
-            .as_str()
-            .map_or_else(|_| row.get::<_, i64>(0).unwrap().to_string(), str::to_owned))
+        Ok(row.get_ref(0)?.as_str().map_or_else(|_| row.get::<_, i64>(0).unwrap().to_string(), str::to_owned))
     };
-    store
-        .connection
-        .query_row(&format!("PRAGMA {name}"), [], read)
-        .unwrap()
+    store.connection.query_row(&format!("PRAGMA {name}"), [], read).unwrap()
 }
 
 fn assert_durable(store: &SqliteStore, journal: &str) {
     assert_eq!(pragma(store, "journal_mode"), journal);
-    assert_eq!(
-        pragma(store, "synchronous"),
-        "3",
-        "EXTRA, which with a write-ahead log is FULL"
-    );
+    assert_eq!(pragma(store, "synchronous"), "3", "EXTRA, which with a write-ahead log is FULL");
     assert_eq!(pragma(store, "wal_autocheckpoint"), "0");
-    assert!(
-        store
-            .connection
-            .db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE)
-            .unwrap()
-    );
+    assert!(store.connection.db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE).unwrap());
 }
 
 /// A database as it is made on a network file system.
@@ -63,13 +48,7 @@ fn writing_is_durable_whenever_a_store_is_opened_to_write() {
         assert_durable(&SqliteStore::open(&store.path, access).unwrap(), "wal");
     }
     let connection = open::connect_to_write(&store.path).unwrap();
-    assert_durable(
-        &SqliteStore {
-            connection,
-            ..store
-        },
-        "wal",
-    );
+    assert_durable(&SqliteStore { connection, ..store }, "wal");
 }
 
 #[test]
@@ -90,18 +69,9 @@ fn on_a_shared_file_system_a_rollback_journal_serves_as_well() {
 
 /// How SQLite goes about a statement, as `EXPLAIN QUERY PLAN` tells it.
 fn plan(store: &SqliteStore, sql: &str) -> String {
-    let mut statement = store
-        .connection
-        .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
-        .unwrap();
-    let rows = statement
-        .raw_query()
-        .mapped(|row| row.get::<_, String>(3))
-        .collect::<Vec<_>>();
-    rows.into_iter()
-        .map(Result::unwrap)
-        .collect::<Vec<_>>()
-        .join("\n")
+    let mut statement = store.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+    let rows = statement.raw_query().mapped(|row| row.get::<_, String>(3)).collect::<Vec<_>>();
+    rows.into_iter().map(Result::unwrap).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -109,42 +79,22 @@ fn look_ups_go_by_an_index() {
     let (_folder, store) = new_store();
     let active = plan(&store, queries::ACTIVE);
     assert!(active.contains("one_active"), "{active}");
-    for sql in [
-        &queries::load_statement(),
-        queries::EVENTS,
-        queries::WITH_PREFIX,
-        queries::CHANGES,
-    ] {
+    for sql in [&queries::load_statement(), queries::EVENTS, queries::WITH_PREFIX, queries::CHANGES] {
         let plan = plan(&store, sql);
-        assert!(
-            plan.contains("SEARCH") && !plan.contains("SCAN"),
-            "{sql}: {plan}"
-        );
+        assert!(plan.contains("SEARCH") && !plan.contains("SCAN"), "{sql}: {plan}");
     }
 }
 
 #[test]
 fn lists_go_by_an_index_and_sort_nothing() {
     let (_folder, store) = new_store();
-    let all = Filter {
-        limit: Some(20),
-        ..Filter::default()
-    };
-    let active = Filter {
-        lifecycles: vec!["active".to_owned()],
-        ..all.clone()
-    };
-    for (filter, index) in [
-        (&all, "sessions_by_activity"),
-        (&active, "sessions_by_lifecycle"),
-    ] {
+    let all = Filter { limit: Some(20), ..Filter::default() };
+    let active = Filter { lifecycles: vec!["active".to_owned()], ..all.clone() };
+    for (filter, index) in [(&all, "sessions_by_activity"), (&active, "sessions_by_lifecycle")] {
         let plan = plan(&store, &list::statement(filter).0);
         assert!(plan.contains(index) && !plan.contains("B-TREE"), "{plan}");
     }
-    let searching = Filter {
-        search: Some("word".to_owned()),
-        ..all
-    };
+    let searching = Filter { search: Some("word".to_owned()), ..all };
     let plan = plan(&store, &list::statement(&searching).0);
     assert!(plan.contains("INDEX notes"), "{plan}");
 }
@@ -153,28 +103,14 @@ fn lists_go_by_an_index_and_sort_nothing() {
 fn moments_are_exact_to_the_nanosecond_and_end_at_the_ends() {
     let (_folder, store) = new_store();
     let through = |moment: Timestamp| -> Timestamp {
-        store
-            .connection
-            .query_row("SELECT ?1", [Moment(moment)], |row| row.get::<_, Moment>(0))
-            .unwrap()
-            .0
+        store.connection.query_row("SELECT ?1", [Moment(moment)], |row| row.get::<_, Moment>(0)).unwrap().0
     };
-    for text in [
-        "2026-01-01T00:00:00.123456789Z",
-        "1969-12-31T23:59:59.999999999Z",
-        "1700-01-01T00:00:00Z",
-    ] {
+    for text in ["2026-01-01T00:00:00.123456789Z", "1969-12-31T23:59:59.999999999Z", "1700-01-01T00:00:00Z"] {
         let moment: Timestamp = text.parse().unwrap();
         assert_eq!(through(moment), moment);
     }
-    assert_eq!(
-        through(Timestamp::MAX).as_nanosecond(),
-        i128::from(i64::MAX)
-    );
-    assert_eq!(
-        through(Timestamp::MIN).as_nanosecond(),
-        i128::from(i64::MIN)
-    );
+    assert_eq!(through(Timestamp::MAX).as_nanosecond(), i128::from(i64::MAX));
+    assert_eq!(through(Timestamp::MIN).as_nanosecond(), i128::from(i64::MIN));
 }
 
 #[test]
@@ -196,17 +132,9 @@ fn expired_keys_are_swept_away() {
     let day = 24 * 3600;
     for number in 0..100 {
         let key = Some(key(&format!("k{number}"), moment(i64::from(number) * day)));
-        store
-            .append(&Batch {
-                key,
-                ..Batch::default()
-            })
-            .unwrap();
+        store.append(&Batch { key, ..Batch::default() }).unwrap();
     }
-    let kept: u32 = store
-        .connection
-        .query_row("SELECT count(*) FROM keys", [], |row| row.get(0))
-        .unwrap();
+    let kept: u32 = store.connection.query_row("SELECT count(*) FROM keys", [], |row| row.get(0)).unwrap();
     assert_eq!(kept, 7);
 }
 
@@ -230,17 +158,7 @@ fn a_migration_leaves_a_copy_and_never_overwrites_one() {
     drop(store);
     for access in [Access::Create, Access::Write, Access::Read] {
         let told = SqliteStore::open(&path, access);
-        assert!(
-            matches!(
-                told,
-                Err(Error::Newer {
-                    found: 2,
-                    known: 1,
-                    ..
-                })
-            ),
-            "{told:?}"
-        );
+        assert!(matches!(told, Err(Error::Newer { found: 2, known: 1, .. })), "{told:?}");
     }
 }
 
@@ -252,18 +170,12 @@ fn commit_error(extended_code: i32) -> rusqlite::Error {
 fn a_batch_is_known_by_its_first_event_or_its_key() {
     let (_folder, mut store) = new_store();
     let kept = batch([begin(line("first")), begin(paused("second"))]);
-    let keyed = Batch {
-        key: Some(key("k1", moment(3))),
-        ..Batch::default()
-    };
+    let keyed = Batch { key: Some(key("k1", moment(3))), ..Batch::default() };
     store.append(&kept).unwrap();
     store.append(&keyed).unwrap();
     let mut another = kept.clone();
     another.streams[0].events[0].at = moment(999);
-    let other_key = Batch {
-        key: Some(key("k1", moment(4))),
-        ..Batch::default()
-    };
+    let other_key = Batch { key: Some(key("k1", moment(4))), ..Batch::default() };
     for (batch, expected) in [
         (kept, Trace::There),
         (keyed, Trace::There),
@@ -272,30 +184,18 @@ fn a_batch_is_known_by_its_first_event_or_its_key() {
         (batch([go_on(line("first"), 1)]), Trace::NotThere),
         (Batch::default(), Trace::CannotTell),
     ] {
-        assert_eq!(
-            trace(&store.connection, &batch).unwrap(),
-            expected,
-            "{batch:?}"
-        );
+        assert_eq!(trace(&store.connection, &batch).unwrap(), expected, "{batch:?}");
     }
 }
 
 #[test]
 fn a_commit_that_failed_after_it_took_effect_is_acknowledged() {
-    for code in [
-        ffi::SQLITE_IOERR_FSYNC,
-        ffi::SQLITE_IOERR_WRITE,
-        ffi::SQLITE_FULL,
-    ] {
+    for code in [ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_FULL] {
         let (folder, mut store) = new_store();
         let kept = batch([begin(line("first"))]);
         store.append(&kept).unwrap();
-        store
-            .after_failed_commit(&kept, &commit_error(code))
-            .unwrap();
-        let log = std::fs::metadata(folder.path().join("leftoff.db-wal"))
-            .unwrap()
-            .len();
+        store.after_failed_commit(&kept, &commit_error(code)).unwrap();
+        let log = std::fs::metadata(folder.path().join("leftoff.db-wal")).unwrap().len();
         assert_eq!(log, 0, "it is in the database itself by now");
         assert_durable(&store, "wal");
         store.append(&batch([go_on(line("first"), 1)])).unwrap();
@@ -327,15 +227,7 @@ fn a_commit_of_which_nothing_can_be_found_out_is_unknown() {
     let reader = SqliteStore::open(&store.path, Access::Read).unwrap();
     let reading = reader.connection.unchecked_transaction().unwrap();
     reader.cursor().unwrap();
-    store
-        .append(&batch([go_on(
-            SessionRow {
-                version: 2,
-                ..line("first")
-            },
-            1,
-        )]))
-        .unwrap();
+    store.append(&batch([go_on(SessionRow { version: 2, ..line("first") }, 1)])).unwrap();
     for batch in [&kept, &batch([begin(line("never"))])] {
         let told = store.after_failed_commit(batch, &fsync);
         assert!(matches!(told, Err(Error::Unknown { .. })), "{told:?}");
@@ -354,22 +246,10 @@ fn a_check_finds_what_was_tampered_with() {
             "UPDATE sessions SET version=9 WHERE id='first'",
             "session first: its line is not of its last event",
         ),
-        (
-            "DELETE FROM events WHERE version=2",
-            "session first: its history has a gap",
-        ),
-        (
-            "UPDATE snapshots SET version=9 WHERE session=1",
-            "session first: its snapshot is ahead of it",
-        ),
-        (
-            "DELETE FROM sessions WHERE number=1",
-            "session number 1: there are events, but no line of it",
-        ),
-        (
-            "DELETE FROM sessions WHERE number=1",
-            "session number 1: there is a snapshot, but no line of it",
-        ),
+        ("DELETE FROM events WHERE version=2", "session first: its history has a gap"),
+        ("UPDATE snapshots SET version=9 WHERE session=1", "session first: its snapshot is ahead of it"),
+        ("DELETE FROM sessions WHERE number=1", "session number 1: there are events, but no line of it"),
+        ("DELETE FROM sessions WHERE number=1", "session number 1: there is a snapshot, but no line of it"),
     ] {
         let (_folder, mut store) = new_store();
         with(&mut store, [paused("first"), line("second")]);
@@ -389,18 +269,9 @@ fn a_damaged_page_is_a_finding_or_an_error_and_no_panic() {
     let (folder, mut store) = new_store();
     let long = "x".repeat(3000);
     for number in 0..50 {
-        with(
-            &mut store,
-            [SessionRow {
-                title: long.clone(),
-                ..paused(&format!("s{number}"))
-            }],
-        );
+        with(&mut store, [SessionRow { title: long.clone(), ..paused(&format!("s{number}")) }]);
     }
-    store
-        .connection
-        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
-        .unwrap();
+    store.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
     drop(store);
     let path = folder.path().join("leftoff.db");
     let mut bytes = std::fs::read(&path).unwrap();

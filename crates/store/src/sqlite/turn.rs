@@ -19,17 +19,13 @@ pub(super) struct Turn {
 impl Turn {
     /// `lock` stands beside `database`, which the messages name.
     pub(super) fn take(lock: &Path, database: &Path, patience: Duration) -> Result<Self> {
-        let file = open(lock)
-            .map_err(|error| io_failure(database, "opening the lock of the store", error))?;
+        let file =
+            open(lock).map_err(|error| io_failure(database, "opening the lock of the store", error))?;
         match try_now(&file) {
             Err(Errno::WOULDBLOCK) => wait(file, database, patience),
             // Without flock there is no queue; SQLite's own locks still keep writers apart.
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOLCK) => Ok(Self { file }),
-            Err(error) => Err(io_failure(
-                database,
-                "taking the lock of the store",
-                error.into(),
-            )),
+            Err(error) => Err(io_failure(database, "taking the lock of the store", error.into())),
         }
     }
 }
@@ -42,13 +38,7 @@ impl Drop for Turn {
 }
 
 fn open(lock: &Path) -> std::io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(lock)
+    OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(lock)
 }
 
 fn try_now(file: &File) -> rustix::io::Result<()> {
@@ -68,11 +58,7 @@ fn wait(file: File, database: &Path, patience: Duration) -> Result<Turn> {
         .map_err(|error| io_failure(database, "waiting for the lock of the store", error))?;
     match receiver.recv_timeout(patience) {
         Ok(Ok(turn)) => Ok(turn),
-        Ok(Err(error)) => Err(io_failure(
-            database,
-            "waiting for the lock of the store",
-            error.into(),
-        )),
+        Ok(Err(error)) => Err(io_failure(database, "waiting for the lock of the store", error.into())),
         Err(mpsc::RecvTimeoutError::Timeout | mpsc::RecvTimeoutError::Disconnected) => {
             Err(Error::Busy { waited: patience })
         }

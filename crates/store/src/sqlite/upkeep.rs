@@ -34,9 +34,7 @@ impl SqliteStore {
 
     pub(super) fn describe(&self) -> Result<Info> {
         let number = |sql: &str| -> Result<u64> {
-            self.connection
-                .query_row(sql, [], |row| row.get(0))
-                .map_err(self.fail("counting"))
+            self.connection.query_row(sql, [], |row| row.get(0)).map_err(self.fail("counting"))
         };
         let journal: String = self
             .connection
@@ -46,9 +44,7 @@ impl SqliteStore {
         Ok(Info {
             engine: "sqlite".to_owned(),
             place: self.path.display().to_string(),
-            schema_version: marks(&self.connection)
-                .map_err(self.fail("asking for the schema"))?
-                .schema,
+            schema_version: marks(&self.connection).map_err(self.fail("asking for the schema"))?.schema,
             sessions: number("SELECT count(*) FROM sessions")?,
             events: number("SELECT count(*) FROM events")?,
             bytes: size(&self.path) + log,
@@ -130,17 +126,12 @@ const SUSPICIONS: &[(&str, &str)] = &[
 ];
 
 fn fill(connection: &Connection, draft: &Path) -> Result<()> {
-    remove_if_there(draft)
-        .and_then(|()| empty_private_file(draft))
-        .map_err(io(draft, "making"))?;
+    remove_if_there(draft).and_then(|()| empty_private_file(draft)).map_err(io(draft, "making"))?;
     let fail = |error| failure(draft, &format!("writing {}", draft.display()), &error);
     let mut copy = Connection::open(draft).map_err(fail)?;
     // Synced once, below, when all of it is there.
-    copy.execute_batch("PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF")
-        .map_err(fail)?;
-    let step = Backup::new(connection, &mut copy)
-        .and_then(|backup| backup.step(-1))
-        .map_err(fail)?;
+    copy.execute_batch("PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF").map_err(fail)?;
+    let step = Backup::new(connection, &mut copy).and_then(|backup| backup.step(-1)).map_err(fail)?;
     if step != StepResult::Done {
         return Err(Error::Busy { waited: BUSY_WAIT });
     }
@@ -171,7 +162,9 @@ fn warnings(path: &Path, journal: &str, log: u64) -> Vec<String> {
         )),
         (Place::Local, "wal") => {}
         (Place::Local, other) => {
-            warnings.push(format!("the database is on a local disk with a rollback journal ({other}): writes are slower"));
+            warnings.push(format!(
+                "the database is on a local disk with a rollback journal ({other}): writes are slower"
+            ));
         }
     }
     if log > STUCK_LOG_BYTES {

@@ -5,8 +5,8 @@ use model::id::SessionId;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::{
-    Access, AgentRow, Batch, Change, EventRow, Filter, Info, KeyRow, Listed, Loaded, Result,
-    SqliteStore, Store,
+    Access, AgentRow, Batch, Change, EventRow, Filter, Info, KeyRow, Listed, Loaded, Result, SqliteStore,
+    Store,
 };
 
 pub(crate) struct Reopening {
@@ -16,10 +16,7 @@ pub(crate) struct Reopening {
 
 impl Reopening {
     pub(crate) fn new(path: PathBuf) -> Self {
-        Self {
-            path,
-            in_turn: None,
-        }
+        Self { path, in_turn: None }
     }
 
     fn reader(&self) -> Result<SqliteStore> {
@@ -44,10 +41,7 @@ impl Store for Reopening {
     }
 
     fn append(&mut self, batch: &Batch) -> Result<()> {
-        self.in_turn
-            .take()
-            .map_or_else(|| self.writer(), Ok)?
-            .append(batch)
+        self.in_turn.take().map_or_else(|| self.writer(), Ok)?.append(batch)
     }
 
     fn load(&self, id: &SessionId) -> Result<Option<Loaded>> {

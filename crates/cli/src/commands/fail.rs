@@ -1,0 +1,20 @@
+//! `leftoff fail`
+
+use crate::commands::{Outcome, Run, answered};
+use crate::globals::Globals;
+
+/// Mark the session failed; `retry` or `resume` goes on with it
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  leftoff fail --error \"the build machine is gone\"")]
+pub struct Fail {
+    /// What went wrong
+    #[arg(long)]
+    error: String,
+}
+
+impl Run for Fail {
+    fn run(self, globals: &Globals) -> Outcome {
+        let answer = globals.command()?.fail(&self.error)?;
+        answered("marked failed", &answer, globals)
+    }
+}

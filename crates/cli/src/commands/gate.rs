@@ -1,0 +1,69 @@
+//! `leftoff gate`
+
+use crate::arguments::{given, pair};
+use crate::commands::{Outcome, Run};
+use crate::failure::Failure;
+use crate::globals::Globals;
+use crate::ui::{self, Tone};
+use engine::view::GateOutcome;
+use std::fmt::Write;
+use std::process::ExitCode;
+
+/// Run the current phase's checks, and change nothing
+///
+/// Shows each check with what was found and how to mend it. Exit code 5 when the gate would not pass.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  leftoff gate\n  leftoff gate --evidence tests_passed=42 --evidence tests_total=42"
+)]
+pub struct Gate {
+    /// What proves it; may be given several times
+    #[arg(long, value_name = "K=V", value_parser = pair)]
+    evidence: Vec<(String, String)>,
+}
+
+impl Run for Gate {
+    fn run(self, globals: &Globals) -> Outcome {
+        let mut engine = globals.query()?;
+        ui::progress::show(&mut engine, globals);
+        let tried = engine.gate(given("evidence", self.evidence)?)?;
+        let out = globals.out();
+        if globals.json {
+            out.json(&tried);
+        } else {
+            out.text(&table(&tried, &out));
+        }
+        if tried.gate.outcome == GateOutcome::Passed {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let message = format!("the gate of phase '{}' would not pass", tried.phase);
+        Err(Failure::gate(message, Some("mend what failed, then: leftoff gate".to_owned())))
+    }
+}
+
+fn table(tried: &engine::GateTried, out: &ui::Out) -> String {
+    if tried.gate.checks.is_empty() {
+        return format!("phase {} has no checks: it passes", tried.phase);
+    }
+    let mut text = String::new();
+    for check in &tried.gate.checks {
+        let (mark, tone) = match check.outcome {
+            GateOutcome::Passed => ("ok  ", Tone::Good),
+            GateOutcome::Failed => ("FAIL", Tone::Bad),
+            GateOutcome::Open | GateOutcome::Claimed => ("open", Tone::Warning),
+        };
+        let found = check.found.as_deref().unwrap_or("nothing");
+        let label = format!("{} ({}): ", check.id, check.kind);
+        let _ = writeln!(text, "{} {}", out.paint(tone, mark), ui::session::line(&label, found, out));
+        if check.outcome != GateOutcome::Failed {
+            continue;
+        }
+        if let Some(needed) = &check.needed {
+            let _ = writeln!(text, "     {}", ui::session::line("needs ", needed, out));
+        }
+        if let Some(help) = &check.help {
+            let _ = writeln!(text, "     {}", ui::session::line("", help, out));
+        }
+    }
+    text
+}

@@ -1,0 +1,25 @@
+//! `leftoff rollback`
+
+use crate::commands::{Outcome, Run, answered};
+use crate::globals::Globals;
+
+/// Go back to an earlier phase
+///
+/// That phase and all later ones are open again; what they had proved stays in the history.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  leftoff rollback plan --reason \"the API changed\"")]
+pub struct Rollback {
+    /// The phase to go back to, by id or number
+    phase: String,
+    /// Why
+    #[arg(long)]
+    reason: Option<String>,
+}
+
+impl Run for Rollback {
+    fn run(self, globals: &Globals) -> Outcome {
+        let answer = globals.command()?.roll_back(&self.phase, self.reason.as_deref())?;
+        let phase = &answer.view.current_phase;
+        answered(&format!("back in phase {} ({})", phase.number, phase.id), &answer, globals)
+    }
+}

@@ -1,0 +1,20 @@
+//! `leftoff skip`
+
+use crate::commands::{Outcome, Run, answered};
+use crate::globals::Globals;
+
+/// Pass the current phase over, with a reason
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  leftoff skip --reason \"no user-visible change, nothing to document\"")]
+pub struct Skip {
+    /// Why
+    #[arg(long)]
+    reason: String,
+}
+
+impl Run for Skip {
+    fn run(self, globals: &Globals) -> Outcome {
+        let answer = globals.command()?.skip(&self.reason)?;
+        answered("phase skipped", &answer, globals)
+    }
+}

@@ -1,0 +1,312 @@
+//! Gates through the whole program: what each kind of check finds, and how people mend it.
+
+use crate::git;
+use serde_json::{Value, json};
+use testkit::Sandbox;
+
+/// A sandbox with a workflow `w` of these phases, started as session `s`.
+fn started(phases: &str) -> Sandbox {
+    let sandbox = git();
+    sandbox.write(".leftoff/workflows/w.toml", &format!("name = \"w\"\n{phases}"));
+    sandbox.run(["workflow", "check", "w"]).ok();
+    sandbox.run(["start", "w", "--id", "s"]).ok();
+    sandbox
+}
+
+/// What the check of this name said when the gate was run.
+#[track_caller]
+fn check(sandbox: &Sandbox, id: &str) -> Value {
+    let gate = sandbox.run(["gate", "--json"]).json();
+    let checks = gate["checks"].as_array().cloned().unwrap_or_default();
+    checks.into_iter().find(|check| check["id"] == id).unwrap_or_else(|| panic!("no check {id} in {gate}"))
+}
+
+#[track_caller]
+fn assert_found(sandbox: &Sandbox, id: &str, outcome: &str, found: &str) {
+    let check = check(sandbox, id);
+    assert_eq!(check["outcome"], outcome, "{check}");
+    let text = check["found"].as_str().unwrap_or_default();
+    assert!(text.contains(found), "{found:?} is not in {text:?}");
+}
+
+const ARTIFACT: &str = r#"
+[[phase]]
+id = "plan"
+produces = ["PLAN.md"]
+  [[phase.check]]
+  id = "plan"
+  kind = "artifact"
+  path = "PLAN.md"
+  matches = "(?m)^## Acceptance"
+"#;
+
+#[test]
+fn an_artifact_must_exist_hold_something_match_and_be_newer_than_the_phase() {
+    let sandbox = started(ARTIFACT);
+    let plan = ".leftoff/sessions/s/PLAN.md";
+    assert_found(&sandbox, "plan", "failed", "is missing");
+    sandbox.write(plan, "");
+    assert_found(&sandbox, "plan", "failed", "is empty");
+    sandbox.write(plan, "# Plan\n");
+    assert_found(&sandbox, "plan", "failed", "does not match");
+    sandbox.write(plan, "# Plan\n## Acceptance\n- it works\n");
+    assert_found(&sandbox, "plan", "passed", "PLAN.md");
+    let old = std::fs::File::options().write(true).open(sandbox.path(plan)).unwrap();
+    old.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    assert_found(&sandbox, "plan", "failed", "is older than the phase");
+}
+
+#[test]
+fn an_artifact_that_is_a_link_out_a_pipe_or_a_folder_does_not_pass() {
+    let sandbox = started(ARTIFACT);
+    let plan = sandbox.path(".leftoff/sessions/s/PLAN.md");
+    let outside = sandbox.folder().join("outside.md");
+    std::fs::write(&outside, "## Acceptance\n").unwrap();
+    std::os::unix::fs::symlink(&outside, &plan).unwrap();
+    assert_found(&sandbox, "plan", "failed", "leads out of the project");
+    std::fs::remove_file(&plan).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&plan).status().unwrap().success());
+    assert_found(&sandbox, "plan", "failed", "no regular file");
+    std::fs::remove_file(&plan).unwrap();
+    std::fs::create_dir(&plan).unwrap();
+    assert_found(&sandbox, "plan", "failed", "no regular file");
+}
+
+#[test]
+fn a_file_that_proves_a_phase_is_recorded_with_it() {
+    let sandbox = started(ARTIFACT);
+    sandbox.write(".leftoff/sessions/s/PLAN.md", "## Acceptance\n");
+    sandbox.run(["advance", "--phase", "plan"]).ok();
+    let log = sandbox.run(["log", "--json"]).ok().json();
+    let recorded =
+        log["events"].as_array().unwrap().iter().find(|event| event["type"] == "artifact_recorded").unwrap();
+    assert_eq!(recorded["artifact"]["path"], ".leftoff/sessions/s/PLAN.md");
+    assert_eq!(recorded["artifact"]["phase"], "plan");
+    assert_eq!(recorded["artifact"]["version"], 1);
+}
+
+fn command_phase(run: &str, timeout: &str) -> String {
+    format!(
+        "[[phase]]\nid = \"p\"\n[[phase.check]]\nid = \"c\"\nkind = \"command\"\nrun = '''{run}'''\ntimeout = \"{timeout}\"\n"
+    )
+}
+
+/// Trust is a person's: `script` gives the program a terminal.
+fn trust(sandbox: &Sandbox) {
+    let program = env!("CARGO_BIN_EXE_leftoff");
+    let mut on_terminal = sandbox.command(["unused"]);
+    let mut command = std::process::Command::new("script");
+    command.args(["-qec", &format!("{program} trust w --yes"), "/dev/null"]);
+    command.current_dir(sandbox.project()).env_clear();
+    for (name, value) in on_terminal.stdin(std::process::Stdio::null()).get_envs() {
+        if let Some(value) = value {
+            command.env(name, value);
+        }
+    }
+    let output = command.stdin(std::process::Stdio::null()).output().expect("script from util-linux");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+#[test]
+fn a_command_runs_only_after_this_exact_text_was_trusted_by_a_person() {
+    let sandbox = started(&command_phase("touch ran", "10s"));
+    assert_found(&sandbox, "c", "failed", "not trusted");
+    assert!(!sandbox.path("ran").exists());
+    let refused = sandbox.run(["trust", "w", "--yes", "--json"]).code(6);
+    assert_eq!(refused.error()["kind"], "needs_a_person");
+    trust(&sandbox);
+    assert_found(&sandbox, "c", "passed", "ended with 0");
+    assert!(sandbox.path("ran").exists());
+
+    sandbox
+        .write(".leftoff/workflows/w.toml", &format!("name = \"w\"\n{}", command_phase("touch ran ", "10s")));
+    sandbox.run(["start", "w", "--id", "t"]).ok();
+    assert_found(&sandbox, "c", "failed", "not trusted");
+}
+
+#[test]
+fn a_command_that_fails_shows_its_code_and_its_last_lines() {
+    let sandbox = started(&command_phase("seq 1 100; echo broken >&2; exit 3", "10s"));
+    trust(&sandbox);
+    let ran = sandbox.run(["advance", "--phase", "p", "--json"]).code(5);
+    let attempt = ran.json()["phases"][0]["attempts"][0].clone();
+    let found = attempt["checks"][0]["found"].as_str().unwrap().to_owned();
+    assert!(found.starts_with("ended with 3"), "{found}");
+    assert!(found.ends_with("100\nbroken"), "{found}");
+    assert!(!found.contains("\n50\n"), "only the last lines are kept");
+    assert_eq!(ran.error()["kind"], "gate_failed");
+}
+
+#[test]
+fn a_command_over_its_limit_is_ended_with_all_it_started() {
+    let sandbox = started(&command_phase("sh -c 'sleep 600; touch late' & echo $! > child; sleep 600", "1s"));
+    trust(&sandbox);
+    assert_found(&sandbox, "c", "failed", "ran over its limit of 1 s");
+    let child = sandbox.read("child");
+    let alive = std::fs::read_to_string(format!("/proc/{}/stat", child.trim()))
+        .is_ok_and(|stat| !stat.contains(") Z "));
+    assert!(!alive, "process {child} lives on");
+}
+
+#[test]
+fn a_command_that_prints_without_end_or_leaves_something_behind_holds_nobody_up() {
+    let sandbox = started(&command_phase("head -c 1000000000 /dev/zero | tr '\\0' 'x'; exit 1", "60s"));
+    trust(&sandbox);
+    let check = check(&sandbox, "c");
+    assert_eq!(check["outcome"], "failed");
+    assert!(check["found"].as_str().unwrap().len() < 20_000);
+
+    let sandbox = started(&command_phase("setsid sleep 30 & exit 0", "20s"));
+    trust(&sandbox);
+    assert_found(&sandbox, "c", "passed", "ended with 0");
+}
+
+#[test]
+fn a_command_is_not_run_again_because_somebody_wrote_a_note_meanwhile() {
+    let run = format!("echo once >> runs; {} note meanwhile --session s", env!("CARGO_BIN_EXE_leftoff"));
+    let sandbox = started(&command_phase(&run, "20s"));
+    trust(&sandbox);
+    let view = sandbox.run(["advance", "--phase", "p", "--json"]).ok().json();
+    assert_eq!(view["status"], "completed");
+    assert_eq!(sandbox.read("runs"), "once\n");
+    assert_eq!(view["notes"][0]["text"], "meanwhile");
+}
+
+#[test]
+fn an_approval_is_a_persons_unless_the_project_says_otherwise_and_runs_out() {
+    let sandbox = started(
+        "[[phase]]\nid = \"p\"\n[[phase.check]]\nid = \"agreed\"\nkind = \"approval\"\nexpires = \"24h\"\n",
+    );
+    sandbox.at("2026-11-14T10:00:00Z");
+    sandbox.run(["start", "w", "--id", "timed"]).ok();
+    sandbox.run(["advance", "--phase", "p"]).code(5);
+    assert_eq!(sandbox.run(["next", "--json"]).json()["command"], "leftoff approve agreed");
+    assert_eq!(sandbox.run(["approve", "agreed", "--json"]).code(6).error()["kind"], "needs_a_person");
+    sandbox.write(".leftoff/config.toml", "[policy]\napprove = \"anyone\"\n");
+    assert_eq!(sandbox.run(["approve", "agred", "--json"]).code(3).error()["kind"], "unknown_check");
+    sandbox.run(["approve", "agreed", "--by", "Anna"]).ok();
+    assert_found(&sandbox, "agreed", "passed", "approved by Anna");
+    sandbox.at("2026-11-15T10:00:01Z");
+    assert_found(&sandbox, "agreed", "failed", "has run out");
+}
+
+#[test]
+fn an_override_is_a_persons_and_stays_in_sight() {
+    let sandbox = started(
+        "[[phase]]\nid = \"p\"\n[[phase.check]]\nid = \"never\"\nkind = \"expr\"\nexpr = \"false\"\n",
+    );
+    sandbox.run(["advance", "--override", "because"]).code(6);
+    assert_eq!(sandbox.run(["status", "--json"]).json()["phases"][0]["attempt_count"], 0);
+    sandbox.write(".leftoff/config.toml", "[policy]\noverride = \"anyone\"\n");
+    let view = sandbox.run(["advance", "--override", "because", "--json"]).ok().json();
+    assert_eq!(view["status"], "completed");
+    assert_eq!(view["phases"][0]["attempts"][0]["overridden"], "because");
+    assert_eq!(view["notes"][0]["kind"], "override");
+    let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
+    assert!(brief.contains("overridden: \"because\"; failed: never"), "{brief}");
+}
+
+#[test]
+fn a_lenient_gate_passes_with_warnings() {
+    let sandbox = started(
+        "[[phase]]\nid = \"p\"\nstrict = false\n[[phase.check]]\nid = \"never\"\nkind = \"expr\"\nexpr = \"false\"\n",
+    );
+    let view = sandbox.run(["advance", "--json"]).ok().json();
+    assert_eq!(view["status"], "completed");
+    assert_eq!(view["phases"][0]["gate"]["checks"][0]["outcome"], "failed");
+    assert!(sandbox.run(["brief"]).ok().stdout.contains("PASSED with warnings"));
+}
+
+#[test]
+fn git_is_asked_whether_the_worktree_is_clean() {
+    let sandbox = Sandbox::plain(env!("CARGO_BIN_EXE_leftoff"));
+    let git = |arguments: &[&str]| {
+        let status = std::process::Command::new("git")
+            .args(["-c", "user.name=A", "-c", "user.email=a@example.org"])
+            .args(arguments)
+            .current_dir(sandbox.project())
+            .status()
+            .expect("git");
+        assert!(status.success());
+    };
+    git(&["init", "-q"]);
+    sandbox.write(".leftoff/workflows/w.toml", "name = \"w\"\n[[phase]]\nid = \"p\"\n[[phase.check]]\nid = \"clean\"\nkind = \"git\"\nclean = true\n");
+    git(&["add", "."]);
+    git(&["commit", "-qm", "first"]);
+    sandbox.run(["start", "w"]).ok();
+    assert_found(&sandbox, "clean", "passed", "no changes");
+    sandbox.write("new.txt", "x");
+    assert_found(&sandbox, "clean", "failed", "1 changed file: new.txt");
+}
+
+#[test]
+fn a_phase_whose_when_does_not_hold_is_skipped() {
+    let phases = "[[phase]]\nid = \"a\"\n[[phase]]\nid = \"b\"\nwhen = \"exists('requirements.md')\"\n[[phase]]\nid = \"c\"\n";
+    let sandbox = started(phases);
+    let view = sandbox.run(["advance", "--phase", "a", "--json"]).ok().json();
+    assert_eq!(
+        (&view["phases"][1]["status"], &view["current_phase"]["id"]),
+        (&json!("skipped"), &json!("c"))
+    );
+
+    sandbox.write(".leftoff/sessions/t/requirements.md", "x");
+    sandbox.run(["start", "w", "--id", "t"]).ok();
+    let view = sandbox.run(["advance", "--phase", "a", "--json"]).ok().json();
+    assert_eq!(view["current_phase"]["id"], "b");
+}
+
+#[test]
+fn a_failed_phase_is_retried_with_the_evidence_it_had() {
+    let phases = "[[phase]]\nid = \"p\"\n[phase.evidence]\nn = { type = \"integer\", required = true }\nm = { type = \"integer\", required = true }\n[[phase.check]]\nid = \"same\"\nkind = \"expr\"\nexpr = \"evidence.n == evidence.m\"\n";
+    let sandbox = started(phases);
+    assert_eq!(sandbox.run(["retry", "--json"]).code(4).error()["kind"], "nothing_failed");
+    sandbox.run(["advance", "--evidence", "n=1", "--evidence", "m=2"]).code(5);
+    sandbox.run(["retry"]).code(5);
+    let view = sandbox.run(["retry", "--evidence", "n=2", "--json"]).ok().json();
+    assert_eq!(view["status"], "completed");
+    assert_eq!(view["phases"][0]["attempt_count"], 3);
+}
+
+#[test]
+fn rolling_back_opens_later_phases_and_keeps_their_results_as_history() {
+    let sandbox = started("[[phase]]\nid = \"a\"\n[[phase]]\nid = \"b\"\n[[phase]]\nid = \"c\"\n");
+    sandbox.run(["advance", "--phase", "a", "--evidence", "x=1"]).ok();
+    sandbox.run(["advance", "--phase", "b"]).ok();
+    assert_eq!(sandbox.run(["rollback", "zebra"]).code, 3);
+    let view = sandbox.run(["rollback", "a", "--reason", "wrong", "--json"]).ok().json();
+    assert_eq!(view["current_phase"]["id"], "a");
+    assert_eq!(view["completed_phases"], json!([]));
+    assert_eq!(view["phases"][0]["attempts"][0]["evidence"]["x"], 1);
+    assert_eq!(view["phases"][0]["gate"]["outcome"], "open");
+    assert_eq!(view["status"], "active");
+    assert_eq!(sandbox.run(["rollback", "c", "--json"]).code(4).error()["kind"], "phase_not_reached");
+    let view = sandbox.run(["advance", "--phase", "a", "--json"]).ok().json();
+    assert_eq!((&view["already"], &view["current_phase"]["id"]), (&json!(false), &json!("b")));
+}
+
+#[test]
+fn a_failed_session_goes_on_by_retry() {
+    let sandbox = started("[[phase]]\nid = \"a\"\n");
+    assert_eq!(sandbox.run(["fail", "--error", "disk gone", "--json"]).ok().json()["status"], "failed");
+    sandbox.run(["advance", "--phase", "a"]).code(4);
+    assert_eq!(sandbox.run(["retry", "--json"]).ok().json()["status"], "active");
+    let view = sandbox.run(["skip", "--reason", "nothing to do", "--json"]).ok().json();
+    assert_eq!(
+        (&view["status"], &view["phases"][0]["skipped_reason"]),
+        (&json!("completed"), &json!("nothing to do"))
+    );
+}
+
+#[test]
+fn mistakes_in_expressions_and_patterns_are_told_with_their_line() {
+    let sandbox = git();
+    sandbox.write(
+        ".leftoff/workflows/w.toml",
+        "name = \"w\"\n[[phase]]\nid = \"p\"\nwhen = \"exists(\"\n[[phase.check]]\nid = \"e\"\nkind = \"expr\"\nexpr = \"1 +\"\n[[phase.check]]\nid = \"m\"\nkind = \"artifact\"\npath = \"a\"\nmatches = \"(\"\n",
+    );
+    let ran = sandbox.run(["workflow", "check", "w"]).code(4);
+    for expected in ["w.toml:4: `when` of phase 'p'", "w.toml:8: check 'e'", "w.toml:13: check 'm'"] {
+        assert!(ran.stdout.contains(expected), "{expected} is not in {}", ran.stdout);
+    }
+    sandbox.run(["start", "w"]).code(4);
+}

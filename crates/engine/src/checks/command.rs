@@ -1,0 +1,178 @@
+//! Runs a check's command: in the project's folder, after the person trusted it, with a time limit. Keeps the last
+//! lines of what it printed, however much that is, and ends everything it started.
+
+use super::{Surroundings, Verdict, trust};
+use crate::error::{Error, Result};
+use crate::words::{duration, one_line};
+use model::workflow::CheckDefinition;
+use std::collections::VecDeque;
+use std::io::{PipeReader, Read};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+const KEPT_BYTES: usize = 16 * 1024;
+const KEPT_LINES: usize = 20;
+/// How long its output is waited for once the command has ended: something it left behind may hold the pipe open.
+const LAST_WORDS: Duration = Duration::from_millis(300);
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+pub(super) fn run(
+    around: &Surroundings<'_>,
+    check: &CheckDefinition,
+    text: &str,
+    timeout_seconds: u64,
+) -> Result<Verdict> {
+    let root = &around.engine.project.root;
+    let needed = format!("`{}` ends with 0", one_line(text, 200));
+    if !trust::is_trusted(root, text) {
+        let workflow = around.session.run().map(|run| run.workflow.name.to_string()).unwrap_or_default();
+        return Ok(Verdict::failed("its command is not trusted on this machine")
+            .needing(needed)
+            .mended_by(format!("A person looks at the commands and trusts them: leftoff trust {workflow}")));
+    }
+    let limit = Duration::from_secs(timeout_seconds);
+    let ended = Running::start(around, text)?.wait(limit, |elapsed| {
+        around.engine.tell_progress(check.id.as_str(), text, elapsed);
+    })?;
+    let lines = ended.last_lines();
+    let verdict = match ended.status {
+        Some(status) if status.success() => {
+            Verdict::passed(format!("ended with 0 after {}", duration(ended.elapsed.as_secs())))
+        }
+        Some(status) => {
+            let how = match (status.code(), status.signal()) {
+                (Some(code), _) => format!("ended with {code}"),
+                (None, Some(signal)) => format!("was ended by signal {signal}"),
+                (None, None) => "ended without a code".to_owned(),
+            };
+            Verdict::failed(format!("{how} after {}{lines}", duration(ended.elapsed.as_secs())))
+                .mended_by(format!("Mend what it reports, then try again: {}", one_line(text, 200)))
+        }
+        None => Verdict::failed(format!(
+            "ran over its limit of {} and was ended{lines}",
+            duration(timeout_seconds)
+        ))
+        .mended_by("Make it faster, or raise the check's `timeout`."),
+    };
+    Ok(verdict.needing(needed))
+}
+
+struct Running {
+    child: Child,
+    started: Instant,
+    output: Receiver<Vec<u8>>,
+}
+
+struct Ended {
+    /// None when it was ended because its time was over.
+    status: Option<ExitStatus>,
+    elapsed: Duration,
+    tail: VecDeque<u8>,
+}
+
+impl Running {
+    fn start(around: &Surroundings<'_>, text: &str) -> Result<Self> {
+        let failed = |source| Error::io(format!("running `{}`", one_line(text, 200)), source);
+        let (reader, writer) = std::io::pipe().map_err(failed)?;
+        let child = Command::new("/bin/sh")
+            .args(["-c", text])
+            .current_dir(&around.engine.project.root)
+            .env("LEFTOFF_SESSION", around.session.id.as_str())
+            .env("LEFTOFF_PHASE", around.phase.id.as_str())
+            .env("LEFTOFF_WORKSPACE", &around.workspace)
+            .stdin(Stdio::null())
+            .stdout(writer.try_clone().map_err(failed)?)
+            .stderr(writer)
+            // A group of its own, so that all of it can be ended.
+            .process_group(0)
+            .spawn()
+            .map_err(failed)?;
+        Ok(Self { child, started: Instant::now(), output: read_in_background(reader) })
+    }
+
+    fn wait(mut self, limit: Duration, mut tell: impl FnMut(Duration)) -> Result<Ended> {
+        let mut tail = VecDeque::new();
+        let status = loop {
+            drain(&self.output, &mut tail, LOOK_EVERY);
+            if let Some(status) =
+                self.child.try_wait().map_err(|source| Error::io("waiting for a check's command", source))?
+            {
+                break Some(status);
+            }
+            if self.started.elapsed() >= limit {
+                break None;
+            }
+            tell(self.started.elapsed());
+        };
+        let elapsed = self.started.elapsed();
+        // What it left behind in its group does not outlive the check.
+        end_group(&self.child);
+        let _ = self.child.wait();
+        drain_until_closed(&self.output, &mut tail, LAST_WORDS);
+        Ok(Ended { status, elapsed, tail })
+    }
+}
+
+impl Ended {
+    fn last_lines(&self) -> String {
+        let bytes: Vec<u8> = self.tail.iter().copied().collect();
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+        let last = &lines[lines.len().saturating_sub(KEPT_LINES)..];
+        if last.is_empty() { String::new() } else { format!(":\n{}", last.join("\n")) }
+    }
+}
+
+/// Reads whatever comes, so that the command never waits for us; ends when the pipe closes.
+fn read_in_background(mut reader: PipeReader) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut buffer = vec![0u8; 64 * 1024];
+        while let Ok(count) = reader.read(&mut buffer) {
+            let keep = &buffer[count.saturating_sub(KEPT_BYTES)..count];
+            if count == 0 || sender.send(keep.to_vec()).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
+
+/// Takes what has come, waiting a little for the first of it.
+fn drain(output: &Receiver<Vec<u8>>, tail: &mut VecDeque<u8>, patience: Duration) {
+    match output.recv_timeout(patience) {
+        Ok(bytes) => append(tail, &bytes),
+        Err(RecvTimeoutError::Timeout) => return,
+        // Its output is closed and it still runs.
+        Err(RecvTimeoutError::Disconnected) => std::thread::sleep(patience),
+    }
+    while let Ok(bytes) = output.try_recv() {
+        append(tail, &bytes);
+    }
+}
+
+fn drain_until_closed(output: &Receiver<Vec<u8>>, tail: &mut VecDeque<u8>, patience: Duration) {
+    let end = Instant::now() + patience;
+    while let Some(left) = end.checked_duration_since(Instant::now()) {
+        match output.recv_timeout(left) {
+            Ok(bytes) => append(tail, &bytes),
+            Err(_) => return,
+        }
+    }
+}
+
+fn append(tail: &mut VecDeque<u8>, bytes: &[u8]) {
+    tail.extend(bytes);
+    let surplus = tail.len().saturating_sub(KEPT_BYTES);
+    tail.drain(..surplus);
+}
+
+fn end_group(child: &Child) {
+    let group = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
+    if let Some(group) = group {
+        // Nothing is left of it, most of the time.
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+    }
+}

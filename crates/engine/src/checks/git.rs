@@ -1,0 +1,41 @@
+//! What git says about the worktree. Starts git: a gate may take that time, a hook may not.
+
+use super::{Surroundings, Verdict};
+use crate::error::Result;
+use std::process::{Command, Stdio};
+
+pub(super) fn run(around: &Surroundings<'_>, clean: Option<bool>) -> Result<Verdict> {
+    let wanted = clean.unwrap_or(true);
+    let needed = if wanted { "a clean worktree" } else { "changes in the worktree" };
+    let root = &around.engine.project.root;
+    let output = Command::new("git")
+        .args(["status", "--porcelain", "--untracked-files=normal"])
+        .current_dir(root)
+        // A query must not take git's index lock away from somebody who works.
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .stdin(Stdio::null())
+        .output();
+    let verdict = match output {
+        Err(error) => Verdict::failed(format!("git cannot be run: {error}")),
+        Ok(output) if !output.status.success() => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Verdict::failed(format!("git: {}", crate::words::one_line(&said, 200)))
+        }
+        Ok(output) => judge(&String::from_utf8_lossy(&output.stdout), wanted),
+    };
+    Ok(verdict.needing(needed))
+}
+
+fn judge(status: &str, wanted: bool) -> Verdict {
+    let changed: Vec<&str> = status.lines().filter_map(|line| line.get(3..)).collect();
+    let found = match changed.as_slice() {
+        [] => "no changes".to_owned(),
+        [first] => format!("1 changed file: {first}"),
+        [first, ..] => format!("{} changed files: {first}, …", changed.len()),
+    };
+    if changed.is_empty() == wanted {
+        return Verdict::passed(found);
+    }
+    let help = if wanted { "Commit or put aside what has changed." } else { "Nothing was changed yet." };
+    Verdict::failed(found).mended_by(help)
+}

@@ -1,0 +1,149 @@
+//! Looks at files that others wrote: never outside the project, never a pipe or a device, never more than is asked for.
+
+use crate::hex;
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Component, Path, PathBuf};
+
+/// What is at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Seen {
+    Missing,
+    /// Why it is nothing that can be read: it leads out of the project, or is no regular file.
+    Unusable(String),
+    File(Looked),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Looked {
+    pub(crate) size: u64,
+    pub(crate) modified: Timestamp,
+    /// SHA-256 of the whole content, in hex.
+    pub(crate) hash: String,
+    /// The beginning of the content, as much as was asked for.
+    pub(crate) beginning: Vec<u8>,
+}
+
+/// A path below the project's folder as it is kept: relative, `/` between its parts, nothing that leads out.
+pub(crate) fn relative(root: &Path, folder: &Path, path: &Path) -> Result<String, String> {
+    let whole = folder.join(path);
+    let mut parts: Vec<String> = Vec::new();
+    let inside =
+        whole.strip_prefix(root).map_err(|_| format!("{} is outside the project", path.display()))?;
+    for part in inside.components() {
+        match part {
+            Component::Normal(name) => match name.to_str() {
+                Some(name) if !name.chars().any(char::is_control) => parts.push(name.to_owned()),
+                _ => {
+                    return Err(format!(
+                        "{} is no path that can be kept",
+                        path.display().to_string().escape_debug()
+                    ));
+                }
+            },
+            Component::CurDir => {}
+            Component::ParentDir if parts.pop().is_some() => {}
+            Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
+                return Err(format!("{} is outside the project", path.display()));
+            }
+        }
+    }
+    if parts.is_empty() {
+        return Err(format!("{} is no file of the project", path.display()));
+    }
+    Ok(parts.join("/"))
+}
+
+/// Looks at a file below `root`. A link is followed only as long as it stays inside.
+pub(crate) fn look(root: &Path, relative: &str, beginning: usize) -> io::Result<Seen> {
+    let real = match root.join(relative).canonicalize() {
+        Ok(real) => real,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(Seen::Missing);
+        }
+        Err(error) => return Err(error),
+    };
+    if !real.starts_with(root) {
+        return Ok(Seen::Unusable("it is a link that leads out of the project".to_owned()));
+    }
+    if !fs::metadata(&real)?.is_file() {
+        return Ok(Seen::Unusable("it is no regular file".to_owned()));
+    }
+    read(&real, beginning)
+}
+
+fn read(path: &PathBuf, beginning: usize) -> io::Result<Seen> {
+    // Somebody may have put a pipe there since: opening one must not wait for a writer.
+    let nonblocking = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or(0);
+    let mut file = OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Ok(Seen::Unusable("it is no regular file".to_owned()));
+    }
+    let modified = Timestamp::try_from(metadata.modified()?).unwrap_or(Timestamp::UNIX_EPOCH);
+    let (hash, size, beginning) = digest(&mut file, beginning)?;
+    Ok(Seen::File(Looked { size, modified, hash, beginning }))
+}
+
+fn digest(file: &mut File, keep: usize) -> io::Result<(String, u64, Vec<u8>)> {
+    let mut hasher = Sha256::new();
+    let mut kept = Vec::new();
+    let mut size = 0u64;
+    let mut buffer = vec![0u8; 64 * 1024];
+    loop {
+        let count = file.read(&mut buffer)?;
+        if count == 0 {
+            return Ok((hex(&hasher.finalize()), size, kept));
+        }
+        let read = &buffer[..count];
+        hasher.update(read);
+        size += count as u64;
+        let room = keep.saturating_sub(kept.len()).min(count);
+        kept.extend_from_slice(&read[..room]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn root() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().canonicalize().expect("its real path");
+        (folder, root)
+    }
+
+    #[test]
+    fn paths_are_kept_relative_and_never_lead_out() {
+        let root = Path::new("/p");
+        let kept = |path: &str| relative(root, Path::new("/p/src"), Path::new(path));
+        assert_eq!(kept("a.rs").as_deref(), Ok("src/a.rs"));
+        assert_eq!(kept("../b.md").as_deref(), Ok("b.md"));
+        assert_eq!(kept("/p/c/./d").as_deref(), Ok("c/d"));
+        for bad in ["../../etc/passwd", "/etc/passwd", "..", "a\nb", "/p"] {
+            assert!(kept(bad).is_err(), "{bad:?} was taken");
+        }
+    }
+
+    #[test]
+    fn links_out_pipes_and_folders_are_no_files() {
+        let (folder, root) = root();
+        fs::write(root.join("a"), "hello").expect("a file");
+        std::os::unix::fs::symlink("/etc/passwd", root.join("out")).expect("a link");
+        std::os::unix::fs::symlink("a", root.join("in")).expect("a link");
+        fs::create_dir(root.join("d")).expect("a folder");
+        assert!(std::process::Command::new("mkfifo").arg(root.join("p")).status().expect("mkfifo").success());
+        assert!(
+            matches!(look(&root, "a", 3), Ok(Seen::File(Looked { size: 5, beginning, .. })) if beginning == b"hel")
+        );
+        assert!(matches!(look(&root, "in", 9), Ok(Seen::File(Looked { size: 5, .. }))));
+        for bad in ["out", "d", "p"] {
+            assert!(matches!(look(&root, bad, 1), Ok(Seen::Unusable(_))), "{bad} was read");
+        }
+        assert_eq!(look(&root, "nothing", 1).expect("looked"), Seen::Missing);
+        drop(folder);
+    }
+}

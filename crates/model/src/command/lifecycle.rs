@@ -1,0 +1,83 @@
+//! A session as a whole: pausing, going on, ending.
+
+use super::not_active;
+use crate::event::Event;
+use crate::lifecycle::Lifecycle;
+use crate::refusal::Refusal;
+use crate::session::Session;
+
+pub(super) fn pause(
+    session: &Session,
+    reason: String,
+    context: Option<String>,
+) -> Result<Vec<Event>, Refusal> {
+    match session.lifecycle {
+        Lifecycle::Active => Ok(vec![Event::SessionPaused { reason, context }]),
+        Lifecycle::Paused { .. } => Ok(Vec::new()),
+        Lifecycle::Completed { .. } | Lifecycle::Failed { .. } | Lifecycle::Abandoned { .. } => {
+            Err(not_active(session, "pause"))
+        }
+    }
+}
+
+pub(super) fn resume(session: &Session, worktree: String, parallel: bool) -> Result<Vec<Event>, Refusal> {
+    match session.lifecycle {
+        Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => {
+            Ok(vec![Event::SessionResumed { worktree, parallel }])
+        }
+        Lifecycle::Active if session.worktree == worktree => Ok(Vec::new()),
+        Lifecycle::Active => Ok(vec![Event::SessionResumed { worktree, parallel }]),
+        Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => Err(not_active(session, "resume")),
+    }
+}
+
+pub(super) fn close(session: &Session, force: bool) -> Result<Vec<Event>, Refusal> {
+    match session.lifecycle {
+        Lifecycle::Completed { .. } => return Ok(Vec::new()),
+        Lifecycle::Abandoned { .. } => return Err(not_active(session, "close")),
+        Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => {}
+    }
+    let unfinished = session.runs.iter().rev().find(|run| run.is_open());
+    match unfinished {
+        Some(run) if !force => Err(Refusal::Unfinished {
+            session: session.id.clone(),
+            workflow: run.workflow.name.clone(),
+            done: run.done(),
+            total: run.phases.len(),
+            current: run.current().id().clone(),
+        }),
+        Some(_) => Ok(vec![Event::SessionCompleted { forced: true }]),
+        None => Ok(vec![Event::SessionCompleted { forced: false }]),
+    }
+}
+
+pub(super) fn abandon(session: &Session, reason: Option<String>) -> Result<Vec<Event>, Refusal> {
+    match session.lifecycle {
+        Lifecycle::Abandoned { .. } => Ok(Vec::new()),
+        Lifecycle::Completed { .. } => Err(not_active(session, "abandon")),
+        Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => {
+            Ok(vec![Event::SessionAbandoned { reason }])
+        }
+    }
+}
+
+pub(super) fn fail(session: &Session, error: String) -> Result<Vec<Event>, Refusal> {
+    match session.lifecycle {
+        Lifecycle::Failed { error: ref known, .. } if *known == error => Ok(Vec::new()),
+        Lifecycle::Active | Lifecycle::Failed { .. } => Ok(vec![Event::SessionFailed { error }]),
+        Lifecycle::Paused { .. } | Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => {
+            Err(not_active(session, "fail"))
+        }
+    }
+}
+
+/// A finished session goes on where it stood; what it had completed stays completed.
+pub(super) fn reopen(session: &Session, worktree: String, parallel: bool) -> Result<Vec<Event>, Refusal> {
+    match session.lifecycle {
+        Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => {
+            Ok(vec![Event::SessionReopened { worktree, parallel }])
+        }
+        Lifecycle::Active => Ok(Vec::new()),
+        Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => Err(not_active(session, "reopen")),
+    }
+}

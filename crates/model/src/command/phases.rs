@@ -1,0 +1,190 @@
+//! Phases: completing, skipping, going back.
+
+use super::{not_active, require_active, run_of};
+use crate::event::Event;
+use crate::gate::AttemptReport;
+use crate::id::Name;
+use crate::lifecycle::Lifecycle;
+use crate::nearest::nearest;
+use crate::note::NoteKind;
+use crate::phase::{Phase, PhaseState, PhaseStub};
+use crate::refusal::Refusal;
+use crate::revision::Revision;
+use crate::run::{Run, Skip};
+use crate::session::Session;
+use crate::workflow::OnComplete;
+use std::collections::BTreeMap;
+
+/// What naming a phase means for a run.
+#[derive(Debug, PartialEq)]
+pub enum Standing<'a> {
+    Current(&'a Phase),
+    AlreadyDone(&'a Phase),
+}
+
+/// Whether the named phase can be completed now; the current one when none is named.
+pub fn standing<'a>(session: &'a Session, asked: Option<&str>) -> Result<Standing<'a>, Refusal> {
+    let run = run_of(session, "advance")?;
+    let phase = match asked {
+        None => run.current(),
+        Some(text) => run.resolve(text).ok_or_else(|| unknown(run, text))?,
+    };
+    if asked.is_some() && phase.is_done() {
+        return Ok(Standing::AlreadyDone(phase));
+    }
+    require_active(session, "advance")?;
+    if !run.is_open() {
+        return Err(Refusal::RunFinished {
+            doing: "advance",
+            workflow: run.workflow.name.clone(),
+            ordinal: run.ordinal,
+        });
+    }
+    if phase.id() != run.current().id() {
+        return Err(Refusal::PhaseNotCurrent {
+            asked: phase.id().clone(),
+            current: run.current().id().clone(),
+        });
+    }
+    Ok(Standing::Current(phase))
+}
+
+pub(super) fn complete(
+    session: &Session,
+    asked: Option<&str>,
+    attempt: AttemptReport,
+    skips: &[Skip],
+) -> Result<Vec<Event>, Refusal> {
+    let phase = match standing(session, asked)? {
+        Standing::AlreadyDone(_) => return Ok(Vec::new()),
+        Standing::Current(phase) => phase.id().clone(),
+    };
+    if !attempt.passes() {
+        return Ok(vec![Event::GateFailed { phase, attempt }]);
+    }
+    let run = run_of(session, "advance")?;
+    let rest = run
+        .phases
+        .iter()
+        .skip(run.position(phase.as_str()).map_or(0, |position| position + 1))
+        .filter(|phase| !phase.is_done())
+        .map(|phase| &phase.stub);
+    let mut events = Vec::new();
+    if let Some(reason) = &attempt.overridden {
+        events.push(override_note(session, &phase, reason));
+    }
+    events.push(Event::PhaseCompleted { phase, attempt });
+    let closes = run.workflow.on_complete == OnComplete::Close && !has_other_open_run(session, run);
+    events.extend(go_on(rest, skips, closes));
+    Ok(events)
+}
+
+/// What follows a completed phase: the next one begins, or the run is complete.
+pub(super) fn go_on<'a>(
+    rest: impl Iterator<Item = &'a PhaseStub>,
+    skips: &[Skip],
+    closes: bool,
+) -> Vec<Event> {
+    let mut events = Vec::new();
+    for stub in rest {
+        if let Some(skip) = skips.iter().find(|skip| skip.phase == stub.id) {
+            events.push(Event::PhaseSkipped { phase: stub.id.clone(), reason: skip.reason.clone() });
+            continue;
+        }
+        events.push(Event::PhaseStarted { phase: stub.id.clone() });
+        if !stub.terminal {
+            return events;
+        }
+        events.push(Event::PhaseCompleted { phase: stub.id.clone(), attempt: AttemptReport::default() });
+    }
+    events.push(Event::RunCompleted);
+    if closes {
+        events.push(Event::SessionCompleted { forced: false });
+    }
+    events
+}
+
+pub(super) fn skip(session: &Session, reason: String, skips: &[Skip]) -> Result<Vec<Event>, Refusal> {
+    let phase = match standing(session, None)? {
+        Standing::AlreadyDone(_) => return Ok(Vec::new()),
+        Standing::Current(phase) => phase.id().clone(),
+    };
+    let run = run_of(session, "skip")?;
+    let position = run.position(phase.as_str()).unwrap_or_default();
+    let rest = run.phases.iter().skip(position + 1).filter(|phase| !phase.is_done()).map(|phase| &phase.stub);
+    let closes = run.workflow.on_complete == OnComplete::Close && !has_other_open_run(session, run);
+    let mut events = vec![Event::PhaseSkipped { phase, reason }];
+    events.extend(go_on(rest, skips, closes));
+    Ok(events)
+}
+
+pub(super) fn roll_back(
+    session: &Session,
+    asked: &str,
+    reason: Option<String>,
+) -> Result<Vec<Event>, Refusal> {
+    let run = run_of(session, "roll back")?;
+    let target = run.resolve(asked).ok_or_else(|| unknown(run, asked))?;
+    match session.lifecycle {
+        Lifecycle::Active | Lifecycle::Failed { .. } => {}
+        Lifecycle::Paused { .. } | Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => {
+            return Err(not_active(session, "roll back"));
+        }
+    }
+    refuse_what_never_began(run, target)?;
+    let mut events = Vec::new();
+    if matches!(session.lifecycle, Lifecycle::Failed { .. }) {
+        events.push(Event::SessionResumed { worktree: session.worktree.clone(), parallel: session.parallel });
+    }
+    events.push(Event::RolledBack { phase: target.id().clone(), reason });
+    Ok(events)
+}
+
+pub(super) fn revise(session: &Session, revision: Revision) -> Result<Vec<Event>, Refusal> {
+    require_active(session, "revisit")?;
+    let run = run_of(session, "revisit")?;
+    let asked = revision.phase.as_str();
+    let target = run.resolve(asked).ok_or_else(|| unknown(run, asked))?;
+    refuse_what_never_began(run, target)?;
+    Ok(vec![Event::PhaseRevised { revision }])
+}
+
+/// One can only go back to where one has been.
+fn refuse_what_never_began(run: &Run, target: &Phase) -> Result<(), Refusal> {
+    match target.state {
+        PhaseState::NotStarted => {
+            Err(Refusal::PhaseNotReached { asked: target.id().clone(), current: run.current().id().clone() })
+        }
+        PhaseState::InProgress { .. }
+        | PhaseState::Completed { .. }
+        | PhaseState::NeedsReview { .. }
+        | PhaseState::Skipped { .. } => Ok(()),
+    }
+}
+
+/// An override stays in sight: it is a note that the brief shows.
+fn override_note(session: &Session, phase: &Name, reason: &str) -> Event {
+    Event::NoteAdded {
+        id: session.highest_note + 1,
+        kind: NoteKind::Override,
+        text: format!("gate of {phase} overridden: {reason}"),
+        fields: BTreeMap::new(),
+    }
+}
+
+pub(super) fn has_other_open_run(session: &Session, run: &Run) -> bool {
+    session.runs.iter().any(|other| {
+        other.is_open() && !(other.workflow.name == run.workflow.name && other.ordinal == run.ordinal)
+    })
+}
+
+pub(super) fn unknown(run: &Run, asked: &str) -> Refusal {
+    let known: Vec<Name> = run.phases.iter().map(|phase| phase.id().clone()).collect();
+    let near = nearest(asked, known.iter().map(Name::as_str)).and_then(|name| Name::parse(name).ok());
+    Refusal::UnknownPhase {
+        asked: asked.to_owned(),
+        workflow: run.workflow.name.clone(),
+        known,
+        nearest: near,
+    }
+}

@@ -1,0 +1,43 @@
+//! Runs: beginning one, going on with one.
+
+use super::not_active;
+use super::phases::go_on;
+use crate::event::Event;
+use crate::lifecycle::Lifecycle;
+use crate::refusal::Refusal;
+use crate::run::{Run, RunPlan};
+use crate::session::Session;
+use crate::workflow::OnComplete;
+
+pub(super) fn begin(plan: RunPlan, ordinal: u32, other_run_is_open: bool) -> Vec<Event> {
+    let closes = plan.workflow.on_complete == OnComplete::Close && !other_run_is_open;
+    let first = go_on(plan.phases.iter(), &plan.skips, closes);
+    let mut events = vec![Event::RunStarted { workflow: plan.workflow, ordinal, phases: plan.phases }];
+    events.extend(first);
+    events
+}
+
+pub(super) fn start(session: &Session, plan: RunPlan) -> Result<Vec<Event>, Refusal> {
+    match session.lifecycle {
+        Lifecycle::Active | Lifecycle::Completed { .. } => {}
+        Lifecycle::Paused { .. } | Lifecycle::Failed { .. } | Lifecycle::Abandoned { .. } => {
+            return Err(not_active(session, "start a run"));
+        }
+    }
+    let name = plan.workflow.name.clone();
+    if let Some(open) = session.open_run_of(&name) {
+        // The way to the unfinished run is to go on with it, not to begin another.
+        let is_current =
+            session.run().is_some_and(|run| run.workflow.name == name && run.ordinal == open.ordinal);
+        return match &session.lifecycle {
+            Lifecycle::Active if is_current => Ok(Vec::new()),
+            Lifecycle::Active => Ok(vec![Event::RunSelected { workflow: name, ordinal: open.ordinal }]),
+            _ => Ok(vec![
+                Event::SessionResumed { worktree: session.worktree.clone(), parallel: session.parallel },
+                Event::RunSelected { workflow: name, ordinal: open.ordinal },
+            ]),
+        };
+    }
+    let other_open = session.runs.iter().any(Run::is_open);
+    Ok(begin(plan, session.runs_of(&name) + 1, other_open))
+}

@@ -1,0 +1,67 @@
+//! Keeps a snapshot small: what commands need, without the long tail of history, which the log holds.
+
+use super::Session;
+use crate::note::Note;
+use std::collections::BTreeMap;
+
+const KEPT_ATTEMPTS: usize = 5;
+const KEPT_NOTES_OF_A_KIND: usize = 50;
+const KEPT_RUNS: usize = 4;
+const KEPT_REVISIONS: usize = 20;
+const KEPT_CHECKPOINTS: usize = 50;
+
+impl Session {
+    /// The size of what is left does not grow with the log.
+    /// Trimming after every event gives the same as trimming once at the end.
+    #[must_use]
+    pub fn trimmed(mut self) -> Self {
+        self.trim_runs();
+        for phase in self.runs.iter_mut().flat_map(|run| &mut run.phases) {
+            keep_last(&mut phase.attempts, KEPT_ATTEMPTS);
+        }
+        keep_last(&mut self.revisions, KEPT_REVISIONS);
+        keep_last(&mut self.checkpoints, KEPT_CHECKPOINTS);
+        self.trim_notes();
+        self
+    }
+
+    fn trim_runs(&mut self) {
+        let current = self.run().map(|run| (run.workflow.name.clone(), run.ordinal));
+        let first_kept = self.runs.len().saturating_sub(KEPT_RUNS);
+        let mut position = 0;
+        self.runs.retain(|run| {
+            position += 1;
+            let is_current = current
+                .as_ref()
+                .is_some_and(|(name, ordinal)| run.workflow.name == *name && run.ordinal == *ordinal);
+            position > first_kept || run.is_open() || is_current
+        });
+        if let Some((name, ordinal)) = current {
+            self.select(&name, ordinal);
+        }
+    }
+
+    /// What still waits for an answer stays; of the rest, the newest of each kind.
+    fn trim_notes(&mut self) {
+        let mut seen: BTreeMap<_, usize> = BTreeMap::new();
+        let mut kept: Vec<Note> = Vec::with_capacity(self.notes.len());
+        for note in self.notes.drain(..).rev() {
+            if note.is_open() {
+                kept.push(note);
+                continue;
+            }
+            let rank = seen.entry(note.kind).or_default();
+            *rank += 1;
+            if *rank <= KEPT_NOTES_OF_A_KIND {
+                kept.push(note);
+            }
+        }
+        kept.reverse();
+        self.notes = kept;
+    }
+}
+
+fn keep_last<T>(values: &mut Vec<T>, most: usize) {
+    let surplus = values.len().saturating_sub(most);
+    values.drain(..surplus);
+}
