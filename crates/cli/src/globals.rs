@@ -49,12 +49,13 @@ impl Globals {
         Out::new(self)
     }
 
-    /// The engine for a question.
+    /// The engine for a question. Never taken apart: this process ends next, and the kernel closes what is open,
+    /// while closing the store and freeing its memory was 8 % of a command's instructions.
     pub fn query(&self) -> Result<ManuallyDrop<Engine>> {
         self.open(Intent::Query).map(ManuallyDrop::new)
     }
 
-    /// The engine for a change of a session that exists.
+    /// The engine for a change of a session that exists. Never taken apart either.
     pub fn command(&self) -> Result<ManuallyDrop<Engine>> {
         self.open(Intent::Command).map(ManuallyDrop::new)
     }

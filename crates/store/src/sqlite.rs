@@ -20,7 +20,6 @@ mod tests;
 pub use open::Access;
 
 use crate::{AgentRow, Batch, Change, Error, EventRow, Filter, Info, KeyRow, Listed, Loaded, Result, Store};
-use detached::TemporaryCopy;
 use jiff::Timestamp;
 use model::id::SessionId;
 use rusqlite::Connection;
@@ -38,8 +37,6 @@ const BUSY_WAIT: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct SqliteStore {
     connection: Connection,
-    // After the connection, so that it is removed after the connection is closed.
-    _copy: Option<TemporaryCopy>,
     path: PathBuf,
     lock: PathBuf,
     writable: bool,
