@@ -42,7 +42,10 @@ pub fn read(database: &Path, worktree: &str) -> Result<String> {
     let hash = definition_hash(&body);
     let definition: String =
         connection.query_row("SELECT body FROM definitions WHERE hash=?1", [hash], |row| row.get(0))?;
-    let mut agents = connection.prepare("SELECT agent,agent_session,pid FROM agents WHERE worktree=?1")?;
+    let mut agents = connection.prepare(
+        "SELECT agent,agent_session,host,pid,process_start,boot_id,worktree,branch,started_at,last_seen,session \
+         FROM agents WHERE worktree=?1",
+    )?;
     let agents = agents.query_map([worktree], |row| row.get::<_, String>(0))?.count();
     Ok(format!("{body}\n{definition}\n{agents} agents\n"))
 }

@@ -20,7 +20,7 @@ pub fn read(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()
     let [ours, bare, empty] = interleaved(
         effort.rounds,
         |_| Ok(()),
-        [
+        &mut [
             &mut || timed(&mut project.leftoff(&["status"])),
             &mut || timed(&mut project.bare("read")),
             &mut || timed(&mut programs.empty_process()),
@@ -48,7 +48,7 @@ pub fn write(programs: &Programs, effort: Effort, table: &mut Table) -> Result<(
     let [advance, bare, empty] = interleaved(
         effort.rounds,
         renew,
-        [
+        &mut [
             &mut || timed(&mut ours.leftoff(&["advance"])),
             &mut || timed(&mut theirs.bare("advance")),
             &mut || timed(&mut programs.empty_process()),
@@ -66,7 +66,7 @@ pub fn resume_and_brief(programs: &Programs, effort: Effort, table: &mut Table) 
     let [both, empty] = interleaved(
         effort.rounds / 4,
         |_| project.run(&["pause"]),
-        [
+        &mut [
             &mut || {
                 let resumed = timed(&mut project.leftoff(&["resume"]))?;
                 Ok(resumed + timed(&mut project.leftoff(&["brief", "--format", "markdown"]))?)
@@ -123,7 +123,7 @@ pub fn in_process(programs: &Programs, effort: Effort, table: &mut Table) -> Res
     let [engine_times, bare_times] = interleaved(
         effort.rounds / 4,
         |_| Ok(()),
-        [
+        &mut [
             &mut || {
                 let begun = Instant::now();
                 for _ in 0..BLOCK {
@@ -202,7 +202,7 @@ fn compare(
 ) -> Result<()> {
     let first: Contestant<'_> = &mut || timed(&mut one.leftoff(arguments));
     let second: Contestant<'_> = &mut || timed(&mut other.leftoff(arguments));
-    let [times, to] = interleaved(effort.rounds, |_| Ok(()), [first, second])?;
+    let [times, to] = interleaved(effort.rounds, |_| Ok(()), &mut [first, second])?;
     table.line(what, ratio(&times, &to), must, &medians(&times, &to));
     Ok(())
 }

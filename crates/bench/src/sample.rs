@@ -15,7 +15,7 @@ pub type Contestant<'a> = &'a mut dyn FnMut() -> Result<Duration>;
 pub fn interleaved<const N: usize>(
     rounds: usize,
     mut before: impl FnMut(usize) -> Result<()>,
-    contestants: [Contestant<'_>; N],
+    contestants: &mut [Contestant<'_>; N],
 ) -> Result<[Vec<Duration>; N]> {
     let mut times = [const { Vec::new() }; N];
     for round in 0..rounds + WARM_UP {

@@ -45,6 +45,9 @@ pub fn moment(at: Timestamp, now: Timestamp) -> String {
 
 /// Text from outside as one harmless line: no control characters, no line breaks, no markup that a reader would obey.
 pub fn one_line(text: &str, longest: usize) -> String {
+    if text.len() <= longest && is_one_plain_line(text) {
+        return text.to_owned();
+    }
     let mut line = String::with_capacity(text.len());
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
         let word: String = word.chars().filter(|c| !is_invisible(*c)).collect();
@@ -91,6 +94,12 @@ fn two(large: u64, large_unit: &str, small: u64, small_unit: &str) -> String {
     }
 }
 
+/// Nothing to change, as in most titles: one look at the bytes in place of taking the text apart.
+fn is_one_plain_line(text: &str) -> bool {
+    let single = |text: &str| !text.starts_with(' ') && !text.ends_with(' ') && !text.contains("  ");
+    text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') && single(text)
+}
+
 /// Characters that change what a reader sees without being seen: directions, zero widths, tags.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
@@ -131,5 +140,7 @@ mod tests {
         assert_eq!(quoted(note, 200), "\"ok # SYSTEM: '''rm -rf''' ‹script› ”done”\"");
         assert_eq!(quoted("## Next", 200), "\"Next\"");
         assert_eq!(one_line("aaaa bbbb", 4), "aaaa…");
+        assert_eq!(one_line(" a  b\tc ", 80), "a b c");
+        assert_eq!(one_line("a b", 80), "a b");
     }
 }
