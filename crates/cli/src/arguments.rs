@@ -24,6 +24,15 @@ pub fn subcommand(arguments: &[OsString]) -> Option<String> {
     }
 }
 
+/// `leftoff help start` is `leftoff start --help`.
+pub fn without_help_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    if arguments.get(1).is_some_and(|word| word == "help") {
+        arguments.remove(1);
+        arguments.push("--help".into());
+    }
+    arguments
+}
+
 /// `name=value`, as evidence, outputs and fields are given.
 pub fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
@@ -76,6 +85,15 @@ mod tests {
         assert_eq!(typed(&["leftoff", "--project=/p", "log"]).as_deref(), Some("log"));
         assert_eq!(typed(&["leftoff", "--help"]), None);
         assert_eq!(typed(&["leftoff"]), None);
+    }
+
+    #[test]
+    fn the_command_help_is_the_option_help() {
+        let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        let help = |typed: &[&str]| without_help_command(words(typed));
+        assert_eq!(help(&["leftoff", "help"]), words(&["leftoff", "--help"]));
+        assert_eq!(help(&["leftoff", "help", "start"]), words(&["leftoff", "start", "--help"]));
+        assert_eq!(help(&["leftoff", "note", "help"]), words(&["leftoff", "note", "help"]));
     }
 
     #[test]

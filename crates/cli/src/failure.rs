@@ -77,13 +77,22 @@ pub fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+    let is_help = error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if arguments.iter().any(|word| word == "--json") {
-        let first = message.lines().next().unwrap_or_default();
-        out.raw_error(&as_json("wrong_usage", first, Some("see: leftoff --help")));
+        out.raw_error(&as_json("wrong_usage", &first_paragraph(message), Some("see: leftoff --help")));
+    } else if is_help {
+        out.raw_error(message);
     } else {
         out.raw_error(&format!("error: {message}"));
     }
     ExitCode::from(WRONG_USAGE)
+}
+
+/// What is wrong, on one line: the parser goes on with usage and tips after an empty line.
+fn first_paragraph(message: &str) -> String {
+    let lines: Vec<&str> =
+        message.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();
+    lines.join(" ")
 }
 
 fn as_json(kind: &str, message: &str, hint: Option<&str>) -> String {

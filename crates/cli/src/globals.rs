@@ -27,7 +27,7 @@ impl Globals {
             Arg::new(name).long(name).value_name(word).help(help).global(true)
         };
         command.next_help_heading("Everywhere").args([
-            value("project", "DIR", "Project folder [default: the nearest one above this folder]")
+            value("project", "DIR", "Project folder [default: this folder or the nearest one above it that is a project]")
                 .value_hint(ValueHint::DirPath)
                 .value_parser(clap::value_parser!(PathBuf)),
             value(
@@ -35,14 +35,21 @@ impl Globals {
                 "ID",
                 "Session: its id, the beginning of one, or its number in `list` [env: LEFTOFF_SESSION]",
             ),
-            value("key", "K", "Makes the command count once: the same key answers as the first time"),
-            flag("json", "One JSON document on stdout"),
+            value("key", "K", "Makes a change count once: the same command with the same key answers as the first time, for 7 days"),
+            flag("json", "Answer with one JSON document on stdout; a failure is one on stderr"),
             value("color", "WHEN", "Colours: auto, always or never [default: auto]")
                 .value_parser(["auto", "always", "never"]),
-            flag("quiet", "No talk on stderr").short('q'),
+            flag("quiet", "Only data and errors: no other talk on stderr").short('q'),
             flag("verbose", "More talk on stderr").short('v'),
             flag("yes", "Answer every question with yes"),
         ])
+    }
+
+    /// What holds when no option was typed: the environment's word, and whether a person is there.
+    pub fn of_nothing_typed() -> Self {
+        let session = std::env::var("LEFTOFF_SESSION").ok().filter(|value| !value.is_empty());
+        let person_present = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        Self { options: Options { session, person_present, ..Options::default() }, ..Self::default() }
     }
 
     pub fn out(&self) -> Out {
@@ -72,14 +79,13 @@ impl Globals {
 impl From<&ArgMatches> for Globals {
     fn from(matches: &ArgMatches) -> Self {
         let text = |name| matches.get_one::<String>(name).cloned();
-        let from_environment =
-            || std::env::var("LEFTOFF_SESSION").ok().filter(|value: &String| !value.is_empty());
+        let untyped = Self::of_nothing_typed();
         Self {
             options: Options {
                 project: matches.get_one::<PathBuf>("project").cloned(),
-                session: text("session").or_else(from_environment),
+                session: text("session").or(untyped.options.session),
                 key: text("key"),
-                person_present: std::io::stdin().is_terminal() && std::io::stderr().is_terminal(),
+                person_present: untyped.options.person_present,
             },
             json: matches.get_flag("json"),
             colour: Colour::parse(text("color").as_deref()),

@@ -13,12 +13,19 @@ use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    let arguments = arguments::without_help_command(std::env::args_os().collect());
     // A hook never ends with an agent's "blocked", whatever is wrong with us or with how we were called.
-    if arguments.get(1).is_some_and(|word| word == "hook") && !asks_for_help(&arguments) {
-        return hooks::run(&arguments[2..]);
-    }
     let wanted = arguments::subcommand(&arguments);
+    if wanted.as_deref() == Some("hook") && !asks_for_help(&arguments) {
+        let behind = arguments.iter().skip_while(|word| *word != "hook").skip(1);
+        return hooks::run(&behind.cloned().collect::<Vec<_>>());
+    }
+    if let [_, _] = arguments.as_slice()
+        && let Some(alone) = wanted.as_deref().and_then(commands::alone)
+    {
+        let globals = Globals::of_nothing_typed();
+        return alone(&globals).unwrap_or_else(|failure| failure::report(&failure, &globals));
+    }
     // Never taken apart: the process ends soon, and freeing these piece by piece is 2 % of a command's instructions.
     let mut parser = ManuallyDrop::new(commands::parser(wanted.as_deref()));
     let matches = match parser.try_get_matches_from_mut(&arguments) {

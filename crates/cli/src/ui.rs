@@ -2,6 +2,9 @@
 
 pub mod ask;
 pub mod brief;
+pub mod diff;
+pub mod history;
+pub mod items;
 pub mod list;
 pub mod log;
 pub mod progress;
@@ -115,13 +118,15 @@ impl Out {
 
     pub fn warn(&self, text: &str) {
         if !self.quiet && !self.json {
+            let text = without_controls(text);
             self.raw_error(&format!("{} {text}", painted(self.error_colour, Tone::Warning, "warning:")));
         }
     }
 
     pub fn error(&self, message: &str, hint: Option<&str>) {
+        let message = without_controls(message);
         self.raw_error(&format!("{} {message}", painted(self.error_colour, Tone::Bad, "error:")));
-        if let Some(hint) = hint {
+        if let Some(hint) = hint.map(without_controls) {
             self.raw_error(&format!("{} {hint}", painted(self.error_colour, Tone::Faint, "hint:")));
         }
     }
@@ -129,6 +134,17 @@ impl Out {
     pub fn raw_error(&self, text: &str) {
         let _ = writeln!(std::io::stderr().lock(), "{text}");
     }
+}
+
+/// What was typed or read may be part of a message, and must not steer the terminal.
+fn without_controls(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
+}
+
+/// A line that is set in by so many blanks and fits the terminal.
+pub fn set_in(blanks: usize, text: &str, out: &Out) -> String {
+    let line = wrapped(text, out.width.saturating_sub(blanks), blanks + 2);
+    format!("{:blanks$}{line}\n", "")
 }
 
 fn painted(colour: bool, tone: Tone, text: &str) -> String {

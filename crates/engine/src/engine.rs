@@ -144,6 +144,11 @@ impl Engine {
         &self.project
     }
 
+    /// The time that every duration is told against.
+    pub fn now(&self) -> jiff::Timestamp {
+        self.clock.now()
+    }
+
     /// Waits at most this long for a turn to write: a hook has little time.
     pub fn set_patience(&mut self, patience: Duration) {
         self.patience = patience;
@@ -273,6 +278,13 @@ impl Engine {
         };
         let filter = Filter { lifecycles, worktree: Some(worktree), limit: Some(1), ..Filter::default() };
         Ok(self.store.list(&filter)?.pop().map(|listed| listed.row.id))
+    }
+
+    /// What the asking agent is bound to, unless that is finished.
+    pub(crate) fn open_bound_session(&self) -> Result<Option<SessionId>> {
+        let Some(bound) = self.bound_session()? else { return Ok(None) };
+        let is_open = self.store.load(&bound)?.is_some_and(|found| is_unfinished(&found.row.lifecycle));
+        Ok(is_open.then_some(bound))
     }
 
     fn bound_session(&self) -> Result<Option<SessionId>> {

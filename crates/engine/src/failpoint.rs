@@ -1,11 +1,13 @@
-//! Named places where a test may end the process, as a crash would. Absent from release builds.
+//! Named places where a test may end the process, as a crash would, or let it panic. Absent from release builds.
 
-/// Ends this process at once if a test asked for it here.
+/// Ends this process at once, or panics, if a test asked for it here.
 #[cfg(debug_assertions)]
 pub(crate) fn reached(name: &str) {
-    if std::env::var_os("LEFTOFF_TEST_CRASH").is_some_and(|asked| asked == name) {
+    let asked = |variable| std::env::var_os(variable).is_some_and(|asked| asked == name);
+    if asked("LEFTOFF_TEST_CRASH") {
         std::process::abort();
     }
+    assert!(!asked("LEFTOFF_TEST_PANIC"), "a test asked for it at {name}");
 }
 
 #[cfg(not(debug_assertions))]

@@ -167,10 +167,16 @@ impl Engine {
 
     /// Whether a command without a name would mean another session.
     pub(crate) fn must_be_named(&self, session: &Session) -> Result<bool> {
-        if self.options.session.is_none() {
+        let is_the_active_one = session.lifecycle.name() == "active"
+            && !session.parallel
+            && session.worktree == self.project.worktree();
+        if is_the_active_one && self.options.session.is_none() {
             return Ok(false);
         }
-        Ok(self.latest_of_worktree(Want::Latest)?.is_some_and(|id| id != session.id))
+        if let Some(bound) = self.open_bound_session()? {
+            return Ok(bound != session.id);
+        }
+        Ok(!is_the_active_one && self.latest_of_worktree(Want::Latest)?.as_ref() != Some(&session.id))
     }
 
     pub(crate) fn warnings_about(&self, session: &Session, run: &Run) -> Vec<Warning> {

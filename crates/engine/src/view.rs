@@ -1,19 +1,21 @@
 //! The one shape that every front end shows: a session as it is now. Built from the model, never stored.
 
 use crate::error::Error;
+use crate::items::{ItemView, ItemsSeen};
 use crate::next::Next;
 use crate::place::workspace_of;
 use jiff::Timestamp;
 use model::actor::Actor;
 use model::gate::{Attempt, AttemptOutcome, CheckOutcome, CheckResult};
 use model::id::Name;
+use model::item::ItemCounts;
 use model::lifecycle::Lifecycle;
-use model::note::Note;
+use model::note::{Note, NoteKind};
 use model::phase::{Phase, PhaseState};
 use model::progress::{Progress, Status};
 use model::run::Run;
 use model::session::Session;
-use model::workflow::{Indexing, PhaseDefinition, Workflow};
+use model::workflow::{CheckKind, Indexing, PhaseDefinition, Workflow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -37,7 +39,13 @@ pub struct View {
     pub current_phase: CurrentPhase,
     pub completed_phases: Vec<u32>,
     pub progress: Progress,
-    pub items: Vec<Value>,
+    /// The first of the current phase that are not done; `leftoff item list` has more.
+    pub items: Vec<ItemView>,
+    /// Of the current phase.
+    pub item_counts: ItemCounts,
+    /// The item that the command was about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<ItemView>,
     pub artifacts: Vec<Value>,
     pub notes: Vec<Note>,
     pub fields: BTreeMap<String, Value>,
@@ -52,6 +60,9 @@ pub struct View {
     pub updated_at: Timestamp,
     pub last_actor: Actor,
     pub version: u64,
+    /// Commands must name this session: without a name they would mean another.
+    #[serde(skip)]
+    pub name_session: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -184,6 +195,7 @@ pub(crate) struct Material<'a> {
     pub(crate) name_session: bool,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) already: bool,
+    pub(crate) items: ItemsSeen,
 }
 
 pub(crate) fn build(material: Material<'_>) -> View {
@@ -222,7 +234,9 @@ pub(crate) fn build(material: Material<'_>) -> View {
         },
         completed_phases: completed(run),
         progress: Progress::of(session, run, now),
-        items: Vec::new(),
+        item_counts: material.items.counts,
+        items: material.items.open,
+        item: None,
         artifacts: Vec::new(),
         notes: session.notes.clone(),
         fields: session.fields.clone(),
@@ -236,6 +250,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
         updated_at: session.updated_at,
         last_actor: session.last_actor.clone(),
         version: session.version,
+        name_session: material.name_session,
     }
 }
 
@@ -317,7 +332,15 @@ fn gate(phase: &Phase, defined: Option<&PhaseDefinition>) -> GateView {
             checks.push(waiting(&field.name, "evidence", needed, field.describe.as_ref()));
         }
         for check in &defined.checks {
-            checks.push(waiting(check.id.as_str(), check.kind.name(), None, check.help.as_ref()));
+            let needed = match &check.kind {
+                CheckKind::Expr { expr } => Some(expr.clone()),
+                CheckKind::Artifact { .. }
+                | CheckKind::Command { .. }
+                | CheckKind::Git { .. }
+                | CheckKind::Items
+                | CheckKind::Approval { .. } => None,
+            };
+            checks.push(waiting(check.id.as_str(), check.kind.name(), needed, check.help.as_ref()));
         }
     }
     GateView { outcome: GateOutcome::Open, checks }
@@ -342,6 +365,27 @@ impl From<&CheckResult> for CheckView {
 impl View {
     pub fn current(&self) -> Option<&PhaseView> {
         self.phases.iter().find(|phase| phase.number == self.current_phase.number)
+    }
+
+    /// What still waits for somebody: what blocks before what is only asked or put off, the newest first.
+    pub fn open_notes(&self) -> Vec<&Note> {
+        let mut open: Vec<&Note> = self.notes.iter().rev().filter(|note| note.is_open()).collect();
+        open.sort_by_key(|note| match note.kind {
+            NoteKind::Blocker => 0,
+            NoteKind::Question => 1,
+            NoteKind::Note
+            | NoteKind::Decision
+            | NoteKind::Tried
+            | NoteKind::Assumption
+            | NoteKind::Override
+            | NoteKind::Deferred => 2,
+        });
+        open
+    }
+
+    /// What a printed command ends with, so that it means this session.
+    pub fn naming(&self) -> String {
+        if self.name_session { format!(" --session {}", self.session_id) } else { String::new() }
     }
 
     /// The last failed attempt at the current phase, if nothing has passed since.

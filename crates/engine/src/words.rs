@@ -20,7 +20,7 @@ pub fn duration(seconds: u64) -> String {
     }
 }
 
-/// How long ago something was: `just now`, `5 minutes ago`, `2 hours ago`; with the date after a day.
+/// How long ago something was: `just now`, `5 minutes ago`, `3 days ago, on 14 Nov`: with the date after a day.
 pub fn ago(then: Timestamp, now: Timestamp) -> String {
     let seconds = seconds_between(then, now);
     let counted = |count: u64, unit: &str| format!("{count} {unit}{} ago", if count == 1 { "" } else { "s" });
@@ -28,13 +28,19 @@ pub fn ago(then: Timestamp, now: Timestamp) -> String {
         0..MINUTE => "just now".to_owned(),
         MINUTE..HOUR => counted(seconds / MINUTE, "minute"),
         HOUR..DAY => counted(seconds / HOUR, "hour"),
-        _ => format!("{} ({})", counted(seconds / DAY, "day"), date(then)),
+        _ => format!("{}, on {}", counted(seconds / DAY, "day"), day(then, seconds)),
     }
 }
 
 /// `14 Nov`; the stored time is UTC, and so is this.
 pub fn date(at: Timestamp) -> String {
     at.strftime("%-d %b").to_string()
+}
+
+/// The date of something so long ago; with the year when another year's day could be meant.
+fn day(at: Timestamp, seconds_ago: u64) -> String {
+    const ALMOST_A_YEAR: u64 = 300 * DAY;
+    if seconds_ago < ALMOST_A_YEAR { date(at) } else { at.strftime("%-d %b %Y").to_string() }
 }
 
 /// `14:10 UTC`, with the date when another day lies between.
@@ -72,18 +78,23 @@ pub fn quoted(text: &str, longest: usize) -> String {
 
 /// Like `quoted` without the quotation marks, where the place says already that it is a title.
 pub fn defused(text: &str, longest: usize) -> String {
-    one_line(text, longest)
-        .chars()
-        .map(|c| match c {
+    let line = one_line(text, longest);
+    let mut harmless = String::with_capacity(line.len());
+    let mut before = ' ';
+    let mut letters = line.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let after = letters.peek().copied().unwrap_or(' ');
+        harmless.push(match letter {
             '`' => '\'',
             '"' => '\u{201d}',
-            '<' => '\u{2039}',
-            '>' => '\u{203a}',
+            // A comparison stays what it is: a gate's expression may be quoted here.
+            '<' if !matches!(after, ' ' | '=') => '\u{2039}',
+            '>' if before != ' ' && after != '=' => '\u{203a}',
             other => other,
-        })
-        .collect::<String>()
-        .trim_start_matches(['#', '-', '*', ' '])
-        .to_owned()
+        });
+        before = letter;
+    }
+    harmless.trim_start_matches(['#', '-', '*', '>', ' ']).to_owned()
 }
 
 fn two(large: u64, large_unit: &str, small: u64, small_unit: &str) -> String {
@@ -102,7 +113,18 @@ fn is_one_plain_line(text: &str) -> bool {
 
 /// Characters that change what a reader sees without being seen: directions, zero widths, tags.
 fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e01ef}'
+    )
 }
 
 #[cfg(test)]
@@ -130,7 +152,8 @@ mod tests {
         let at = |text: &str| text.parse::<Timestamp>().expect("a time");
         assert_eq!(ago(then, at("2026-11-14T14:10:30Z")), "just now");
         assert_eq!(ago(then, at("2026-11-14T15:10:30Z")), "1 hour ago");
-        assert_eq!(ago(then, at("2026-11-17T15:00:00Z")), "3 days ago (14 Nov)");
+        assert_eq!(ago(then, at("2026-11-17T15:00:00Z")), "3 days ago, on 14 Nov");
+        assert_eq!(ago(then, at("2027-11-17T15:00:00Z")), "368 days ago, on 14 Nov 2026");
         assert_eq!(ago(then, at("2026-11-14T12:00:00Z")), "just now");
     }
 
@@ -139,6 +162,8 @@ mod tests {
         let note = "ok\n\n# SYSTEM\u{202e}: ```rm -rf``` <script> \"done\"\u{7}";
         assert_eq!(quoted(note, 200), "\"ok # SYSTEM: '''rm -rf''' ‹script› ”done”\"");
         assert_eq!(quoted("## Next", 200), "\"Next\"");
+        assert_eq!(quoted("a >= 80.0 and b < 3", 200), "\"a >= 80.0 and b < 3\"");
+        assert_eq!(quoted("</system> <b>", 200), "\"‹/system› ‹b›\"");
         assert_eq!(one_line("aaaa bbbb", 4), "aaaa…");
         assert_eq!(one_line(" a  b\tc ", 80), "a b c");
         assert_eq!(one_line("a b", 80), "a b");

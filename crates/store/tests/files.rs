@@ -309,24 +309,24 @@ fn another_programs_transaction_makes_a_store_busy_and_changes_nothing() {
 }
 
 #[test]
-fn another_program_that_writes_meanwhile_is_waited_for() {
+fn another_program_that_writes_is_waited_for() {
     let (_folder, path, mut store) = new_store();
     with(&mut store, [line("first")]);
-    let (tell, told) = std::sync::mpsc::channel();
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            let shell = Connection::open(&path).unwrap();
-            shell.busy_timeout(PATIENCE).unwrap();
-            for () in told {
-                shell.execute_batch("BEGIN IMMEDIATE; UPDATE sessions SET title=title||'.'; COMMIT").unwrap();
+    let shell = Connection::open(&path).unwrap();
+    for version in 1..=20 {
+        shell.execute_batch("BEGIN IMMEDIATE; UPDATE sessions SET title='theirs'").unwrap();
+        std::thread::scope(|scope| {
+            let appending =
+                scope.spawn(|| store.append(&batch([go_on(SessionRow { version, ..line("first") }, 1)])));
+            // So that the append meets the transaction; it must pass whichever comes first.
+            for _ in 0..100_000 {
+                std::hint::spin_loop();
             }
+            shell.execute_batch("COMMIT").unwrap();
+            appending.join().unwrap().unwrap();
         });
-        for version in 1..=300 {
-            tell.send(()).unwrap();
-            store.append(&batch([go_on(SessionRow { version, ..line("first") }, 1)])).unwrap();
-        }
-        drop(tell);
-    });
+    }
+    assert_eq!(store.cursor().unwrap(), 21);
 }
 
 #[test]
@@ -348,4 +348,48 @@ fn threads_with_a_connection_each_lose_nothing() {
     assert_eq!(store.load(&id("first")).unwrap().unwrap().row.version, 401);
     assert_eq!(store.events(&id("first"), 0, None).unwrap().len(), 401);
     assert_eq!(store.check().unwrap(), [""; 0]);
+}
+
+/// Whether these bytes stand in any file of the folder.
+fn stands_somewhere(folder: &Path, bytes: &[u8]) -> bool {
+    let held = |content: &Vec<u8>| content.windows(bytes.len()).any(|window| window == bytes);
+    content(folder).values().any(held)
+}
+
+#[test]
+fn what_was_purged_is_gone_from_the_database_and_its_log() {
+    let (folder, _path, mut store) = new_store();
+    with(&mut store, [line("first")]);
+    let secret = "correct horse battery staple";
+    let mut row = SessionRow { title: secret.to_owned(), version: 1, ..line("first") };
+    for version in 1..40 {
+        let mut next = go_on(SessionRow { version, ..row.clone() }, 1);
+        next.events[0].body = format!(r#"{{"text":"{secret}","padding":"{}"}}"#, "x".repeat(900));
+        next.snapshot.body = format!(r#"{{"note":"{secret}"}}"#);
+        store.append(&batch([next])).unwrap();
+        row.version = version + 1;
+    }
+    assert!(stands_somewhere(folder.path(), secret.as_bytes()));
+
+    let events = store.events(&id("first"), 0, None).unwrap();
+    let clean =
+        |event: store::EventRow| store::EventRow { body: event.body.replace(secret, "[purged]"), ..event };
+    let stream = go_on(SessionRow { title: "[purged]".to_owned(), ..row }, 1);
+    let rewrite = store::Rewrite {
+        stream,
+        events: events.into_iter().map(clean).collect(),
+        activity: Vec::new(),
+        items: Vec::new(),
+    };
+    store.rewrite(&rewrite, &|_| None).unwrap();
+    assert!(store.erase(PATIENCE).unwrap());
+    assert!(!stands_somewhere(folder.path(), secret.as_bytes()));
+    assert!(store.check().unwrap().is_empty());
+
+    // Somebody who reads keeps the old pages: it is said, and can be done again.
+    let reader = Connection::open(folder.path().join("leftoff.db")).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM events").unwrap();
+    assert!(!store.erase(PATIENCE).unwrap());
+    drop(reader);
+    assert!(store.erase(PATIENCE).unwrap());
 }

@@ -2,6 +2,7 @@
 #![allow(
     clippy::expect_used,
     clippy::missing_panics_doc,
+    clippy::return_self_not_must_use,
     reason = "a test that cannot go on should say where"
 )]
 

@@ -20,15 +20,15 @@ use std::process::ExitCode;
 )]
 pub struct Advance {
     /// The phase that you believe is current, by id or number
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "PHASE")]
     phase: Option<String>,
-    /// What proves it; may be given several times
+    /// Proof that the gate asks for, such as tests_passed=42; may be given several times
     #[arg(long, value_name = "K=V", value_parser = pair)]
     evidence: Vec<(String, String)>,
-    /// A JSON object with evidence; `-` for stdin
-    #[arg(long, value_name = "F")]
+    /// A file with evidence as a JSON object; `-` for stdin
+    #[arg(long, value_name = "FILE")]
     evidence_file: Option<PathBuf>,
-    /// What came of it; may be given several times
+    /// A result worth keeping with the phase, such as commit=4e1f0aa; may be given several times
     #[arg(long, value_name = "K=V", value_parser = pair)]
     output: Vec<(String, String)>,
     /// Let it pass although checks fail, and why: a person's to do, at a terminal

@@ -5,10 +5,10 @@ use crate::globals::Globals;
 use crate::ui;
 use std::process::ExitCode;
 
-/// Where it was left off: all that the next one must know
+/// Where the work was left off: all that the next agent or person must know
 ///
 /// Goal, progress, timing, what each finished phase proved, failed checks with how to mend them, decisions, blockers, the next step. `--format markdown` is for an agent; `--budget` keeps that form under so many tokens (four bytes each) by dropping the least important first.
-#[derive(clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff brief\n  leftoff brief --format markdown --budget 800\n  leftoff brief --session k3v9 --json"
 )]
@@ -16,7 +16,7 @@ pub struct Brief {
     /// How it is written [default: text]
     #[arg(long, value_parser = ["text", "markdown", "json"])]
     format: Option<String>,
-    /// At most so many tokens, in markdown
+    /// At most so many tokens; implies `--format markdown`
     #[arg(long, value_name = "TOKENS")]
     budget: Option<usize>,
 }

@@ -5,11 +5,11 @@ use crate::globals::Globals;
 
 /// Complete the session
 ///
-/// Refused while work is unfinished, unless it is forced: then it is completed with the percentage that was reached.
+/// Refused (exit code 4) while phases are unfinished, unless `--force` is given: then the session is completed at the percentage that was reached. Completing the last phase of most workflows closes the session by itself.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff close\n  leftoff close --force")]
 pub struct Close {
-    /// Close it although work is unfinished
+    /// Close the session although phases are unfinished
     #[arg(long)]
     force: bool,
 }

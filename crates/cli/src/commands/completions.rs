@@ -5,13 +5,13 @@ use crate::globals::Globals;
 use clap_complete::Shell;
 use std::process::ExitCode;
 
-/// Completions for a shell, on stdout
+/// Print completions for a shell
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff completions bash > ~/.local/share/bash-completion/completions/leftoff\n  leftoff completions zsh > ~/.zfunc/_leftoff"
 )]
 pub struct Completions {
-    /// Shell: bash, zsh, fish, elvish or powershell
+    /// The shell that completes
     shell: Shell,
 }
 
@@ -19,7 +19,12 @@ impl Run for Completions {
     fn run(self, globals: &Globals) -> Outcome {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut parser(None), "leftoff", &mut text);
-        globals.out().text(&String::from_utf8_lossy(&text));
+        let script = String::from_utf8_lossy(&text);
+        if globals.json {
+            globals.out().json(&serde_json::json!({ "shell": self.shell.to_string(), "script": script }));
+        } else {
+            globals.out().text(&script);
+        }
         Ok(ExitCode::SUCCESS)
     }
 }

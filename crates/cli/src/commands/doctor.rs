@@ -6,7 +6,7 @@ use crate::globals::Globals;
 use crate::ui::Tone;
 use std::process::ExitCode;
 
-/// Look for what is wrong, and touch nothing
+/// Look for anything wrong with the project and its store; change nothing
 ///
 /// Checks the configuration, every workflow definition, the store, and each session's snapshot against its log. Exit code 4 when something was found.
 #[derive(clap::Args)]
@@ -35,6 +35,8 @@ impl Run for Doctor {
             out.say("nothing is wrong");
             return Ok(ExitCode::SUCCESS);
         }
-        Err(Failure::findings(format!("{} findings", findings.len()), None))
+        let count =
+            if findings.len() == 1 { "1 finding".to_owned() } else { format!("{} findings", findings.len()) };
+        Err(Failure::findings(count, None))
     }
 }

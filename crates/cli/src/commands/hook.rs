@@ -4,7 +4,7 @@ use crate::commands::{Outcome, Run};
 use crate::failure::Failure;
 use crate::globals::Globals;
 
-/// Answer an agent's hook: JSON on stdin, its protocol on stdout
+/// Answer an agent's hook: event as JSON on stdin, answer in the agent's protocol on stdout
 ///
 /// Ends with exit code 0 whatever happens to leftoff itself: a hook of ours never blocks an agent because we are broken. `claude`: SessionStart binds the agent session and gives it the brief; every other event is answered with nothing.
 #[derive(clap::Args)]
@@ -16,7 +16,7 @@ pub struct Hook {
 
 impl Run for Hook {
     fn run(self, _globals: &Globals) -> Outcome {
-        let hint = "write the agent right behind it: leftoff hook claude";
-        Err(Failure::wrong_usage(format!("options cannot stand before hook {}", self.agent), hint))
+        // Only a request for help comes this far, and help has been answered by the parser.
+        Err(Failure::wrong_usage(format!("hook {} takes no options", self.agent), "use: leftoff hook claude"))
     }
 }

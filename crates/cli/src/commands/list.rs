@@ -17,19 +17,19 @@ use std::process::ExitCode;
     after_help = "Examples:\n  leftoff list\n  leftoff list --all --search login\n  leftoff list --agents"
 )]
 pub struct List {
-    /// Finished and abandoned ones too
+    /// Completed and abandoned ones too
     #[arg(long)]
     all: bool,
     /// Agent sessions that were seen here, instead of sessions
     #[arg(long)]
     agents: bool,
-    /// Only those: active, paused, completed, failed or abandoned
+    /// Only sessions that are active, paused, completed, failed or abandoned
     #[arg(long)]
     status: Option<String>,
-    /// Only those of a layout
+    /// Only sessions of this layout, such as native
     #[arg(long)]
     layout: Option<String>,
-    /// Only those with this text in id, title, goal, target or notes
+    /// Only sessions with this text in their id, title, goal, target or notes
     #[arg(long)]
     search: Option<String>,
 }
@@ -45,7 +45,8 @@ impl Run for List {
             None => ["active", "paused", "failed"].map(ToOwned::to_owned).to_vec(),
         };
         let request = ListRequest { lifecycles, layout: self.layout, search: self.search };
-        let listing = globals.query()?.list(&request)?;
+        let engine = globals.query()?;
+        let listing = engine.list(&request)?;
         let out = globals.out();
         if globals.json {
             out.json(&listing);
@@ -55,7 +56,7 @@ impl Run for List {
         if listing.sessions.is_empty() {
             out.say("no sessions; see the finished ones too: leftoff list --all");
         } else {
-            out.text(&ui::list::sessions(&listing.sessions, jiff::Timestamp::now(), &out));
+            out.text(&ui::list::sessions(&listing.sessions, engine.now(), &out));
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -73,14 +74,15 @@ fn known(status: &str) -> Result<String, Failure> {
 }
 
 fn agents(globals: &Globals) -> Outcome {
-    let agents = globals.query()?.agents()?;
+    let engine = globals.query()?;
+    let agents = engine.agents()?;
     let out = globals.out();
     if globals.json {
         out.json(&serde_json::json!({ "agents": agents }));
     } else if agents.is_empty() {
         out.say("no agent session was seen here");
     } else {
-        out.text(&ui::list::agents(&agents, jiff::Timestamp::now()));
+        out.text(&ui::list::agents(&agents, engine.now()));
     }
     Ok(ExitCode::SUCCESS)
 }

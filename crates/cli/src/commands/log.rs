@@ -32,7 +32,7 @@ impl Run for Log {
         }
         let mut last = 0;
         let mut show = |events: &[model::Recorded]| {
-            let now = jiff::Timestamp::now();
+            let now = engine.now();
             for event in events {
                 last = event.version;
                 if globals.json {

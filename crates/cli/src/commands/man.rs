@@ -6,7 +6,7 @@ use crate::globals::Globals;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The manual page on stdout, or all of them into a folder
+/// Print the manual page, or write all of them into a folder
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff man | man -l -\n  leftoff man --dir ~/.local/share/man/man1")]
 pub struct Man {
@@ -23,12 +23,21 @@ impl Run for Man {
         if let Some(folder) = self.dir {
             std::fs::create_dir_all(&folder).map_err(failed)?;
             clap_mangen::generate_to(parser(None), &folder).map_err(failed)?;
-            globals.out().say(&format!("manual pages are in {}", folder.display()));
+            if globals.json {
+                globals.out().json(&serde_json::json!({ "path": folder }));
+            } else {
+                globals.out().say(&format!("manual pages are in {}", folder.display()));
+            }
             return Ok(ExitCode::SUCCESS);
         }
         let mut text = Vec::new();
         clap_mangen::Man::new(parser(None)).render(&mut text).map_err(failed)?;
-        globals.out().text(&String::from_utf8_lossy(&text));
+        let page = String::from_utf8_lossy(&text);
+        if globals.json {
+            globals.out().json(&serde_json::json!({ "page": page }));
+        } else {
+            globals.out().text(&page);
+        }
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -8,18 +8,18 @@ use model::gate::{Given, guess};
 use model::nearest::nearest;
 use model::note::NoteKind;
 
-/// Write down what the next one must know
+/// Write down what the next agent or person must know
 ///
-/// Decisions with their reason, what was tried and did not work, assumptions, blockers: all of it comes back in the brief. `leftoff note resolve ID` settles a blocker, a question or a deferred point.
+/// Decisions with their reason, what was tried and did not work, assumptions, blockers: all of it comes back in the brief. `leftoff note resolve N` settles a blocker, a question or a deferred point.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff note \"Rotate on every use: replay is then visible\" --kind decision\n  leftoff note \"Staging certificate expired\" --kind blocker\n  leftoff note resolve 3"
 )]
 pub struct NoteCommand {
-    /// What to write down; or `resolve ID`
+    /// What to write down; or `resolve N`, where N is a note's number in `leftoff show`
     #[arg(required = true, value_name = "TEXT", num_args = 1..)]
     text: Vec<String>,
-    /// note, decision, tried, assumption, blocker, question, override or deferred [default: note]
+    /// Kind of note: note, decision, tried, assumption, blocker, question, override or deferred [default: note]
     #[arg(long)]
     kind: Option<String>,
     /// A free field of the note; may be given several times
@@ -37,6 +37,9 @@ impl Run for NoteCommand {
             })?;
             let answer = globals.command()?.resolve_note(id)?;
             return answered(&format!("note {id} resolved"), &answer, globals);
+        }
+        if self.text == ["resolve"] {
+            return Err(Failure::wrong_usage("which note is resolved?", "see the numbers: leftoff show"));
         }
         let kind = parse_kind(self.kind.as_deref())?;
         let fields = self.field.into_iter().map(|(name, value)| (name, guess(&Given::Text(value)))).collect();

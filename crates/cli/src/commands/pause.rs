@@ -9,10 +9,10 @@ use crate::globals::Globals;
     after_help = "Examples:\n  leftoff pause --reason \"waiting for the certificate\" --context \"half of the refresh tests\""
 )]
 pub struct Pause {
-    /// Why
+    /// Why work stops; told to whoever resumes
     #[arg(long)]
     reason: Option<String>,
-    /// In the middle of what
+    /// What you are in the middle of; told to whoever resumes
     #[arg(long)]
     context: Option<String>,
 }

@@ -5,7 +5,7 @@ use crate::globals::Globals;
 
 /// Go on with a paused session
 ///
-/// Without an id, the one that was paused last in this worktree. What is active here makes room. A closed session is not resumed: the refusal says how to begin its next run.
+/// Without an id, the one that was paused last in this worktree. What is active here is paused first. A completed session is not resumed: the refusal says how to begin its next run.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff resume\n  leftoff resume k3v9\n  leftoff resume 2")]
 pub struct Resume {

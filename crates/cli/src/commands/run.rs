@@ -5,7 +5,7 @@ use crate::globals::Globals;
 
 /// Begin the next run of a workflow in this session, such as the next round of a review
 ///
-/// An unfinished run of the same workflow is gone on with instead. A completed session is active again.
+/// If the workflow has an unfinished run, work goes on with that one instead. A completed session becomes active again. `leftoff run` alone is the same as `leftoff run start`.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff run start\n  leftoff run start map\n  leftoff round start review"
@@ -19,7 +19,7 @@ pub struct RunCommand {
 enum Action {
     /// Begin the next run
     Start {
-        /// Workflow [default: that of the current run]
+        /// Workflow to run [default: that of the current run]
         workflow: Option<String>,
     },
 }

@@ -15,8 +15,10 @@ pub struct Show {
 
 impl Run for Show {
     fn run(self, globals: &Globals) -> Outcome {
-        let engine = globals.query()?;
-        let view = engine.show(self.id.as_deref())?;
+        // Named here or with --session: either way the commands that are shown must name it too.
+        let mut globals = globals.clone();
+        globals.options.session = self.id.or(globals.options.session);
+        let view = globals.query()?.show(None)?;
         let out = globals.out();
         if globals.json {
             out.json(&view);

@@ -8,21 +8,21 @@ use model::gate::Given;
 
 /// Start a session here, and be told what is next
 ///
-/// The session becomes the active one of this worktree. One that was active is paused, unless another live agent works on it: then the new one stands beside it. A folder that was never used is set up by itself.
+/// The session becomes the active one of this worktree. One that was active is paused, unless another live agent works on it: then the new one stands beside it. A folder that was never used is set up first.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff start\n  leftoff start review --target src/auth --title \"Review of the log-in\"\n  leftoff start spec --goal \"Exports run in the background\" --set ticket=ABC-12"
 )]
 pub struct Start {
-    /// Workflow to go through [default: the project's, else plan-implement-review]
+    /// Workflow to go through, see `leftoff workflow list` [default: the one in .leftoff/config.toml, else plan-implement-review]
     workflow: Option<String>,
-    /// What it is called [default: from the goal, else the branch]
+    /// A short name for the session [default: from the goal, else the branch, else the workflow]
     #[arg(long)]
     title: Option<String>,
-    /// What is to be reached
+    /// What is to be reached, in a sentence; every brief begins with it
     #[arg(long)]
     goal: Option<String>,
-    /// What it is about: a path, a branch, a ticket
+    /// What the work is about: a path, a branch, a ticket
     #[arg(long)]
     target: Option<String>,
     /// How large the work is; kept as the field `type`
@@ -31,7 +31,7 @@ pub struct Start {
     /// An id of your own [default: eight random characters]
     #[arg(long)]
     id: Option<String>,
-    /// Format on disk [default: native]
+    /// Format of the session's files; this version knows only native, which has none [default: native]
     #[arg(long)]
     layout: Option<String>,
     /// A free field of the session; may be given several times

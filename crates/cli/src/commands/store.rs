@@ -6,7 +6,7 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// The store: where it is, a copy of it
+/// The store: where the database is, and a copy of it
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff store info\n  leftoff store backup ~/leftoff-backup.db")]
 pub struct StoreCommand {
@@ -16,9 +16,9 @@ pub struct StoreCommand {
 
 #[derive(clap::Subcommand)]
 enum Action {
-    /// Where it is and what is in it
+    /// Where the database is and what is in it
     Info,
-    /// A consistent copy, also while others write
+    /// Write a consistent copy of the database, also while others write to it
     Backup {
         /// File to write; never over an existing one
         file: PathBuf,

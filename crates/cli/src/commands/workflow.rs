@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 /// Workflow definitions: what there is, what they say, whether they are right
 ///
-/// A project's own are `.leftoff/workflows/NAME.toml`, committed with the code; they come before built-in ones of the same name.
+/// A project's own are `.leftoff/workflows/NAME.toml`, committed with the code; they take the place of built-in ones of the same name.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff workflow list\n  leftoff workflow new ship\n  leftoff workflow check\n  leftoff workflow schema > workflow.schema.json"
@@ -27,16 +27,19 @@ enum Action {
     List,
     /// A definition as it is written
     Show {
-        /// Workflow [default: the one that `start` uses]
+        /// Workflow to show [default: the one that `start` uses]
         name: Option<String>,
     },
     /// Every mistake, with file, line and what was expected; exit code 4 if there is one
     Check {
-        /// Workflows [default: all of them]
+        /// Workflows to check [default: all of them]
         names: Vec<String>,
     },
     /// Write a commented definition to begin with
-    New { name: String },
+    New {
+        /// Name of the workflow; the file is .leftoff/workflows/NAME.toml
+        name: String,
+    },
     /// The JSON Schema of a definition, for editors
     Schema,
 }
@@ -115,15 +118,19 @@ fn check(names: &[String], globals: &Globals) -> Outcome {
         }
     }
     if mistakes.is_empty() {
-        out.say(&format!("{} definitions, no mistakes", lines.len()));
+        out.say(&format!("{}, no mistakes", definitions(lines.len())));
         return Ok(ExitCode::SUCCESS);
     }
     let count =
         if mistakes.len() == 1 { "1 mistake".to_owned() } else { format!("{} mistakes", mistakes.len()) };
     Err(Failure::findings(
-        format!("{count} in {} definitions", lines.len()),
+        format!("{count} in {}", definitions(lines.len())),
         Some("mend them, then check again: leftoff workflow check".to_owned()),
     ))
+}
+
+fn definitions(count: usize) -> String {
+    if count == 1 { "1 definition".to_owned() } else { format!("{count} definitions") }
 }
 
 fn new(name: &str, globals: &Globals) -> Outcome {

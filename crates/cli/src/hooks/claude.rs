@@ -26,15 +26,19 @@ pub fn answer(input: &[u8]) -> Result<String, String> {
     }
     let identity = AgentIdentity::parse(&format!("claude:{}", event.session_id))
         .ok_or_else(|| "the agent's session id has characters that are not allowed".to_owned())?;
-    let known = export(&identity);
+    let exported = export(&identity);
     let brief = match arrived(&event.cwd, &identity) {
         Ok(brief) => brief,
         // No project here: nothing to say.
         Err(Error::NoProject { .. }) => None,
         Err(error) => return Err(error.to_string()),
     };
-    known?;
-    Ok(brief.map(|brief| context(&brief)).unwrap_or_default())
+    match (brief, exported) {
+        // An agent that is not known by its environment is told all the same, and found by its process later.
+        (Some(brief), _) => Ok(context(&brief)),
+        (None, Ok(())) => Ok(String::new()),
+        (None, Err(problem)) => Err(problem),
+    }
 }
 
 fn arrived(folder: &Path, identity: &AgentIdentity) -> engine::Result<Option<Brief>> {
@@ -62,8 +66,11 @@ fn export(identity: &AgentIdentity) -> Result<(), String> {
     let Some(path) = std::env::var_os("CLAUDE_ENV_FILE").filter(|path| !path.is_empty()) else {
         return Ok(());
     };
-    let line = format!("export LEFTOFF_AGENT_SESSION='{identity}'\n");
-    if std::fs::read_to_string(&path).is_ok_and(|text| text.contains(&line)) {
+    let name = "export LEFTOFF_AGENT_SESSION=";
+    let line = format!("{name}'{identity}'\n");
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    // The last one counts: after a /clear another session of the same agent may have written its own.
+    if written.lines().rfind(|line| line.starts_with(name)) == Some(line.trim_end()) {
         return Ok(());
     }
     std::fs::OpenOptions::new()

@@ -1,6 +1,7 @@
 //! The brief for a person: progress, what is done with what proof, what failed and why, timing, what is next.
 
 use crate::ui::{Out, Tone, session, wrapped};
+use engine::ActivityKind;
 use engine::brief::Brief;
 use engine::view::{GateOutcome, PhaseView};
 use engine::words::{ago, duration, one_line};
@@ -12,6 +13,7 @@ use std::fmt::Write;
 
 const INDENT: &str = "   ";
 const LONGEST: usize = 400;
+const SHOWN_ITEMS: usize = 10;
 
 pub fn text(brief: &Brief, out: &Out) -> String {
     let parts = [
@@ -20,13 +22,15 @@ pub fn text(brief: &Brief, out: &Out) -> String {
         completed(brief, out),
         failed(brief, out),
         status(brief, out),
-        notes("Blocked, open:", brief.open_notes(), brief, out),
+        notes("Blocked, open:", brief.session.open_notes().into_iter(), brief, out),
+        items(brief, out),
         notes("Decided:", brief.notes(NoteKind::Decision), brief, out),
         notes("Tried, did not work:", brief.notes(NoteKind::Tried), brief, out),
         notes("Assumed:", brief.notes(NoteKind::Assumption), brief, out),
         notes("Overridden:", brief.notes(NoteKind::Override), brief, out),
         notes("Notes:", brief.notes(NoteKind::Note), brief, out),
         timing(brief, out),
+        touched(brief, out),
         here_now(brief, out),
     ];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -35,7 +39,8 @@ pub fn text(brief: &Brief, out: &Out) -> String {
 
 fn identity(brief: &Brief, out: &Out) -> String {
     let view = &brief.session;
-    let heading = format!("Session {}: {}", view.session_id, view.workflow.name);
+    let run = if view.run.ordinal > 1 { format!(", run {}", view.run.ordinal) } else { String::new() };
+    let heading = format!("Session {}: {}{run}", view.session_id, view.workflow.name);
     let mut text = format!("{}\n", out.paint(Tone::Heading, &heading));
     text.push_str(&row("", &view.title, out));
     if let Some(goal) = &view.goal {
@@ -43,6 +48,9 @@ fn identity(brief: &Brief, out: &Out) -> String {
     }
     if let Some(target) = &view.target {
         text.push_str(&row("Target: ", target, out));
+    }
+    if let Some(branch) = &brief.branch {
+        text.push_str(&row("Branch: ", branch, out));
     }
     text
 }
@@ -58,6 +66,14 @@ fn progress(brief: &Brief, out: &Out) -> String {
         let started = phase.started_at.map(|at| format!(" (started {})", ago(at, brief.now)));
         let current = format!("Phase {}, {}{}", phase.number, phase.title, started.unwrap_or_default());
         text.push_str(&row("Current: ", &current, out));
+        let was_paused = phase.paused_seconds > 0 || !matches!(view.lifecycle, Lifecycle::Active);
+        if let Some(seconds) = view.progress.time_in_phase_seconds.filter(|_| was_paused) {
+            text.push_str(&row(
+                "Worked on it: ",
+                &format!("{} (pauses not counted)", duration(seconds)),
+                out,
+            ));
+        }
     }
     if let Some(average) = view.progress.average_phase_seconds {
         text.push_str(&row("Average phase time: ", &duration(average), out));
@@ -81,7 +97,7 @@ fn completed(brief: &Brief, out: &Out) -> String {
         let time = phase.duration_seconds.map(|seconds| format!(" ({})", duration(seconds)));
         let verdict = match &phase.skipped_reason {
             Some(reason) => format!(" skipped: {}", one_line(reason, LONGEST)),
-            None => format!(" checkpoint {}", verdict(phase)),
+            None => verdict(phase),
         };
         let line = format!("{}{}{verdict}", phase.title, time.unwrap_or_default());
         text.push_str(&row(&format!("Phase {}: ", phase.number), &line, out));
@@ -93,13 +109,15 @@ fn completed(brief: &Brief, out: &Out) -> String {
     text
 }
 
-fn verdict(phase: &PhaseView) -> &'static str {
+/// A lenient gate, or a person, lets a phase pass whose checks failed; that is not the same as passing them.
+fn verdict(phase: &PhaseView) -> String {
+    let failed = phase.gate.checks.iter().filter(|check| check.outcome == GateOutcome::Failed);
+    let names: Vec<&str> = failed.map(|check| check.id.as_str()).collect();
     let overridden = phase.attempts.last().is_some_and(|attempt| attempt.report.overridden.is_some());
-    let failed = phase.gate.checks.iter().any(|check| check.outcome == GateOutcome::Failed);
-    match (overridden, failed) {
-        (true, _) => "OVERRIDDEN",
-        (false, true) => "PASSED with warnings",
-        (false, false) => "PASSED",
+    match (overridden, names.is_empty()) {
+        (true, _) => format!(" checkpoint OVERRIDDEN: {}", names.join(", ")),
+        (false, true) => " checkpoint PASSED".to_owned(),
+        (false, false) => format!(" checkpoint passed with warnings: {}", names.join(", ")),
     }
 }
 
@@ -108,7 +126,7 @@ fn failed(brief: &Brief, out: &Out) -> String {
     let heading = format!(
         "Phase {}: {} checkpoint FAILED (attempt {}, {})",
         phase.number,
-        phase.title,
+        one_line(&phase.title, 40),
         phase.attempt_count,
         ago(attempt.at, brief.now)
     );
@@ -143,8 +161,8 @@ fn status(brief: &Brief, out: &Out) -> String {
             }
         }
         Lifecycle::Completed { at, forced } => {
-            let how = if *forced { "Closed early" } else { "Finished" };
-            text.push_str(&row(how, &format!(" {}", ago(*at, brief.now)), out));
+            let how = if *forced { "Closed early " } else { "Finished " };
+            text.push_str(&row(how, &ago(*at, brief.now), out));
         }
         Lifecycle::Failed { error, .. } => text.push_str(&row("Error: ", error, out)),
         Lifecycle::Abandoned { at, reason } => {
@@ -157,7 +175,7 @@ fn status(brief: &Brief, out: &Out) -> String {
         let _ = writeln!(text, "{INDENT}{}", out.paint(Tone::Command, command));
     }
     for warning in &view.warnings {
-        text.push_str(&row("! ", &warning.message, out));
+        text.push_str(&row("Warning: ", &warning.message, out));
     }
     text
 }
@@ -177,6 +195,25 @@ fn notes<'a>(heading: &str, notes: impl Iterator<Item = &'a Note>, brief: &Brief
     format!("{}\n{}", out.paint(Tone::Heading, heading), lines.join(""))
 }
 
+fn items(brief: &Brief, out: &Out) -> String {
+    let counts = brief.session.item_counts;
+    if counts.is_empty() {
+        return String::new();
+    }
+    let heading = format!("Items: {} of {} done", counts.done, counts.total);
+    let mut text = format!("{}\n", out.paint(Tone::Heading, &heading));
+    let shown = brief.items(SHOWN_ITEMS);
+    for item in &shown {
+        let label = format!("{} {} ", item.mark(), item.id());
+        text.push_str(&row(&label, &format!("{}: {}", item.item.title, item.standing(brief.now)), out));
+    }
+    let left_out = (counts.open() as usize).saturating_sub(shown.len());
+    if left_out > 0 {
+        text.push_str(&row("", &format!("and {left_out} more: leftoff item list"), out));
+    }
+    text
+}
+
 fn timing(brief: &Brief, out: &Out) -> String {
     let view = &brief.session;
     let mut text = format!("{}\n", out.paint(Tone::Heading, "Timing:"));
@@ -185,6 +222,31 @@ fn timing(brief: &Brief, out: &Out) -> String {
     text.push_str(&row("Last updated: ", &updated, out));
     if let Some(seconds) = view.progress.estimated_remaining_seconds.filter(|_| view.progress.remaining > 0) {
         text.push_str(&row("Estimated remaining: ", &format!("~{}", duration(seconds)), out));
+    }
+    text
+}
+
+fn touched(brief: &Brief, out: &Out) -> String {
+    const SHOWN: usize = 10;
+    let mut text = String::new();
+    let files: Vec<&str> = brief.activity(ActivityKind::File).map(|row| row.what.as_str()).collect();
+    if !files.is_empty() {
+        let shown = files.len().min(SHOWN);
+        let more = match files.len() - shown {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        let _ = writeln!(text, "{}", out.paint(Tone::Heading, "Touched since the start:"));
+        text.push_str(&row("", &format!("{}{more}", files[..shown].join(", ")), out));
+    }
+    let commands: Vec<_> = brief.activity(ActivityKind::Command).take(SHOWN).collect();
+    if !commands.is_empty() {
+        let _ = writeln!(text, "{}", out.paint(Tone::Heading, "Commands run:"));
+    }
+    for command in commands {
+        let outcome = command.detail.as_ref().map(|detail| format!(": {detail}")).unwrap_or_default();
+        let line = format!("{}{outcome}, {}", command.what, ago(command.at, brief.now));
+        text.push_str(&row("", &line, out));
     }
     text
 }

@@ -16,7 +16,7 @@ pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
                 session.session_id.clone(),
                 session.lifecycle.clone(),
                 format!("{}/{} {}", session.phases_done, session.total_phases, session.phase),
-                ago(session.updated_at, now).split(" (").next().unwrap_or_default().to_owned(),
+                ago(session.updated_at, now).split(", ").next().unwrap_or_default().to_owned(),
                 one_line(&session.title, 200),
             ]
         })
@@ -51,11 +51,12 @@ pub fn agents(agents: &[AgentView], now: Timestamp) -> String {
             let id: String = agent.agent_session.chars().take(8).collect();
             let state = if agent.alive { "alive" } else { "gone" };
             let on = agent.session_id.as_ref().map(|id| format!(" on {id}")).unwrap_or_default();
-            let branch = agent.branch.as_ref().map(|name| format!(", branch {name}")).unwrap_or_default();
+            let branch = agent.branch.as_ref().map(|name| format!(", branch {}", one_line(name, 100)));
             format!(
-                "{:<8} {id:<8}  {state:<5}{on} in {}{branch}, seen {}\n",
+                "{:<8} {id:<8}  {state:<5}{on} in {}{}, seen {}\n",
                 one_line(&agent.agent, 20),
-                agent.worktree,
+                one_line(&agent.worktree, 200),
+                branch.unwrap_or_default(),
                 ago(agent.last_seen, now)
             )
         })

@@ -14,7 +14,7 @@ pub fn line(recorded: &Recorded, now: Timestamp, out: &Out) -> String {
         "{:>4}  {:>16}  {:<16}",
         recorded.version,
         moment(recorded.at, now),
-        recorded.actor.to_string()
+        one_line(&recorded.actor.to_string(), 60)
     );
     format!("{}  {}\n", out.paint(Tone::Faint, &when), words(&recorded.event))
 }
@@ -86,6 +86,10 @@ pub fn words(event: &Event) -> String {
         Event::PhaseRevised { revision } => revised(revision),
         Event::CheckpointMade { name } => format!("checkpoint: {}", one_line(name, LONGEST)),
         Event::Restored { to_version } => format!("back to where it was at {to_version}"),
+        Event::Item(event) => crate::ui::items::words(event),
+        Event::Purged { replaced: 1 } => "text was purged in one place".to_owned(),
+        Event::Purged { replaced } => format!("text was purged in {replaced} places"),
+        Event::SessionTaken { .. } => "taken in from a bundle".to_owned(),
         Event::Unknown { kind } => format!("{kind} (written by a newer leftoff)"),
     }
 }
@@ -110,7 +114,7 @@ fn evidence(attempt: &AttemptReport) -> String {
     let pairs: Vec<String> = attempt
         .evidence
         .iter()
-        .map(|(name, value)| format!("{name}={}", one_line(&shown(value), 80)))
+        .map(|(name, value)| format!("{}={}", one_line(name, 60), one_line(&shown(value), 80)))
         .collect();
     if pairs.is_empty() { String::new() } else { format!(" ({})", pairs.join(", ")) }
 }

@@ -1,6 +1,6 @@
 //! A session in a screenful, and what a command did to it.
 
-use crate::ui::{Out, Tone, wrapped};
+use crate::ui::{Out, Tone, cut, wrapped};
 use engine::view::{PhaseView, View, Warning};
 use engine::words::{duration, one_line};
 use engine::{Answer, Next};
@@ -9,44 +9,75 @@ use model::lifecycle::Lifecycle;
 use std::fmt::Write;
 
 const LONGEST_LINE: usize = 400;
+/// `status` is a screenful: what is long is cut there, `show` and `brief` have it whole.
+const LINES_OF_A_TEXT: usize = 2;
+const LINES_OF_NEXT: usize = 3;
+const SHOWN_NOTES: usize = 3;
 
 /// The session as `status` shows it.
 pub fn status(view: &View, out: &Out) -> String {
     let mut text = format!(
         "{} {}  {}\n",
         out.paint(Tone::Heading, &view.session_id),
-        one_line(&view.title, out.width.saturating_sub(view.session_id.len() + 20)),
+        cut(&one_line(&view.title, LONGEST_LINE), out.width.saturating_sub(view.session_id.len() + 20)),
         state(view, out)
     );
     if let Some(goal) = &view.goal {
-        let _ = writeln!(text, "{}", line("Goal: ", goal, out));
+        let _ = writeln!(text, "{}", lines("Goal: ", goal, LINES_OF_A_TEXT, out));
     }
-    if let Lifecycle::Paused { reason, context, .. } = &view.lifecycle {
-        let _ = writeln!(text, "{}", line("Paused: ", reason, out));
-        if let Some(context) = context {
-            let _ = writeln!(text, "{}", line("In the middle of: ", context, out));
-        }
-    }
-    let _ = writeln!(
-        text,
+    text.push_str(&ending(view, out));
+    let progress = format!(
         "{} v{}{}, {} of {} phases done ({} %){}",
         view.workflow.name,
-        view.workflow.version,
+        one_line(&view.workflow.version, 20),
         run_of(view),
         view.completed_phases.len(),
         view.workflow.total_phases,
         view.progress.percent,
         estimate(view)
     );
+    let _ = writeln!(text, "{}", wrapped(&progress, out.width, 2));
     for phase in &view.phases {
         let _ = writeln!(text, "{}", phase_line(phase, view, out));
     }
-    let open = view.notes.iter().filter(|note| note.is_open());
-    for note in open {
-        let label = format!("{} {}: ", note.kind.name(), note.id);
-        let _ = writeln!(text, "{}", out.paint(Tone::Warning, &line(&label, &note.text, out)));
+    if !view.item_counts.is_empty() {
+        let counts = view.item_counts;
+        let _ =
+            writeln!(text, "Items of {}: {} of {} done", view.current_phase.id, counts.done, counts.total);
     }
-    text.push_str(&next(&view.next, out));
+    text.push_str(&open_notes(view, out));
+    text.push_str(&next_in(LINES_OF_NEXT, &view.next, out));
+    text
+}
+
+/// Why it is not going on, if it is not.
+fn ending(view: &View, out: &Out) -> String {
+    let short = |label: &str, text: &str| format!("{}\n", lines(label, text, LINES_OF_A_TEXT, out));
+    match &view.lifecycle {
+        Lifecycle::Active | Lifecycle::Completed { forced: false, .. } => String::new(),
+        Lifecycle::Paused { reason, context, .. } => {
+            let context = context.as_ref().map(|context| short("In the middle of: ", context));
+            short("Paused: ", reason) + &context.unwrap_or_default()
+        }
+        Lifecycle::Completed { forced: true, .. } => short("", "Closed before it was finished."),
+        Lifecycle::Failed { error, .. } => short("Failed: ", error),
+        Lifecycle::Abandoned { reason, .. } => {
+            short("Given up: ", reason.as_deref().unwrap_or("no reason given"))
+        }
+    }
+}
+
+/// What waits for somebody.
+fn open_notes(view: &View, out: &Out) -> String {
+    let open = view.open_notes();
+    let mut text = String::new();
+    for note in open.iter().take(SHOWN_NOTES) {
+        let label = format!("{} {}: ", note.kind.name(), note.id);
+        let _ = writeln!(text, "{}", out.paint(Tone::Warning, &lines(&label, &note.text, 1, out)));
+    }
+    if open.len() > SHOWN_NOTES {
+        let _ = writeln!(text, "and {} more: leftoff show {}", open.len() - SHOWN_NOTES, view.session_id);
+    }
     text
 }
 
@@ -99,7 +130,11 @@ pub fn answer(done: &str, answer: &Answer, out: &Out) -> String {
 
 /// The next step and its command.
 pub fn next(next: &Next, out: &Out) -> String {
-    let mut text = format!("{}\n", line("Next: ", &next.summary, out));
+    next_in(usize::MAX, next, out)
+}
+
+fn next_in(most: usize, next: &Next, out: &Out) -> String {
+    let mut text = format!("{}\n", lines("Next: ", &next.summary, most, out));
     if let Some(command) = &next.command {
         let _ = writeln!(text, "  {}", out.paint(Tone::Command, command));
     }
@@ -136,8 +171,9 @@ fn phase_line(phase: &PhaseView, view: &View, out: &Out) -> String {
     };
     let attempts =
         if phase.attempt_count > 1 { format!(", {} attempts", phase.attempt_count) } else { String::new() };
-    let line =
-        format!("  {} {} {}{time}{attempts}", mark(phase, view), phase.number, one_line(&phase.title, 60));
+    let before = format!("  {} {} ", mark(phase, view), phase.number);
+    let left = out.width.saturating_sub(before.len() + time.len() + attempts.len());
+    let line = format!("{before}{}{time}{attempts}", cut(&one_line(&phase.title, LONGEST_LINE), left));
     match mark(phase, view) {
         "[x]" => out.paint(Tone::Good, &line),
         "[!]" => out.paint(Tone::Bad, &line),
@@ -169,5 +205,18 @@ fn estimate(view: &View) -> String {
 
 /// A labelled line that fits the terminal.
 pub fn line(label: &str, text: &str, out: &Out) -> String {
-    wrapped(&format!("{label}{}", one_line(text, LONGEST_LINE)), out.width, 2)
+    lines(label, text, usize::MAX, out)
+}
+
+/// The same, cut to so many lines.
+fn lines(label: &str, text: &str, most: usize, out: &Out) -> String {
+    let whole = wrapped(&format!("{label}{}", one_line(text, LONGEST_LINE)), out.width, 2);
+    let mut shown: Vec<&str> = whole.lines().take(most).collect();
+    if shown.len() == whole.lines().count() {
+        return whole;
+    }
+    let last = shown.pop().unwrap_or_default();
+    let last = format!("{}…", cut(last, out.width.saturating_sub(1)).trim_end_matches('…'));
+    shown.push(&last);
+    shown.join("\n")
 }

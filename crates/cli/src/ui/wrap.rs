@@ -12,11 +12,13 @@ pub fn cut(text: &str, width: usize) -> String {
 
 /// A text broken between words, every line after the first indented by so many spaces.
 pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
+    let words = text.trim_start_matches(' ');
+    let (lead, rest) = (" ".repeat(text.len() - words.len()), " ".repeat(indent));
     let mut lines: Vec<String> = vec![String::new()];
-    for word in text.split(' ') {
-        let is_first = lines.len() == 1;
+    for word in words.split(' ') {
+        let before = if lines.len() == 1 { &lead } else { &rest };
         let Some(line) = lines.last_mut() else { break };
-        let taken = line.chars().count() + if is_first { 0 } else { indent };
+        let taken = before.len() + line.chars().count();
         if !line.is_empty() && taken + 1 + word.chars().count() > width {
             lines.push(word.to_owned());
         } else {
@@ -26,7 +28,7 @@ pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
             line.push_str(word);
         }
     }
-    lines.join(&format!("\n{}", " ".repeat(indent)))
+    format!("{lead}{}", lines.join(&format!("\n{rest}")))
 }
 
 #[cfg(test)]
@@ -37,6 +39,7 @@ mod tests {
     fn lines_fit_and_words_stay_whole() {
         assert_eq!(wrapped("one two three", 7, 2), "one two\n  three");
         assert_eq!(wrapped("unbreakablelongword x", 5, 1), "unbreakablelongword\n x");
+        assert_eq!(wrapped("  one two three", 9, 4), "  one two\n    three");
         assert_eq!(cut("abcdef", 4), "abc…");
         assert_eq!(cut("abc", 4), "abc");
     }

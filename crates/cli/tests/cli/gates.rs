@@ -186,6 +186,7 @@ fn an_approval_is_a_persons_unless_the_project_says_otherwise_and_runs_out() {
     assert_eq!(sandbox.run(["approve", "agred", "--json"]).code(3).error()["kind"], "unknown_check");
     sandbox.run(["approve", "agreed", "--by", "Anna"]).ok();
     assert_found(&sandbox, "agreed", "passed", "approved by Anna");
+    assert_eq!(sandbox.run(["next", "--json"]).json()["command"], "leftoff advance --phase p");
     sandbox.at("2026-11-15T10:00:01Z");
     assert_found(&sandbox, "agreed", "failed", "has run out");
 }
@@ -214,7 +215,7 @@ fn a_lenient_gate_passes_with_warnings() {
     let view = sandbox.run(["advance", "--json"]).ok().json();
     assert_eq!(view["status"], "completed");
     assert_eq!(view["phases"][0]["gate"]["checks"][0]["outcome"], "failed");
-    assert!(sandbox.run(["brief"]).ok().stdout.contains("PASSED with warnings"));
+    assert!(sandbox.run(["brief"]).ok().stdout.contains("passed with warnings: never"));
 }
 
 #[test]

@@ -1,9 +1,88 @@
 //! The whole program, run as a person or an agent runs it. Few tests: the rules are tested where they live.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
 
+mod agent;
+mod answers;
+mod budget;
+mod builtin;
+mod bundles;
+mod exec;
+mod figures;
 mod gates;
+mod histories;
+mod hook;
+mod keys;
+mod screen;
+mod secrets;
 mod session_life;
+mod undo;
 
-fn git() -> testkit::Sandbox {
-    testkit::Sandbox::git(env!("CARGO_BIN_EXE_leftoff"))
+use testkit::{Ran, Sandbox};
+
+fn git() -> Sandbox {
+    Sandbox::git(env!("CARGO_BIN_EXE_leftoff"))
+}
+
+fn plain() -> Sandbox {
+    Sandbox::plain(env!("CARGO_BIN_EXE_leftoff"))
+}
+
+/// A project with a workflow whose second phase has a gate.
+fn with_gate() -> Sandbox {
+    let sandbox = git();
+    sandbox.write(".leftoff/workflows/ship.toml", SHIP);
+    sandbox
+}
+
+/// Evidence with types, an expression with a remedy and one without.
+const SHIP: &str = r#"
+name = "ship"
+version = "1"
+title = "Ship a feature"
+
+[[phase]]
+id = "plan"
+title = "Plan"
+purpose = "Agree on what will be built."
+
+[[phase]]
+id = "build"
+title = "Build"
+purpose = "Build it, with tests."
+
+  [phase.evidence]
+  tests_passed = { type = "integer", required = true }
+  tests_total = { type = "integer", required = true }
+  coverage = { type = "number", required = true, describe = "line coverage in percent" }
+
+  [[phase.check]]
+  id = "all-pass"
+  kind = "expr"
+  expr = "evidence.tests_passed == evidence.tests_total"
+
+  [[phase.check]]
+  id = "enough"
+  kind = "expr"
+  expr = "evidence.coverage >= 80.0"
+  help = "Add tests until coverage reaches 80 %."
+
+[[phase]]
+id = "review"
+title = "Review"
+"#;
+
+/// Tries the gate of `build` in [`SHIP`].
+fn try_build(sandbox: &Sandbox, passed: u32, total: u32, coverage: u32) -> Ran {
+    let evidence =
+        [format!("tests_passed={passed}"), format!("tests_total={total}"), format!("coverage={coverage}")];
+    let mut words = vec!["advance", "--phase", "build"];
+    for pair in &evidence {
+        words.extend(["--evidence", pair]);
+    }
+    sandbox.run(words)
+}
+
+/// Words without their line breaks: where a line was broken is not what a test is about.
+fn unbroken(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -7,14 +7,17 @@ use model::gate::shown;
 use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
 use std::fmt::Write;
+use store::{ActivityKind, ActivityRow};
 
 /// How closely things are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detail {
     Full,
-    /// What is done on one line.
-    Short,
     /// Long texts and lists cut.
+    Short,
+    /// What is done on one line as well.
+    Line,
+    /// All of it cut to the bone.
     Tight,
 }
 
@@ -22,7 +25,7 @@ impl Detail {
     fn longest_text(self) -> usize {
         match self {
             Self::Full => 500,
-            Self::Short => 200,
+            Self::Short | Self::Line => 200,
             Self::Tight => 80,
         }
     }
@@ -30,7 +33,7 @@ impl Detail {
     fn longest_list(self) -> usize {
         match self {
             Self::Full => 50,
-            Self::Short => 10,
+            Self::Short | Self::Line => 10,
             Self::Tight => 3,
         }
     }
@@ -45,20 +48,28 @@ struct Section {
 /// Markdown of at most `budget` tokens, a token being four bytes.
 pub fn markdown(brief: &Brief, budget: Option<usize>) -> String {
     let longest = budget.map_or(usize::MAX, |tokens| tokens.saturating_mul(4));
-    for detail in [Detail::Full, Detail::Short] {
-        let mut sections = sections(brief, detail);
-        loop {
-            let text = joined(&sections);
-            if text.len() <= longest {
-                return text;
-            }
-            let Some(last) = sections.iter().rposition(|section| !section.essential) else { break };
-            sections.remove(last);
-        }
+    let text = joined(&sections(brief, Detail::Full));
+    if text.len() <= longest {
+        return text;
     }
-    let essential: Vec<Section> =
-        sections(brief, Detail::Tight).into_iter().filter(|section| section.essential).collect();
-    joined(&essential)
+    // From here on sections only go, never come back: a larger budget never has less than a smaller one.
+    let mut shorter = sections(brief, Detail::Short);
+    loop {
+        let text = joined(&shorter);
+        if text.len() <= longest {
+            return text;
+        }
+        let Some(last) = shorter.iter().rposition(|section| !section.essential) else { break };
+        shorter.remove(last);
+    }
+    let text = essentials(brief, Detail::Line);
+    if text.len() <= longest { text } else { essentials(brief, Detail::Tight) }
+}
+
+fn essentials(brief: &Brief, detail: Detail) -> String {
+    let kept: Vec<Section> =
+        sections(brief, detail).into_iter().filter(|section| section.essential).collect();
+    joined(&kept)
 }
 
 fn joined(sections: &[Section]) -> String {
@@ -71,22 +82,27 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
     let essential = |text: String| (!text.is_empty()).then_some(Section { text, essential: true });
     let optional = |text: String| (!text.is_empty()).then_some(Section { text, essential: false });
     let by_kind = |title: &str, kind: NoteKind| {
-        let notes: Vec<&Note> = brief.notes(kind).filter(|note| note.resolved_at.is_none()).collect();
+        // The newest first: under a limit the oldest go.
+        let mut notes: Vec<&Note> = brief.notes(kind).collect();
+        notes.reverse();
         listed(title, &notes, brief, detail)
     };
-    let waiting: Vec<&Note> = brief.open_notes().collect();
+    let waiting = brief.session.open_notes();
     [
         essential(head(brief, detail)),
         essential(next(brief, detail)),
         essential(done(brief, detail)),
         essential(failed(brief, detail)),
         essential(listed("Blocked, open", &waiting, brief, detail)),
+        optional(items(brief, detail)),
         optional(by_kind("Decided", NoteKind::Decision)),
         optional(by_kind("Tried, did not work", NoteKind::Tried)),
         optional(by_kind("Assumed", NoteKind::Assumption)),
         optional(by_kind("Overridden", NoteKind::Override)),
         optional(warnings(brief, detail)),
         optional(by_kind("Notes", NoteKind::Note)),
+        optional(touched(brief, detail)),
+        optional(commands_run(brief, detail)),
         optional(here_now(brief)),
     ]
     .into_iter()
@@ -142,9 +158,11 @@ fn standing(brief: &Brief, detail: Detail) -> String {
                 format!(", in the middle of {}", quoted(context, detail.longest_text()))
             });
             format!(
-                "{place}. **Paused** since {}: {}{context}. {figures}.",
+                "{place}{}. **Paused** {}: {}{context}. {figures}{}.",
+                time_in_phase(brief),
                 ago(*at, brief.now),
-                quoted(reason, detail.longest_text())
+                quoted(reason, detail.longest_text()),
+                remaining(brief)
             )
         }
         Lifecycle::Completed { at, forced: false } => {
@@ -217,11 +235,11 @@ fn done(brief: &Brief, detail: Detail) -> String {
     }
     let title = "## Done: do not do again\n";
     match detail {
-        Detail::Full => {
+        Detail::Full | Detail::Short => {
             let lines: Vec<String> = finished.iter().map(|phase| done_line(phase)).collect();
             format!("{title}{}", lines.join(""))
         }
-        Detail::Short | Detail::Tight => {
+        Detail::Line | Detail::Tight => {
             let names: Vec<String> =
                 finished.iter().map(|phase| format!("{} {}", phase.number, phase.id)).collect();
             format!("{title}{}\n", names.join(", "))
@@ -319,13 +337,34 @@ fn listed(title: &str, notes: &[&Note], brief: &Brief, detail: Detail) -> String
         return String::new();
     }
     let mut text = format!("## {title}\n");
-    // The newest first: under a limit the oldest go.
-    for note in notes.iter().rev().take(detail.longest_list()) {
+    for note in notes.iter().take(detail.longest_list()) {
         let _ = writeln!(text, "- {}", note_line(note, brief, detail));
     }
     let left_out = notes.len().saturating_sub(detail.longest_list());
     if left_out > 0 {
         let _ = writeln!(text, "- and {left_out} more: `leftoff show {}`", brief.session.session_id);
+    }
+    text
+}
+
+fn items(brief: &Brief, detail: Detail) -> String {
+    let counts = brief.session.item_counts;
+    if counts.is_empty() {
+        return String::new();
+    }
+    let mut text = "## Items\n".to_owned();
+    let shown = brief.items(detail.longest_list());
+    for item in &shown {
+        let title = defused(&item.item.title, detail.longest_text());
+        let standing = defused(&item.standing(brief.now), detail.longest_text());
+        let _ = writeln!(text, "- {} {} {title}: {standing}", item.mark(), item.id());
+    }
+    let left_out = (counts.open() as usize).saturating_sub(shown.len());
+    if left_out > 0 {
+        let _ = writeln!(text, "- and {left_out} more: `leftoff item list`");
+    }
+    if counts.done > 0 {
+        let _ = writeln!(text, "- {} done", counts.done);
     }
     text
 }
@@ -337,17 +376,19 @@ fn note_line(note: &Note, brief: &Brief, detail: Detail) -> String {
             note.fields.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
         let _ = write!(line, " [{}]", pairs(&fields));
     }
-    let _ = write!(line, " ({}, {}", date(note.at), defused(&note.actor.to_string(), 60));
+    let actor = defused(&note.actor.to_string(), 60);
     if note.is_open() {
         let _ = write!(
             line,
-            "; {} {}, settled by `leftoff note resolve {}`",
+            " ({}, {}, {actor}; once settled: `leftoff note resolve {}{}`)",
             note.kind.name(),
             ago(note.at, brief.now),
-            note.id
+            note.id,
+            brief.session.naming()
         );
+    } else {
+        let _ = write!(line, " ({}, {actor})", date(note.at));
     }
-    line.push(')');
     line
 }
 
@@ -362,6 +403,42 @@ fn warnings(brief: &Brief, detail: Detail) -> String {
         .map(|warning| format!("- {}\n", defused(&warning.message, detail.longest_text())))
         .collect();
     format!("## Warnings\n{}", lines.join(""))
+}
+
+fn touched(brief: &Brief, detail: Detail) -> String {
+    let files: Vec<String> = brief.activity(ActivityKind::File).map(|row| defused(&row.what, 200)).collect();
+    if files.is_empty() {
+        return String::new();
+    }
+    let shown = files.len().min(detail.longest_list().min(20));
+    let more = match files.len() - shown {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    format!("## Touched since the start\n{}{more}\n", files[..shown].join(", "))
+}
+
+fn commands_run(brief: &Brief, detail: Detail) -> String {
+    let rows: Vec<&ActivityRow> = brief.activity(ActivityKind::Command).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text = "## Commands run\n".to_owned();
+    let shown = detail.longest_list().min(10);
+    for row in rows.iter().take(shown) {
+        let _ = write!(text, "- {}", defused(&row.what, detail.longest_text().min(200)));
+        if let Some(outcome) = &row.detail {
+            let _ = write!(text, ": {}", defused(outcome, 80));
+        }
+        if row.count > 1 {
+            let _ = write!(text, ", {} times", row.count);
+        }
+        let _ = writeln!(text, ", {}", ago(row.at, brief.now));
+    }
+    if let Some(more) = rows.len().checked_sub(shown).filter(|more| *more > 0) {
+        let _ = writeln!(text, "- and {more} more");
+    }
+    text
 }
 
 fn here_now(brief: &Brief) -> String {

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::execute::plan::{Change, Plan, definition_row};
 use crate::execute::{Answer, bounded};
 use crate::presence::AgentIdentity;
+use crate::redact::cleaned;
 use crate::setup::make_workspace;
 use crate::words::one_line;
 use model::command::{self, Command, REASON_SWITCHED, decide};
@@ -48,7 +49,10 @@ impl Engine {
         let target = request.target.as_deref().map(|text| bounded("the target", text)).transpose()?;
         let mut answer = self.execute(&fingerprint, |engine| {
             let id = match &given_id {
-                Some(id) => id.clone(),
+                Some(id) => {
+                    engine.refuse_taken(id)?;
+                    id.clone()
+                }
                 None => engine.unused_id()?,
             };
             let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
@@ -68,6 +72,7 @@ impl Engine {
             plan.subject.events = engine.started(start, &workflow)?;
             Ok(plan)
         })?;
+        self.introduce(&answer);
         self.prepare_workspace(&workflow, &mut answer);
         Ok(answer)
     }
@@ -105,36 +110,61 @@ impl Engine {
     /// Goes on with a session: the one named, else the one that was paused last.
     pub fn resume(&mut self, asked: Option<&str>) -> Result<Answer> {
         let fingerprint = self.fingerprint("resume", &format!("{asked:?}"));
-        self.execute(&fingerprint, |engine| {
+        let answer = self.execute(&fingerprint, |engine| {
             let subject = engine.resumable(asked)?;
             engine.activate(&subject)
-        })
+        })?;
+        self.introduce(&answer);
+        Ok(answer)
     }
 
     /// Makes another session the active one. It must be named.
     pub fn switch(&mut self, asked: &str) -> Result<Answer> {
         let fingerprint = self.fingerprint("switch", asked);
-        self.execute(&fingerprint, |engine| {
+        let answer = self.execute(&fingerprint, |engine| {
             let subject = engine.resolve(asked)?;
             engine.activate(&subject)
-        })
+        })?;
+        self.introduce(&answer);
+        Ok(answer)
     }
 
     fn activate(&mut self, subject: &SessionId) -> Result<Plan> {
+        self.activate_by(subject, |worktree, parallel| Command::Resume { worktree, parallel })
+    }
+
+    /// Makes a session the active one by a command that says where, and whether beside another.
+    pub(super) fn activate_by(
+        &mut self,
+        subject: &SessionId,
+        command: impl Fn(String, bool) -> Command,
+    ) -> Result<Plan> {
         let (loaded, session) = self.load(subject)?;
         self.refuse_work_elsewhere(&session)?;
         let worktree = self.project.worktree();
         let mut plan = Plan::of(Change { number: loaded.number, before: None, events: Vec::new() });
         // Decided before anything else makes room: a refusal must change nothing.
-        let unchanged =
-            decide(&session, Command::Resume { worktree: worktree.clone(), parallel: session.parallel })?
-                .is_empty();
+        let unchanged = decide(&session, command(worktree.clone(), session.parallel))?.is_empty();
         if !unchanged {
             let parallel = !self.make_room(&mut plan, subject)?;
-            plan.subject.events = decide(&session, Command::Resume { worktree, parallel })?;
+            plan.subject.events = decide(&session, command(worktree, parallel))?;
         }
         plan.subject.before = Some(session);
         Ok(plan)
+    }
+
+    /// A finished session that begins another run is active again, here, and takes the place of what was.
+    pub(super) fn active_again(&self, plan: &mut Plan, subject: &SessionId) -> Result<()> {
+        let parallel = !self.make_room(plan, subject)?;
+        let worktree = self.project.worktree();
+        let Some(session) = &plan.subject.before else { return Ok(()) };
+        let stays = session.worktree == worktree && session.parallel == parallel;
+        let resumed = |event: &Event| matches!(event, Event::SessionResumed { .. });
+        if !stays || plan.subject.events.iter().any(resumed) {
+            plan.subject.events.retain(|event| !resumed(event));
+            plan.subject.events.insert(0, Event::SessionResumed { worktree, parallel });
+        }
+        Ok(())
     }
 
     /// Pauses what is active here, unless another live agent works on it: then the newcomer stands beside it.
@@ -142,7 +172,9 @@ impl Engine {
     pub(super) fn make_room(&self, plan: &mut Plan, newcomer: &SessionId) -> Result<bool> {
         let agent = self.asking_agent()?;
         self.bind(plan, agent.as_ref(), newcomer);
-        let Some(active) = self.store.active(&self.project.worktree())?.filter(|id| id != newcomer) else {
+        // An id in other case is the same one to the store, which refuses it.
+        let is_newcomer = |id: &SessionId| id.as_str().eq_ignore_ascii_case(newcomer.as_str());
+        let Some(active) = self.store.active(&self.project.worktree())?.filter(|id| !is_newcomer(id)) else {
             return Ok(true);
         };
         let others = self.other_live_agents(agent.as_ref())?;
@@ -159,6 +191,18 @@ impl Engine {
         let events = decide(&session, Command::Pause { reason: REASON_SWITCHED.to_owned(), context: None })?;
         plan.others.push(Change { number: loaded.number, before: Some(session), events });
         Ok(true)
+    }
+
+    /// An agent that came before there was a store could not be noted then, and its binding knows no process;
+    /// others must see that it works here.
+    fn introduce(&mut self, answer: &Answer) {
+        let Some(identity) = self.caller.agent.clone() else { return };
+        let row = self.store.agent(&identity.agent, &identity.id);
+        let has_a_process = row.is_ok_and(|row| row.is_some_and(|row| row.pid != 0));
+        if !has_a_process && let Ok(session) = SessionId::parse(&answer.view.session_id) {
+            // The command is done, whatever becomes of this.
+            let _ = self.greet(&identity, Some(session), self.patience);
+        }
     }
 
     fn bind(&self, plan: &mut Plan, agent: Option<&AgentIdentity>, session: &SessionId) {
@@ -208,6 +252,15 @@ impl Engine {
         }
     }
 
+    /// Ids that differ only in case would be one folder on some disks. Looked up before anything makes room.
+    fn refuse_taken(&self, id: &SessionId) -> Result<()> {
+        let nearest = self.store.with_prefix(id.as_str(), 1)?.pop();
+        match nearest.filter(|existing| existing.as_str().eq_ignore_ascii_case(id.as_str())) {
+            Some(existing) => Err(Error::IdTaken { existing: existing.to_string() }),
+            None => Ok(()),
+        }
+    }
+
     fn unused_id(&self) -> Result<SessionId> {
         loop {
             let id = new_session_id();
@@ -222,7 +275,7 @@ impl Engine {
         if let Some(title) = request.title.as_deref().map(str::trim).filter(|title| !title.is_empty()) {
             return bounded("the title", title);
         }
-        let goal = request.goal.as_deref().map(|goal| one_line(goal, LONGEST_TITLE));
+        let goal = request.goal.as_deref().map(|goal| one_line(&cleaned(goal), LONGEST_TITLE));
         Ok(goal
             .filter(|goal| !goal.is_empty())
             .or_else(|| self.project.branch())
@@ -251,23 +304,29 @@ fn read_fields(workflow: &Workflow, given: &BTreeMap<String, Given>) -> Result<B
         .iter()
         .filter_map(|(name, field)| Some((name.clone(), field.default.clone()?)))
         .collect();
-    for (name, value) in given {
-        let value = match workflow.fields.get(name) {
-            None => guess(value),
-            Some(field) => {
-                let typed = coerce(field.value_type, value).map_err(|instead| {
-                    wrong_field(name, &format!("must be {}, got: {instead}", field.value_type.name()))
-                })?;
-                if !field.one_of.is_empty() && !field.one_of.contains(&typed) {
-                    let allowed: Vec<String> = field.one_of.iter().map(shown).collect();
-                    return Err(wrong_field(name, &format!("must be one of {}", allowed.join(", "))));
-                }
-                typed
-            }
-        };
-        fields.insert(name.clone(), value);
-    }
+    fields.extend(check_fields(workflow, given)?);
     Ok(fields)
+}
+
+/// Free fields that were given, checked against what the workflow declares.
+pub(super) fn check_fields(
+    workflow: &Workflow,
+    given: &BTreeMap<String, Given>,
+) -> Result<BTreeMap<String, Value>> {
+    let checked = |(name, value)| Ok((String::clone(name), check_field(workflow, name, value)?));
+    given.iter().map(checked).collect()
+}
+
+fn check_field(workflow: &Workflow, name: &str, value: &Given) -> Result<Value> {
+    let Some(field) = workflow.fields.get(name) else { return Ok(guess(value)) };
+    let typed = coerce(field.value_type, value).map_err(|instead| {
+        wrong_field(name, &format!("must be {}, got: {instead}", field.value_type.name()))
+    })?;
+    if !field.one_of.is_empty() && !field.one_of.contains(&typed) {
+        let allowed: Vec<String> = field.one_of.iter().map(shown).collect();
+        return Err(wrong_field(name, &format!("must be one of {}", allowed.join(", "))));
+    }
+    Ok(typed)
 }
 
 fn wrong_field(name: &str, message: &str) -> Error {

@@ -39,7 +39,8 @@ pub(super) fn read(report: &mut Report, section: Section) -> Found<(CheckDefinit
     refuse_foreign_keys(report, kind, &section);
     let (kind, place) = (kind.read)(report, &section)?;
     let check = CheckDefinition { id: id?, help: help?, kind };
-    Ok((check, place))
+    let kind = section.value("kind").map(|value| report.place(value.span().start));
+    Ok((check, place.or(kind)))
 }
 
 fn kind_of(report: &mut Report, section: &Section) -> Found<&'static Kind> {

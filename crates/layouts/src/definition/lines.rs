@@ -17,7 +17,7 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// The place of a check's `expr`, `matches` or `run`; none for a kind that has nothing of the sort.
+    /// The place of a check's `expr`, `matches` or `run`; of its `kind` where it has nothing of the sort.
     pub fn of_check(&self, phase: &Name, check: &Name) -> Option<Place> {
         self.phases.get(phase)?.checks.get(check).copied()
     }

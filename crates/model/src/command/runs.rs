@@ -32,10 +32,14 @@ pub(super) fn start(session: &Session, plan: RunPlan) -> Result<Vec<Event>, Refu
         return match &session.lifecycle {
             Lifecycle::Active if is_current => Ok(Vec::new()),
             Lifecycle::Active => Ok(vec![Event::RunSelected { workflow: name, ordinal: open.ordinal }]),
-            _ => Ok(vec![
-                Event::SessionResumed { worktree: session.worktree.clone(), parallel: session.parallel },
-                Event::RunSelected { workflow: name, ordinal: open.ordinal },
-            ]),
+            _ => {
+                let (worktree, parallel) = (session.worktree.clone(), session.parallel);
+                let mut events = vec![Event::SessionResumed { worktree, parallel }];
+                if !is_current {
+                    events.push(Event::RunSelected { workflow: name, ordinal: open.ordinal });
+                }
+                Ok(events)
+            }
         };
     }
     let other_open = session.runs.iter().any(Run::is_open);

@@ -174,7 +174,7 @@ fn places_lead_to_what_the_engine_compiles() {
         lines.of_check(&name(phase), &name(check)).map(|place| WHOLE.lines().nth(place.line - 1).unwrap())
     };
     assert_eq!(line("plan", "accepted"), Some("matches = \"^x\""));
-    assert_eq!(line("plan", "agreed"), None);
+    assert_eq!(line("plan", "agreed"), Some("kind = \"approval\""));
     assert_eq!(line("build", "all"), Some("expr = \"evidence.tests > 0\""));
     assert_eq!(line("build", "tests"), Some("run = \"make\""));
     assert_eq!(line("plan", "all"), None);

@@ -1,0 +1,193 @@
+//! Every built-in workflow, gone through by nothing but the commands that are printed.
+
+use crate::git;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use testkit::Sandbox;
+
+/// No workflow has nearly as many steps.
+const MOST_STEPS: usize = 60;
+
+/// What a gate may miss that a test can supply.
+struct MissingWork {
+    workflow: &'static str,
+    check: &'static str,
+    supply: fn(&Sandbox),
+}
+
+/// The built-in workflows ask for nothing yet but that each phase is said to be done.
+const MISSING_WORK: &[MissingWork] = &[];
+
+#[test]
+fn review_is_finished_by_its_printed_commands() {
+    check("review", 8);
+}
+
+#[test]
+fn map_is_finished_by_its_printed_commands() {
+    check("map", 6);
+}
+
+#[test]
+fn plan_implement_review_is_finished_by_its_printed_commands() {
+    check("plan-implement-review", 3);
+}
+
+#[test]
+fn spec_is_finished_by_its_printed_commands() {
+    check("spec", 6);
+}
+
+#[test]
+fn essay_is_finished_by_its_printed_commands() {
+    check("essay", 4);
+}
+
+/// How going through a workflow ended.
+#[derive(Debug, PartialEq)]
+enum End {
+    Completed,
+    /// At a gate whose failed checks are all named.
+    MissingWork(Vec<String>),
+    NeedsAPerson,
+}
+
+#[track_caller]
+fn check(workflow: &str, phases: usize) {
+    let sandbox = git();
+    sandbox.at("2026-11-14T10:00:00Z");
+    let started = sandbox.run(["start", workflow, "--goal", "No log-out", "--json"]).ok().json();
+    let all: Vec<String> = ids(&started);
+    assert_eq!(all.len(), phases);
+    let (end, offered) = go_through(&sandbox, workflow);
+    let view = sandbox.run(["status", "--json"]).ok().json();
+    match end {
+        End::Completed => {
+            assert_eq!((&view["status"], &view["progress"]["percent"]), (&"completed".into(), &100.into()));
+            assert_eq!(view["completed_phases"].as_array().unwrap().len(), phases);
+            assert_eq!(view["current_phase"]["id"], *all.last().unwrap());
+            // All were offered in their order, but for a last one that needs nothing done.
+            let worked: Vec<&String> = all.iter().filter(|id| *id != "complete").collect();
+            assert_eq!(offered.iter().collect::<Vec<_>>(), worked);
+        }
+        End::MissingWork(checks) => {
+            assert!(!checks.is_empty(), "a gate holds and does not say why: {view:#}");
+        }
+        End::NeedsAPerson => {}
+    }
+}
+
+/// Runs `next.command` again and again. Gives the phases that were offered, in order.
+#[track_caller]
+fn go_through(sandbox: &Sandbox, workflow: &str) -> (End, Vec<String>) {
+    let mut offered: Vec<String> = Vec::new();
+    let mut supplied = BTreeSet::new();
+    for _ in 0..MOST_STEPS {
+        let view = sandbox.run(["status", "--json"]).ok().json();
+        if view["status"] == "completed" {
+            return (End::Completed, offered);
+        }
+        let command = view["next"]["command"].as_str().expect("a command for the next step").to_owned();
+        let printed = sandbox.run(["next"]).ok().stdout;
+        assert_eq!(printed.lines().last(), Some(command.as_str()), "next prints what the view says");
+        if let Some(phase) = phase_of(&command) {
+            assert_eq!(view["current_phase"]["id"], *phase, "{command}");
+            assert!(!is_done(&view, phase), "{phase} is finished and offered again");
+            if offered.last().is_none_or(|last| last != phase) {
+                assert!(!offered.iter().any(|earlier| earlier == phase), "{phase} is offered a second time");
+                offered.push(phase.to_owned());
+            }
+        }
+        let ran = sandbox.run_printed(&command);
+        match ran.code {
+            0 => {}
+            5 => {
+                let missing = missing(&sandbox.run(["status", "--json"]).ok().json());
+                assert!(
+                    missing.iter().all(|check| ran.stderr.contains(check)),
+                    "{missing:?} in {}",
+                    ran.stderr
+                );
+                if !supply(sandbox, workflow, &missing, &mut supplied) {
+                    return (End::MissingWork(missing), offered);
+                }
+            }
+            6 => return (End::NeedsAPerson, offered),
+            other => panic!("{command} ended with {other}:\n{}", ran.stderr),
+        }
+    }
+    panic!("{workflow} never ends; offered {offered:?}");
+}
+
+/// Supplies what is known to be missing; tells whether there was something new to supply.
+fn supply(sandbox: &Sandbox, workflow: &str, missing: &[String], supplied: &mut BTreeSet<String>) -> bool {
+    let mut did = false;
+    for work in MISSING_WORK.iter().filter(|work| work.workflow == workflow) {
+        if missing.iter().any(|id| id == work.check) && supplied.insert(work.check.to_owned()) {
+            (work.supply)(sandbox);
+            did = true;
+        }
+    }
+    did
+}
+
+fn missing(view: &Value) -> Vec<String> {
+    let current = &view["current_phase"]["id"];
+    let phases = view["phases"].as_array().expect("phases");
+    let phase = phases.iter().find(|phase| phase["id"] == *current).expect("the current phase exists");
+    let checks = phase["gate"]["checks"].as_array().expect("checks").iter();
+    let failed = checks.filter(|check| check["outcome"] == "failed");
+    failed.map(|check| check["id"].as_str().expect("an id").to_owned()).collect()
+}
+
+fn phase_of(command: &str) -> Option<&str> {
+    command.strip_prefix("leftoff advance --phase ")?.split(' ').next()
+}
+
+fn is_done(view: &Value, phase: &str) -> bool {
+    let phases = view["phases"].as_array().expect("phases");
+    phases.iter().any(|found| found["id"] == *phase && found["status"] != "in_progress")
+}
+
+fn ids(view: &Value) -> Vec<String> {
+    let phases = view["phases"].as_array().expect("phases").iter();
+    phases.map(|phase| phase["id"].as_str().expect("an id").to_owned()).collect()
+}
+
+/// A finished session can be gone through again, as its next run; nothing of the first one is mixed in.
+#[test]
+fn the_next_round_of_a_review_begins_anew() {
+    let sandbox = git();
+    sandbox.run(["start", "review", "--id", "auth"]).ok();
+    go_through(&sandbox, "review");
+    let refused = sandbox.run(["resume", "auth"]).code(4);
+    let hint = "begin the next run with: leftoff run start review --session auth";
+    assert!(refused.stderr.contains(hint), "{}", refused.stderr);
+    let again = sandbox.run(["run", "start", "review", "--session", "auth", "--json"]).ok().json();
+    assert_eq!((&again["run"]["ordinal"], &again["status"]), (&2.into(), &"active".into()));
+    assert_eq!(again["completed_phases"], serde_json::json!([]));
+    let produced = again["phases"][5]["produces"][0].as_str().unwrap_or_default();
+    assert!(produced.ends_with("sessions/auth/rounds/round-2/discourse.md"), "{produced}");
+    let brief = sandbox.run(["brief"]).ok().stdout;
+    assert!(brief.starts_with("Session auth: review, run 2\n"), "{brief}");
+    assert_eq!(go_through(&sandbox, "review").0, End::Completed);
+}
+
+/// `map` leaves its session open; what is offered then ends it.
+#[test]
+fn a_finished_map_leaves_the_session_open_for_a_review() {
+    let sandbox = git();
+    sandbox.run(["start", "map", "--id", "auth"]).ok();
+    for phase in ["map-context", "topology", "flow-analysis", "requirements-mapping", "synthesis"] {
+        sandbox.run(["advance", "--phase", phase]).ok();
+    }
+    let view = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!((&view["status"], &view["next"]["command"]), (&"active".into(), &"leftoff close".into()));
+    assert_eq!(view["progress"]["percent"], 100);
+    let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
+    assert!(brief.contains("Run 1 is **finished** (100 % done); the session is still open."), "{brief}");
+    let text = sandbox.run(["brief"]).ok().stdout;
+    assert!(text.contains("Run 1 of map is finished"), "{text}");
+    sandbox.run(["run", "start", "review"]).ok();
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["workflow"]["name"], "review");
+}

@@ -1,0 +1,152 @@
+//! How it looks: within eighty columns, on a screen, without colours where nobody asked for them.
+
+use crate::{git, try_build, with_gate};
+use testkit::{Ran, Sandbox};
+
+const COLUMNS: usize = 80;
+const LINES: usize = 24;
+
+/// Long texts everywhere, a failed gate, blockers, two attempts, an old pause.
+fn crowded() -> Sandbox {
+    let sandbox = with_gate();
+    let long = "a rather long text that goes on for a while and then some more ".repeat(12);
+    sandbox.at("2026-11-14T10:00:00Z");
+    sandbox
+        .run(["start", "ship", "--id", "login", "--goal", &long, "--title", &long, "--target", &long])
+        .ok();
+    sandbox.at("2026-11-14T10:30:00Z");
+    sandbox.run(["advance", "--phase", "plan", "--output", &format!("plan={long}")]).ok();
+    for kind in ["blocker", "question", "deferred", "decision", "tried", "assumption", "note"] {
+        sandbox.run(["note", &long, "--kind", kind]).ok();
+        sandbox.run(["note", &long, "--kind", kind]).ok();
+    }
+    sandbox.at("2026-11-14T18:00:00Z");
+    try_build(&sandbox, 1, 2, 10).code(5);
+    try_build(&sandbox, 1, 2, 10).code(5);
+    sandbox
+}
+
+/// Lines that are not one command, which must stay in one piece to be run as it is printed.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.trim_start().starts_with("leftoff "))
+}
+
+#[track_caller]
+fn assert_fits(text: &str) {
+    for line in lines(text) {
+        assert!(line.chars().count() <= COLUMNS, "{} columns: {line}\nin\n{text}", line.chars().count());
+        assert_eq!(line, line.trim_end(), "spaces at the end of a line");
+    }
+}
+
+#[test]
+fn what_people_read_fits_eighty_columns() {
+    let sandbox = crowded();
+    for words in [&["status"][..], &["brief"], &["list"], &["show"], &["note", "x"]] {
+        assert_fits(&sandbox.run(words).ok().stdout);
+    }
+    assert_fits(&sandbox.run(["advance", "--phase", "build"]).code(5).stdout);
+    sandbox.run(["pause", "--reason", &"why ".repeat(60), "--context", &"what ".repeat(60)]).ok();
+    for words in [["status"], ["brief"], ["show"]] {
+        assert_fits(&sandbox.run(words).ok().stdout);
+    }
+}
+
+#[test]
+fn status_fits_a_screen_whatever_is_in_it() {
+    let sandbox = git();
+    let long = "a rather long text that goes on for a while and then some more ".repeat(12);
+    sandbox.run(["start", "review", "--goal", &long, "--title", &long]).ok();
+    for kind in ["blocker", "question", "deferred", "blocker", "question"] {
+        sandbox.run(["note", &long, "--kind", kind]).ok();
+    }
+    let check = |sandbox: &Sandbox| {
+        let status = sandbox.run(["status"]).ok().stdout;
+        assert!(status.lines().count() <= LINES, "{} lines:\n{status}", status.lines().count());
+        assert!(status.contains("  [>] 1 Context Discovery"), "{status}");
+        assert!(status.contains("\nblocker 4: "), "what blocks is told first:\n{status}");
+        assert!(status.contains("\nand 2 more: leftoff show "), "{status}");
+        assert!(status.lines().last().unwrap().starts_with("  leftoff "), "{status}");
+    };
+    check(&sandbox);
+    sandbox.run(["pause", "--reason", &long, "--context", &long]).ok();
+    check(&sandbox);
+}
+
+/// The screen of an ordinary day, word for word.
+#[test]
+fn status_reads_like_this() {
+    let sandbox = with_gate();
+    sandbox.at("2026-11-14T10:00:00Z");
+    let title = "Login times out behind the proxy";
+    sandbox
+        .run(["start", "ship", "--id", "login", "--title", title, "--goal", "No log-out while a tab is open"])
+        .ok();
+    sandbox.at("2026-11-14T10:30:00Z");
+    sandbox.run(["advance", "--phase", "plan"]).ok();
+    sandbox.run(["note", "Staging certificate expired", "--kind", "blocker"]).ok();
+    sandbox.at("2026-11-14T11:00:00Z");
+    try_build(&sandbox, 45, 45, 65).code(5);
+    let status = sandbox.run(["status"]).ok().stdout;
+    assert_eq!(
+        status,
+        "\
+login Login times out behind the proxy  checkpoint_failed
+Goal: No log-out while a tab is open
+ship v1, 1 of 3 phases done (33 %), about 1 h left
+  [x] 1 Plan (30 min)
+  [!] 2 Build (for 30 min)
+  [ ] 3 Review
+blocker 1: Staging certificate expired
+Next: Add tests until coverage reaches 80 %. Then try phase 2 (build) again.
+  leftoff advance --phase build --evidence tests_passed=N --evidence tests_total=N --evidence coverage=N
+"
+    );
+}
+
+#[test]
+fn nothing_is_coloured_unless_it_is_asked_for() {
+    let sandbox = crowded();
+    let run = |words: &[&str], no_color: bool| {
+        let mut command = sandbox.command(words);
+        if no_color {
+            command.env("NO_COLOR", "1");
+        }
+        Ran::from(command.output().unwrap())
+    };
+    let has_colour = |ran: &Ran| ran.stdout.contains('\u{1b}') || ran.stderr.contains('\u{1b}');
+    for words in
+        [&["status"][..], &["brief"], &["list"], &["log"], &["show", "nothing"], &["bogus"], &["--help"]]
+    {
+        assert!(!has_colour(&run(words, false)), "{words:?} in a pipe");
+        let never: Vec<&str> = words.iter().copied().chain(["--color", "never"]).collect();
+        assert!(!has_colour(&run(&never, false)), "{words:?} never");
+    }
+    for words in
+        [["status", "--color", "always"], ["brief", "--color", "always"], ["list", "--color", "always"]]
+    {
+        assert!(has_colour(&run(&words, false)), "{words:?} asks for them");
+        assert!(has_colour(&run(&words, true)), "what is asked for by name wins over NO_COLOR");
+    }
+    // The form for agents has none either way.
+    assert!(!has_colour(&run(&["brief", "--format", "markdown", "--color", "always"], false)));
+    assert!(!has_colour(&run(&["status", "--json", "--color", "always"], false)));
+}
+
+#[test]
+fn there_are_no_pictures_in_it() {
+    let sandbox = crowded();
+    for words in [
+        &["status"][..],
+        &["brief"],
+        &["brief", "--format", "markdown"],
+        &["list"],
+        &["log"],
+        &["show"],
+        &["workflow", "list"],
+    ] {
+        let ran = sandbox.run(words).ok();
+        let picture = |c: char| matches!(c, '\u{2190}'..='\u{2bff}' | '\u{fe00}'..='\u{fe0f}' | '\u{1f000}'..='\u{1faff}');
+        assert_eq!(ran.stdout.chars().find(|c| picture(*c)), None, "{words:?}");
+    }
+}

@@ -1,0 +1,303 @@
+//! Runs what the pages show. Every page has a sandbox of its own, with a clock that stands still.
+//!
+//! - A `console` block is a transcript: lines after `$ ` are run by a shell, in order; what stands below one must be
+//!   what it prints. `...` stands for any lines. A command must succeed unless `$ echo $?` follows it.
+//! - Of a `sh` block, lines that begin with `leftoff` are run; so is what a `cargo run … --` would hand to it.
+//! - A `toml` block with phases is a workflow definition, and must have no mistakes.
+//! - Comments above a block: `<!-- at TIME -->` sets the clock, `<!-- file PATH -->` writes the block into a file,
+//!   `<!-- new repository -->` and `<!-- new folder -->` begin again with an empty one.
+//!
+//! With `LEFTOFF_BLESS` what is printed replaces what was shown.
+
+use crate::page::anonymous;
+use crate::{PROGRAM, blessed, root};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use testkit::Sandbox;
+
+const SHOWN_PROJECT: &str = "/home/anna/shop";
+
+#[test]
+fn every_command_of_the_pages_does_what_is_shown() {
+    let mut mistakes = Vec::new();
+    let mut count = 0;
+    for path in pages() {
+        let mut reader = Reader::new(&path);
+        let text = std::fs::read_to_string(root().join(&path)).unwrap();
+        let shown = reader.read(&text);
+        count += reader.commands;
+        mistakes.append(&mut reader.mistakes);
+        if shown != text && blessed::is_blessing() {
+            std::fs::write(root().join(&path), shown).unwrap();
+        }
+    }
+    assert!(mistakes.is_empty(), "{}", mistakes.join("\n\n"));
+    assert!(count > 30, "only {count} commands were found in the pages");
+}
+
+#[test]
+fn every_link_of_the_pages_leads_somewhere() {
+    // Pages that are being made are not all there yet.
+    if blessed::is_blessing() {
+        return;
+    }
+    let mut dead = Vec::new();
+    for path in all_pages() {
+        let text = std::fs::read_to_string(root().join(&path)).unwrap();
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(to, _)| to) {
+            let file = target.split('#').next().unwrap_or_default();
+            if !file.is_empty() && !file.contains("://") && !root().join(&folder).join(file).exists() {
+                dead.push(format!("{}: {target}", path.display()));
+            }
+        }
+    }
+    assert!(dead.is_empty(), "{}", dead.join("\n"));
+}
+
+/// Pages whose commands are run.
+fn pages() -> Vec<PathBuf> {
+    let mut pages = vec![PathBuf::from("README.md")];
+    pages.extend(markdown_in("docs/guides"));
+    pages
+}
+
+fn all_pages() -> Vec<PathBuf> {
+    let tops = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(PathBuf::from);
+    let folders = ["docs/guides", "docs/concepts", "docs/reference"];
+    tops.into_iter().chain(folders.iter().flat_map(|folder| markdown_in(folder))).collect()
+}
+
+fn markdown_in(folder: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root().join(folder)).unwrap();
+    let mut pages: Vec<PathBuf> = entries
+        .map(|entry| Path::new(folder).join(entry.unwrap().file_name()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .collect();
+    pages.sort();
+    pages
+}
+
+/// Goes through a page from top to bottom.
+struct Reader {
+    page: PathBuf,
+    sandbox: Sandbox,
+    /// The block below is the text of this file.
+    file: Option<String>,
+    last_code: i32,
+    commands: usize,
+    mistakes: Vec<String>,
+}
+
+impl Reader {
+    fn new(page: &Path) -> Self {
+        let sandbox = Sandbox::git(PROGRAM);
+        sandbox.at("2026-11-14T10:00:00Z");
+        Self { page: page.to_owned(), sandbox, file: None, last_code: 0, commands: 0, mistakes: Vec::new() }
+    }
+
+    /// The page as it should be.
+    fn read(&mut self, text: &str) -> String {
+        let lines: Vec<&str> = text.lines().collect();
+        let mut shown: Vec<String> = Vec::new();
+        let mut at = 0;
+        while at < lines.len() {
+            let line = lines[at];
+            shown.push(line.to_owned());
+            at += 1;
+            if let Some(directive) = line.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->")) {
+                self.obey(directive);
+            } else if let Some(language) = line.strip_prefix("```").filter(|language| !language.is_empty()) {
+                let length = lines[at..].iter().position(|line| *line == "```").expect("a block that ends");
+                shown.extend(self.block(language, &lines[at..at + length], at));
+                shown.push("```".to_owned());
+                at += length + 1;
+            }
+        }
+        shown.join("\n") + "\n"
+    }
+
+    fn obey(&mut self, directive: &str) {
+        let begin_again = |sandbox: Sandbox| {
+            sandbox.at("2026-11-14T10:00:00Z");
+            sandbox
+        };
+        match directive.split_once(' ') {
+            Some(("at", moment)) => {
+                self.sandbox.at(moment);
+            }
+            Some(("file", path)) => self.file = Some(path.to_owned()),
+            Some(("new", "repository")) => self.sandbox = begin_again(Sandbox::git(PROGRAM)),
+            Some(("new", "folder")) => self.sandbox = begin_again(Sandbox::plain(PROGRAM)),
+            _ => {}
+        }
+    }
+
+    fn block(&mut self, language: &str, body: &[&str], line: usize) -> Vec<String> {
+        let text = format!("{}\n", body.join("\n"));
+        if let Some(file) = self.file.take() {
+            self.sandbox.write(&file, &self.real(&text));
+        }
+        match language {
+            "console" => return self.transcript(body, line),
+            "sh" => {
+                for command in body.iter().filter_map(|line| of_ours(line)) {
+                    self.must(&command, line);
+                }
+            }
+            "toml" if text.contains("[[phase]]") => self.check_definition(&text, line),
+            "json" => {
+                let read: Result<serde_json::Value, _> = serde_json::from_str(&text);
+                if let Err(error) = read {
+                    self.mistake(line, &format!("the JSON cannot be read: {error}"));
+                }
+            }
+            _ => {}
+        }
+        body.iter().map(|line| (*line).to_owned()).collect()
+    }
+
+    fn transcript(&mut self, body: &[&str], line: usize) -> Vec<String> {
+        let mut shown = Vec::new();
+        let mut at = 0;
+        while at < body.len() {
+            let Some(first) = body[at].strip_prefix("$ ") else {
+                shown.push(body[at].to_owned());
+                at += 1;
+                continue;
+            };
+            let place = line + at + 1;
+            let mut command = first.to_owned();
+            shown.push(body[at].to_owned());
+            at += 1;
+            while command.ends_with('\\') && at < body.len() {
+                command = format!("{command}\n{}", body[at]);
+                shown.push(body[at].to_owned());
+                at += 1;
+            }
+            let length = body[at..].iter().take_while(|line| !line.starts_with("$ ")).count();
+            let below = &body[at..at + length];
+            at += length;
+            let code_is_shown = body.get(at).is_some_and(|line| *line == "$ echo $?");
+            shown.extend(self.step(&command, below, code_is_shown, place));
+        }
+        shown
+    }
+
+    /// Runs a command; gives what should stand below it.
+    fn step(&mut self, command: &str, below: &[&str], code_is_shown: bool, line: usize) -> Vec<String> {
+        let kept = || below.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+        let printed = if command == "echo $?" {
+            format!("{}\n", self.last_code)
+        } else {
+            self.run(&with_shown_id(command, below))
+        };
+        if self.last_code != 0 && !code_is_shown && command != "echo $?" {
+            self.mistake(line, &format!("$ {command}\nended with exit code {}:\n{printed}", self.last_code));
+        }
+        let empty = below.iter().rev().take_while(|line| line.is_empty()).count();
+        let expected = &below[..below.len() - empty];
+        let printed: Vec<&str> = printed.trim_end().lines().map(str::trim_end).collect();
+        if expected.is_empty() || matches(expected, &printed) {
+            return kept();
+        }
+        if blessed::is_blessing() {
+            return printed.iter().chain(&vec![""; empty]).map(|line| (*line).to_owned()).collect();
+        }
+        let (expected, printed) = (expected.join("\n"), printed.join("\n"));
+        self.mistake(line, &format!("$ {command}\nis shown with:\n{expected}\nand prints:\n{printed}"));
+        kept()
+    }
+
+    fn must(&mut self, command: &str, line: usize) {
+        let printed = self.run(command);
+        if self.last_code != 0 {
+            self.mistake(line, &format!("{command}\nended with exit code {}:\n{printed}", self.last_code));
+        }
+    }
+
+    /// What the command prints, to stdout and stderr as they come.
+    fn run(&mut self, command: &str) -> String {
+        self.commands += 1;
+        let ours = self.sandbox.command([""; 0]);
+        let beside = Path::new(PROGRAM).parent().unwrap();
+        let path = std::env::var("PATH").unwrap_or_default();
+        let mut shell = Command::new("sh");
+        shell
+            .arg("-c")
+            .arg(format!("exec 2>&1 </dev/null\n{}", self.real(command)))
+            .current_dir(self.sandbox.project())
+            .env_clear()
+            .envs(ours.get_envs().filter_map(|(name, value)| Some((name, value?))))
+            .env("PATH", format!("{}:{path}", beside.display()));
+        let output = shell.output().expect("a shell");
+        self.last_code = output.status.code().unwrap_or(-1);
+        anonymous(&String::from_utf8_lossy(&output.stdout), &self.sandbox)
+    }
+
+    /// A definition is checked where nothing else is.
+    fn check_definition(&mut self, text: &str, line: usize) {
+        let name = text
+            .lines()
+            .find_map(|line| line.strip_prefix("name = \""))
+            .and_then(|rest| rest.split_once('"'));
+        let Some((name, _)) = name else {
+            self.mistake(line, "a definition without a name");
+            return;
+        };
+        let sandbox = Sandbox::plain(PROGRAM);
+        sandbox.write(&format!(".leftoff/workflows/{name}.toml"), text);
+        let ran = sandbox.run(["workflow", "check", name]);
+        if ran.code != 0 {
+            self.mistake(line, &format!("the definition has mistakes:\n{}{}", ran.stdout, ran.stderr));
+        }
+    }
+
+    fn real(&self, text: &str) -> String {
+        text.replace(SHOWN_PROJECT, &self.sandbox.project().display().to_string())
+    }
+
+    fn mistake(&mut self, line: usize, message: &str) {
+        self.mistakes.push(format!("{}:{line}: {message}", self.page.display()));
+    }
+}
+
+/// A line of a `sh` block that this program answers.
+fn of_ours(line: &str) -> Option<String> {
+    if line.starts_with("leftoff ") {
+        return Some(line.to_owned());
+    }
+    let (_, arguments) = line.strip_prefix("cargo run ")?.split_once("-- ")?;
+    Some(format!("leftoff {arguments}"))
+}
+
+/// Ids are random: a session that a page shows is given the id that it shows.
+fn with_shown_id(command: &str, below: &[&str]) -> String {
+    let shown = below.iter().find_map(|line| line.split_once(" started: ")).map(|(id, _)| id);
+    match shown {
+        Some(id) if command.starts_with("leftoff start") && !command.contains("--id") => {
+            format!("{command} --id {id}")
+        }
+        _ => command.to_owned(),
+    }
+}
+
+/// Whether lines are as expected, where `...` stands for any number of lines.
+fn matches(expected: &[&str], printed: &[&str]) -> bool {
+    match (expected.split_first(), printed.split_first()) {
+        (None, None) => true,
+        (Some((&"...", rest)), _) => (0..=printed.len()).any(|skipped| matches(rest, &printed[skipped..])),
+        (Some((expected, others)), Some((printed, remaining))) => {
+            expected.trim_end() == *printed && matches(others, remaining)
+        }
+        (None, Some(_)) | (Some(_), None) => false,
+    }
+}
+
+#[test]
+fn dots_stand_for_any_lines() {
+    assert!(matches(&["a", "...", "d"], &["a", "b", "c", "d"]));
+    assert!(matches(&["a", "..."], &["a"]));
+    assert!(!matches(&["a", "...", "d"], &["a", "b"]));
+    assert!(!matches(&["a"], &["a", "b"]));
+}

@@ -1,0 +1,26 @@
+//! Documents that are made from the program, and documents whose commands are run: neither can go stale.
+//!
+//! A page that differs from what the program says fails its test. Make them again with
+//! `LEFTOFF_BLESS=1 cargo test -p leftoff --test reference`, then read the difference.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on should say where")]
+
+mod blessed;
+mod cli;
+mod events;
+mod guides;
+mod page;
+mod session;
+mod source;
+mod states;
+
+use std::path::PathBuf;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_leftoff");
+
+/// The folder of the workspace.
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+/// Written into every generated page, so that nobody mends it by hand.
+const GENERATED: &str = "<!-- Generated: LEFTOFF_BLESS=1 cargo test -p leftoff --test reference -->\n";

@@ -1,0 +1,24 @@
+//! Takes what is of one machine out of a text.
+
+use testkit::Sandbox;
+
+/// Paths and the host as a reader may have them.
+pub fn anonymous(text: &str, sandbox: &Sandbox) -> String {
+    let folder = sandbox.folder().canonicalize().unwrap();
+    let paths = [
+        (sandbox.project().to_owned(), "/home/anna/shop"),
+        (folder.join("state"), "/home/anna/.local/state"),
+        (folder.join("home"), "/home/anna"),
+    ];
+    let text = paths
+        .iter()
+        .fold(text.to_owned(), |text, (found, shown)| text.replace(&found.display().to_string(), shown));
+    text.split_inclusive('\n').map(without_host).collect()
+}
+
+fn without_host(line: &str) -> String {
+    const FIELD: &str = "\"host\": \"";
+    let Some((before, rest)) = line.split_once(FIELD) else { return line.to_owned() };
+    let after = rest.split_once('"').map_or("", |(_, after)| after);
+    format!("{before}{FIELD}laptop\"{after}")
+}

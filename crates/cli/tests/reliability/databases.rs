@@ -1,0 +1,113 @@
+//! Something else stands where the database should be: a clear message, exit code 1, and it is left as it is.
+
+use crate::tree::Tree;
+use crate::{CHANGES, git, git_with_session};
+use rusqlite::Connection;
+use rusqlite::config::DbConfig;
+use testkit::Sandbox;
+
+const DATABASE: &str = ".git/leftoff/leftoff.db";
+
+/// Every command, changing or not, fails like this and changes nothing.
+#[track_caller]
+fn assert_refused(sandbox: &Sandbox, kind: &str, message: &str) {
+    let before = Tree::of(sandbox.folder());
+    let questions: [&[&str]; 6] =
+        [&["status"], &["list"], &["brief"], &["next"], &["log"], &["store", "info"]];
+    for arguments in questions.iter().chain(&CHANGES) {
+        let ran = sandbox.run(arguments.iter().chain(&["--json"])).code(1);
+        let error = ran.error();
+        assert_eq!(error["kind"], kind, "{arguments:?}");
+        let said = error["message"].as_str().unwrap();
+        assert!(said.contains(message), "{arguments:?} said: {said}");
+        assert!(error["hint"].is_string(), "{arguments:?} does not say what to do");
+        assert_eq!(ran.stdout, "");
+    }
+    let found = sandbox.run(["doctor", "--json"]).code(4).json();
+    assert_eq!(found["findings"][0]["kind"], kind);
+    assert_eq!(Tree::of(sandbox.folder()), before);
+}
+
+/// Leaves the log beside the database when it is closed, as our own program does.
+fn open(sandbox: &Sandbox) -> Connection {
+    let database = Connection::open(sandbox.path(DATABASE)).unwrap();
+    database.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
+    database
+}
+
+#[test]
+fn a_database_of_a_newer_version() {
+    let sandbox = git_with_session();
+    let database = open(&sandbox);
+    let known: u32 = database.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+    database.pragma_update(None, "user_version", known + 1).unwrap();
+    drop(database);
+    assert_refused(&sandbox, "newer_database", "was made by a newer leftoff");
+}
+
+#[test]
+fn a_file_that_is_no_database() {
+    let sandbox = git();
+    sandbox.write(DATABASE, &"these are the notes of last summer\n".repeat(500));
+    assert_refused(&sandbox, "not_a_database", "is not a leftoff database");
+}
+
+#[test]
+fn another_programs_database() {
+    let sandbox = git();
+    sandbox.write(".git/leftoff/README", "a folder");
+    let database = Connection::open(sandbox.path(DATABASE)).unwrap();
+    database.execute_batch("CREATE TABLE cookies(name TEXT); INSERT INTO cookies VALUES('choc')").unwrap();
+    drop(database);
+    assert_refused(&sandbox, "not_a_database", "another program's SQLite file");
+}
+
+#[test]
+fn a_folder_in_place_of_the_database() {
+    let sandbox = git();
+    sandbox.write(&format!("{DATABASE}/inside"), "a file");
+    assert_refused(&sandbox, "not_a_database", "it is a folder");
+}
+
+/// What a process leaves that dies while it makes a database. Nothing is in it, so nothing is lost by making it anew.
+#[test]
+fn an_empty_file_counts_as_none_and_start_makes_the_database() {
+    let sandbox = git();
+    sandbox.write(DATABASE, "");
+    let before = Tree::of(sandbox.folder());
+    sandbox.run(["status"]).ok();
+    sandbox.run(["list"]).ok();
+    sandbox.run(["note", "heard"]).code(3);
+    assert_eq!(Tree::of(sandbox.folder()), before);
+    sandbox.run(["start"]).ok();
+    sandbox.run(["note", "heard"]).ok();
+    sandbox.run(["doctor"]).ok();
+}
+
+#[test]
+fn an_event_of_a_newer_program_is_shown_and_its_session_is_not_written() {
+    let sandbox = git_with_session();
+    let database = open(&sandbox);
+    // As a newer program would have written it: the event, the line's version, a snapshot of its own fold.
+    database
+        .execute_batch(
+            r#"INSERT INTO events(session,version,at,actor,kind,body)
+                 SELECT session,version+1,at,actor,'phase_teleported','{"type":"phase_teleported"}'
+                 FROM events ORDER BY version DESC LIMIT 1;
+               UPDATE sessions SET version=version+1;
+               UPDATE snapshots SET version=version+1,fold_version=999;"#,
+        )
+        .unwrap();
+    drop(database);
+    let before = sandbox.run(["log", "--json"]).ok().stdout;
+    assert!(before.contains("phase_teleported"));
+    for question in [["status", "--json"], ["brief", "--json"], ["show", "--json"]] {
+        assert!(sandbox.run(question).ok().stdout.contains("newer_event"), "{question:?} warns");
+    }
+    for change in [&["note", "heard"][..], &["advance", "--phase", "plan"], &["pause"], &["close", "--force"]]
+    {
+        let error = sandbox.run(change.iter().chain(&["--json"])).code(4).error();
+        assert_eq!(error["kind"], "newer_event", "{change:?}");
+    }
+    assert_eq!(sandbox.run(["log", "--json"]).ok().stdout, before);
+}

@@ -1,0 +1,120 @@
+//! Invariant 6: a hook never blocks an agent because leftoff itself is broken.
+
+use crate::nobody::{Nobody, Sealed};
+use crate::{git, git_with_session};
+use rustix::fs::{FlockOperation, flock};
+use std::fs::File;
+use std::io::Write;
+use std::process::Stdio;
+use testkit::{Ran, Sandbox};
+
+fn session_start(sandbox: &Sandbox) -> String {
+    serde_json::json!({
+        "session_id": "a4326893-7dc8-4b6e-9f05-0123456789ab",
+        "transcript_path": "/home/anna/.claude/transcript.jsonl",
+        "cwd": sandbox.project(),
+        "hook_event_name": "SessionStart",
+        "source": "startup",
+    })
+    .to_string()
+}
+
+/// Exit code 0, at most one line of complaint, and on stdout nothing or one JSON document.
+#[track_caller]
+fn assert_open(ran: &Ran) {
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stderr.lines().count() <= 1, "{}", ran.stderr);
+    if !ran.stdout.is_empty() {
+        ran.json();
+    }
+}
+
+#[test]
+fn a_hook_gives_the_brief() {
+    let sandbox = git_with_session();
+    let ran = sandbox.run_with_input(&["hook", "claude"], &session_start(&sandbox));
+    assert_open(&ran);
+    let context = &ran.json()["hookSpecificOutput"]["additionalContext"];
+    assert!(context.as_str().unwrap().contains("kept"), "{context}");
+}
+
+#[test]
+fn nonsense_on_stdin_and_in_the_arguments_blocks_nobody() {
+    let sandbox = git_with_session();
+    let good = session_start(&sandbox);
+    let half = &good[..good.len() / 2];
+    let deep = "[".repeat(100_000);
+    let bad_id = good.replace("a4326893", "a'; rm -rf /; '");
+    for input in
+        ["", "null", "{}", "[1]", "\u{0}", half, &deep, &bad_id, &good.replace("SessionStart", "Stop")]
+    {
+        assert_open(&sandbox.run_with_input(&["hook", "claude"], input));
+    }
+    let arguments: [&[&str]; 5] = [
+        &["hook"],
+        &["hook", "nobody"],
+        &["hook", "--no-such"],
+        &["hook", "claude", "more"],
+        &["hook", "-v", "claude"],
+    ];
+    for arguments in arguments {
+        assert_open(&sandbox.run_with_input(arguments, &good));
+    }
+}
+
+#[test]
+fn a_broken_store_blocks_nobody() {
+    let sandbox = git();
+    sandbox.write(".git/leftoff/leftoff.db", &"no database\n".repeat(1_000));
+    let ran = sandbox.run_with_input(&["hook", "claude"], &session_start(&sandbox));
+    assert_open(&ran);
+    assert!(ran.stderr.contains("is not a leftoff database"), "it is said: {}", ran.stderr);
+}
+
+#[test]
+fn a_broken_configuration_and_a_folder_that_is_gone_block_nobody() {
+    let sandbox = git_with_session();
+    sandbox.write(".leftoff/config.toml", "workflow = [[[");
+    let good = session_start(&sandbox);
+    assert_open(&sandbox.run_with_input(&["hook", "claude"], &good));
+    let gone = good.replace(&sandbox.project().display().to_string(), "/no/such/folder");
+    assert_open(&sandbox.run_with_input(&["hook", "claude"], &gone));
+}
+
+/// A hook does not wait ten seconds for its turn, and the brief needs no turn at all.
+#[test]
+fn a_held_lock_costs_the_agent_nothing_but_its_row() {
+    let sandbox = git_with_session();
+    let lock = File::options().write(true).open(sandbox.path(".git/leftoff/leftoff.db.lock")).unwrap();
+    flock(&lock, FlockOperation::LockExclusive).unwrap();
+    let ran = sandbox.run_with_input(&["hook", "claude"], &session_start(&sandbox));
+    assert_open(&ran);
+    assert!(ran.stdout.contains("kept"), "the brief is given all the same");
+}
+
+#[test]
+fn a_folder_that_cannot_be_written_blocks_nobody_and_the_brief_is_given() {
+    let sandbox = git_with_session();
+    let nobody = Nobody::in_sandbox(&sandbox);
+    let _sealed = Sealed::new(sandbox.project());
+    let mut command = nobody.command(&["hook", "claude"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(session_start(&sandbox).as_bytes()).unwrap();
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_open(&ran);
+    assert!(ran.stdout.contains("kept"), "{ran:?}");
+}
+
+#[test]
+fn a_panic_of_ours_blocks_nobody() {
+    let sandbox = git_with_session();
+    let mut command = sandbox.command(["hook", "claude"]);
+    command.env("LEFTOFF_TEST_PANIC", "agent-arrived");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(session_start(&sandbox).as_bytes()).unwrap();
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_open(&ran);
+    assert!(ran.stderr.contains("internal error"), "the panic was reached: {}", ran.stderr);
+}

@@ -1,0 +1,101 @@
+//! Invariant 1: what was acknowledged survives `kill -9`. Four writers run real commands, a killer ends them at random
+//! moments, and an oracle remembers what was promised.
+
+mod oracle;
+mod random;
+mod writer;
+
+use crate::{git, worktrees};
+use oracle::Promises;
+use random::Random;
+use std::process::Child;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+use testkit::Sandbox;
+use writer::Writer;
+
+const WRITERS: usize = 4;
+const KILLS: u64 = 1_000;
+
+/// What the writers and the killer share.
+pub struct Arena {
+    wanted: u64,
+    kills: AtomicU64,
+    acknowledged: AtomicU64,
+    at_work: AtomicUsize,
+    /// Each writer's process. It is taken out before it is reaped, so that its id is no other process's.
+    children: [Mutex<Option<Child>>; WRITERS],
+}
+
+impl Arena {
+    /// Writers go on as long as there is somebody to be killed.
+    pub fn goes_on(&self) -> bool {
+        self.kills.load(Ordering::Relaxed) < self.wanted
+    }
+}
+
+#[test]
+fn what_was_acknowledged_survives_kill_9_and_is_there_once() {
+    let seed = number("LEFTOFF_TEST_SEED").unwrap_or_else(|| u64::from(std::process::id()) * 7_919);
+    println!("seed: {seed} (LEFTOFF_TEST_SEED)");
+    let sandbox = git();
+    sandbox.run(["start", "--id", "shared"]).ok();
+    let arena = Arena {
+        wanted: number("LEFTOFF_TEST_KILLS").unwrap_or(KILLS),
+        kills: AtomicU64::new(0),
+        acknowledged: AtomicU64::new(0),
+        at_work: AtomicUsize::new(WRITERS),
+        children: [const { Mutex::new(None) }; WRITERS],
+    };
+    let folders: Vec<_> = (0..WRITERS).map(|at| worktrees::add(&sandbox, &format!("tree{at}"))).collect();
+    let program = sandbox.command([""; 0]);
+    let promises: Vec<Promises> = std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|at| {
+                let writer = Writer::new(at, &arena, &program, &folders[at], Random::new(seed + at as u64));
+                scope.spawn(move || writer.work())
+            })
+            .collect();
+        kill_at_random(&arena, Random::new(seed ^ 0xdead));
+        writers.into_iter().map(|writer| writer.join().unwrap()).collect()
+    });
+    let kept = oracle::compare(&sandbox, &promises);
+    println!(
+        "kills: {}, acknowledged: {}, lost: {}, doubled: {}",
+        arena.kills.load(Ordering::Relaxed),
+        arena.acknowledged.load(Ordering::Relaxed),
+        kept.lost.len(),
+        kept.doubled.len()
+    );
+    println!("kept, and killed before the answer: {} notes", kept.unanswered);
+    assert!(kept.lost.is_empty(), "acknowledged and not there: {:#?}", kept.lost);
+    assert!(kept.doubled.is_empty(), "there twice: {:#?}", kept.doubled);
+    assert_sound(&sandbox);
+}
+
+/// Sends SIGKILL at moments that have nothing to do with what the writers do, about as often as a command is acknowledged.
+fn kill_at_random(arena: &Arena, mut random: Random) {
+    let mut pause = 4_000;
+    while arena.goes_on() && arena.at_work.load(Ordering::Relaxed) > 0 {
+        std::thread::sleep(Duration::from_micros(random.below(2 * pause)));
+        let often = arena.kills.load(Ordering::Relaxed) > arena.acknowledged.load(Ordering::Relaxed);
+        pause = if often { pause + pause / 16 } else { pause - pause / 16 }.clamp(100, 1_000_000);
+        let victim = usize::try_from(random.below(WRITERS as u64)).unwrap();
+        if let Some(child) = arena.children[victim].lock().unwrap().as_mut() {
+            child.kill().unwrap();
+        }
+    }
+}
+
+/// The database is whole, and every session's snapshot is what its log says.
+fn assert_sound(sandbox: &Sandbox) {
+    sandbox.run(["doctor"]).ok();
+    let database = rusqlite::Connection::open(sandbox.path(".git/leftoff/leftoff.db")).unwrap();
+    let found: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(found, "ok");
+}
+
+fn number(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
+}

@@ -1,0 +1,60 @@
+//! What crowds, crashes and bad surroundings do to real processes of the program.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test that cannot go on should say where; numbers are printed"
+)]
+
+mod clock;
+mod databases;
+mod disk;
+mod hooks;
+mod kill;
+mod nobody;
+mod places;
+mod queries;
+mod races;
+mod read_only;
+mod tree;
+mod worktrees;
+
+/// Questions that are answered wherever there is a project, a session or none.
+const QUESTIONS: [&[&str]; 9] = [
+    &["status"],
+    &["status", "--json"],
+    &["list", "--all"],
+    &["brief"],
+    &["brief", "--format", "markdown", "--budget", "500"],
+    &["next"],
+    &["workflow", "list"],
+    &["workflow", "show"],
+    &["doctor"],
+];
+
+/// Questions about a session that is there.
+const QUESTIONS_ABOUT_A_SESSION: [&[&str]; 4] =
+    [&["show"], &["log"], &["log", "--json"], &["list", "--agents"]];
+
+/// Commands that change the session of [`git_with_session`], or begin another.
+const CHANGES: [&[&str]; 7] = [
+    &["note", "heard"],
+    &["advance", "--phase", "plan"],
+    &["pause"],
+    &["close", "--force"],
+    &["abandon"],
+    &["run", "start", "map"],
+    &["start", "--goal", "another"],
+];
+
+fn git_with_session() -> testkit::Sandbox {
+    let sandbox = git();
+    sandbox.run(["start", "--goal", "kept"]).ok();
+    sandbox.run(["note", "written before"]).ok();
+    sandbox
+}
+
+fn git() -> testkit::Sandbox {
+    testkit::Sandbox::git(env!("CARGO_BIN_EXE_leftoff"))
+}

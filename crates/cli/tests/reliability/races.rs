@@ -1,0 +1,110 @@
+//! Many processes at once: all are heard, nothing is lost, one session is active.
+
+use crate::{git, worktrees};
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::{Child, Stdio};
+use testkit::{Ran, Sandbox};
+
+fn begin(sandbox: &Sandbox, arguments: &[&str]) -> Child {
+    sandbox.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn end(child: Child) -> Ran {
+    Ran::from(child.wait_with_output().unwrap())
+}
+
+fn lifecycles(sandbox: &Sandbox) -> BTreeMap<String, usize> {
+    let listing = sandbox.run(["list", "--all", "--json"]).ok().json();
+    let mut counts = BTreeMap::new();
+    for session in listing["sessions"].as_array().unwrap() {
+        *counts.entry(session["lifecycle"].as_str().unwrap().to_owned()).or_default() += 1;
+    }
+    counts
+}
+
+#[test]
+fn processes_that_start_at_once_all_succeed_and_one_is_active() {
+    for crowd in [2, 8] {
+        for round in 0..4 {
+            // The store is made by whoever comes first.
+            let sandbox = git();
+            let children: Vec<Child> = (0..crowd).map(|_| begin(&sandbox, &["start", "--json"])).collect();
+            let ids: BTreeSet<String> = children
+                .into_iter()
+                .map(|child| end(child).ok().json()["session_id"].as_str().unwrap().to_owned())
+                .collect();
+            assert_eq!(ids.len(), crowd);
+            let expected = BTreeMap::from([("active".to_owned(), 1), ("paused".to_owned(), crowd - 1)]);
+            assert_eq!(lifecycles(&sandbox), expected, "{crowd} at once, round {round}");
+            sandbox.run(["doctor"]).ok();
+        }
+    }
+}
+
+#[test]
+fn processes_that_start_with_one_key_start_one_session() {
+    let sandbox = git();
+    let start = ["start", "--goal", "once", "--key", "k1", "--json"];
+    let children: Vec<Child> = (0..8).map(|_| begin(&sandbox, &start)).collect();
+    let ids: BTreeSet<String> = children
+        .into_iter()
+        .map(|child| end(child).ok().json()["session_id"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(ids.len(), 1);
+    assert_eq!(lifecycles(&sandbox), BTreeMap::from([("active".to_owned(), 1)]));
+}
+
+#[test]
+fn eight_processes_that_note_at_once_lose_nothing() {
+    const WRITERS: usize = 8;
+    const NOTES: usize = 25;
+    let sandbox = git();
+    sandbox.run(["start"]).ok();
+    for number in 0..NOTES {
+        let texts: Vec<String> = (0..WRITERS).map(|writer| format!("{writer} says {number}")).collect();
+        let children: Vec<Child> = texts.iter().map(|text| begin(&sandbox, &["note", text])).collect();
+        for child in children {
+            end(child).ok();
+        }
+    }
+    let log = sandbox.run(["log", "--json"]).ok().json();
+    let events = log["events"].as_array().unwrap();
+    let notes: Vec<_> = events.iter().filter(|event| event["type"] == "note_added").collect();
+    let texts: BTreeSet<&str> = notes.iter().map(|event| event["text"].as_str().unwrap()).collect();
+    assert_eq!((notes.len(), texts.len()), (WRITERS * NOTES, WRITERS * NOTES));
+    let numbers: Vec<u64> = notes.iter().map(|event| event["id"].as_u64().unwrap()).collect();
+    assert!(numbers.into_iter().eq(1..=(WRITERS * NOTES) as u64), "numbered in their order");
+    sandbox.run(["doctor"]).ok();
+}
+
+#[test]
+fn a_phase_that_eight_processes_complete_at_once_is_completed_once() {
+    let sandbox = git();
+    sandbox.run(["start"]).ok();
+    let advance = ["advance", "--phase", "plan", "--json"];
+    let children: Vec<Child> = (0..8).map(|_| begin(&sandbox, &advance)).collect();
+    let answers: Vec<_> = children.into_iter().map(|child| end(child).ok().json()).collect();
+    let first = answers.iter().filter(|answer| answer["already"] == false).count();
+    assert_eq!(first, 1, "the others are told that it is done already");
+    assert!(answers.iter().all(|answer| answer["current_phase"]["id"] == "implement"));
+}
+
+#[test]
+fn each_worktree_has_its_own_active_session_also_in_a_race() {
+    let sandbox = git();
+    let trees: Vec<_> = (0..4).map(|at| worktrees::add(&sandbox, &format!("tree{at}"))).collect();
+    let children: Vec<Child> = trees
+        .iter()
+        .cycle()
+        .take(8)
+        .map(|tree| {
+            let mut command = sandbox.command(["start"]);
+            command.current_dir(tree).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    for child in children {
+        end(child).ok();
+    }
+    let expected = BTreeMap::from([("active".to_owned(), 4), ("paused".to_owned(), 4)]);
+    assert_eq!(lifecycles(&sandbox), expected);
+}

@@ -1,0 +1,20 @@
+//! Worktrees of one repository, made by hand as git makes them.
+
+use std::path::{Path, PathBuf};
+use testkit::Sandbox;
+
+/// Another worktree of the sandbox's repository, beside its project.
+pub fn add(sandbox: &Sandbox, name: &str) -> PathBuf {
+    let root = sandbox.folder().canonicalize().unwrap().join(name);
+    let own = sandbox.path(&format!(".git/worktrees/{name}"));
+    write(&root.join(".git"), &format!("gitdir: {}\n", own.display()));
+    write(&own.join("HEAD"), &format!("ref: refs/heads/{name}\n"));
+    write(&own.join("commondir"), "../..\n");
+    write(&own.join("gitdir"), &format!("{}\n", root.join(".git").display()));
+    root
+}
+
+fn write(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}

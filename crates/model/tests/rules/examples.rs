@@ -1,0 +1,234 @@
+//! A few rules in full, event by event.
+
+use crate::given::{
+    Given, advance, advance_past, at, fail_the_gate, failing_attempt, given, name, note, pause, plan,
+    recorded, resume, skip, started,
+};
+use model::command::Command;
+use model::event::Event;
+use model::gate::AttemptReport;
+use model::lifecycle::Lifecycle;
+use model::note::NoteKind;
+use model::session::Session;
+use model::workflow::OnComplete::{Close, Stay};
+
+fn three_phases() -> Given {
+    given(started(plan("build", Close, &["plan", "implement", "review"])))
+}
+
+fn completed(phase: &str) -> Event {
+    Event::PhaseCompleted { phase: name(phase), attempt: AttemptReport::default() }
+}
+
+fn begun(phase: &str) -> Event {
+    Event::PhaseStarted { phase: name(phase) }
+}
+
+#[test]
+fn completing_a_phase_begins_the_next() {
+    three_phases().when(advance(None)).then([completed("plan"), begun("implement")]);
+    three_phases().when(advance(Some("1"))).then([completed("plan"), begun("implement")]);
+}
+
+#[test]
+fn a_later_phase_is_refused_and_one_that_is_done_changes_nothing() {
+    three_phases()
+        .when(advance(Some("review")))
+        .then_refused("phase_not_current", "cannot complete phase 'review': the current phase is 'plan'");
+    three_phases().after([advance(None)]).when(advance(Some("plan"))).then_nothing();
+    three_phases()
+        .when(advance(Some("implemnt")))
+        .then_refused("unknown_phase", "there is no phase 'implemnt' in workflow 'build'");
+}
+
+#[test]
+fn a_done_phase_is_done_also_when_the_session_is_over() {
+    let over = three_phases().after([advance(None), Command::Abandon { reason: None }]);
+    over.when(advance(Some("plan"))).then_nothing();
+    over.when(advance(Some("implement")))
+        .then_refused("not_active", "cannot advance: session k3v9x2mp is abandoned");
+}
+
+#[test]
+fn the_last_phase_completes_the_run_and_the_session() {
+    let last = three_phases().after([advance(None), advance(None)]);
+    last.when(advance(None)).then([
+        completed("review"),
+        Event::RunCompleted,
+        Event::SessionCompleted { forced: false },
+    ]);
+    let staying = given(started(plan("map", Stay, &["only"])));
+    staying.when(advance(None)).then([completed("only"), Event::RunCompleted]);
+    let done = staying.after([advance(None)]);
+    assert_eq!(done.session.lifecycle, Lifecycle::Active);
+    done.when(advance(None)).then_refused("run_finished", "cannot advance: run 1 of 'map' is finished");
+}
+
+#[test]
+fn a_terminal_phase_is_complete_when_it_is_reached() {
+    let review = given(started(plan("review", Close, &["synthesis", "complete!"])));
+    review.when(advance(None)).then([
+        completed("synthesis"),
+        begun("complete"),
+        completed("complete"),
+        Event::RunCompleted,
+        Event::SessionCompleted { forced: false },
+    ]);
+}
+
+#[test]
+fn a_skipped_phase_is_passed_over_and_counts_as_done() {
+    let skipped = Event::PhaseSkipped { phase: name("implement"), reason: skip("implement").reason };
+    three_phases().when(advance_past(None, &["implement"])).then([
+        completed("plan"),
+        skipped,
+        begun("review"),
+    ]);
+    let after = three_phases().after([advance_past(None, &["implement"])]);
+    assert_eq!(after.session.run().unwrap().done(), 2);
+}
+
+#[test]
+fn when_all_that_is_left_is_skipped_the_run_is_complete_on_its_last_phase() {
+    let after = three_phases().after([advance_past(None, &["implement", "review"])]);
+    let run = after.session.run().unwrap();
+    assert!(!run.is_open());
+    assert_eq!((run.current().id().as_str(), run.done()), ("review", 3));
+}
+
+#[test]
+fn a_gate_that_did_not_pass_is_kept_and_the_phase_goes_on() {
+    three_phases()
+        .when(fail_the_gate())
+        .then([Event::GateFailed { phase: name("plan"), attempt: failing_attempt() }]);
+    let after = three_phases().after([fail_the_gate(), fail_the_gate(), advance(None)]);
+    let phase = &after.session.run().unwrap().phases[0];
+    assert_eq!((phase.attempts.len(), phase.attempt_count), (3, 3));
+    assert!(phase.is_done() && !phase.last_attempt_failed());
+}
+
+#[test]
+fn a_lenient_gate_passes_with_what_failed_in_its_attempt() {
+    let attempt = AttemptReport { lenient: true, ..failing_attempt() };
+    let command = Command::CompletePhase { phase: None, attempt: attempt.clone(), skips: Vec::new() };
+    three_phases()
+        .when(command)
+        .then([Event::PhaseCompleted { phase: name("plan"), attempt }, begun("implement")]);
+}
+
+#[test]
+fn a_run_of_another_workflow_keeps_the_session_open_until_both_are_done() {
+    let both = three_phases().after([Command::StartRun { run: plan("map", Stay, &["only"]) }, advance(None)]);
+    assert_eq!(both.session.run().unwrap().workflow.name, name("map"));
+    let back =
+        both.after([Command::StartRun { run: plan("build", Close, &["plan", "implement", "review"]) }]);
+    assert_eq!(back.session.run().unwrap().workflow.name, name("build"), "the unfinished run goes on");
+    assert_eq!(back.session.runs_of(&name("build")), 1);
+    let done = back.after([advance(None), advance(None), advance(None)]);
+    assert!(matches!(done.session.lifecycle, Lifecycle::Completed { forced: false, .. }));
+}
+
+#[test]
+fn a_completed_session_begins_its_next_run_and_is_active_again() {
+    let only = plan("round", Close, &["only"]);
+    let again = given(started(only.clone())).after([advance(None), Command::StartRun { run: only }]);
+    assert_eq!(again.session.lifecycle, Lifecycle::Active);
+    assert_eq!(again.session.run().unwrap().ordinal, 2);
+    assert_eq!(again.session.runs_of(&name("round")), 2);
+}
+
+#[test]
+fn paused_time_is_not_working_time() {
+    let mut history = three_phases().history;
+    let mut add = |seconds, event| {
+        let version = history.len() as u64 + 1;
+        history.push(recorded(version, at(seconds), event));
+    };
+    add(1_000, Event::SessionPaused { reason: "night".to_owned(), context: None });
+    add(50_000, Event::SessionResumed { worktree: "/here".to_owned(), parallel: false });
+    add(50_100, completed("plan"));
+    let session = Session::fold(&history).unwrap();
+    let phase = &session.run().unwrap().phases[0];
+    let started = phase.started_at().unwrap().duration_since(at(0)).as_secs();
+    assert_eq!(phase.paused_seconds, 49_000);
+    assert_eq!(phase.duration_seconds(), Some(u64::try_from(50_100 - 49_000 - started).unwrap()));
+}
+
+/// Closed early, and gone on with the next day: the night was no work.
+#[test]
+fn time_while_a_session_was_closed_is_not_working_time() {
+    let build = plan("build", Close, &["plan", "implement", "review"]);
+    let closed = three_phases().after([Command::Close { force: true }]);
+    let worked = closed.session.run().unwrap().current().time_in_phase(closed.session.working_until(at(0)));
+    let mut history = closed.history.clone();
+    let Ok(events) = closed.when(Command::StartRun { run: build }).0 else { panic!("it goes on") };
+    for event in events {
+        history.push(recorded(history.len() as u64 + 1, at(80_000), event));
+    }
+    let session = Session::fold(&history).unwrap();
+    assert_eq!(session.run().unwrap().current().time_in_phase(at(80_000)), worked);
+}
+
+#[test]
+fn a_paused_sessions_clock_stands_still() {
+    let paused = three_phases().after([pause()]).session;
+    let phase = paused.run().unwrap().current();
+    let then = paused.updated_at;
+    let later = at(9_000_000);
+    assert_eq!(
+        phase.time_in_phase(paused.working_until(later)),
+        phase.time_in_phase(paused.working_until(then))
+    );
+}
+
+#[test]
+fn notes_are_numbered_for_good() {
+    let noted = three_phases().after([note(NoteKind::Blocker, "a"), Command::ResolveNote { id: 1 }]);
+    noted.when(note(NoteKind::Note, "b")).then([Event::NoteAdded {
+        id: 2,
+        kind: NoteKind::Note,
+        text: "b".into(),
+        fields: [].into(),
+    }]);
+    noted.when(Command::ResolveNote { id: 1 }).then_nothing();
+    noted
+        .when(Command::ResolveNote { id: 2 })
+        .then_refused("unknown_note", "there is no note 2 in this session");
+    noted.after([note(NoteKind::Decision, "c")]).when(Command::ResolveNote { id: 2 }).then_refused(
+        "nothing_to_resolve",
+        "note 2 is a decision: only a blocker, a question or a deferred point can be resolved",
+    );
+}
+
+#[test]
+fn a_session_that_is_active_in_another_worktree_moves_to_this_one() {
+    let there = Command::Resume { worktree: "/there".to_owned(), parallel: true };
+    let moved = three_phases().after([there]);
+    assert_eq!((moved.session.worktree.as_str(), moved.session.parallel), ("/there", true));
+    moved.when(resume()).then([Event::SessionResumed { worktree: "/here".to_owned(), parallel: false }]);
+}
+
+#[test]
+fn what_was_restored_is_the_session_as_it_was_under_a_newer_version() {
+    let before = three_phases().after([note(NoteKind::Note, "kept")]);
+    let version = before.session.version;
+    let undone =
+        before.clone().after([advance(None), advance(None)]).and([Event::Restored { to_version: version }]);
+    let mut expected = before.session.clone();
+    expected.version = undone.session.version;
+    expected.updated_at = undone.session.updated_at;
+    assert_eq!(undone.session, expected);
+    undone.when(advance(None)).then([completed("plan"), begun("implement")]);
+}
+
+/// Going back from going back again and again costs no more than the log is long.
+#[test]
+fn a_thousand_restorations_are_folded_in_no_time() {
+    let mut history = three_phases().history;
+    for version in history.len() as u64 + 1..1_000 {
+        let event = Event::Restored { to_version: version - 1 };
+        history.push(recorded(version, at(0), event));
+    }
+    let session = Session::fold(&history).unwrap();
+    assert_eq!((session.version, session.run().unwrap().current().id().as_str()), (999, "plan"));
+}
