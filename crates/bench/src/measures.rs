@@ -17,21 +17,20 @@ const NOTES_UNTIL_STEADY: usize = 60;
 
 pub fn read(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
     let project = programs.project()?;
-    let [ours, bare, empty] = interleaved(
+    let [ours, json, bare, empty] = interleaved(
         effort.rounds,
         |_| Ok(()),
         &mut [
             &mut || timed(&mut project.leftoff(&["status"])),
+            &mut || timed(&mut project.leftoff(&["status", "--json"])),
             &mut || timed(&mut project.bare("read")),
             &mut || timed(&mut programs.empty_process()),
         ],
     )?;
-    table.line(
-        "status : bare reader of the same rows",
-        ratio(&ours, &bare),
-        Must::AtMost(1.3),
-        &medians(&ours, &bare),
-    );
+    let of = medians(&ours, &bare);
+    table.line("status : bare reader of the same rows", ratio(&ours, &bare), Must::AtMost(1.3), &of);
+    let of = medians(&json, &bare);
+    table.line("status --json : bare reader", ratio(&json, &bare), Must::Nothing, &of);
     table.line("status : empty process", ratio(&ours, &empty), Must::Nothing, &medians(&ours, &empty));
     Ok(())
 }
@@ -149,34 +148,61 @@ pub fn in_process(programs: &Programs, effort: Effort, table: &mut Table) -> Res
 }
 
 pub fn many_processes(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
-    const PROCESSES: usize = 8;
-    let project = programs.project()?;
-    let before = events_of(&project)?;
-    let times: Vec<std::result::Result<Duration, String>> = std::thread::scope(|scope| {
+    let rounds: Vec<Crowd> = (0..CROWDS)
+        .map(|_| Crowd::of(&programs.project()?, effort.commands_a_process))
+        .collect::<Result<_>>()?;
+    let sum = |what: fn(&Crowd) -> usize| rounds.iter().map(what).sum::<usize>();
+    let (acknowledged, kept) = (sum(|crowd| crowd.times.len()), sum(|crowd| crowd.kept));
+    let what = format!("{PROCESSES} x {} commands at once: ", effort.commands_a_process);
+    let of = format!("{acknowledged} acknowledged, {kept} kept, in {CROWDS} rounds");
+    table.line(&format!("{what}lost"), count(acknowledged.abs_diff(kept)), Must::AtMost(0.0), &of);
+    let errors: Vec<&String> = rounds.iter().flat_map(|crowd| &crowd.errors).collect();
+    let first = errors.first().map_or("", |error| error.as_str());
+    table.line(&format!("{what}errors"), count(errors.len()), Must::AtMost(0.0), first);
+    let mut waits: Vec<(Duration, String)> = rounds.iter().map(Crowd::worst_wait).collect();
+    waits.sort();
+    let (wait, of) = &waits[CROWDS / 2];
+    table.line(&format!("{what}worst wait, s"), wait.as_secs_f64(), Must::AtMost(0.1), of);
+    Ok(())
+}
+
+const PROCESSES: usize = 8;
+/// The worst of many is what any other program on the machine makes of it; of several rounds the middle one counts.
+const CROWDS: usize = 3;
+
+/// What became of many processes that write to one session at once.
+struct Crowd {
+    times: Vec<Duration>,
+    errors: Vec<String>,
+    /// Events that are in the store now and were not before.
+    kept: usize,
+}
+
+impl Crowd {
+    fn of(project: &Project, commands: usize) -> Result<Self> {
+        let before = events_of(project)?;
         let one = || {
             let command = || timed(&mut project.leftoff(&["note", NOTE])).map_err(|error| error.to_string());
-            (0..effort.commands_a_process).map(|_| command()).collect::<Vec<_>>()
+            (0..commands).map(|_| command()).collect::<Vec<_>>()
         };
-        let threads: Vec<_> = (0..PROCESSES).map(|_| scope.spawn(one)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
-    });
-    let commands = PROCESSES * effort.commands_a_process;
-    let failed = commands - times.iter().filter(|time| time.is_ok()).count();
-    let kept = usize::try_from(events_of(&project)? - before)?;
-    let what = format!("{PROCESSES} x {} commands at once: ", effort.commands_a_process);
-    let acknowledged = commands - failed;
-    let lost = count(acknowledged.abs_diff(kept));
-    let of = format!("{acknowledged} acknowledged, {kept} kept");
-    table.line(&format!("{what}lost"), lost, Must::AtMost(0.0), &of);
-    let first = times.iter().find_map(|time| time.as_ref().err()).cloned().unwrap_or_default();
-    table.line(&format!("{what}errors"), count(failed), Must::AtMost(0.0), &first);
-    // A command's whole time without the typical one is what it waited for the others, or for a core.
-    let times: Vec<Duration> = times.into_iter().flatten().collect();
-    let (typical, worst) = (median(&times), times.iter().max().copied().unwrap_or_default());
-    let of = format!("worst {} - typical {}", milliseconds(worst), milliseconds(typical));
-    let wait = worst.saturating_sub(typical).as_secs_f64();
-    table.line(&format!("{what}worst wait, s"), wait, Must::AtMost(0.1), &of);
-    Ok(())
+        let all: Vec<std::result::Result<Duration, String>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..PROCESSES).map(|_| scope.spawn(one)).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+        });
+        let (done, failed): (Vec<_>, Vec<_>) = all.into_iter().partition(std::result::Result::is_ok);
+        Ok(Self {
+            times: done.into_iter().flatten().collect(),
+            errors: failed.into_iter().filter_map(std::result::Result::err).collect(),
+            kept: usize::try_from(events_of(project)? - before)?,
+        })
+    }
+
+    /// A command's whole time without the typical one is what it waited for the others, or for a core.
+    fn worst_wait(&self) -> (Duration, String) {
+        let (typical, worst) = (median(&self.times), self.times.iter().max().copied().unwrap_or_default());
+        let of = format!("worst {} - typical {}", milliseconds(worst), milliseconds(typical));
+        (worst.saturating_sub(typical), of)
+    }
 }
 
 pub fn memory(programs: &Programs, table: &mut Table) -> Result<()> {
