@@ -24,6 +24,11 @@ mod undo;
 use testkit::{Ran, Sandbox};
 
 fn git() -> Sandbox {
+    fresh().without_gates()
+}
+
+/// A repository in which leftoff was never used.
+fn fresh() -> Sandbox {
     Sandbox::git(env!("CARGO_BIN_EXE_leftoff"))
 }
 

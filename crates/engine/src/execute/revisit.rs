@@ -118,7 +118,7 @@ impl Engine {
         let affects = affected(run, phase, request)?;
         let definition = self.definition(&run.workflow.hash)?;
         let own = self.own_files(session, phase.id())?;
-        let fields = changed_fields(&phase.fields_at_completion, &session.fields, definition.as_ref());
+        let fields = changed_fields(&phase.fields_at_completion, &session.fields, definition.as_deref());
         let (proposed, because) = propose(&own, &fields);
         let impact = request.impact.unwrap_or(proposed);
         let reach = Reach::of(run, phase.id(), impact, &affects);
@@ -135,7 +135,7 @@ impl Engine {
         decide(session, Command::Revise { revision: revision.clone() })?;
         let mut archive = Archive::new(self.root_of(session), &self.replay(&session.id)?);
         archive.keep_own(&own);
-        archive.put_away(&self.files_of(session, definition.as_ref(), &reach.archived, &own));
+        archive.put_away(&self.files_of(session, definition.as_deref(), &reach.archived, &own));
         if impact == Impact::Major {
             archive.warnings.push(scope(&reach, &archive.archived));
         }

@@ -29,7 +29,7 @@ impl Engine {
             let id = engine.select(Want::Unfinished)?;
             let subject = engine.take_up(&id)?;
             let session = &subject.session;
-            let fields = check_fields(&engine.definition_of(session)?, given)?;
+            let fields = check_fields(&*engine.definition_of(session)?, given)?;
             let command = Command::SetFields { phase: phase.map(ToOwned::to_owned), fields };
             let events = decide(session, command)?;
             Ok(Plan::of(subject.change(events)))
