@@ -5,6 +5,7 @@ mod markdown;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::failpoint;
+use crate::items::ItemView;
 use crate::presence::AgentIdentity;
 use crate::query::Current;
 use crate::view::View;
@@ -40,6 +41,12 @@ pub struct Neighbour {
 }
 
 impl Brief {
+    /// The first open items of the phase, those of whoever reads this before all others.
+    pub fn items(&self, most: usize) -> Vec<&ItemView> {
+        let (mine, others): (Vec<_>, Vec<_>) = self.session.items.iter().partition(|item| item.mine);
+        mine.into_iter().chain(others).take(most).collect()
+    }
+
     pub fn notes(&self, kind: NoteKind) -> impl Iterator<Item = &Note> {
         self.session.notes.iter().filter(move |note| note.kind == kind)
     }
@@ -96,7 +103,8 @@ impl Engine {
         self.view_of(&session, loaded.number, false)
     }
 
-    fn brief_of(&self, session: View) -> Result<Brief> {
+    fn brief_of(&self, mut session: View) -> Result<Brief> {
+        session.warnings.extend(self.artifact_warnings(&session));
         let asking = self.asking_agent()?;
         let here_now = self
             .other_live_agents(asking.as_ref())?

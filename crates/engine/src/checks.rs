@@ -6,6 +6,7 @@ mod command;
 mod definition;
 pub(crate) mod expression;
 mod git;
+mod items;
 pub(crate) mod trust;
 
 pub(crate) use definition::mistakes;
@@ -23,6 +24,7 @@ use model::workflow::{CheckDefinition, CheckKind, PhaseDefinition, Workflow};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 /// What a caller hands in with an attempt.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -125,7 +127,7 @@ impl Engine {
     }
 
     /// The definition that the current run was started with.
-    pub(crate) fn definition_of(&self, session: &Session) -> Result<Workflow> {
+    pub(crate) fn definition_of(&self, session: &Session) -> Result<Rc<Workflow>> {
         let hash = session.run().map(|run| run.workflow.hash.clone()).unwrap_or_default();
         self.definition(&hash)?.ok_or_else(|| Error::BrokenLog {
             session: session.id.to_string(),
@@ -141,7 +143,7 @@ impl Engine {
             session,
             phase,
             started_at: record.and_then(model::phase::Phase::started_at),
-            workspace: self.workspace(&session.id),
+            workspace: self.workspace(session),
             run_ordinal: run.map_or(1, |run| run.ordinal),
             now: self.clock.now(),
         }
@@ -167,9 +169,7 @@ impl Surroundings<'_> {
             }
             CheckKind::Command { run, timeout_seconds } => command::run(self, check, run, *timeout_seconds),
             CheckKind::Git { clean } => git::run(self, *clean),
-            CheckKind::Items => {
-                Ok(Verdict::failed("checks of kind `items` are not supported by this version"))
-            }
+            CheckKind::Items => items::run(self),
             CheckKind::Approval { .. } => Ok(approval::run(self, &check.id)),
         }
     }

@@ -2,7 +2,6 @@
 
 use crate::engine::{Engine, Intent, Options, Want};
 use crate::error::{Error, Result};
-use crate::setup::make_workspace;
 use crate::words::duration;
 use model::id::SessionId;
 use model::session::Session;
@@ -17,12 +16,16 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 use store::ActivityKind;
 
+/// Nobody waits long for a row that may be lost.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// What a command is told about the session that it runs in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
     pub session: Option<SessionId>,
     pub workspace: PathBuf,
     pub phase: String,
+    /// The item that is held, if one is.
     pub task: String,
     pub goal: String,
     /// Files that finished phases produced and that are there.
@@ -84,8 +87,10 @@ impl Context {
     /// Runs the command with this process's own input and output, and records afterwards that it ran.
     pub fn run(&self, options: &Options, command: &[OsString]) -> Ran {
         let begun = Instant::now();
+        // Listened to before the child is there: no moment in which a signal would end us and leave it alone.
+        let signals = Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP]).ok();
         let (code, not_started) = match self.spawn(command) {
-            Ok(child) => (wait(child), None),
+            Ok(child) => (wait(child, signals), None),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => (127, Some(error.to_string())),
             Err(error) => (126, Some(error.to_string())),
         };
@@ -105,6 +110,7 @@ impl Context {
     fn tell(&self, options: &Options, command: &[OsString], code: u8, took: Duration) -> Result<()> {
         let Some(session) = &self.session else { return Ok(()) };
         let mut engine = Engine::open(options.clone(), Intent::Command)?;
+        engine.set_patience(PATIENCE);
         let words: Vec<String> = command.iter().map(|word| quoted(&word.to_string_lossy())).collect();
         let detail = format!("exit {code}, {}", duration(took.as_secs()));
         engine.record_activity_of(session, ActivityKind::Command, &[&words.join(" ")], Some(&detail))
@@ -124,16 +130,24 @@ impl Engine {
     fn context(&self) -> Result<Context> {
         let id = self.select(Want::Unfinished)?;
         let (_, session) = self.load(&id)?;
-        let workspace = self.workspace(&id);
-        make_workspace(&self.project, &workspace)?;
+        let workspace = self.make_workspace(&session)?;
         Ok(Context {
             documents: self.documents(&session)?,
             phase: session.run().map(|run| run.current().id().to_string()).unwrap_or_default(),
-            task: String::new(),
+            task: self.held_item(&id)?,
             goal: session.goal.clone().unwrap_or_default(),
             session: Some(id),
             workspace,
         })
+    }
+
+    /// The item that whoever asks holds now, the first of several; empty when there is none.
+    fn held_item(&self, session: &SessionId) -> Result<String> {
+        let holder = self.actor(self.asking_agent()?.as_ref()).key();
+        let now = self.clock.now();
+        let held = self.store.held_items(session, &holder)?;
+        let mut held = held.into_iter().filter(|row| row.lease_until.is_some_and(|until| until > now));
+        Ok(held.next().map(|row| row.id.to_string()).unwrap_or_default())
     }
 
     /// What finished phases of the current run declare as their output, or proved themselves by.
@@ -148,7 +162,7 @@ impl Engine {
             let ordinal = run.ordinal.to_string();
             let declared = produced.iter().map(|path| path.replace("{run}", &ordinal)).flat_map(|path| {
                 // A native session's outputs are in its workspace, or in the project.
-                [self.workspace(&session.id).join(&path), root.join(&path)]
+                [self.workspace(session).join(&path), root.join(&path)]
             });
             let proven = session.artifacts.values().map(|artifact| &artifact.newest);
             let proven = proven.filter(|artifact| artifact.phase.as_ref() == Some(phase.id()));
@@ -163,9 +177,8 @@ impl Engine {
 
 /// Waits for the child as a shell does: what the terminal sends reaches the child by itself and must not end us
 /// before it; what is sent to us alone is passed on.
-fn wait(mut child: Child) -> u8 {
+fn wait(mut child: Child, signals: Option<Signals>) -> u8 {
     let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
-    let signals = Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP]).ok();
     let handle = signals.as_ref().map(Signals::handle);
     let passing_on = signals.zip(pid).map(|(mut signals, pid)| {
         std::thread::spawn(move || {

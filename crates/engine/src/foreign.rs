@@ -81,6 +81,7 @@ impl Engine {
             definition: definition.as_ref(),
             now: self.clock.now(),
             name_session: false,
+            items: crate::items::ItemsSeen::default(),
             warnings: self.warnings.iter().chain(&found.warnings).cloned().collect(),
             already: false,
         }))

@@ -15,6 +15,9 @@ use serde::Serialize;
 use serde_json::Value;
 use store::{AgentRow, Filter, Info, Listed};
 
+/// Of so many sessions that were left lying a list speaks.
+const MOST_IDLE_TOLD: usize = 5;
+
 /// A session, or that there is none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -109,19 +112,33 @@ impl Engine {
             return self.look_at(&id);
         }
         let number = self.store.load(&id)?.map_or(0, |loaded| loaded.number);
-        self.view_of(&self.replay(&id)?, number, false)
+        let mut view = self.view_of(&self.replay(&id)?, number, false)?;
+        view.warnings.extend(self.artifact_warnings(&view));
+        Ok(view)
     }
 
     pub fn list(&self, request: &ListRequest) -> Result<Listing> {
+        // What the index calls active may count as paused by now, so both are asked for.
+        let mut lifecycles = request.lifecycles.clone();
+        if lifecycles.iter().any(|wanted| wanted == "paused")
+            && !lifecycles.iter().any(|wanted| wanted == "active")
+        {
+            lifecycles.push("active".to_owned());
+        }
         let filter = Filter {
-            lifecycles: request.lifecycles.clone(),
+            lifecycles,
             layout: request.layout.clone(),
             search: request.search.clone(),
             ..Filter::default()
         };
         let mut sessions: Vec<ShortView> =
             self.store.list(&filter)?.into_iter().map(ShortView::from).collect();
+        for line in &mut sessions {
+            self.laid_over_line(line);
+        }
+        sessions.retain(|line| request.lifecycles.is_empty() || request.lifecycles.contains(&line.lifecycle));
         let mut warnings = self.warnings.clone();
+        warnings.extend(sessions.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
         for found in self.all_foreign() {
             let short = ShortView::from(&found);
             if request.wants(&short) {
@@ -240,6 +257,7 @@ impl Engine {
                 path: None,
             });
         }
+        warnings.extend(self.idle_warning(session));
         if let Some(kind) = &session.unknown_event {
             warnings.push(Warning {
                 kind: "newer_event".to_owned(),

@@ -1,18 +1,21 @@
 //! The one shape that every front end shows: a session as it is now. Built from the model, never stored.
 
 use crate::error::Error;
+use crate::items::{ItemView, ItemsSeen};
 use crate::next::Next;
 use crate::place::workspace_of;
 use jiff::Timestamp;
 use model::actor::Actor;
+use model::artifact::Artifact;
 use model::gate::{Attempt, AttemptOutcome, CheckOutcome, CheckResult};
 use model::id::Name;
+use model::item::ItemCounts;
 use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
 use model::phase::{Phase, PhaseState};
 use model::progress::{Progress, Status};
 use model::run::Run;
-use model::session::Session;
+use model::session::{RevisionMade, Session};
 use model::workflow::{CheckKind, Indexing, PhaseDefinition, Workflow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -37,8 +40,16 @@ pub struct View {
     pub current_phase: CurrentPhase,
     pub completed_phases: Vec<u32>,
     pub progress: Progress,
-    pub items: Vec<Value>,
-    pub artifacts: Vec<Value>,
+    /// The first of the current phase that are not done; `leftoff item list` has more.
+    pub items: Vec<ItemView>,
+    /// Of the current phase.
+    pub item_counts: ItemCounts,
+    /// The item that the command was about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<ItemView>,
+    pub artifacts: Vec<Artifact>,
+    /// The last few; `leftoff show` has them all.
+    pub revisions: Vec<RevisionMade>,
     pub notes: Vec<Note>,
     pub fields: BTreeMap<String, Value>,
     pub requirements: Vec<Value>,
@@ -187,6 +198,7 @@ pub(crate) struct Material<'a> {
     pub(crate) name_session: bool,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) already: bool,
+    pub(crate) items: ItemsSeen,
 }
 
 pub(crate) fn build(material: Material<'_>) -> View {
@@ -225,8 +237,11 @@ pub(crate) fn build(material: Material<'_>) -> View {
         },
         completed_phases: completed(run),
         progress: Progress::of(session, run, now),
-        items: Vec::new(),
-        artifacts: Vec::new(),
+        item_counts: material.items.counts,
+        items: material.items.open,
+        item: None,
+        artifacts: session.artifacts.values().cloned().collect(),
+        revisions: session.revisions.clone(),
         notes: session.notes.clone(),
         fields: session.fields.clone(),
         requirements: Vec::new(),
@@ -354,6 +369,17 @@ impl From<&CheckResult> for CheckView {
 impl View {
     pub fn current(&self) -> Option<&PhaseView> {
         self.phases.iter().find(|phase| phase.number == self.current_phase.number)
+    }
+
+    /// Phases that wait for a review, each with the revision that made it so.
+    pub fn waiting_for_review(&self) -> Vec<(&PhaseView, Option<&RevisionMade>)> {
+        let waiting = self.phases.iter().filter(|phase| phase.status == "needs_review");
+        waiting
+            .map(|phase| {
+                let why = self.revisions.iter().rfind(|made| made.revision.flagged.contains(&phase.id));
+                (phase, why)
+            })
+            .collect()
     }
 
     /// What still waits for somebody: what blocks before what is only asked or put off, the newest first.

@@ -3,7 +3,8 @@
 use crate::actor::Actor;
 use crate::artifact::ArtifactVersion;
 use crate::gate::AttemptReport;
-use crate::id::{Name, SessionId};
+use crate::id::{ItemId, Name, SessionId};
+use crate::item::{ItemChange, NewItem, RunRef};
 use crate::note::NoteKind;
 use crate::phase::PhaseStub;
 use crate::revision::Revision;
@@ -87,6 +88,9 @@ pub enum Event {
     SessionAbandoned {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// Ties the event to the archiving of its workspace, so that a crash between the two can be mended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        operation: Option<String>,
     },
     /// The session failed; it can be gone on with.
     SessionFailed { error: String },
@@ -133,6 +137,59 @@ pub enum Event {
     /// Written by a newer program. Such a session is shown and never written.
     #[serde(skip_serializing)]
     Unknown { kind: String },
+    /// Something happened to an item. Kept flat, as every other event is.
+    #[serde(untagged)]
+    Item(ItemEvent),
+}
+
+/// What happens to items. `ItemBook` folds them into the items themselves, a session into counts alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ItemEvent {
+    /// A unit of work was added to a phase.
+    ItemAdded { item: NewItem },
+    /// Somebody began to work on an item.
+    ItemStarted { id: ItemId },
+    /// An item is done; a container, after the last of its parts.
+    ItemCompleted { id: ItemId, run: RunRef, phase: Name },
+    /// An item cannot go on. Whoever held it lets it go.
+    ItemBlocked { id: ItemId, reason: String },
+    /// What blocked an item is out of the way.
+    ItemUnblocked { id: ItemId },
+    /// Whoever did this holds the item until then.
+    ItemClaimed { id: ItemId, until: Timestamp, seconds: u64 },
+    /// Nobody holds the item any more, and work on it has stopped.
+    ItemReleased { id: ItemId },
+    /// The holder was active: the item is held until then.
+    ItemLeaseRenewed { id: ItemId, until: Timestamp, seconds: u64 },
+    /// An item was cut into parts; it is a container now.
+    ItemSplit { id: ItemId, parts: Vec<NewItem> },
+    /// Title, order, fields, counters or dependencies were set.
+    ItemSet { id: ItemId, change: ItemChange },
+}
+
+impl ItemEvent {
+    /// The name under which it is kept.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::ItemAdded { .. } => "item_added",
+            Self::ItemStarted { .. } => "item_started",
+            Self::ItemCompleted { .. } => "item_completed",
+            Self::ItemBlocked { .. } => "item_blocked",
+            Self::ItemUnblocked { .. } => "item_unblocked",
+            Self::ItemClaimed { .. } => "item_claimed",
+            Self::ItemReleased { .. } => "item_released",
+            Self::ItemLeaseRenewed { .. } => "item_lease_renewed",
+            Self::ItemSplit { .. } => "item_split",
+            Self::ItemSet { .. } => "item_set",
+        }
+    }
+}
+
+impl From<ItemEvent> for Event {
+    fn from(event: ItemEvent) -> Self {
+        Self::Item(event)
+    }
 }
 
 impl Event {
@@ -166,6 +223,41 @@ impl Event {
             Self::Purged { .. } => "purged",
             Self::SessionTaken { .. } => "session_taken",
             Self::Unknown { kind } => kind,
+            Self::Item(event) => event.kind(),
+        }
+    }
+
+    /// The work on disk that belongs to this event.
+    pub fn operation(&self) -> Option<&str> {
+        match self {
+            Self::PhaseRevised { revision } => revision.operation.as_deref(),
+            Self::SessionAbandoned { operation, .. } => operation.as_deref(),
+            Self::SessionStarted { .. }
+            | Self::RunStarted { .. }
+            | Self::RunSelected { .. }
+            | Self::PhaseStarted { .. }
+            | Self::GateFailed { .. }
+            | Self::PhaseCompleted { .. }
+            | Self::PhaseSkipped { .. }
+            | Self::RunCompleted
+            | Self::NoteAdded { .. }
+            | Self::NoteResolved { .. }
+            | Self::SessionPaused { .. }
+            | Self::SessionResumed { .. }
+            | Self::SessionCompleted { .. }
+            | Self::SessionFailed { .. }
+            | Self::SessionReopened { .. }
+            | Self::SessionExpired { .. }
+            | Self::RolledBack { .. }
+            | Self::CheckApproved { .. }
+            | Self::FieldsSet { .. }
+            | Self::ArtifactRecorded { .. }
+            | Self::CheckpointMade { .. }
+            | Self::Restored { .. }
+            | Self::SessionTaken { .. }
+            | Self::Purged { .. }
+            | Self::Item(_)
+            | Self::Unknown { .. } => None,
         }
     }
 

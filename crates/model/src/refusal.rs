@@ -1,5 +1,9 @@
 //! Why a command was refused, in words that say what to do next. The only place where refusals are worded.
 
+mod item;
+
+pub use item::ItemRefusal;
+
 use crate::id::{Name, SessionId};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -10,6 +14,8 @@ pub enum Refusal {
     UnknownPhase { asked: String, workflow: Name, known: Vec<Name>, nearest: Option<Name> },
     #[error("cannot go back to phase '{asked}': it has not begun yet, the current phase is '{current}'")]
     PhaseNotReached { asked: Name, current: Name },
+    #[error("cannot revisit phase '{asked}': it is not before the current phase '{current}'")]
+    NotEarlier { asked: Name, current: Name },
     #[error("there is a checkpoint '{name}' already")]
     CheckpointExists { name: String },
     #[error("cannot {doing}: session {session} is {lifecycle}")]
@@ -32,6 +38,8 @@ pub enum Refusal {
     UnknownVersion { asked: u64, newest: u64 },
     #[error("session {session} holds an event that this program does not know: '{kind}'")]
     NewerEvent { session: SessionId, kind: String },
+    #[error(transparent)]
+    Item(#[from] ItemRefusal),
 }
 
 impl Refusal {
@@ -40,6 +48,7 @@ impl Refusal {
         match self {
             Self::PhaseNotCurrent { .. } => "phase_not_current",
             Self::PhaseNotReached { .. } => "phase_not_reached",
+            Self::NotEarlier { .. } => "not_earlier",
             Self::CheckpointExists { .. } => "checkpoint_exists",
             Self::UnknownPhase { .. } => "unknown_phase",
             Self::NotActive { .. } => "not_active",
@@ -52,6 +61,7 @@ impl Refusal {
             Self::UnknownCheckpoint { .. } => "unknown_checkpoint",
             Self::UnknownVersion { .. } => "unknown_version",
             Self::NewerEvent { .. } => "newer_event",
+            Self::Item(refusal) => refusal.kind(),
         }
     }
 
@@ -62,8 +72,10 @@ impl Refusal {
             | Self::UnknownNote { .. }
             | Self::UnknownCheckpoint { .. }
             | Self::UnknownVersion { .. } => true,
+            Self::Item(refusal) => refusal.is_unknown_name(),
             Self::PhaseNotCurrent { .. }
             | Self::PhaseNotReached { .. }
+            | Self::NotEarlier { .. }
             | Self::CheckpointExists { .. }
             | Self::NotActive { .. }
             | Self::RunFinished { .. }
@@ -81,7 +93,7 @@ impl Refusal {
             Self::PhaseNotCurrent { current, .. } => {
                 format!("complete '{current}' first")
             }
-            Self::PhaseNotReached { current, .. } => {
+            Self::PhaseNotReached { current, .. } | Self::NotEarlier { current, .. } => {
                 format!("go on with: leftoff advance --phase {current}")
             }
             Self::CheckpointExists { .. } => "choose another name".to_owned(),
@@ -109,6 +121,7 @@ impl Refusal {
                 format!("notes are numbered 1 to {highest}: leftoff show")
             }
             Self::NothingToResolve { .. } => "nothing needs to be done about it".to_owned(),
+            Self::Item(refusal) => refusal.hint(),
             Self::AnothersChange { before, .. } => {
                 format!("see what it was: leftoff log; undo it all the same: leftoff undo --to {before}")
             }

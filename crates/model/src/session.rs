@@ -5,9 +5,11 @@ mod trim;
 use crate::actor::Actor;
 use crate::approval::Approval;
 use crate::artifact::{Artifact, ArtifactVersion};
-use crate::event::{Event, Recorded};
+use crate::event::{Event, ItemEvent, Recorded};
+use crate::expiry::paused_by_inactivity;
 use crate::gate::{Attempt, AttemptOutcome, AttemptReport};
 use crate::id::{Name, SessionId};
+use crate::item::{ItemCounts, NewItem, RunRef};
 use crate::lifecycle::Lifecycle;
 use crate::lineage::lineage;
 use crate::note::{Note, NoteKind};
@@ -27,7 +29,7 @@ pub const REASON_INACTIVITY: &str = "inactivity";
 pub const REASON_TAKEN: &str = "taken from a bundle";
 
 /// Changes whenever the same events would fold into something else: a snapshot of another version is not trusted.
-pub const FOLD_VERSION: u32 = 2;
+pub const FOLD_VERSION: u32 = 3;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
@@ -58,11 +60,17 @@ pub struct Session {
     /// The newest version of every file, by path.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub artifacts: BTreeMap<String, Artifact>,
+    /// The last version of files that were archived: a new file of that name goes on counting.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub archived_versions: BTreeMap<String, u32>,
     /// The last few; the log has all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub revisions: Vec<RevisionMade>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checkpoints: Vec<Checkpoint>,
+    /// How many items were ever added, those that are parts of others left out: numbers the next one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub items_added: u32,
     #[serde(default)]
     pub resume_count: u32,
     pub created_at: Timestamp,
@@ -133,8 +141,10 @@ impl Session {
             fields: fields.clone(),
             approvals: Vec::new(),
             artifacts: BTreeMap::new(),
+            archived_versions: BTreeMap::new(),
             revisions: Vec::new(),
             checkpoints: Vec::new(),
+            items_added: 0,
             resume_count: 0,
             created_at: recorded.at,
             updated_at: recorded.at,
@@ -197,10 +207,7 @@ impl Session {
             Event::SessionPaused { reason, context } => {
                 self.enter(Lifecycle::Paused { at, reason: reason.clone(), context: context.clone() }, at);
             }
-            Event::SessionExpired { since } => self.enter(
-                Lifecycle::Paused { at: *since, reason: REASON_INACTIVITY.to_owned(), context: None },
-                at,
-            ),
+            Event::SessionExpired { since } => self.enter(paused_by_inactivity(*since), at),
             Event::SessionTaken { worktree } => self.take(worktree, at),
             Event::SessionResumed { worktree, parallel } => {
                 self.resume_count = self.resume_count.saturating_add(1);
@@ -211,9 +218,10 @@ impl Session {
                 self.enter(Lifecycle::Completed { at, forced: *forced }, at);
             }
             Event::SessionFailed { error } => self.enter(Lifecycle::Failed { at, error: error.clone() }, at),
-            Event::SessionAbandoned { reason } => {
+            Event::SessionAbandoned { reason, .. } => {
                 self.enter(Lifecycle::Abandoned { at, reason: reason.clone() }, at);
             }
+            Event::Item(event) => self.count_items(event),
             Event::Unknown { kind } => {
                 self.unknown_event.get_or_insert_with(|| kind.clone());
             }
@@ -242,6 +250,11 @@ impl Session {
     /// The newest approval of a check, whether it still holds or not.
     pub fn approval(&self, phase: &Name, check: &Name) -> Option<&Approval> {
         self.approvals.iter().rev().find(|approval| approval.phase == *phase && approval.check == *check)
+    }
+
+    /// Whether any run that is still known has items.
+    pub fn has_items(&self) -> bool {
+        self.runs.iter().flat_map(|run| &run.phases).any(|phase| !phase.items.is_empty())
     }
 
     /// Until when time counts as work: a paused session's clock stands still.
@@ -297,8 +310,10 @@ impl Session {
             run.enter(&revision.phase, recorded.at);
         });
         self.forget_approvals();
-        for archived in &revision.archived {
-            self.artifacts.remove(&archived.from);
+        for archived in revision.archived.iter().filter(|archived| !archived.copied) {
+            if let Some(gone) = self.artifacts.remove(&archived.from) {
+                self.archived_versions.insert(archived.from.clone(), gone.newest.version);
+            }
         }
         self.revisions.push(RevisionMade {
             at: recorded.at,
@@ -322,6 +337,7 @@ impl Session {
 
     fn record(&mut self, version: &ArtifactVersion, at: Timestamp) {
         let artifact = Artifact { newest: version.clone(), recorded_at: at };
+        self.archived_versions.remove(&version.path);
         self.artifacts.insert(version.path.clone(), artifact);
     }
 
@@ -343,6 +359,36 @@ impl Session {
             actor: recorded.actor.clone(),
             resolved_at: None,
         });
+    }
+
+    /// Items are rows of their own; a session only knows how many there are.
+    fn count_items(&mut self, event: &ItemEvent) {
+        match event {
+            ItemEvent::ItemAdded { item } => self.count_added(item),
+            ItemEvent::ItemSplit { parts, .. } => parts.iter().for_each(|part| self.count_added(part)),
+            ItemEvent::ItemCompleted { run, phase, .. } => self.on_items(run, phase, |items| items.done += 1),
+            ItemEvent::ItemStarted { .. }
+            | ItemEvent::ItemBlocked { .. }
+            | ItemEvent::ItemUnblocked { .. }
+            | ItemEvent::ItemClaimed { .. }
+            | ItemEvent::ItemReleased { .. }
+            | ItemEvent::ItemLeaseRenewed { .. }
+            | ItemEvent::ItemSet { .. } => {}
+        }
+    }
+
+    fn count_added(&mut self, item: &NewItem) {
+        if item.parent.is_none() {
+            self.items_added = self.items_added.saturating_add(1);
+        }
+        self.on_items(&item.run, &item.phase, |items| items.total += 1);
+    }
+
+    fn on_items(&mut self, named: &RunRef, phase: &Name, change: impl FnOnce(&mut ItemCounts)) {
+        let run = self.runs.iter_mut().find(|run| named.is(run));
+        if let Some(phase) = run.and_then(|run| run.phase_mut(phase)) {
+            change(&mut phase.items);
+        }
     }
 
     fn enter(&mut self, lifecycle: Lifecycle, at: Timestamp) {
@@ -405,4 +451,9 @@ impl Session {
 
 fn attempt_of(recorded: &Recorded, outcome: AttemptOutcome, report: &AttemptReport) -> Attempt {
     Attempt { at: recorded.at, actor: recorded.actor.clone(), outcome, report: report.clone() }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }

@@ -9,6 +9,7 @@
 mod activity;
 mod agents;
 mod append;
+mod items;
 mod keys;
 mod one_active;
 mod queries;
@@ -41,6 +42,7 @@ pub const CASES: &[Case] = cases![
         a_malformed_batch_changes_nothing,
         an_empty_batch_changes_nothing,
         a_definition_is_stored_once,
+        a_files_content_is_stored_once,
         a_turn_is_taken_and_given_back,
     },
     one_active::{
@@ -84,6 +86,17 @@ pub const CASES: &[Case] = cases![
         a_binding_to_no_session_is_refused,
         agents_are_listed_by_worktree_and_forgotten,
     },
+    items::{
+        an_item_comes_back_as_it_was_given,
+        an_item_is_one_whatever_its_case_and_of_its_session_alone,
+        a_changed_item_replaces_what_was_kept,
+        items_are_listed_by_place_and_filtered,
+        the_first_ready_item_is_one_that_nobody_else_holds,
+        held_items_are_found_by_their_holder,
+        dependents_are_what_the_rows_say,
+        all_items_of_a_session_are_replaced,
+        items_of_no_session_are_refused,
+    },
     activity::{
         the_same_activity_counts_up_and_is_the_newest,
         an_older_report_of_it_keeps_the_newer_time,
@@ -93,7 +106,7 @@ pub const CASES: &[Case] = cases![
     },
     rewrite::{
         a_rewritten_history_has_other_words_and_one_more_event,
-        a_rewrite_reaches_answers_and_activity,
+        a_rewrite_reaches_answers_activity_and_items,
         a_rewrite_of_another_version_changes_nothing,
         a_rewrite_of_an_event_that_is_not_there_is_refused,
     },

@@ -14,7 +14,7 @@ pub use memory::MemoryStore;
 pub use record::*;
 pub use sqlite::{Access, SqliteStore};
 
-use model::id::SessionId;
+use model::id::{ItemId, SessionId};
 use std::path::Path;
 use std::time::Duration;
 
@@ -32,6 +32,8 @@ pub trait Store {
     /// Events after this version, oldest first.
     fn events(&self, id: &SessionId, after: u64, limit: Option<usize>) -> Result<Vec<EventRow>>;
     fn definition(&self, hash: &str) -> Result<Option<String>>;
+    /// What was in a file of this hash, if it was kept.
+    fn content(&self, hash: &str) -> Result<Option<Vec<u8>>>;
     /// The one session of this worktree that is active and not parallel.
     fn active(&self, worktree: &str) -> Result<Option<SessionId>>;
     /// Sessions, the newest activity first.
@@ -52,6 +54,17 @@ pub trait Store {
     /// Keeps or refreshes an agent's row; an existing binding stays unless the row names another one.
     fn see_agent(&mut self, row: &AgentRow, patience: Duration) -> Result<()>;
     fn forget_agents(&mut self, gone: &[(String, String)], patience: Duration) -> Result<()>;
+
+    /// An item by its id, case ignored.
+    fn item(&self, session: &SessionId, id: &ItemId) -> Result<Option<ItemRow>>;
+    /// Items of a session, by place.
+    fn items(&self, session: &SessionId, filter: &ItemFilter) -> Result<Vec<ItemRow>>;
+    /// Items that are ready and that nobody else holds, by place.
+    fn ready_items(&self, session: &SessionId, query: &ReadyQuery<'_>) -> Result<Vec<ItemRow>>;
+    /// Items on which this holder has a lease, expired or not, by place.
+    fn held_items(&self, session: &SessionId, holder: &str) -> Result<Vec<ItemRow>>;
+    /// Items that depend on this one, by place.
+    fn dependents(&self, session: &SessionId, id: &ItemId) -> Result<Vec<ItemRow>>;
 
     /// Keeps what was touched or run, beside the log: no version changes, nothing conflicts. The same thing again
     /// counts up and has the newer time; of each session the newest `KEPT_ACTIVITIES` stay. Of a session that does

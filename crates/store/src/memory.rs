@@ -1,12 +1,15 @@
 //! The store in memory, for tests and for trying things out. Keeps nothing beyond the process.
 
+mod items;
+
 use crate::batch::{check_rewrite, check_shape, keys_expire_at, malformed, takes_the_worktree};
 use crate::{
-    ActivityRow, AgentRow, Batch, Binding, Change, Error, EventRow, Filter, Info, KEPT_ACTIVITIES, KeyRow,
-    Listed, Loaded, Result, Rewrite, SessionRow, Snapshot, Store, StreamAppend,
+    ActivityRow, AgentRow, Batch, Binding, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow,
+    KEPT_ACTIVITIES, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, SessionRow, Snapshot, Store,
+    StreamAppend,
 };
 use jiff::Timestamp;
-use model::id::SessionId;
+use model::id::{ItemId, SessionId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
@@ -19,8 +22,11 @@ pub struct MemoryStore {
     places: BTreeMap<String, usize>,
     log: Vec<Change>,
     definitions: BTreeMap<String, String>,
+    contents: BTreeMap<String, Vec<u8>>,
     keys: BTreeMap<String, KeyRow>,
     agents: BTreeMap<(String, String), AgentRow>,
+    /// By session and id, both in lower case.
+    items: BTreeMap<(String, String), ItemRow>,
 }
 
 #[derive(Debug)]
@@ -54,7 +60,8 @@ impl MemoryStore {
         }
         batch.streams.iter().try_for_each(|stream| self.refuse_version(stream))?;
         self.refuse_second_active(&batch.streams)?;
-        batch.bindings.iter().try_for_each(|binding| self.refuse_binding(batch, binding))
+        batch.bindings.iter().try_for_each(|binding| self.refuse_binding(batch, binding))?;
+        self.refuse_stray_items(batch)
     }
 
     fn refuse_version(&self, stream: &StreamAppend) -> Result<()> {
@@ -143,12 +150,16 @@ impl Store for MemoryStore {
         for definition in &batch.definitions {
             self.definitions.entry(definition.hash.clone()).or_insert_with(|| definition.body.clone());
         }
+        for content in &batch.contents {
+            self.contents.entry(content.hash.clone()).or_insert_with(|| content.body.clone());
+        }
         batch.streams.iter().for_each(|stream| self.keep_stream(stream));
         if let Some(key) = &batch.key {
             self.keys.retain(|_, kept| kept.at > keys_expire_at(key.at));
             self.keys.insert(key.key.clone(), key.clone());
         }
         batch.bindings.iter().for_each(|binding| self.bind(binding));
+        self.keep_items(batch);
         Ok(())
     }
 
@@ -168,6 +179,10 @@ impl Store for MemoryStore {
 
     fn definition(&self, hash: &str) -> Result<Option<String>> {
         Ok(self.definitions.get(hash).cloned())
+    }
+
+    fn content(&self, hash: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.contents.get(hash).cloned())
     }
 
     fn active(&self, worktree: &str) -> Result<Option<SessionId>> {
@@ -233,6 +248,27 @@ impl Store for MemoryStore {
         Ok(())
     }
 
+    fn item(&self, session: &SessionId, id: &ItemId) -> Result<Option<ItemRow>> {
+        let known = self.items.get(&(folded(session.as_str()), id.key()));
+        Ok(known.filter(|row| row.session == *session).cloned())
+    }
+
+    fn items(&self, session: &SessionId, filter: &ItemFilter) -> Result<Vec<ItemRow>> {
+        Ok(self.items_where(session, filter.limit, |row| items::is_wanted(filter, row)))
+    }
+
+    fn ready_items(&self, session: &SessionId, query: &ReadyQuery<'_>) -> Result<Vec<ItemRow>> {
+        Ok(self.items_where(session, Some(query.limit), |row| items::is_free(query, row)))
+    }
+
+    fn held_items(&self, session: &SessionId, holder: &str) -> Result<Vec<ItemRow>> {
+        Ok(self.items_where(session, None, |row| row.holder.as_deref() == Some(holder)))
+    }
+
+    fn dependents(&self, session: &SessionId, id: &ItemId) -> Result<Vec<ItemRow>> {
+        Ok(self.items_where(session, None, |row| row.depends_on.iter().any(|need| need.is(id))))
+    }
+
     fn record_activity(
         &mut self,
         session: &SessionId,
@@ -270,6 +306,8 @@ impl Store for MemoryStore {
             }
         }
         self.sessions[place].activity.clone_from(&rewrite.activity);
+        self.contents.retain(|hash, _| !rewrite.contents.contains(hash));
+        self.replace_items(&stream.row.id, &rewrite.items);
         for row in self.keys.values_mut() {
             if let Some(other) = answers(&row.answer) {
                 row.answer = other;

@@ -1,7 +1,8 @@
 //! What goes in and out of a store: plain rows. Events and snapshots are opaque JSON text here; only the engine reads them.
 
 use jiff::Timestamp;
-use model::id::SessionId;
+use model::id::{ItemId, SessionId};
+use model::item::ItemState;
 
 /// One event as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,6 +84,13 @@ pub struct DefinitionRow {
     pub body: String,
 }
 
+/// What is in a file that a session recorded, stored once under its hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContentRow {
+    pub hash: String,
+    pub body: Vec<u8>,
+}
+
 /// A key that makes a command count once, with the answer it was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRow {
@@ -98,8 +106,65 @@ pub struct KeyRow {
 pub struct Batch {
     pub streams: Vec<StreamAppend>,
     pub definitions: Vec<DefinitionRow>,
+    pub contents: Vec<ContentRow>,
     pub key: Option<KeyRow>,
     pub bindings: Vec<Binding>,
+    /// New or changed items; the others of their sessions stay.
+    pub items: Vec<ItemRow>,
+    /// All items that a session has from now on, before `items` are kept.
+    pub replace_items: Vec<ItemsReplaced>,
+}
+
+/// An item of a session: a view of what the session's events say, found by index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItemRow {
+    pub session: SessionId,
+    /// Once in a session, case ignored.
+    pub id: ItemId,
+    /// The run it belongs to.
+    pub run: String,
+    pub phase: String,
+    pub parent: Option<ItemId>,
+    /// What items are sorted by; of equal ones the id decides.
+    pub place: i64,
+    pub state: ItemState,
+    /// `pending`, `active`, `completed`, `blocked`.
+    pub status: String,
+    /// Whoever holds it, as one text for one actor.
+    pub holder: Option<String>,
+    pub lease_until: Option<Timestamp>,
+    pub depends_on: Vec<ItemId>,
+    /// The item, as JSON.
+    pub body: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItemsReplaced {
+    pub session: SessionId,
+    pub rows: Vec<ItemRow>,
+}
+
+/// Which items of a session a list wants. Empty asks for all.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ItemFilter {
+    pub run: Option<String>,
+    pub phase: Option<String>,
+    pub state: Option<ItemState>,
+    pub status: Option<String>,
+    pub parent: Option<ItemId>,
+    pub limit: Option<usize>,
+}
+
+/// A phase of a run, and who asks for what is free there at which moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadyQuery<'a> {
+    pub run: &'a str,
+    pub phase: &'a str,
+    /// What this one holds is free to it.
+    pub holder: &'a str,
+    /// A lease that ends at this moment or before holds nothing.
+    pub now: Timestamp,
+    pub limit: usize,
 }
 
 /// An agent session works on a session.
@@ -208,4 +273,8 @@ pub struct Rewrite {
     pub events: Vec<EventRow>,
     /// Takes the place of all that is kept of the session's activity.
     pub activity: Vec<ActivityRow>,
+    /// Hashes of files whose content is kept no longer.
+    pub contents: Vec<String>,
+    /// Takes the place of all items of the session.
+    pub items: Vec<ItemRow>,
 }

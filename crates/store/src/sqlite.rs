@@ -7,6 +7,7 @@ mod columns;
 mod create;
 mod detached;
 mod failure;
+mod items;
 mod list;
 mod mount;
 mod open;
@@ -22,12 +23,11 @@ mod tests;
 pub use open::Access;
 
 use crate::{
-    ActivityRow, AgentRow, Batch, Change, Error, EventRow, Filter, Info, KeyRow, Listed, Loaded, Result,
-    Rewrite, Store,
+    ActivityRow, AgentRow, Batch, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
+    Loaded, ReadyQuery, Result, Rewrite, Store,
 };
-use detached::TemporaryCopy;
 use jiff::Timestamp;
-use model::id::SessionId;
+use model::id::{ItemId, SessionId};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -43,8 +43,6 @@ const BUSY_WAIT: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct SqliteStore {
     connection: Connection,
-    // After the connection, so that it is removed after the connection is closed.
-    _copy: Option<TemporaryCopy>,
     path: PathBuf,
     lock: PathBuf,
     writable: bool,
@@ -109,6 +107,10 @@ impl Store for SqliteStore {
         queries::definition(&self.connection, hash).map_err(self.fail("reading a definition"))
     }
 
+    fn content(&self, hash: &str) -> Result<Option<Vec<u8>>> {
+        queries::content(&self.connection, hash).map_err(self.fail("reading a file's content"))
+    }
+
     fn active(&self, worktree: &str) -> Result<Option<SessionId>> {
         queries::active(&self.connection, worktree).map_err(self.fail("looking for the active session"))
     }
@@ -158,6 +160,26 @@ impl Store for SqliteStore {
         self.in_turn(patience, |store| {
             agents::forget(&store.connection, gone).map_err(store.fail("forgetting agents"))
         })
+    }
+
+    fn item(&self, session: &SessionId, id: &ItemId) -> Result<Option<ItemRow>> {
+        items::one(&self.connection, session, id).map_err(self.fail("looking for an item"))
+    }
+
+    fn items(&self, session: &SessionId, filter: &ItemFilter) -> Result<Vec<ItemRow>> {
+        items::list(&self.connection, session, filter).map_err(self.fail("listing items"))
+    }
+
+    fn ready_items(&self, session: &SessionId, query: &ReadyQuery<'_>) -> Result<Vec<ItemRow>> {
+        items::ready(&self.connection, session, query).map_err(self.fail("looking for ready items"))
+    }
+
+    fn held_items(&self, session: &SessionId, holder: &str) -> Result<Vec<ItemRow>> {
+        items::held(&self.connection, session, holder).map_err(self.fail("looking for held items"))
+    }
+
+    fn dependents(&self, session: &SessionId, id: &ItemId) -> Result<Vec<ItemRow>> {
+        items::dependents(&self.connection, session, id).map_err(self.fail("looking for what depends"))
     }
 
     fn record_activity(

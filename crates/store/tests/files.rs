@@ -375,8 +375,13 @@ fn what_was_purged_is_gone_from_the_database_and_its_log() {
     let clean =
         |event: store::EventRow| store::EventRow { body: event.body.replace(secret, "[purged]"), ..event };
     let stream = go_on(SessionRow { title: "[purged]".to_owned(), ..row }, 1);
-    let rewrite =
-        store::Rewrite { stream, events: events.into_iter().map(clean).collect(), activity: Vec::new() };
+    let rewrite = store::Rewrite {
+        stream,
+        events: events.into_iter().map(clean).collect(),
+        activity: Vec::new(),
+        contents: Vec::new(),
+        items: Vec::new(),
+    };
     store.rewrite(&rewrite, &|_| None).unwrap();
     assert!(store.erase(PATIENCE).unwrap());
     assert!(!stands_somewhere(folder.path(), secret.as_bytes()));

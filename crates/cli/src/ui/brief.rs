@@ -13,6 +13,7 @@ use std::fmt::Write;
 
 const INDENT: &str = "   ";
 const LONGEST: usize = 400;
+const SHOWN_ITEMS: usize = 10;
 
 pub fn text(brief: &Brief, out: &Out) -> String {
     let parts = [
@@ -20,8 +21,10 @@ pub fn text(brief: &Brief, out: &Out) -> String {
         progress(brief, out),
         completed(brief, out),
         failed(brief, out),
+        to_review(brief, out),
         status(brief, out),
         notes("Blocked, open:", brief.session.open_notes().into_iter(), brief, out),
+        items(brief, out),
         notes("Decided:", brief.notes(NoteKind::Decision), brief, out),
         notes("Tried, did not work:", brief.notes(NoteKind::Tried), brief, out),
         notes("Assumed:", brief.notes(NoteKind::Assumption), brief, out),
@@ -107,6 +110,29 @@ fn completed(brief: &Brief, out: &Out) -> String {
     text
 }
 
+fn to_review(brief: &Brief, out: &Out) -> String {
+    let waiting = brief.session.waiting_for_review();
+    if waiting.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("{}\n", out.paint(Tone::Warning, "Waits for review:"));
+    for (phase, why) in waiting {
+        let why = why.map(|made| {
+            let revision = &made.revision;
+            let impact = revision.impact.name();
+            format!(
+                ", {} was revisited {} ({impact} impact): {}",
+                revision.phase,
+                ago(made.at, brief.now),
+                revision.reason
+            )
+        });
+        let words = format!("{}{}", phase.title, why.unwrap_or_default());
+        text.push_str(&row(&format!("Phase {}: ", phase.number), &words, out));
+    }
+    text
+}
+
 /// A lenient gate, or a person, lets a phase pass whose checks failed; that is not the same as passing them.
 fn verdict(phase: &PhaseView) -> String {
     let failed = phase.gate.checks.iter().filter(|check| check.outcome == GateOutcome::Failed);
@@ -174,6 +200,9 @@ fn status(brief: &Brief, out: &Out) -> String {
     }
     for warning in &view.warnings {
         text.push_str(&row("Warning: ", &warning.message, out));
+        if let Some(hint) = &warning.hint {
+            text.push_str(&deeper("", hint, out));
+        }
     }
     text
 }
@@ -191,6 +220,25 @@ fn notes<'a>(heading: &str, notes: impl Iterator<Item = &'a Note>, brief: &Brief
         return String::new();
     }
     format!("{}\n{}", out.paint(Tone::Heading, heading), lines.join(""))
+}
+
+fn items(brief: &Brief, out: &Out) -> String {
+    let counts = brief.session.item_counts;
+    if counts.is_empty() {
+        return String::new();
+    }
+    let heading = format!("Items: {} of {} done", counts.done, counts.total);
+    let mut text = format!("{}\n", out.paint(Tone::Heading, &heading));
+    let shown = brief.items(SHOWN_ITEMS);
+    for item in &shown {
+        let label = format!("{} {} ", item.mark(), item.id());
+        text.push_str(&row(&label, &format!("{}: {}", item.item.title, item.standing(brief.now)), out));
+    }
+    let left_out = (counts.open() as usize).saturating_sub(shown.len());
+    if left_out > 0 {
+        text.push_str(&row("", &format!("and {left_out} more: leftoff item list"), out));
+    }
+    text
 }
 
 fn timing(brief: &Brief, out: &Out) -> String {

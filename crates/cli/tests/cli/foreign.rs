@@ -1,6 +1,6 @@
 //! Sessions that Open Code Review keeps in the project: seen without an import, and never written.
 
-use crate::git;
+use crate::fresh as git;
 use testkit::Sandbox;
 
 const SESSION: &str = ".ocr/sessions/2026-11-14-feature-login";

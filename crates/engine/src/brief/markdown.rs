@@ -93,7 +93,9 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
         essential(next(brief, detail)),
         essential(done(brief, detail)),
         essential(failed(brief, detail)),
+        essential(to_review(brief, detail)),
         essential(listed("Blocked, open", &waiting, brief, detail)),
+        optional(items(brief, detail)),
         optional(by_kind("Decided", NoteKind::Decision)),
         optional(by_kind("Tried, did not work", NoteKind::Tried)),
         optional(by_kind("Assumed", NoteKind::Assumption)),
@@ -246,6 +248,31 @@ fn done(brief: &Brief, detail: Detail) -> String {
     }
 }
 
+/// What was done, and must be looked at again because an earlier phase was changed.
+fn to_review(brief: &Brief, detail: Detail) -> String {
+    let waiting = brief.session.waiting_for_review();
+    if waiting.is_empty() {
+        return String::new();
+    }
+    let mut text = "## Waits for review\n".to_owned();
+    for (phase, why) in waiting {
+        let _ = write!(text, "- {} {}", phase.number, phase.id);
+        if let Some(made) = why {
+            let revision = &made.revision;
+            let _ = write!(
+                text,
+                ": {} was revisited ({} impact, {}): {}",
+                revision.phase,
+                revision.impact.name(),
+                date(made.at),
+                quoted(&revision.reason, detail.longest_text())
+            );
+        }
+        text.push('\n');
+    }
+    text
+}
+
 fn done_line(phase: &PhaseView) -> String {
     let mut line = format!("- {} {}", phase.number, phase.id);
     if let Some(reason) = &phase.skipped_reason {
@@ -346,6 +373,28 @@ fn listed(title: &str, notes: &[&Note], brief: &Brief, detail: Detail) -> String
     text
 }
 
+fn items(brief: &Brief, detail: Detail) -> String {
+    let counts = brief.session.item_counts;
+    if counts.is_empty() {
+        return String::new();
+    }
+    let mut text = "## Items\n".to_owned();
+    let shown = brief.items(detail.longest_list());
+    for item in &shown {
+        let title = defused(&item.item.title, detail.longest_text());
+        let standing = defused(&item.standing(brief.now), detail.longest_text());
+        let _ = writeln!(text, "- {} {} {title}: {standing}", item.mark(), item.id());
+    }
+    let left_out = (counts.open() as usize).saturating_sub(shown.len());
+    if left_out > 0 {
+        let _ = writeln!(text, "- and {left_out} more: `leftoff item list`");
+    }
+    if counts.done > 0 {
+        let _ = writeln!(text, "- {} done", counts.done);
+    }
+    text
+}
+
 fn note_line(note: &Note, brief: &Brief, detail: Detail) -> String {
     let mut line = quoted(&note.text, detail.longest_text());
     if !note.fields.is_empty() {
@@ -377,7 +426,11 @@ fn warnings(brief: &Brief, detail: Detail) -> String {
         .session
         .warnings
         .iter()
-        .map(|warning| format!("- {}\n", defused(&warning.message, detail.longest_text())))
+        .map(|warning| {
+            let hint =
+                warning.hint.as_ref().map(|hint| format!(" ({})", defused(hint, detail.longest_text())));
+            format!("- {}{}\n", defused(&warning.message, detail.longest_text()), hint.unwrap_or_default())
+        })
         .collect();
     format!("## Warnings\n{}", lines.join(""))
 }

@@ -1,14 +1,21 @@
 //! What a command is about to keep: events of one or two sessions, folded and turned into rows.
 
+use crate::disk::Operation;
 use crate::error::{Error, Result};
 use crate::execute::Answer;
+use crate::items::item_row;
 use crate::redact;
 use jiff::Timestamp;
 use model::actor::Actor;
 use model::event::{Event, Recorded};
+use model::id::ItemId;
+use model::item::{Item, ItemBook};
 use model::session::{FOLD_VERSION, Session};
 use model::workflow::Workflow;
-use store::{Batch, Binding, DefinitionRow, EventRow, KeyRow, SessionRow, Snapshot, StreamAppend};
+use store::{
+    Batch, Binding, ContentRow, DefinitionRow, EventRow, ItemsReplaced, KeyRow, SessionRow, Snapshot,
+    StreamAppend,
+};
 
 /// New events of one session.
 pub(super) struct Change {
@@ -24,8 +31,17 @@ pub(super) struct Plan {
     pub(super) subject: Change,
     pub(super) others: Vec<Change>,
     pub(super) definitions: Vec<DefinitionRow>,
+    pub(super) contents: Vec<ContentRow>,
     pub(super) bindings: Vec<Binding>,
+    /// Work on the subject's files that belongs to its events.
+    pub(super) operation: Option<Operation>,
     pub(super) said: Vec<String>,
+    /// The items that the subject's events touch, as they are before.
+    pub(super) items: Option<ItemBook>,
+    /// All items of the subject, as they are after it went back to an earlier version.
+    pub(super) restored: Option<ItemBook>,
+    /// The item that the command is about.
+    pub(super) item: Option<ItemId>,
     /// The subject's whole log, where what is decided can only be folded with it.
     pub(super) history: Vec<Recorded>,
 }
@@ -38,7 +54,9 @@ pub(super) struct Kept {
     pub(super) already: bool,
     pub(super) gate_failed: bool,
     pub(super) said: Vec<String>,
+    pub(super) operation: Option<Operation>,
     pub(super) batch: Batch,
+    pub(super) item: Option<Item>,
 }
 
 impl Plan {
@@ -47,8 +65,13 @@ impl Plan {
             subject,
             others: Vec::new(),
             definitions: Vec::new(),
+            contents: Vec::new(),
             bindings: Vec::new(),
+            operation: None,
             said: Vec::new(),
+            items: None,
+            restored: None,
+            item: None,
             history: Vec::new(),
         }
     }
@@ -59,12 +82,17 @@ impl Plan {
         let is_new = self.subject.before.is_none();
         let already = self.subject.events.is_empty();
         let gate_failed = self.subject.events.iter().any(|event| matches!(event, Event::GateFailed { .. }));
-        let mut batch = Batch { definitions: self.definitions, bindings: self.bindings, ..Batch::default() };
+        let mut batch = Batch::default();
+        let item = keep_items(&self, now, actor, &mut batch)?;
+        batch.definitions = self.definitions;
+        batch.contents = self.contents;
+        batch.bindings = self.bindings;
         let subject = fold_one(self.subject, &self.history, now, actor, &mut batch)?;
         for other in self.others {
             fold_one(other, &[], now, actor, &mut batch)?;
         }
-        Ok(Kept { subject, number, is_new, already, gate_failed, said: self.said, batch })
+        let (said, operation) = (self.said, self.operation);
+        Ok(Kept { subject, number, is_new, already, gate_failed, said, operation, batch, item })
     }
 
     /// The one place through which everything goes that is kept: no secret passes it that can be told from other text.
@@ -74,6 +102,25 @@ impl Plan {
             self.said.extend(redact::event(event));
         }
     }
+}
+
+/// Adds the rows of what the subject's events touch to the batch; gives the item that the command is about.
+fn keep_items(plan: &Plan, now: Timestamp, actor: &Actor, batch: &mut Batch) -> Result<Option<Item>> {
+    let Some(session) = plan.subject.before.as_ref().map(|session| &session.id) else { return Ok(None) };
+    if let Some(restored) = &plan.restored {
+        let rows = restored.iter().map(|item| item_row(session, item)).collect::<Result<_>>()?;
+        batch.replace_items.push(ItemsReplaced { session: session.clone(), rows });
+        return Ok(None);
+    }
+    let Some(book) = &plan.items else { return Ok(None) };
+    let mut book = book.clone();
+    for event in &plan.subject.events {
+        if let Event::Item(event) = event {
+            book.apply(event, now, actor);
+        }
+    }
+    batch.items = book.touched().map(|item| item_row(session, item)).collect::<Result<_>>()?;
+    Ok(plan.item.as_ref().and_then(|id| book.get(id)).cloned())
 }
 
 /// The session after a change, with its rows added to the batch if anything changed.

@@ -1,8 +1,9 @@
 //! Which parts of an event are text from a caller. Names every event: a new one says here what it carries.
 
 use super::{Kind, in_text, in_value};
-use model::event::Event;
+use model::event::{Event, ItemEvent};
 use model::gate::AttemptReport;
+use model::item::NewItem;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -33,6 +34,7 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
         Event::FieldsSet { fields, .. } => said.fields(fields),
         Event::PhaseRevised { revision } => said.text("the reason", Some(&mut revision.reason)),
         Event::CheckpointMade { name } => said.text("the checkpoint's name", Some(name)),
+        Event::Item(event) => said.item(event),
         Event::RunStarted { .. }
         | Event::RunSelected { .. }
         | Event::PhaseStarted { .. }
@@ -58,6 +60,29 @@ struct Said {
 }
 
 impl Said {
+    fn item(&mut self, event: &mut ItemEvent) {
+        match event {
+            ItemEvent::ItemAdded { item } => self.new_item(item),
+            ItemEvent::ItemSplit { parts, .. } => parts.iter_mut().for_each(|part| self.new_item(part)),
+            ItemEvent::ItemBlocked { reason, .. } => self.text("the reason", Some(reason)),
+            ItemEvent::ItemSet { change, .. } => {
+                self.text("the item's title", change.title.as_mut());
+                self.fields(&mut change.fields);
+            }
+            ItemEvent::ItemStarted { .. }
+            | ItemEvent::ItemCompleted { .. }
+            | ItemEvent::ItemUnblocked { .. }
+            | ItemEvent::ItemClaimed { .. }
+            | ItemEvent::ItemReleased { .. }
+            | ItemEvent::ItemLeaseRenewed { .. } => {}
+        }
+    }
+
+    fn new_item(&mut self, item: &mut NewItem) {
+        self.text("the item's title", Some(&mut item.title));
+        self.fields(&mut item.fields);
+    }
+
     fn note(&mut self, place: &str, kinds: &[Kind]) {
         for kind in kinds {
             let line = format!("a secret in {place} was redacted ({kind})");

@@ -1,8 +1,11 @@
 //! The one way to change what was kept: other words, and a mark that says so.
 
 use super::Factory;
-use super::rows::{PATIENCE, batch, begin, event, everything, go_on, id, key, line, moment, with};
-use crate::{ActivityKind, ActivityRow, Batch, Error, EventRow, Rewrite, SessionRow, StreamAppend};
+use super::rows::{PATIENCE, batch, begin, event, everything, go_on, id, item, key, line, moment, with};
+use crate::{
+    ActivityKind, ActivityRow, Batch, ContentRow, Error, EventRow, ItemFilter, Rewrite, SessionRow,
+    StreamAppend,
+};
 
 fn rewrite(row: SessionRow) -> Rewrite {
     let mark = StreamAppend {
@@ -17,7 +20,13 @@ fn rewrite(row: SessionRow) -> Rewrite {
         at: moment(1),
         count: 1,
     };
-    Rewrite { stream: mark, events: vec![first], activity: vec![activity] }
+    Rewrite {
+        stream: mark,
+        events: vec![first],
+        activity: vec![activity],
+        contents: vec!["c1".to_owned()],
+        items: vec![item("first", "other")],
+    }
 }
 
 fn unchanged(_: &str) -> Option<String> {
@@ -41,15 +50,23 @@ pub fn a_rewritten_history_has_other_words_and_one_more_event(make: &mut Factory
     assert_eq!(store.changes(0, 10).unwrap(), told);
 }
 
-pub fn a_rewrite_reaches_answers_and_activity(make: &mut Factory<'_>) {
+pub fn a_rewrite_reaches_answers_activity_and_items(make: &mut Factory<'_>) {
     let mut store = make();
-    store.append(&Batch { key: Some(key("k1", moment(1))), ..batch([begin(line("first"))]) }).unwrap();
+    let contents = ["c1", "c2"].map(|hash| ContentRow { hash: hash.to_owned(), body: b"secret".to_vec() });
+    let items = vec![item("first", "secret")];
+    let key = Some(key("k1", moment(1)));
+    let begun = Batch { key, contents: contents.to_vec(), items, ..batch([begin(line("first"))]) };
+    store.append(&begun).unwrap();
     let secret = ActivityRow { what: "secret".to_owned(), ..rewrite(line("first")).activity[0].clone() };
     store.record_activity(&id("first"), &[secret], PATIENCE).unwrap();
     store.rewrite(&rewrite(line("first")), &|answer| Some(answer.replace("ok", "ko"))).unwrap();
     assert_eq!(store.recall("k1", moment(0)).unwrap().unwrap().answer, r#"{"ko":true}"#);
+    assert_eq!(store.content("c1").unwrap(), None);
+    assert_eq!(store.content("c2").unwrap().as_deref(), Some(b"secret".as_slice()));
     let kept = store.activity(&id("first"), 10).unwrap();
     assert_eq!(kept.iter().map(|row| row.what.as_str()).collect::<Vec<_>>(), ["[purged]"]);
+    let items = store.items(&id("first"), &ItemFilter::default()).unwrap();
+    assert_eq!(items, [item("first", "other")]);
 }
 
 pub fn a_rewrite_of_another_version_changes_nothing(make: &mut Factory<'_>) {

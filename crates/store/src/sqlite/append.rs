@@ -2,8 +2,8 @@
 
 use super::columns::Moment;
 use super::queries::signed;
-use super::{SqliteStore, agents};
-use crate::batch::{check_shape, keys_expire_at, malformed, takes_the_worktree};
+use super::{SqliteStore, agents, items};
+use crate::batch::{check_shape, item_rows, keys_expire_at, malformed, takes_the_worktree};
 use crate::{Batch, Error, EventRow, KeyRow, Result, SessionRow, Snapshot, StreamAppend};
 use model::id::SessionId;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -59,6 +59,10 @@ fn write(connection: &Connection, batch: &Batch) -> Step<()> {
         let sql = "INSERT OR IGNORE INTO definitions(hash,body)VALUES(?1,?2)";
         connection.prepare_cached(sql)?.execute([&definition.hash, &definition.body])?;
     }
+    for content in &batch.contents {
+        let sql = "INSERT OR IGNORE INTO contents(hash,body)VALUES(?1,?2)";
+        connection.prepare_cached(sql)?.execute(params![content.hash, content.body])?;
+    }
     let numbers = keep_lines(connection, &batch.streams)?;
     for (stream, number) in batch.streams.iter().zip(numbers) {
         keep_history(connection, number, stream)?;
@@ -70,6 +74,28 @@ fn write(connection: &Connection, batch: &Batch) -> Step<()> {
                 binding.session
             ))?);
         }
+    }
+    keep_items(connection, batch)
+}
+
+fn keep_items(connection: &Connection, batch: &Batch) -> Step<()> {
+    let of = |session: &SessionId| -> Step<i64> {
+        match items::session_number(connection, session)? {
+            Some(number) => Ok(number),
+            None => Ok(malformed(format!("it has items of session {session}, which does not exist"))?),
+        }
+    };
+    for replaced in &batch.replace_items {
+        items::remove_all(connection, of(&replaced.session)?)?;
+    }
+    let mut known: Option<(&SessionId, i64)> = None;
+    for row in item_rows(batch) {
+        let number = match known {
+            Some((session, number)) if *session == row.session => number,
+            Some(_) | None => of(&row.session)?,
+        };
+        known = Some((&row.session, number));
+        items::keep(connection, number, row)?;
     }
     Ok(())
 }

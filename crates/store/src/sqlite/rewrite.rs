@@ -1,7 +1,7 @@
 //! Puts other words into a history that holds what it must not, and makes sure that the old ones are gone from the disk.
 
 use super::queries::signed;
-use super::{SqliteStore, activity, append, upkeep};
+use super::{SqliteStore, activity, append, items, upkeep};
 use crate::batch::check_rewrite;
 use crate::{Error, Result, Rewrite};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -52,6 +52,13 @@ fn write(
         replace.execute(params![number, signed(event.version), event.actor, event.body])?;
     }
     activity::replace(connection, number, &rewrite.activity)?;
+    for hash in &rewrite.contents {
+        connection.prepare_cached("DELETE FROM contents WHERE hash=?1")?.execute([hash])?;
+    }
+    items::remove_all(connection, number)?;
+    for row in &rewrite.items {
+        items::keep(connection, number, row)?;
+    }
     rewrite_answers(connection, answers)?;
     Ok(())
 }
