@@ -4,6 +4,7 @@ mod approval;
 mod artifact;
 mod command;
 mod definition;
+mod ending;
 pub(crate) mod expression;
 mod git;
 mod items;

@@ -2,6 +2,7 @@
 
 use crate::git;
 use serde_json::{Value, json};
+use std::os::unix::process::ExitStatusExt;
 use testkit::Sandbox;
 
 /// A sandbox with a workflow `w` of these phases, started as session `s`.
@@ -142,17 +143,45 @@ fn a_command_over_its_limit_is_ended_with_all_it_started() {
     let sandbox = started(&command_phase("sh -c 'sleep 600; touch late' & echo $! > child; sleep 600", "1s"));
     trust(&sandbox);
     assert_found(&sandbox, "c", "failed", "ran over its limit of 1 s");
-    let child = sandbox.read("child");
-    // It was told to end; how soon the system is done with it is the system's matter.
+    assert_ends(&sandbox.read("child"));
+}
+
+/// It was told to end; how soon the system is done with it is the system's matter.
+#[track_caller]
+fn assert_ends(process: &str) {
     let lives = || {
-        std::fs::read_to_string(format!("/proc/{}/stat", child.trim()))
+        std::fs::read_to_string(format!("/proc/{}/stat", process.trim()))
             .is_ok_and(|stat| !stat.contains(") Z ") && !stat.contains(") X "))
     };
     let given_up = std::time::Instant::now() + std::time::Duration::from_secs(20);
     while lives() && std::time::Instant::now() < given_up {
         std::thread::yield_now();
     }
-    assert!(!lives(), "process {child} lives on");
+    assert!(!lives(), "process {process} lives on");
+}
+
+/// Runs a gate whose command sleeps, sends the signal to leftoff alone once it runs, and tells how leftoff ended.
+fn ended_by(sandbox: &Sandbox, signal: &str) -> Option<i32> {
+    let mut leftoff = sandbox.command(["advance", "--phase", "p"]).spawn().expect("leftoff");
+    let given_up = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while !sandbox.path("child").exists() && std::time::Instant::now() < given_up {
+        std::thread::yield_now();
+    }
+    let sent = std::process::Command::new("kill").args([signal, &leftoff.id().to_string()]).status();
+    assert!(sent.expect("kill").success());
+    leftoff.wait().expect("its end").signal()
+}
+
+#[test]
+fn a_command_ends_when_leftoff_is_told_to_end() {
+    for (signal, number) in [("-TERM", 15), ("-INT", 2), ("-HUP", 1)] {
+        let sandbox =
+            started(&command_phase("sleep 600 & echo $! > child.new; mv child.new child; wait", "5m"));
+        trust(&sandbox);
+        assert_eq!(ended_by(&sandbox, signal), Some(number));
+        assert_ends(&sandbox.read("child"));
+        assert_eq!(sandbox.run(["status", "--json"]).json()["phases"][0]["attempt_count"], 0);
+    }
 }
 
 #[test]

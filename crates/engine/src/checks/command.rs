@@ -1,6 +1,8 @@
 //! Runs a check's command: in the project's folder, after the person trusted it, with a time limit. Keeps the last
-//! lines of what it printed, however much that is, and ends everything it started.
+//! lines of what it printed, however much that is, and ends everything it started, also when leftoff itself is told
+//! to end.
 
+use super::ending::Watch;
 use super::{Surroundings, Verdict, trust};
 use crate::error::{Error, Result};
 use crate::words::{duration, one_line};
@@ -63,6 +65,7 @@ struct Running {
     child: Child,
     started: Instant,
     output: Receiver<Vec<u8>>,
+    watch: Watch,
 }
 
 struct Ended {
@@ -76,6 +79,7 @@ impl Running {
     fn start(around: &Surroundings<'_>, text: &str) -> Result<Self> {
         let failed = |source| Error::io(format!("running `{}`", one_line(text, 200)), source);
         let (reader, writer) = std::io::pipe().map_err(failed)?;
+        let watch = Watch::begin();
         let child = Command::new("/bin/sh")
             .args(["-c", text])
             .current_dir(&around.engine.project.root)
@@ -89,7 +93,7 @@ impl Running {
             .process_group(0)
             .spawn()
             .map_err(failed)?;
-        Ok(Self { child, started: Instant::now(), output: read_in_background(reader) })
+        Ok(Self { child, started: Instant::now(), output: read_in_background(reader), watch })
     }
 
     fn wait(mut self, limit: Duration, mut tell: impl FnMut(Duration)) -> Result<Ended> {
@@ -101,7 +105,7 @@ impl Running {
             {
                 break Some(status);
             }
-            if self.started.elapsed() >= limit {
+            if self.started.elapsed() >= limit || self.watch.is_told_to_end() {
                 break None;
             }
             tell(self.started.elapsed());
@@ -110,6 +114,8 @@ impl Running {
         // What it left behind in its group does not outlive the check.
         end_group(&self.child);
         let _ = self.child.wait();
+        // Here this process ends, if that is what it was told: nothing is kept of a check that was broken off.
+        drop(self.watch);
         drain_until_closed(&self.output, &mut tail, LAST_WORDS);
         Ok(Ended { status, elapsed, tail })
     }
