@@ -74,6 +74,23 @@ fn an_artifact_that_is_a_link_out_a_pipe_or_a_folder_does_not_pass() {
 }
 
 #[test]
+fn an_artifact_that_cannot_be_looked_at_fails_its_check_and_the_attempt_is_kept() {
+    let sandbox = started(ARTIFACT);
+    std::os::unix::fs::symlink("PLAN.md", sandbox.path(".leftoff/sessions/s/PLAN.md")).unwrap();
+    assert_found(&sandbox, "plan", "failed", "it cannot be read");
+    let view = sandbox.run(["advance", "--phase", "plan", "--json"]).code(5).json();
+    assert_eq!(view["phases"][0]["attempt_count"], 1);
+
+    let sandbox = started(
+        "[[phase]]\nid = \"p\"\n[[phase.check]]\nid = \"each\"\nkind = \"artifact\"\npath = \"notes/{item}.md\"\n",
+    );
+    assert_found(&sandbox, "each", "failed", "is missing");
+    sandbox.write(".leftoff/sessions/s/notes", "no folder");
+    assert_found(&sandbox, "each", "failed", "no folder that can be looked into");
+    sandbox.run(["advance", "--phase", "p"]).code(5);
+}
+
+#[test]
 fn a_file_that_proves_a_phase_is_recorded_with_it() {
     let sandbox = started(ARTIFACT);
     sandbox.write(".leftoff/sessions/s/PLAN.md", "## Acceptance\n");
