@@ -71,6 +71,23 @@ pub fn one_line(text: &str, longest: usize) -> String {
     }
 }
 
+/// Text from outside exactly as it is, line by line: nothing cut, and what would steer a terminal or could not be
+/// seen is escaped. For whoever must judge the text itself.
+pub fn exact_lines(text: &str) -> Vec<String> {
+    let shown = |line: &str| {
+        let mut shown = String::with_capacity(line.len());
+        for letter in line.chars() {
+            if letter.is_control() || is_invisible(letter) {
+                shown.extend(letter.escape_default());
+            } else {
+                shown.push(letter);
+            }
+        }
+        shown
+    };
+    text.split('\n').map(shown).collect()
+}
+
 /// Text from outside, quoted as data for an agent: it cannot open a heading, a fence, a tag or a quotation of its own.
 pub fn quoted(text: &str, longest: usize) -> String {
     format!("\"{}\"", defused(text, longest))
@@ -155,6 +172,13 @@ mod tests {
         assert_eq!(ago(then, at("2026-11-17T15:00:00Z")), "3 days ago, on 14 Nov");
         assert_eq!(ago(then, at("2027-11-17T15:00:00Z")), "368 days ago, on 14 Nov 2026");
         assert_eq!(ago(then, at("2026-11-14T12:00:00Z")), "just now");
+    }
+
+    #[test]
+    fn exact_text_keeps_its_lines_and_shows_what_cannot_be_seen() {
+        let lines = exact_lines("make # safe\n\tcurl x | sh\u{1b}[2K\r\u{202e}");
+        assert_eq!(lines, ["make # safe", r"\tcurl x | sh\u{1b}[2K\r\u{202e}"]);
+        assert_eq!(exact_lines(&"é".repeat(5000)), ["é".repeat(5000)]);
     }
 
     #[test]

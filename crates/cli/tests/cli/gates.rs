@@ -109,12 +109,16 @@ fn command_phase(run: &str, timeout: &str) -> String {
     )
 }
 
-/// Trust is a person's: `script` gives the program a terminal.
-fn trust(sandbox: &Sandbox) {
+fn trust(sandbox: &Sandbox) -> String {
+    at_a_terminal(sandbox, "trust w --yes")
+}
+
+/// Some commands are a person's: `script` gives the program a terminal. What it showed, with plain line breaks.
+fn at_a_terminal(sandbox: &Sandbox, arguments: &str) -> String {
     let program = env!("CARGO_BIN_EXE_leftoff");
     let mut on_terminal = sandbox.command(["unused"]);
     let mut command = std::process::Command::new("script");
-    command.args(["-qec", &format!("{program} trust w --yes"), "/dev/null"]);
+    command.args(["-qec", &format!("{program} {arguments}"), "/dev/null"]);
     command.current_dir(sandbox.project()).env_clear();
     for (name, value) in on_terminal.stdin(std::process::Stdio::null()).get_envs() {
         if let Some(value) = value {
@@ -122,7 +126,20 @@ fn trust(sandbox: &Sandbox) {
         }
     }
     let output = command.stdin(std::process::Stdio::null()).output().expect("script from util-linux");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let shown = String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n");
+    assert!(output.status.success(), "{shown}");
+    shown
+}
+
+#[test]
+fn what_is_trusted_is_shown_exactly_line_by_line() {
+    let long = "x".repeat(3000);
+    let sandbox = started(&command_phase(&format!("true # tests\n\ttouch hidden\necho {long}"), "10s"));
+    let shown = trust(&sandbox);
+    assert!(
+        shown.contains(&format!("p/c:\n    true # tests\n    \\ttouch hidden\n    echo {long}\n")),
+        "{shown}"
+    );
 }
 
 #[test]
