@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 /// Let a workflow's commands run here, for you, on this machine
 ///
-/// Shows the exact text of every command first. What you trust is recorded outside the repository: a clone of it runs nothing on another machine, and a command that is changed has to be trusted again. A person's to do, at a terminal.
+/// Shows the exact text of every command first: of the workflow as it is now, and of the definition that the current session began with. What you trust is recorded outside the repository: a clone of it runs nothing on another machine, and a command that is changed has to be trusted again. A person's to do, at a terminal.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff trust ship")]
 pub struct Trust {
@@ -55,7 +55,11 @@ impl Run for Trust {
 /// A command with every line of its text: what is trusted is exactly this.
 fn shown(entry: &TrustedCommand) -> String {
     let state = if entry.trusted { " (trusted)" } else { "" };
-    let mut text = format!("{}/{}{state}:", entry.phase, entry.check);
+    let whose = match &entry.session {
+        Some(session) => format!(", as session {session} began with it"),
+        None => String::new(),
+    };
+    let mut text = format!("{}/{}{whose}{state}:", entry.phase, entry.check);
     for line in exact_lines(&entry.command) {
         text.push_str("\n    ");
         text.push_str(&line);

@@ -132,6 +132,25 @@ fn at_a_terminal(sandbox: &Sandbox, arguments: &str) -> String {
 }
 
 #[test]
+fn trust_reaches_the_definition_that_the_session_began_with() {
+    let sandbox = started(&command_phase("echo old", "10s"));
+    let newer = format!("name = \"w\"\n{}", command_phase("echo new", "10s"));
+    sandbox.write(".leftoff/workflows/w.toml", &newer);
+    let shown = trust(&sandbox);
+    assert!(shown.contains("p/c:\n    echo new\n"), "{shown}");
+    assert!(shown.contains("p/c, as session s began with it:\n    echo old\n"), "{shown}");
+    assert_found(&sandbox, "c", "passed", "ended with 0");
+
+    // As after a bundle: the session has a definition, the project has none of that name.
+    let sandbox = started(&command_phase("echo old", "10s"));
+    std::fs::remove_file(sandbox.path(".leftoff/workflows/w.toml")).unwrap();
+    let check = check(&sandbox, "c");
+    assert!(check["help"].as_str().unwrap().ends_with(": leftoff trust w"), "{check}");
+    trust(&sandbox);
+    assert_found(&sandbox, "c", "passed", "ended with 0");
+}
+
+#[test]
 fn what_is_trusted_is_shown_exactly_line_by_line() {
     let long = "x".repeat(3000);
     let sandbox = started(&command_phase(&format!("true # tests\n\ttouch hidden\necho {long}"), "10s"));

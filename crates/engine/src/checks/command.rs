@@ -30,9 +30,10 @@ pub(super) fn run(
     let needed = format!("`{}` ends with 0", one_line(text, 200));
     if !trust::is_trusted(root, text) {
         let workflow = around.session.run().map(|run| run.workflow.name.to_string()).unwrap_or_default();
-        return Ok(Verdict::failed("its command is not trusted on this machine")
-            .needing(needed)
-            .mended_by(format!("A person looks at the commands and trusts them: leftoff trust {workflow}")));
+        let naming = around.engine.naming(around.session)?;
+        return Ok(Verdict::failed("its command is not trusted on this machine").needing(needed).mended_by(
+            format!("A person looks at the commands and trusts them: leftoff trust {workflow}{naming}"),
+        ));
     }
     let limit = Duration::from_secs(timeout_seconds);
     let ended = Running::start(around, text)?.wait(limit, |elapsed| {
