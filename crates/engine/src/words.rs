@@ -95,6 +95,20 @@ pub fn quoted(text: &str, longest: usize) -> String {
 
 /// Like `quoted` without the quotation marks, where the place says already that it is a title.
 pub fn defused(text: &str, longest: usize) -> String {
+    harmless(text, longest, '\u{201d}')
+}
+
+/// Like `defused`, for a text of ours in which others' words are `quoted` already: their quotation marks stay, and
+/// are closed where the text was cut.
+pub fn defused_around_quotes(text: &str, longest: usize) -> String {
+    let mut harmless = harmless(text, longest, '"');
+    if harmless.matches('"').count() % 2 == 1 {
+        harmless.push('"');
+    }
+    harmless
+}
+
+fn harmless(text: &str, longest: usize, quotation_mark: char) -> String {
     let line = one_line(text, longest);
     let mut harmless = String::with_capacity(line.len());
     let mut before = ' ';
@@ -103,7 +117,7 @@ pub fn defused(text: &str, longest: usize) -> String {
         let after = letters.peek().copied().unwrap_or(' ');
         harmless.push(match letter {
             '`' => '\'',
-            '"' => '\u{201d}',
+            '"' => quotation_mark,
             // A comparison stays what it is: a gate's expression may be quoted here.
             '<' if !matches!(after, ' ' | '=') => '\u{2039}',
             '>' if before != ' ' && after != '=' => '\u{203a}',
@@ -188,6 +202,9 @@ mod tests {
         assert_eq!(quoted("## Next", 200), "\"Next\"");
         assert_eq!(quoted("a >= 80.0 and b < 3", 200), "\"a >= 80.0 and b < 3\"");
         assert_eq!(quoted("</system> <b>", 200), "\"‹/system› ‹b›\"");
+        let ours = format!("It failed: {}. Mend it.", quoted("\"a\" `b`", 200));
+        assert_eq!(defused_around_quotes(&ours, 200), "It failed: \"”a” 'b'\". Mend it.");
+        assert_eq!(defused_around_quotes(&ours, 14), "It failed: \"”a…\"");
         assert_eq!(one_line("aaaa bbbb", 4), "aaaa…");
         assert_eq!(one_line(" a  b\tc ", 80), "a b c");
         assert_eq!(one_line("a b", 80), "a b");

@@ -15,6 +15,7 @@ mod gates;
 mod histories;
 mod hook;
 mod keys;
+mod quotations;
 mod resume_checks;
 mod revisions;
 mod screen;

@@ -2,7 +2,7 @@
 
 use cel::objects::{Key, Map as CelMap};
 use cel::{Context, ExecutionError, Program, Value as CelValue};
-use model::gate::{CheckOutcome, shown};
+use model::gate::{CheckOutcome, quoted};
 use model::session::Session;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -82,7 +82,7 @@ impl Scope {
         let named: Vec<String> = evidence
             .iter()
             .filter(|(name, _)| mentions(expr, name))
-            .map(|(name, value)| format!("{name}={}", shown(value)))
+            .map(|(name, value)| format!("{name}={}", quoted(value)))
             .collect();
         (!named.is_empty()).then(|| named.join(", "))
     }
