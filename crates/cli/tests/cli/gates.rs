@@ -324,6 +324,10 @@ fn git_is_asked_whether_the_worktree_is_clean() {
     git(&["add", "."]);
     git(&["commit", "-qm", "first"]);
     sandbox.run(["start", "w"]).ok();
+    // The session's workspace is made here, and with it what keeps it out of git.
+    sandbox.run(["exec", "--", "touch", "made"]).ok();
+    std::fs::remove_file(sandbox.path("made")).unwrap();
+    assert!(sandbox.path(".leftoff/.gitignore").exists());
     assert_found(&sandbox, "clean", "passed", "no changes");
     sandbox.write("new.txt", "x");
     assert_found(&sandbox, "clean", "failed", "1 changed file: new.txt");
