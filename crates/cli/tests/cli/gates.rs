@@ -192,6 +192,19 @@ fn a_command_that_fails_shows_its_code_and_its_last_lines() {
 }
 
 #[test]
+fn the_last_lines_of_a_command_that_ended_well_are_kept_too() {
+    let sandbox = started(&command_phase(
+        "seq 1 100; head -c 9000 /dev/zero | tr '\\0' x; echo; echo 12 passed",
+        "10s",
+    ));
+    trust(&sandbox);
+    let view = sandbox.run(["advance", "--phase", "p", "--json"]).ok().json();
+    let found = view["phases"][0]["attempts"][0]["checks"][0]["found"].as_str().unwrap().to_owned();
+    assert!(found.starts_with("ended with 0 after ") && found.ends_with("x\n12 passed"), "{found}");
+    assert!(found.len() < 3000, "{} bytes were kept", found.len());
+}
+
+#[test]
 fn a_command_over_its_limit_is_ended_with_all_it_started() {
     let sandbox = started(&command_phase("sh -c 'sleep 600; touch late' & echo $! > child; sleep 600", "1s"));
     trust(&sandbox);
