@@ -310,6 +310,20 @@ fn an_override_is_a_persons_and_stays_in_sight() {
 }
 
 #[test]
+fn status_says_when_the_project_lets_anyone_do_what_is_a_persons() {
+    let sandbox = started("[[phase]]\nid = \"p\"\n");
+    let status = || sandbox.run(["status", "--json"]).ok().json()["warnings"].clone();
+    assert_eq!(status(), json!([]));
+    sandbox.write(".leftoff/config.toml", "[policy]\noverride = \"anyone\"\n");
+    assert_eq!(status()[0]["kind"], "policy");
+    let told = sandbox.run(["status"]).ok().stderr;
+    assert!(told.contains("anyone may pass a gate by --override in this project, agents too"), "{told}");
+    sandbox.write(".leftoff/config.toml", "[policy]\noverride = \"anyone\"\napprove = \"anyone\"\n");
+    let told = sandbox.run(["status"]).ok().stderr;
+    assert!(told.contains("--override and approve a check"), "{told}");
+}
+
+#[test]
 fn a_lenient_gate_passes_with_warnings() {
     let sandbox = started(
         "[[phase]]\nid = \"p\"\nstrict = false\n[[phase.check]]\nid = \"never\"\nkind = \"expr\"\nexpr = \"false\"\n",
