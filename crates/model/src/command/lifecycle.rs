@@ -1,6 +1,6 @@
 //! A session as a whole: pausing, going on, ending.
 
-use super::{REASON_USER_REQUEST, not_active};
+use super::{REASON_SWITCHED, REASON_USER_REQUEST, not_active};
 use crate::event::Event;
 use crate::lifecycle::Lifecycle;
 use crate::refusal::Refusal;
@@ -15,8 +15,9 @@ pub(super) fn pause(
     match &session.lifecycle {
         Lifecycle::Active => Ok(vec![Event::SessionPaused { reason, context, saved }]),
         Lifecycle::Paused { reason: known, context: known_context, saved: known_saved, .. } => {
-            // What was said before stays where nothing new is said.
-            let reason = if reason == REASON_USER_REQUEST { known.clone() } else { reason };
+            // What was said before stays where nobody says anything new.
+            let is_ours = [REASON_USER_REQUEST, REASON_SWITCHED].contains(&reason.as_str());
+            let reason = if is_ours { known.clone() } else { reason };
             let context = context.or_else(|| known_context.clone());
             let mut all = known_saved.clone();
             all.extend(saved.into_iter().filter(|path| !known_saved.contains(path)));
