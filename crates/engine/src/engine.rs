@@ -9,6 +9,7 @@ use crate::processes::{Processes, SystemProcesses};
 use crate::view::Warning;
 use model::event::{Event, Recorded};
 use model::id::SessionId;
+use model::lifecycle::Lifecycle;
 use model::nearest::nearest;
 use model::session::{FOLD_VERSION, Session};
 use model::workflow::Workflow;
@@ -280,7 +281,7 @@ impl Engine {
         }
         let lifecycles = match want {
             Want::Latest => Vec::new(),
-            Want::Unfinished => UNFINISHED.map(ToOwned::to_owned).to_vec(),
+            Want::Unfinished => Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec(),
         };
         let filter = Filter { lifecycles, worktree: Some(worktree), limit: Some(1), ..Filter::default() };
         Ok(self.store.list(&filter)?.pop().map(|listed| listed.row.id))
@@ -309,10 +310,8 @@ impl Engine {
     }
 }
 
-const UNFINISHED: [&str; 3] = ["active", "paused", "failed"];
-
 pub(crate) fn is_unfinished(lifecycle: &str) -> bool {
-    UNFINISHED.contains(&lifecycle)
+    Lifecycle::UNFINISHED.contains(&lifecycle)
 }
 
 /// A kept event as the model knows it.

@@ -8,7 +8,7 @@ use crate::next::Next;
 use crate::view::{Nothing, ShortView, View, Warning};
 use jiff::Timestamp;
 use model::event::Recorded;
-use model::id::{Name, SessionId};
+use model::id::SessionId;
 use model::run::Run;
 use model::session::Session;
 use model::workflow::Workflow;
@@ -201,26 +201,6 @@ impl Engine {
     /// The text of a definition and where it is from; of the one that `start` uses when none is named.
     pub fn workflow_source(&self, name: Option<&str>) -> Result<Source> {
         definitions::find(&self.project, name.unwrap_or_else(|| self.config.workflow()))
-    }
-
-    /// Writes a commented definition to begin with; never over an existing one.
-    pub fn new_workflow(&self, name: &str) -> Result<std::path::PathBuf> {
-        let name =
-            Name::parse(name).map_err(|why| Error::InvalidWorkflowName { asked: name.to_owned(), why })?;
-        let folder = definitions::folder(&self.project);
-        let path = folder.join(format!("{name}.toml"));
-        std::fs::create_dir_all(&folder)
-            .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
-        let text = layouts::definition::template(&name);
-        match std::fs::OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(mut file) => std::io::Write::write_all(&mut file, text.as_bytes())
-                .map_err(|source| Error::io(format!("writing {}", path.display()), source))?,
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                return Err(Error::AlreadyThere { path });
-            }
-            Err(source) => return Err(Error::io(format!("writing {}", path.display()), source)),
-        }
-        Ok(path)
     }
 
     pub fn store_info(&self) -> Result<Info> {

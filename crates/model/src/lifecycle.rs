@@ -45,5 +45,8 @@ impl Lifecycle {
         }
     }
 
+    /// Those of sessions that somebody can go on with.
+    pub const UNFINISHED: [&'static str; 3] = ["active", "paused", "failed"];
+
     pub const NAMES: [&'static str; 5] = ["active", "paused", "completed", "failed", "abandoned"];
 }
