@@ -14,7 +14,7 @@ use crate::gate::AttemptReport;
 use crate::id::{Name, SessionId};
 use crate::lifecycle::Lifecycle;
 use crate::note::NoteKind;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, WayOn};
 use crate::revision::Revision;
 use crate::run::{Run, RunPlan, Skip};
 use crate::session::Session;
@@ -247,6 +247,7 @@ fn not_active(session: &Session, doing: &'static str) -> Refusal {
         doing,
         session: session.id.clone(),
         lifecycle: session.lifecycle.name(),
+        way_on: WayOn::from(&session.lifecycle),
         workflow: session.run().map_or_else(placeholder_name, |run| run.workflow.name.clone()),
     }
 }

@@ -5,6 +5,7 @@ mod item;
 pub use item::ItemRefusal;
 
 use crate::id::{Name, SessionId};
+use crate::lifecycle::Lifecycle;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -19,7 +20,13 @@ pub enum Refusal {
     #[error("there is a checkpoint '{name}' already")]
     CheckpointExists { name: String },
     #[error("cannot {doing}: session {session} is {lifecycle}")]
-    NotActive { doing: &'static str, session: SessionId, lifecycle: &'static str, workflow: Name },
+    NotActive {
+        doing: &'static str,
+        session: SessionId,
+        lifecycle: &'static str,
+        workflow: Name,
+        way_on: WayOn,
+    },
     #[error("cannot {doing}: run {ordinal} of '{workflow}' is finished")]
     RunFinished { doing: &'static str, session: SessionId, workflow: Name, ordinal: u32 },
     #[error("cannot close session {session}: {done} of {total} phases of '{workflow}' are done")]
@@ -40,6 +47,24 @@ pub enum Refusal {
     NewerEvent { session: SessionId, kind: String },
     #[error(transparent)]
     Item(#[from] ItemRefusal),
+}
+
+/// How work goes on from a session that is not active.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WayOn {
+    Resume,
+    NextRun,
+    NewSession,
+}
+
+impl WayOn {
+    pub(crate) fn from(lifecycle: &Lifecycle) -> Self {
+        match lifecycle {
+            Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => Self::Resume,
+            Lifecycle::Completed { .. } => Self::NextRun,
+            Lifecycle::Abandoned { .. } => Self::NewSession,
+        }
+    }
 }
 
 impl Refusal {
@@ -101,12 +126,12 @@ impl Refusal {
                 Some(name) => format!("did you mean '{name}'? The phases are {}", listed(known)),
                 None => format!("the phases are {}", listed(known)),
             },
-            Self::NotActive { session, lifecycle, workflow, .. } => match *lifecycle {
-                "completed" => {
+            Self::NotActive { session, workflow, way_on, .. } => match way_on {
+                WayOn::NextRun => {
                     format!("begin the next run with: leftoff run start {workflow} --session {session}")
                 }
-                "abandoned" => format!("begin a new session with: leftoff start {workflow}"),
-                _ => format!("go on with it first: leftoff resume {session}"),
+                WayOn::NewSession => format!("begin a new session with: leftoff start {workflow}"),
+                WayOn::Resume => format!("go on with it first: leftoff resume {session}"),
             },
             Self::RunFinished { session, workflow, .. } => format!(
                 "begin the next run with: leftoff run start {workflow} --session {session}, or end the session: leftoff close --session {session}"

@@ -109,9 +109,9 @@ impl Session {
         let mut session = rest.iter().fold(Self::begin(first)?, |session, recorded| session.apply(recorded));
         // Also what was taken back must be known: a newer program may have meant more by it.
         if session.unknown_event.is_none() {
-            session.unknown_event = events.iter().find_map(|recorded| match &recorded.event {
-                Event::Unknown { kind } => Some(kind.clone()),
-                _ => None,
+            session.unknown_event = events.iter().find_map(|recorded| {
+                let Event::Unknown { kind } = &recorded.event else { return None };
+                Some(kind.clone())
             });
         }
         Some(session)

@@ -189,19 +189,26 @@ fn still_readable(id: &SessionId, row: &EventRow, before: &Recorded) -> Result<R
     if after.event.kind() != before.event.kind() || matches!(after.event, Event::Unknown { .. }) {
         return Err(refused("a name or a number"));
     }
-    match (&after.event, &before.event) {
-        (Event::SessionStarted { id: named, .. }, _) if named != id => Err(refused("the session's id")),
-        (Event::RunStarted { workflow: new, .. }, Event::RunStarted { workflow: old, .. }) if new != old => {
-            Err(refused("what names a workflow"))
-        }
-        (Event::ArtifactRecorded { artifact: new }, Event::ArtifactRecorded { artifact: old })
-            if new.hash != old.hash =>
-        {
-            Err(refused("a file's hash"))
-        }
-        (new, old) if places(new) != places(old) => Err(refused("the worktree's path or the layout's name")),
-        _ => Ok(after),
+    let (new, old) = (&after.event, &before.event);
+    if let Event::SessionStarted { id: named, .. } = new
+        && named != id
+    {
+        return Err(refused("the session's id"));
     }
+    if let (Event::RunStarted { workflow: new, .. }, Event::RunStarted { workflow: old, .. }) = (new, old)
+        && new != old
+    {
+        return Err(refused("what names a workflow"));
+    }
+    if let (Event::ArtifactRecorded { artifact: new }, Event::ArtifactRecorded { artifact: old }) = (new, old)
+        && new.hash != old.hash
+    {
+        return Err(refused("a file's hash"));
+    }
+    if places(new) != places(old) {
+        return Err(refused("the worktree's path or the layout's name"));
+    }
+    Ok(after)
 }
 
 /// Where a session is, by which others find it.
@@ -211,7 +218,30 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         Event::SessionResumed { worktree, .. }
         | Event::SessionReopened { worktree, .. }
         | Event::SessionTaken { worktree } => Some((worktree, "")),
-        _ => None,
+        Event::RunStarted { .. }
+        | Event::RunSelected { .. }
+        | Event::PhaseStarted { .. }
+        | Event::GateFailed { .. }
+        | Event::PhaseCompleted { .. }
+        | Event::PhaseSkipped { .. }
+        | Event::RunCompleted
+        | Event::NoteAdded { .. }
+        | Event::NoteResolved { .. }
+        | Event::SessionPaused { .. }
+        | Event::SessionCompleted { .. }
+        | Event::SessionAbandoned { .. }
+        | Event::SessionFailed { .. }
+        | Event::SessionExpired { .. }
+        | Event::RolledBack { .. }
+        | Event::CheckApproved { .. }
+        | Event::FieldsSet { .. }
+        | Event::ArtifactRecorded { .. }
+        | Event::PhaseRevised { .. }
+        | Event::CheckpointMade { .. }
+        | Event::Restored { .. }
+        | Event::Purged { .. }
+        | Event::Item(_)
+        | Event::Unknown { .. } => None,
     }
 }
 
