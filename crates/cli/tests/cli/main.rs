@@ -9,6 +9,7 @@ mod figures;
 mod gates;
 mod histories;
 mod hook;
+mod items;
 mod keys;
 mod screen;
 mod session_life;
