@@ -141,6 +141,12 @@ fn without_controls(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
+/// A line that is set in by so many blanks and fits the terminal.
+pub fn set_in(blanks: usize, text: &str, out: &Out) -> String {
+    let line = wrapped(text, out.width.saturating_sub(blanks), blanks + 2);
+    format!("{:blanks$}{line}\n", "")
+}
+
 fn painted(colour: bool, tone: Tone, text: &str) -> String {
     if !colour {
         return text.to_owned();

@@ -24,6 +24,7 @@ use model::workflow::{CheckDefinition, CheckKind, PhaseDefinition, Workflow};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 /// What a caller hands in with an attempt.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -126,7 +127,7 @@ impl Engine {
     }
 
     /// The definition that the current run was started with.
-    pub(crate) fn definition_of(&self, session: &Session) -> Result<Workflow> {
+    pub(crate) fn definition_of(&self, session: &Session) -> Result<Rc<Workflow>> {
         let hash = session.run().map(|run| run.workflow.hash.clone()).unwrap_or_default();
         self.definition(&hash)?.ok_or_else(|| Error::BrokenLog {
             session: session.id.to_string(),

@@ -12,7 +12,9 @@ use model::id::SessionId;
 use model::nearest::nearest;
 use model::session::{FOLD_VERSION, Session};
 use model::workflow::Workflow;
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 use store::{Access, EventRow, Filter, Loaded, MemoryStore, SqliteStore, Store};
 
@@ -86,6 +88,8 @@ pub struct Engine {
     pub(crate) warnings: Vec<Warning>,
     pub(crate) patience: Duration,
     progress: Option<Box<Tell>>,
+    /// A definition never changes under its hash, and a command asks for the same one at its gate and for its view.
+    last_definition: RefCell<Option<Rc<Workflow>>>,
 }
 
 type Tell = dyn Fn(Progress<'_>);
@@ -126,12 +130,13 @@ impl Engine {
             config,
             store,
             clock: Box::new(SystemClock),
-            processes: Box::new(SystemProcesses),
+            processes: Box::new(SystemProcesses::default()),
             caller: Caller::of_this_process(),
             options,
             warnings,
             patience: PATIENCE,
             progress: None,
+            last_definition: RefCell::default(),
         })
     }
 
@@ -251,8 +256,15 @@ impl Engine {
     }
 
     /// The definition that a run was started with.
-    pub(crate) fn definition(&self, hash: &str) -> Result<Option<Workflow>> {
-        Ok(self.store.definition(hash)?.and_then(|body| serde_json::from_str(&body).ok()))
+    pub(crate) fn definition(&self, hash: &str) -> Result<Option<Rc<Workflow>>> {
+        if let Some(known) = self.last_definition.borrow().as_ref().filter(|known| known.hash == hash) {
+            return Ok(Some(Rc::clone(known)));
+        }
+        let found: Option<Workflow> =
+            self.store.definition(hash)?.and_then(|body| serde_json::from_str(&body).ok());
+        let found = found.map(Rc::new);
+        self.last_definition.replace(found.clone());
+        Ok(found)
     }
 
     pub(crate) fn latest_of_worktree(&self, want: Want) -> Result<Option<SessionId>> {

@@ -17,6 +17,9 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 use store::ActivityKind;
 
+/// Nobody waits long for a row that may be lost.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// What a command is told about the session that it runs in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
@@ -84,8 +87,10 @@ impl Context {
     /// Runs the command with this process's own input and output, and records afterwards that it ran.
     pub fn run(&self, options: &Options, command: &[OsString]) -> Ran {
         let begun = Instant::now();
+        // Listened to before the child is there: no moment in which a signal would end us and leave it alone.
+        let signals = Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP]).ok();
         let (code, not_started) = match self.spawn(command) {
-            Ok(child) => (wait(child), None),
+            Ok(child) => (wait(child, signals), None),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => (127, Some(error.to_string())),
             Err(error) => (126, Some(error.to_string())),
         };
@@ -105,6 +110,7 @@ impl Context {
     fn tell(&self, options: &Options, command: &[OsString], code: u8, took: Duration) -> Result<()> {
         let Some(session) = &self.session else { return Ok(()) };
         let mut engine = Engine::open(options.clone(), Intent::Command)?;
+        engine.set_patience(PATIENCE);
         let words: Vec<String> = command.iter().map(|word| quoted(&word.to_string_lossy())).collect();
         let detail = format!("exit {code}, {}", duration(took.as_secs()));
         engine.record_activity_of(session, ActivityKind::Command, &[&words.join(" ")], Some(&detail))
@@ -163,9 +169,8 @@ impl Engine {
 
 /// Waits for the child as a shell does: what the terminal sends reaches the child by itself and must not end us
 /// before it; what is sent to us alone is passed on.
-fn wait(mut child: Child) -> u8 {
+fn wait(mut child: Child, signals: Option<Signals>) -> u8 {
     let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
-    let signals = Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP]).ok();
     let handle = signals.as_ref().map(Signals::handle);
     let passing_on = signals.zip(pid).map(|(mut signals, pid)| {
         std::thread::spawn(move || {

@@ -211,7 +211,7 @@ impl Engine {
             session,
             run,
             number,
-            definition: definition.as_ref().or(current.as_ref()),
+            definition: definition.as_deref().or(current.as_ref()),
             now,
             name_session: self.must_be_named(session)?,
             warnings: self.warnings_about(session, run),

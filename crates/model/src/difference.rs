@@ -69,15 +69,20 @@ impl Subject {
 /// All that differs, in the order in which a person wants to read it. Both states must be folded from the whole log.
 pub fn between(before: &Session, after: &Session) -> Vec<Difference> {
     let (old, new) = (facts(before), facts(after));
-    let mut subjects: Vec<&Subject> = old.keys().chain(new.keys()).collect();
-    subjects.sort();
-    subjects.dedup();
-    let of = |facts: &BTreeMap<Subject, Value>, subject| facts.get(subject).cloned().unwrap_or(Value::Null);
+    let known_before: BTreeMap<&Subject, &Value> =
+        old.iter().map(|(subject, value)| (subject, value)).collect();
+    let known_after: BTreeMap<&Subject, &Value> =
+        new.iter().map(|(subject, value)| (subject, value)).collect();
+    let is_gone = |subject: &&Subject| !known_after.contains_key(subject);
+    let subjects =
+        new.iter().map(|(subject, _)| subject).chain(old.iter().map(|(subject, _)| subject).filter(is_gone));
+    let of = |facts: &BTreeMap<&Subject, &Value>, subject| {
+        facts.get(subject).map_or(Value::Null, |value| Value::clone(value))
+    };
     subjects
-        .into_iter()
         .map(|subject| Difference {
-            before: of(&old, subject),
-            after: of(&new, subject),
+            before: of(&known_before, subject),
+            after: of(&known_after, subject),
             subject: subject.clone(),
         })
         .filter(|difference| difference.before != difference.after)
@@ -85,40 +90,40 @@ pub fn between(before: &Session, after: &Session) -> Vec<Difference> {
 }
 
 /// A state as comparable facts.
-fn facts(session: &Session) -> BTreeMap<Subject, Value> {
-    let mut facts = BTreeMap::from([
+fn facts(session: &Session) -> Vec<(Subject, Value)> {
+    let mut facts = vec![
         (Subject::Title, json!(session.title)),
         (Subject::Goal, json!(session.goal)),
         (Subject::Target, json!(session.target)),
         (Subject::Worktree, json!(session.worktree)),
         (Subject::Lifecycle, lifecycle(&session.lifecycle)),
         (Subject::CurrentPhase, json!(session.run().map(|run| run.current().id()))),
-    ]);
+    ];
     for run in &session.runs {
         facts.extend(of_run(run));
     }
     for (field, value) in &session.fields {
-        facts.insert(Subject::Field { field: field.clone() }, value.clone());
+        facts.push((Subject::Field { field: field.clone() }, value.clone()));
     }
     for approval in &session.approvals {
         let subject = Subject::Approval { phase: approval.phase.clone(), check: approval.check.clone() };
-        facts.insert(subject, json!({ "by": approval.by, "at": approval.at }));
+        facts.push((subject, json!({ "by": approval.by, "at": approval.at })));
     }
     for (path, artifact) in &session.artifacts {
         let value = json!({ "version": artifact.newest.version, "hash": artifact.newest.hash });
-        facts.insert(Subject::Artifact { path: path.clone() }, value);
+        facts.push((Subject::Artifact { path: path.clone() }, value));
     }
     for note in &session.notes {
         let value = json!({ "kind": note.kind, "text": note.text, "resolved": note.resolved_at.is_some() });
-        facts.insert(Subject::Note { id: note.id }, value);
+        facts.push((Subject::Note { id: note.id }, value));
     }
     for (number, made) in (1..).zip(&session.revisions) {
         let value = json!({ "phase": made.revision.phase, "impact": made.revision.impact });
-        facts.insert(Subject::Revision { number }, value);
+        facts.push((Subject::Revision { number }, value));
     }
     for checkpoint in &session.checkpoints {
         let subject = Subject::Checkpoint { name: checkpoint.name.clone() };
-        facts.insert(subject, json!(checkpoint.version));
+        facts.push((subject, json!(checkpoint.version)));
     }
     facts
 }
@@ -154,5 +159,69 @@ fn lifecycle(lifecycle: &Lifecycle) -> Value {
     match why {
         Some(why) => json!({ "state": name, "why": why }),
         None => json!({ "state": name }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actor::Actor;
+    use crate::event::{Event, Recorded};
+    use crate::id::SessionId;
+    use crate::session::REASON_TAKEN;
+    use jiff::Timestamp;
+
+    fn session(events: Vec<Event>) -> Session {
+        let start = Event::SessionStarted {
+            id: SessionId::parse("k3v9x2mp").expect("an id"),
+            title: "Title".to_owned(),
+            goal: None,
+            target: None,
+            layout: "native".to_owned(),
+            worktree: "/w".to_owned(),
+            parallel: false,
+            fields: BTreeMap::new(),
+        };
+        let actor = Actor::Person { name: "anna".to_owned(), host: "desk".to_owned() };
+        let recorded: Vec<Recorded> = (1..)
+            .zip(std::iter::once(start).chain(events))
+            .map(|(version, event)| Recorded {
+                version,
+                at: Timestamp::from_second(1_000 * i64::try_from(version).expect("small")).expect("in range"),
+                actor: actor.clone(),
+                event,
+            })
+            .collect();
+        Session::fold(&recorded).expect("a session")
+    }
+
+    fn paths(before: &Session, after: &Session) -> Vec<String> {
+        between(before, after).iter().map(|difference| difference.subject.path()).collect()
+    }
+
+    #[test]
+    fn what_is_the_same_is_no_difference_and_what_is_gone_is_one() {
+        let plain = session(Vec::new());
+        assert!(paths(&plain, &plain).is_empty());
+        let fields = BTreeMap::from([("ticket".to_owned(), json!("A-1"))]);
+        let with_field = session(vec![Event::FieldsSet { phase: None, fields }]);
+        let there = between(&plain, &with_field);
+        assert_eq!((&there[0].before, &there[0].after), (&Value::Null, &json!("A-1")));
+        let back = between(&with_field, &plain);
+        assert_eq!((&back[0].before, &back[0].after), (&json!("A-1"), &Value::Null));
+        assert_eq!(back[0].subject.path(), "fields.ticket");
+    }
+
+    #[test]
+    fn a_session_that_was_taken_in_waits_where_it_was_taken_and_one_that_ended_has_ended() {
+        let taken = || Event::SessionTaken { worktree: "/elsewhere".to_owned() };
+        let waiting = session(vec![taken()]);
+        assert_eq!(paths(&session(Vec::new()), &waiting), ["worktree", "lifecycle"]);
+        assert!(matches!(&waiting.lifecycle, Lifecycle::Paused { reason, .. } if reason == REASON_TAKEN));
+        let ended = session(vec![Event::SessionCompleted { forced: true }, taken()]);
+        assert_eq!((ended.lifecycle.name(), ended.worktree.as_str()), ("completed", "/elsewhere"));
+        // Taken in again it has been paused since the first time.
+        let again = session(vec![taken(), taken()]);
+        assert_eq!(again.lifecycle, waiting.lifecycle);
     }
 }

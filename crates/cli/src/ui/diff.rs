@@ -1,6 +1,6 @@
 //! What changed between two moments, a line each, in plain words.
 
-use crate::ui::{Out, Tone, session};
+use crate::ui::{Out, Tone, set_in};
 use engine::DiffReport;
 use engine::words::one_line;
 use model::difference::{Difference, Subject};
@@ -14,8 +14,7 @@ pub fn text(report: &DiffReport, out: &Out) -> String {
         text.push_str("nothing changed\n");
     }
     for difference in &report.differences {
-        let line = session::line("  ", &words(difference), out);
-        text.push_str(&format!("{line}\n"));
+        text.push_str(&set_in(2, &words(difference), out));
     }
     text
 }

@@ -1,6 +1,6 @@
 //! A session's life on a page.
 
-use crate::ui::{Out, Tone, session};
+use crate::ui::{Out, Tone, session, set_in};
 use engine::words::{duration, moment, one_line};
 use engine::{AttemptLine, History, PhaseLine, RunLine};
 use model::gate::AttemptOutcome;
@@ -76,10 +76,10 @@ fn of_phase(phase: &PhaseLine, history: &History, out: &Out) -> String {
     if let Some(reason) = &phase.skipped_reason {
         let _ = write!(line, ": {}", one_line(reason, LONGEST));
     }
-    let mut text = format!("{}\n", session::line(&format!("  {} ", phase.number), &line, out));
+    let mut text = set_in(2, &format!("{} {line}", phase.number), out);
     for (attempt, ordinal) in phase.attempts.iter().zip(1..) {
         let line = of_attempt(attempt, history);
-        let _ = writeln!(text, "{}", session::line(&format!("    attempt {ordinal}: "), &line, out));
+        text.push_str(&set_in(4, &format!("attempt {ordinal}: {line}"), out));
     }
     text
 }
@@ -166,7 +166,7 @@ fn who(history: &History, out: &Out) -> String {
 }
 
 fn section(title: &str, lines: impl Iterator<Item = String>, out: &Out) -> String {
-    let lines: Vec<String> = lines.map(|line| format!("{}\n", session::line("  ", &line, out))).collect();
+    let lines: Vec<String> = lines.map(|line| set_in(2, &one_line(&line, 400), out)).collect();
     if lines.is_empty() {
         return String::new();
     }

@@ -5,6 +5,8 @@ mod agent;
 mod answers;
 mod budget;
 mod builtin;
+mod bundles;
+mod exec;
 mod figures;
 mod gates;
 mod histories;
@@ -12,11 +14,18 @@ mod hook;
 mod items;
 mod keys;
 mod screen;
+mod secrets;
 mod session_life;
+mod undo;
 
 use testkit::{Ran, Sandbox};
 
 fn git() -> Sandbox {
+    fresh().without_gates()
+}
+
+/// A repository in which leftoff was never used.
+fn fresh() -> Sandbox {
     Sandbox::git(env!("CARGO_BIN_EXE_leftoff"))
 }
 

@@ -139,7 +139,7 @@ impl Engine {
 
     /// The phases ahead whose `when` does not hold.
     pub(super) fn skips_ahead(&self, session: &Session) -> Result<Vec<model::run::Skip>> {
-        Ok(self.skips(session, &self.definition_of(session)?))
+        Ok(self.skips(session, &*self.definition_of(session)?))
     }
 }
 

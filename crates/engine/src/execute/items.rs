@@ -152,7 +152,7 @@ impl Engine {
                 let edit = ItemEdit {
                     title: setting.title.as_deref().map(titled).transpose()?,
                     order: setting.order,
-                    fields: check_fields(&self.definition_of(session)?, &setting.fields)?,
+                    fields: check_fields(&*self.definition_of(session)?, &setting.fields)?,
                     counters: setting.counters.clone(),
                     needs: parse_all(&setting.needs)?,
                     no_longer: parse_all(&setting.no_longer)?,
@@ -198,7 +198,7 @@ impl Engine {
             phase: request.phase.clone().or_else(|| parent.is_none().then(|| home.phase.to_string())),
             parent: request.parent.as_deref().map(parse).transpose()?,
             needs: parse_all(&request.needs)?,
-            fields: check_fields(&self.definition_of(session)?, &request.fields)?,
+            fields: check_fields(&*self.definition_of(session)?, &request.fields)?,
         })
     }
 

@@ -28,7 +28,7 @@ impl Engine {
         self.execute(&fingerprint, |engine| {
             let subject = engine.select(Want::Unfinished)?;
             let (loaded, session) = engine.load(&subject)?;
-            let fields = check_fields(&engine.definition_of(&session)?, given)?;
+            let fields = check_fields(&*engine.definition_of(&session)?, given)?;
             let command = Command::SetFields { phase: phase.map(ToOwned::to_owned), fields };
             let events = decide(&session, command)?;
             Ok(Plan::of(Change { number: loaded.number, before: Some(session), events }))

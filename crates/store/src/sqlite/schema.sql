@@ -4,6 +4,7 @@
 CREATE TABLE sessions(number INTEGER PRIMARY KEY AUTOINCREMENT,id TEXT NOT NULL UNIQUE COLLATE NOCASE,worktree TEXT NOT NULL,layout TEXT NOT NULL,workflow TEXT NOT NULL,title TEXT NOT NULL,goal TEXT,target TEXT,lifecycle TEXT NOT NULL,parallel INTEGER NOT NULL,phase TEXT NOT NULL,phases_done INTEGER NOT NULL,phases_total INTEGER NOT NULL,created_at INTEGER NOT NULL,updated_at INTEGER NOT NULL,version INTEGER NOT NULL)STRICT;
 CREATE INDEX sessions_by_lifecycle ON sessions(lifecycle,updated_at);
 CREATE INDEX sessions_by_activity ON sessions(updated_at);
+CREATE INDEX sessions_by_worktree ON sessions(worktree,updated_at);
 CREATE UNIQUE INDEX one_active ON sessions(worktree)WHERE lifecycle='active' AND parallel=0 AND layout IN('native','ccw');
 CREATE TABLE snapshots(session INTEGER PRIMARY KEY,fold_version INTEGER NOT NULL,version INTEGER NOT NULL,body TEXT NOT NULL)STRICT;
 CREATE TABLE events(cursor INTEGER PRIMARY KEY AUTOINCREMENT,session INTEGER NOT NULL,version INTEGER NOT NULL,at INTEGER NOT NULL,actor TEXT NOT NULL,kind TEXT NOT NULL,body TEXT NOT NULL,UNIQUE(session,version))STRICT;

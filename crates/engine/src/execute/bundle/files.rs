@@ -63,7 +63,7 @@ pub(super) fn draft(root: &Path, session: &SessionId, files: &[PackedFile]) -> i
             Seen::Missing => Some("a hidden file can give orders to a program"),
             Seen::File(_) | Seen::Unusable(_) => Some("another one is there"),
         };
-        drafts.waiting.push(write_draft(root, file, beside)?);
+        drafts.waiting.push(write_draft(root, session, file, beside)?);
     }
     Ok(drafts)
 }
@@ -105,14 +105,24 @@ fn may_be_put(path: &str, session: &SessionId) -> bool {
     rest.split('/').all(|part| !part.starts_with('.'))
 }
 
-fn write_draft(root: &Path, file: &PackedFile, beside: Option<&'static str>) -> io::Result<Waiting> {
+fn write_draft(
+    root: &Path,
+    session: &SessionId,
+    file: &PackedFile,
+    beside: Option<&'static str>,
+) -> io::Result<Waiting> {
     let target = root.join(&file.path);
     let folder = target.parent().unwrap_or(root);
     refuse_links(root, folder)?;
     fs::create_dir_all(folder)?;
     let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let short: String = name.chars().take(60).collect();
-    let draft = folder.join(format!(".{short}.leftoff-{}", crate::clock::new_session_id()));
+    let short = format!("{}-{}", name.chars().take(40).collect::<String>(), &hash(file.path.as_bytes())[..8]);
+    // Always the same name, so that what a crash left behind is found and replaced.
+    let draft = folder.join(format!(".{short}.leftoff-{session}"));
+    match fs::remove_file(&draft) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
     let waiting = Waiting { draft, target: file.path.clone(), beside };
     let mut out = OpenOptions::new().write(true).create_new(true).open(&waiting.draft)?;
     if let Err(error) = out.write_all(&file.content).and_then(|()| out.sync_all()) {

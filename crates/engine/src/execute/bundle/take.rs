@@ -1,6 +1,6 @@
 //! Takes a bundle in: everything is checked before anything is kept.
 
-use super::files::{self, Drafts};
+use super::files;
 use super::format::{self, Bundle, Definition, Unreadable};
 use crate::engine::{Engine, read_event};
 use crate::error::{Error, Result};
@@ -33,10 +33,8 @@ impl Engine {
         let incoming = check(from, &bundle)?;
         let definitions = bundle.definitions.iter().map(|found| definition(from, found));
         let definitions = definitions.collect::<Result<Vec<_>>>()?;
-        let drafts = files::draft(&self.project.root, &bundle.header.session, &bundle.files)
-            .map_err(|source| Error::io(format!("writing the files of {}", from.display()), source))?;
         self.store.take_turn(self.patience)?;
-        let kept = self.take_in_turn(from, &bundle, &incoming, definitions, drafts);
+        let kept = self.take_in_turn(from, &bundle, &incoming, definitions);
         self.store.give_turn_back();
         kept
     }
@@ -47,7 +45,6 @@ impl Engine {
         bundle: &Bundle,
         incoming: &[Recorded],
         definitions: Vec<DefinitionRow>,
-        drafts: Drafts,
     ) -> Result<Answer> {
         let id = &bundle.header.session;
         let local = self.store.events(id, 0, None)?;
@@ -59,24 +56,20 @@ impl Engine {
         }
         let whole = [addition.known, addition.new.clone()].concat();
         let session = fold_whole(&whole)?.trimmed();
-        let view = |engine: &Self, number| engine.view_of(&session, number, already);
-        if already {
-            let number = self.store.load(id)?.map_or(0, |loaded| loaded.number);
-            return Ok(Answer {
-                view: view(self, number)?,
-                said: drafts.put(&self.project.root),
-                gate_failed: false,
-            });
+        // From here on nothing is refused. Files wait under other names until the session is kept.
+        let drafts = files::draft(&self.project.root, id, &bundle.files)
+            .map_err(|source| Error::io(format!("writing the files of {}", from.display()), source))?;
+        if !already {
+            let streams = vec![stream(&session, expected, &addition.new)?];
+            let replace_items = vec![ItemsReplaced { session: id.clone(), rows: item_rows(id, &whole)? }];
+            failpoint::reached("before-append");
+            self.store.append(&Batch { streams, definitions, replace_items, ..Batch::default() })?;
+            failpoint::reached("after-append");
         }
-        let streams = vec![stream(&session, expected, &addition.new)?];
-        failpoint::reached("before-append");
-        let replace_items = vec![ItemsReplaced { session: id.clone(), rows: item_rows(id, &whole)? }];
-        self.store.append(&Batch { streams, definitions, replace_items, ..Batch::default() })?;
-        failpoint::reached("after-append");
-        // The session is kept: from here on a file that cannot have its name is told, and fails nothing.
+        // A file that cannot have its name now is told, and fails nothing; taking the bundle again puts it there.
         let said = drafts.put(&self.project.root);
         let number = self.store.load(id)?.map_or(0, |loaded| loaded.number);
-        Ok(Answer { view: view(self, number)?, said, gate_failed: false })
+        Ok(Answer { view: self.view_of(&session, number, already)?, said, gate_failed: false })
     }
 
     /// What the bundle has more. That a session was taken in is each machine's own matter: such events do not make
