@@ -12,6 +12,7 @@ mod gates;
 mod histories;
 mod hook;
 mod items;
+mod items_speed;
 mod keys;
 mod screen;
 mod secrets;
