@@ -141,6 +141,11 @@ fn without_controls(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
+/// `1 event`, `2 events`.
+pub fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// A line that is set in by so many blanks and fits the terminal.
 pub fn set_in(blanks: usize, text: &str, out: &Out) -> String {
     let line = wrapped(text, out.width.saturating_sub(blanks), blanks + 2);

@@ -26,6 +26,7 @@ pub struct Context {
     pub session: Option<SessionId>,
     pub workspace: PathBuf,
     pub phase: String,
+    /// The item that is held, if one is.
     pub task: String,
     pub goal: String,
     /// Files that finished phases produced and that are there.
@@ -135,11 +136,20 @@ impl Engine {
         Ok(Context {
             documents: self.documents(&session)?,
             phase: session.run().map(|run| run.current().id().to_string()).unwrap_or_default(),
-            task: String::new(),
+            task: self.held_item(&id)?,
             goal: session.goal.clone().unwrap_or_default(),
             session: Some(id),
             workspace,
         })
+    }
+
+    /// The item that whoever asks holds now, the first of several; empty when there is none.
+    fn held_item(&self, session: &SessionId) -> Result<String> {
+        let holder = self.actor(self.asking_agent()?.as_ref()).key();
+        let now = self.clock.now();
+        let held = self.store.held_items(session, &holder)?;
+        let mut held = held.into_iter().filter(|row| row.lease_until.is_some_and(|until| until > now));
+        Ok(held.next().map(|row| row.id.to_string()).unwrap_or_default())
     }
 
     /// What finished phases of the current run declare as their output, or proved themselves by.
