@@ -12,7 +12,6 @@ mod gates;
 mod histories;
 mod hook;
 mod items;
-mod items_speed;
 mod keys;
 mod screen;
 mod secrets;
