@@ -74,6 +74,7 @@ fn step(bench: &mut Bench, dice: &mut Dice) -> bool {
             id: (dice.roll(3) > 0).then(|| dice.id()),
             parent: (dice.roll(4) == 0).then(|| dice.id()),
             needs: dice.ids(),
+            phase: Some("1".to_owned()),
             ..ItemAdd::default()
         }),
         4 => engine.item_start(&dice.id()),
@@ -144,8 +145,11 @@ fn an_answer_shows_items_as_they_are_afterwards() {
     for _ in 0..200 {
         step(&mut bench, &mut dice);
         let engine = &mut bench.engine;
-        let Ok(answer) = engine.item_add(&ItemAdd { title: "One more".to_owned(), ..ItemAdd::default() })
-        else {
+        let Ok(answer) = engine.item_add(&ItemAdd {
+            title: "One more".to_owned(),
+            phase: Some("1".to_owned()),
+            ..ItemAdd::default()
+        }) else {
             continue;
         };
         let crate::Current::Session(view) = engine.status().expect("a session") else {
