@@ -4,15 +4,16 @@ use crate::project::{Programs, Project};
 use crate::sample::{interleaved, medians, ratio, timed};
 use crate::table::{Must, Table};
 use crate::{Effort, Result};
-use engine::ItemAdd;
+use engine::{Current, ItemAdd};
 
 const FEW: usize = 10;
 const AT_MOST: Must = Must::AtMost(3.0);
 
 pub fn many_items(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
     let (few, many) = (programs.project()?, programs.project()?);
-    add(&few, FEW)?;
-    add(&many, effort.items)?;
+    let phase = current_phase(&few)?;
+    add(&few, &phase, FEW)?;
+    add(&many, &phase, effort.items)?;
     few.settle()?;
     many.settle()?;
     for words in ["next", "status"] {
@@ -27,8 +28,9 @@ pub fn many_items(programs: &Programs, effort: Effort, table: &mut Table) -> Res
     // Every round finishes an item that was added for it, so that as many are open as before.
     let before = |round: usize| -> Result<()> {
         let id = format!("round-{round}");
-        many.run(&["item", "add", "Of this round", "--id", &id])?;
-        few.run(&["item", "add", "Of this round", "--id", &id])
+        let add = ["item", "add", "Of this round", "--id", &id, "--phase", &phase];
+        many.run(&add)?;
+        few.run(&add)
     };
     let finish = |project: &Project, round: &mut usize| {
         let id = format!("round-{round}");
@@ -46,13 +48,22 @@ pub fn many_items(programs: &Programs, effort: Effort, table: &mut Table) -> Res
     Ok(())
 }
 
+/// Where items are looked at for every answer; those of other phases cost nothing.
+fn current_phase(project: &Project) -> Result<String> {
+    match project.engine()?.status()? {
+        Current::Session(view) => Ok(view.current_phase.id.to_string()),
+        Current::Nothing(_) => Err("no session is going on".into()),
+    }
+}
+
 /// One in three waits for the one before.
-fn add(project: &Project, count: usize) -> Result<()> {
+fn add(project: &Project, phase: &str, count: usize) -> Result<()> {
     let mut engine = project.engine()?;
     for number in 1..=count {
         let needs = if number % 3 == 0 { vec![format!("impl-{}", number - 1)] } else { Vec::new() };
         let (id, title) = (Some(format!("impl-{number}")), format!("Item number {number} of a long plan"));
-        engine.item_add(&ItemAdd { title, id, needs, ..ItemAdd::default() })?;
+        let phase = Some(phase.to_owned());
+        engine.item_add(&ItemAdd { title, id, needs, phase, ..ItemAdd::default() })?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 mod abandon;
 mod advance;
 mod approve;
+mod artifact;
 mod brief;
 mod bundle;
 mod checkpoint;
@@ -23,10 +24,12 @@ mod man;
 mod next;
 mod note;
 mod pause;
+mod progress;
 mod purge;
 mod reopen;
 mod resume;
 mod retry;
+mod revisit;
 mod rollback;
 mod run;
 mod set;
@@ -84,8 +87,10 @@ const ENTRIES: &[Entry] = &[
     entry::<trust::Trust>("trust"),
     entry::<retry::Retry>("retry"),
     entry::<rollback::Rollback>("rollback"),
+    entry::<revisit::Revisit>("revisit"),
     entry::<skip::Skip>("skip"),
     entry::<fail::Fail>("fail"),
+    entry::<artifact::ArtifactCommand>("artifact"),
     entry::<item::ItemCommand>("item"),
     entry::<note::NoteCommand>("note"),
     entry::<pause::Pause>("pause"),
@@ -103,6 +108,7 @@ const ENTRIES: &[Entry] = &[
     entry::<show::Show>("show"),
     entry::<history::HistoryCommand>("history"),
     entry::<log::Log>("log"),
+    entry::<progress::Progress>("progress"),
     entry::<exec::Exec>("exec"),
     entry::<bundle::BundleCommand>("bundle"),
     entry::<purge::Purge>("purge"),

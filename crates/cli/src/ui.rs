@@ -7,7 +7,9 @@ pub mod history;
 pub mod items;
 pub mod list;
 pub mod log;
+pub mod ocr;
 pub mod progress;
+pub mod revisit;
 pub mod session;
 mod wrap;
 

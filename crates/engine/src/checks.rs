@@ -143,7 +143,7 @@ impl Engine {
             session,
             phase,
             started_at: record.and_then(model::phase::Phase::started_at),
-            workspace: self.workspace(&session.id),
+            workspace: self.workspace(session),
             run_ordinal: run.map_or(1, |run| run.ordinal),
             now: self.clock.now(),
         }

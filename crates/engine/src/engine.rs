@@ -3,7 +3,7 @@
 use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, Who};
 use crate::error::{Error, Result};
-use crate::place::{Project, workspace_of};
+use crate::place::Project;
 use crate::presence::AgentIdentity;
 use crate::processes::{Processes, SystemProcesses};
 use crate::view::Warning;
@@ -165,11 +165,6 @@ impl Engine {
         }
     }
 
-    /// Where a native session's files are; made when something is put there.
-    pub(crate) fn workspace(&self, session: &SessionId) -> PathBuf {
-        self.project.root.join(workspace_of(session))
-    }
-
     /// Some things are a person's to do, unless the project says that anyone may.
     pub(crate) fn require_person(&self, doing: &str, allowed: Who) -> Result<()> {
         match allowed {
@@ -209,6 +204,7 @@ impl Engine {
             return Ok(id);
         }
         let mut found = if asked.is_empty() { Vec::new() } else { self.store.with_prefix(asked, 10)? };
+        found.extend(self.foreign_ids(asked));
         if let Some(same) = found.iter().position(|id| id.as_str().eq_ignore_ascii_case(asked)) {
             return Ok(found.swap_remove(same));
         }
@@ -224,10 +220,9 @@ impl Engine {
 
     /// A session and its row, from its snapshot where that can be trusted, else from its log.
     pub(crate) fn load(&self, id: &SessionId) -> Result<(Loaded, Session)> {
-        let loaded = self
-            .store
-            .load(id)?
-            .ok_or_else(|| Error::UnknownSession { asked: id.to_string(), nearest: None })?;
+        let Some(loaded) = self.store.load(id)? else {
+            return Err(self.not_kept(id));
+        };
         let trusted = loaded
             .snapshot
             .as_ref()
@@ -240,6 +235,17 @@ impl Engine {
             None => self.replay(id)?.trimmed(),
         };
         Ok((loaded, session))
+    }
+
+    /// A session that is not in the store may be another tool's.
+    fn not_kept(&self, id: &SessionId) -> Error {
+        match self.foreign(id) {
+            Some(_) => Error::NotSupported {
+                what: format!("changing {id}, a session of Open Code Review,"),
+                hint: format!("look at it: leftoff show {id}, leftoff progress --once --session {id}"),
+            },
+            None => Error::UnknownSession { asked: id.to_string(), nearest: None },
+        }
     }
 
     /// A session folded from its whole log.

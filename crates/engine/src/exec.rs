@@ -2,7 +2,6 @@
 
 use crate::engine::{Engine, Intent, Options, Want};
 use crate::error::{Error, Result};
-use crate::setup::make_workspace;
 use crate::words::duration;
 use model::id::SessionId;
 use model::session::Session;
@@ -131,8 +130,7 @@ impl Engine {
     fn context(&self) -> Result<Context> {
         let id = self.select(Want::Unfinished)?;
         let (_, session) = self.load(&id)?;
-        let workspace = self.workspace(&id);
-        make_workspace(&self.project, &workspace)?;
+        let workspace = self.make_workspace(&session)?;
         Ok(Context {
             documents: self.documents(&session)?,
             phase: session.run().map(|run| run.current().id().to_string()).unwrap_or_default(),
@@ -164,7 +162,7 @@ impl Engine {
             let ordinal = run.ordinal.to_string();
             let declared = produced.iter().map(|path| path.replace("{run}", &ordinal)).flat_map(|path| {
                 // A native session's outputs are in its workspace, or in the project.
-                [self.workspace(&session.id).join(&path), root.join(&path)]
+                [self.workspace(session).join(&path), root.join(&path)]
             });
             let proven = session.artifacts.values().map(|artifact| &artifact.newest);
             let proven = proven.filter(|artifact| artifact.phase.as_ref() == Some(phase.id()));

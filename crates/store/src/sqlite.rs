@@ -107,6 +107,10 @@ impl Store for SqliteStore {
         queries::definition(&self.connection, hash).map_err(self.fail("reading a definition"))
     }
 
+    fn content(&self, hash: &str) -> Result<Option<Vec<u8>>> {
+        queries::content(&self.connection, hash).map_err(self.fail("reading a file's content"))
+    }
+
     fn active(&self, worktree: &str) -> Result<Option<SessionId>> {
         queries::active(&self.connection, worktree).map_err(self.fail("looking for the active session"))
     }

@@ -5,7 +5,7 @@ mod load;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::activate::check_fields;
-use crate::execute::plan::{Change, Plan};
+use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
 use crate::items::read_item;
 use load::Loading;
@@ -113,18 +113,19 @@ impl Engine {
     fn item_change(&mut self, name: &str, arguments: &str, asked: &Asked) -> Result<Answer> {
         let fingerprint = self.fingerprint(name, arguments);
         self.execute(&fingerprint, |engine| {
-            let subject = engine.select(Want::Unfinished)?;
-            let (loaded, session) = engine.load(&subject)?;
+            let id = engine.select(Want::Unfinished)?;
+            let subject = engine.take_up(&id)?;
+            let session = &subject.session;
             let actor = engine.asking_actor()?;
-            let mut loading = Loading::new(engine, &session);
-            let command = engine.item_asked(asked, &session, &actor, &mut loading)?;
+            let mut loading = Loading::new(engine, session);
+            let command = engine.item_asked(asked, session, &actor, &mut loading)?;
             loading.what_is_needed_by(&command)?;
             let book = loading.book;
             let item = named(&command).clone();
             let now = engine.clock.now();
-            let context = Context { session: &session, book: &book, actor: &actor, now };
+            let context = Context { session, book: &book, actor: &actor, now };
             let events = decide(&context, command)?;
-            let mut plan = Plan::of(Change { number: loaded.number, before: Some(session), events });
+            let mut plan = Plan::of(subject.change(events));
             plan.items = Some(book);
             plan.item = Some(item);
             Ok(plan)
