@@ -111,15 +111,42 @@ impl Engine {
         Ok(GateRun { report, proven })
     }
 
+    /// A report for the session as it is now: what can be looked at at once is looked at again.
+    pub(crate) fn recheck(
+        &self,
+        session: &Session,
+        phase: &Name,
+        mut report: AttemptReport,
+    ) -> Result<AttemptReport> {
+        let definition = self.definition_of(session)?;
+        let Some(defined) = definition.phase(phase.as_str()) else { return Ok(report) };
+        let surroundings = self.surroundings(session, defined);
+        let scope = surroundings.scope(&report.evidence);
+        for check in &defined.checks {
+            let is_quick = match &check.kind {
+                CheckKind::Expr { .. } | CheckKind::Items | CheckKind::Approval { .. } => true,
+                CheckKind::Artifact { .. } | CheckKind::Command { .. } | CheckKind::Git { .. } => false,
+            };
+            let known = report
+                .checks
+                .iter_mut()
+                .find(|known| known.id == check.id.as_str() && known.kind == check.kind.name());
+            if let Some(known) = known.filter(|_| is_quick) {
+                *known = result(check, surroundings.run(check, &scope, &mut Vec::new())?);
+            }
+        }
+        Ok(report)
+    }
+
     /// The phases of a workflow whose `when` does not hold now.
     pub(crate) fn skips(&self, session: &Session, workflow: &Workflow) -> Vec<Skip> {
         let mut skips = Vec::new();
         for phase in &workflow.phases {
             let Some(when) = &phase.when else { continue };
             let scope = self.surroundings(session, phase).scope(&Map::new());
-            let (outcome, found) = scope.evaluate(when);
-            if outcome == CheckOutcome::Failed {
-                let why = found.map(|found| format!(" ({found})")).unwrap_or_default();
+            // Only a clear no skips a phase: what cannot be told is worked through.
+            if scope.holds(when) == Ok(false) {
+                let why = scope.found(when).map(|found| format!(" ({found})")).unwrap_or_default();
                 skips.push(Skip { phase: phase.id.clone(), reason: format!("{when} does not hold{why}") });
             }
         }
