@@ -165,12 +165,14 @@ impl Engine {
         }
     }
 
-    /// Some things are a person's to do, unless the project says that anyone may.
-    pub(crate) fn require_person(&self, doing: &str, allowed: Who) -> Result<()> {
-        match allowed {
-            Who::Anyone => Ok(()),
-            Who::Person if self.options.person_present => Ok(()),
-            Who::Person => Err(Error::NeedsAPerson { doing: doing.to_owned() }),
+    /// Some things are a person's to do, unless the project says that anyone may; of some it cannot say so.
+    pub(crate) fn require_person(&self, doing: &str, policy: Option<Who>) -> Result<()> {
+        match policy {
+            Some(Who::Anyone) => Ok(()),
+            Some(Who::Person) | None if self.options.person_present => Ok(()),
+            Some(Who::Person) | None => {
+                Err(Error::NeedsAPerson { doing: doing.to_owned(), has_policy: policy.is_some() })
+            }
         }
     }
 

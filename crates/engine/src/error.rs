@@ -91,7 +91,7 @@ pub enum Error {
     #[error("{what} is not supported by this version")]
     NotSupported { what: String, hint: String },
     #[error("{doing} is a person's to do, at a terminal")]
-    NeedsAPerson { doing: String },
+    NeedsAPerson { doing: String, has_policy: bool },
     #[error("phase '{phase}' was opened again, or left, while its gate was tried")]
     MovedMeanwhile { phase: String },
     #[error("nothing has failed in phase '{phase}'")]
@@ -247,7 +247,10 @@ impl Error {
             Self::ActiveElsewhere { session, agent, .. } => format!(
                 "{agent} works on it there; pause it first (leftoff pause --session {session}), or begin your own: leftoff start"
             ),
-            Self::NeedsAPerson { .. } => {
+            Self::NeedsAPerson { has_policy: false, .. } => {
+                "ask a person to run this command in a terminal".to_owned()
+            }
+            Self::NeedsAPerson { has_policy: true, .. } => {
                 "ask a person to run this command in a terminal; `[policy]` in .leftoff/config.toml can allow it to anyone".to_owned()
             }
             Self::MovedMeanwhile { .. } => {

@@ -66,7 +66,7 @@ impl Engine {
             return Ok(answer);
         }
         if request.override_reason.is_some() {
-            self.require_person("passing a gate by --override", self.config.policy.override_)?;
+            self.require_person("passing a gate by --override", Some(self.config.policy.override_))?;
         }
         let subject = self.select(Want::Latest)?;
         let session = self.laid_over(self.load(&subject)?.1);
