@@ -92,7 +92,7 @@ pub enum Error {
     NotSupported { what: String, hint: String },
     #[error("{doing} is a person's to do, at a terminal")]
     NeedsAPerson { doing: String, has_policy: bool },
-    #[error("phase '{phase}' was opened again, or left, while its gate was tried")]
+    #[error("phase '{phase}' was opened again while its gate was tried")]
     MovedMeanwhile { phase: String },
     #[error("nothing has failed in phase '{phase}'")]
     NothingFailed { phase: String },

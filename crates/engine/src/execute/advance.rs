@@ -53,9 +53,11 @@ struct Tried {
     version: u64,
 }
 
-/// The current run and when its current phase began.
-fn opened(session: &Session) -> Option<(u32, Option<Timestamp>)> {
-    session.run().map(|run| (run.ordinal, run.current().started_at()))
+/// The current run and when this phase of it began; the same still when somebody else has completed it meanwhile.
+fn opened(session: &Session, phase: &Name) -> Option<(u32, Option<Timestamp>)> {
+    let run = session.run()?;
+    let found = run.phases.iter().find(|found| found.id() == phase)?;
+    Some((run.ordinal, found.started_at()))
 }
 
 impl Engine {
@@ -208,7 +210,8 @@ impl Engine {
             Standing::Current(phase) => phase.id().clone(),
         };
         let run = self.run_gate(session, &phase, submission)?;
-        Ok(Some(Tried { phase, run, opened: opened(session), version: session.version }))
+        let opened = opened(session, &phase);
+        Ok(Some(Tried { phase, run, opened, version: session.version }))
     }
 
     /// What a gate said, for the session as it is now. Commands are not run twice; what can be looked at at once is
@@ -218,7 +221,7 @@ impl Engine {
         if session.version == tried.version {
             return Ok(report);
         }
-        if opened(session) != tried.opened {
+        if opened(session, &tried.phase) != tried.opened {
             return Err(Error::MovedMeanwhile { phase: tried.phase.to_string() });
         }
         self.recheck(session, &tried.phase, report)
