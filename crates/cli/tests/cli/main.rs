@@ -22,6 +22,7 @@ mod revisions;
 mod screen;
 mod secrets;
 mod session_life;
+mod story;
 mod undo;
 
 use testkit::{Ran, Sandbox};
