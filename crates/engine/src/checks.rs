@@ -14,6 +14,7 @@ pub(crate) use definition::mistakes;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::files::Looked;
+use crate::redact;
 use jiff::Timestamp;
 use model::artifact::ArtifactVersion;
 use model::gate::{AttemptReport, CheckOutcome, CheckResult, Given, read_evidence};
@@ -34,8 +35,12 @@ pub struct Submission {
 }
 
 /// A gate that was run, and the files that passed it.
+#[derive(Default)]
 pub(crate) struct GateRun {
+    /// Without secrets: it is kept, and shown.
     pub(crate) report: AttemptReport,
+    /// Which secrets were taken out.
+    pub(crate) said: Vec<String>,
     pub(crate) proven: Vec<ArtifactVersion>,
 }
 
@@ -89,9 +94,9 @@ impl Engine {
     ) -> Result<GateRun> {
         let definition = self.definition_of(session)?;
         let Some(defined) = definition.phase(phase.as_str()) else {
-            return Ok(GateRun { report: AttemptReport::default(), proven: Vec::new() });
+            return Ok(GateRun::default());
         };
-        let (evidence, mut checks) = read_evidence(&defined.evidence, &submission.evidence);
+        let (evidence, mut checks) = read_evidence(&defined.evidence, &submission.evidence, &redact::seen);
         let mut proven = Vec::new();
         if !defined.checks.is_empty() {
             let surroundings = self.surroundings(session, defined);
@@ -101,14 +106,16 @@ impl Engine {
                 checks.push(result(check, verdict));
             }
         }
-        let report = AttemptReport {
+        let mut report = AttemptReport {
             evidence,
             outputs: submission.outputs.clone(),
             checks,
             lenient: !defined.strict,
             overridden: None,
         };
-        Ok(GateRun { report, proven })
+        // The checks have seen what was given; nobody else does.
+        let said = redact::attempt(&mut report);
+        Ok(GateRun { report, said, proven })
     }
 
     /// The phases of a workflow whose `when` does not hold now.

@@ -7,13 +7,13 @@ use crate::error::{Error, Result};
 use crate::execute::plan::{Change, Plan, definition_row};
 use crate::execute::{Answer, RevisitRequest, bounded};
 use crate::presence::AgentIdentity;
-use crate::redact::cleaned;
+use crate::redact::{cleaned, seen};
 use crate::validation::{OnDiscrepancy, ask_about, is_finished};
 use crate::words::one_line;
 use crate::workspace;
 use model::command::{self, Command, REASON_SWITCHED, decide};
 use model::event::{Event, Recorded};
-use model::gate::{Given, coerce, guess, shown};
+use model::gate::{Given, coerce, describe, guess, shown};
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 use model::revision::Impact;
@@ -357,7 +357,8 @@ pub(super) fn check_fields(
 
 fn check_field(workflow: &Workflow, name: &str, value: &Given) -> Result<Value> {
     let Some(field) = workflow.fields.get(name) else { return Ok(guess(value)) };
-    let typed = coerce(field.value_type, value).map_err(|instead| {
+    let typed = coerce(field.value_type, value).map_err(|value| {
+        let instead = describe(&value, &seen(name, &value));
         wrong_field(name, &format!("must be {}, got: {instead}", field.value_type.name()))
     })?;
     if !field.one_of.is_empty() && !field.one_of.contains(&typed) {
