@@ -104,6 +104,25 @@ fn what_a_check_says_repeats_no_secret_of_the_evidence() {
 }
 
 #[test]
+fn a_key_whose_beginning_is_cut_off_a_commands_output_is_not_kept() {
+    let sandbox = git();
+    let (dashes, line) = ("-".repeat(5), "b3BlbnNzaC1rZXktdjEAAAAABG5vbmU".repeat(2));
+    let begin = format!("{dashes}BEGIN RSA PRIVATE KEY{dashes}");
+    let end = format!("{dashes}END RSA PRIVATE KEY{dashes}");
+
+    let key = sandbox.folder().join("key.pem");
+    std::fs::write(&key, format!("{begin}\n{}{end}\nlast words\n", format!("{line}\n").repeat(30))).unwrap();
+    let phase = "[[phase]]\nid = \"build\"\n[[phase.check]]\nid = \"run\"\nkind = \"command\"\n";
+    let run = format!("run = \"cat {}; exit 3\"\n", key.display());
+    sandbox.write(".leftoff/workflows/w.toml", &format!("name = \"w\"\n{phase}{run}"));
+    sandbox.run(["start", "w"]).ok();
+    crate::gates::trust(&sandbox);
+    let failed = sandbox.run(["advance", "--json"]).code(5).stdout;
+    assert!(failed.contains(r"ended with 3 after 0 s:\n[redacted: private key]\nlast words"), "{failed}");
+    assert!(!failed.contains(&line) && !stands_on_disk(&sandbox, &line));
+}
+
+#[test]
 fn a_field_of_the_wrong_type_is_refused_without_its_secret() {
     let sandbox = git();
     let declared = "[fields]\ntoken = { type = \"integer\" }\n[[phase]]\nid = \"build\"\n";

@@ -49,7 +49,10 @@ fn private_keys_are_taken_out_whole() {
         assert_eq!(redacted(&format!("a\n{block}\nb")), "a\n[redacted: private key]\nb");
         let cut = format!("a {}\n{line}", begin(label));
         assert_eq!(redacted(&cut), "a [redacted: private key]");
+        let tail = format!("{line}\n{}\nb {block}", end(label));
+        assert_eq!(redacted(&tail), "[redacted: private key]\nb [redacted: private key]");
     }
+    assert_eq!(text(&format!("a\n{}", end("CERTIFICATE"))), None);
     let certificate = format!("{}\n{line}\n{}", begin("CERTIFICATE"), end("CERTIFICATE"));
     assert_eq!(text(&certificate), None);
 }
