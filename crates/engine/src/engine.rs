@@ -273,6 +273,11 @@ impl Engine {
         Ok(found)
     }
 
+    /// A definition that was read here and is about to be kept: what is stored under its hash may be another one.
+    pub(crate) fn know_definition(&self, workflow: &Workflow) {
+        self.last_definition.replace(Some(Rc::new(workflow.clone())));
+    }
+
     pub(crate) fn latest_of_worktree(&self, want: Want) -> Result<Option<SessionId>> {
         let worktree = self.project.worktree();
         if let Some(active) = self.store.active(&worktree)? {

@@ -168,6 +168,44 @@ fn a_bundle_that_cannot_be_trusted_changes_nothing() {
     there.run(["bundle", "take", "/nowhere/at/all"]).code(1);
 }
 
+/// A bundle of a session of workflow `ship` whose definition has lost its checks, under the hash of the real one.
+fn without_checks(path: &str) -> String {
+    forged(path, |line| {
+        if let Some(phases) = line.pointer_mut("/definition/workflow/phases") {
+            for phase in phases.as_array_mut().unwrap() {
+                phase.as_object_mut().unwrap().remove("checks");
+            }
+        }
+    })
+}
+
+#[test]
+fn a_bundle_cannot_take_the_checks_out_of_a_workflow_of_this_project() {
+    let here = with_work();
+    let path = without_checks(&bundle(&here, "a.leftoff"));
+    let there = git();
+    let workflow = ".leftoff/workflows/ship.toml";
+    // Known by its file, and known by a session that was started with it.
+    there.write(workflow, &here.read(workflow));
+    let refused = there.run(["bundle", "take", &path, "--json"]).code(4);
+    assert!(refused.error()["message"].as_str().unwrap().contains("known here"), "{}", refused.stderr);
+    there.run(["start", "ship", "--id", "first"]).ok();
+    std::fs::remove_file(there.path(workflow)).unwrap();
+    there.run(["bundle", "take", &path]).code(4);
+    there.run(["advance", "--session", "first"]).code(5);
+}
+
+#[test]
+fn a_definition_from_a_bundle_gives_way_to_the_one_in_the_project() {
+    let here = with_work();
+    let there = git();
+    there.run(["bundle", "take", &without_checks(&bundle(&here, "a.leftoff"))]).ok();
+    let workflow = ".leftoff/workflows/ship.toml";
+    there.write(workflow, &here.read(workflow));
+    there.run(["start", "ship", "--id", "mine"]).ok();
+    there.run(["advance", "--session", "mine"]).code(5);
+}
+
 #[test]
 fn a_take_that_cannot_be_kept_leaves_no_file() {
     let here = with_work();

@@ -60,6 +60,7 @@ impl Engine {
             };
             let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
             plan.definitions.push(definition_row(&workflow)?);
+            engine.know_definition(&workflow);
             let parallel = request.parallel || !engine.make_room(&mut plan, &id)?;
             let start = command::Start {
                 id,

@@ -2,6 +2,7 @@
 
 use super::files;
 use super::format::{self, Bundle, Definition, Unreadable};
+use crate::definitions;
 use crate::engine::{Engine, read_event};
 use crate::error::{Error, Result};
 use crate::execute::Answer;
@@ -31,22 +32,15 @@ impl Engine {
     pub fn bundle_take(&mut self, from: &Path) -> Result<Answer> {
         let bundle = read(from)?;
         let incoming = check(from, &bundle)?;
-        let definitions = bundle.definitions.iter().map(|found| definition(from, found));
-        let definitions = definitions.collect::<Result<Vec<_>>>()?;
         self.store.take_turn(self.patience)?;
-        let kept = self.take_in_turn(from, &bundle, &incoming, definitions);
+        let kept = self.take_in_turn(from, &bundle, &incoming);
         self.store.give_turn_back();
         kept
     }
 
-    fn take_in_turn(
-        &mut self,
-        from: &Path,
-        bundle: &Bundle,
-        incoming: &[Recorded],
-        definitions: Vec<DefinitionRow>,
-    ) -> Result<Answer> {
+    fn take_in_turn(&mut self, from: &Path, bundle: &Bundle, incoming: &[Recorded]) -> Result<Answer> {
         let id = &bundle.header.session;
+        let definitions = self.definitions_of(from, bundle)?;
         let local = self.store.events(id, 0, None)?;
         let mut addition = self.addition(from, &local, &bundle.events, incoming)?;
         let expected = addition.known.last().map_or(0, |recorded| recorded.version);
@@ -70,6 +64,29 @@ impl Engine {
         let said = drafts.put(&self.project.root);
         let number = self.store.load(id)?.map_or(0, |loaded| loaded.number);
         Ok(Answer { view: self.view_of(&session, number, already)?, said, gate_failed: false })
+    }
+
+    /// A definition's hash is of its source, which is not in a bundle. So under a hash that is known here only what is
+    /// known here is taken, or a bundle could take the checks out of other sessions.
+    fn definitions_of(&self, from: &Path, bundle: &Bundle) -> Result<Vec<DefinitionRow>> {
+        let sources = definitions::all(&self.project);
+        let mut rows = Vec::new();
+        for found in &bundle.definitions {
+            let row = definition(from, found)?;
+            let own = sources.iter().filter(|source| source.hash() == found.hash);
+            let own = own.filter_map(|source| definitions::check(source).ok()).next();
+            let known = match own {
+                Some(workflow) => Some(to_json(&workflow)?),
+                None => self.definition(&found.hash)?.map(|workflow| to_json(&*workflow)).transpose()?,
+            };
+            if known.is_some_and(|known| known != row.body) {
+                let why =
+                    format!("a workflow's definition is not the one that is known here as {}", found.hash);
+                return Err(bad(from, why));
+            }
+            rows.push(row);
+        }
+        Ok(rows)
     }
 
     /// What the bundle has more. That a session was taken in is each machine's own matter: such events do not make
