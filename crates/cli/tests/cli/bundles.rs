@@ -154,6 +154,7 @@ fn a_bundle_that_cannot_be_trusted_changes_nothing() {
         (on("event", |event| event["version"] = json!(9)), "event 1 is missing"),
         (on("event", |event| event["kind"] = json!("note_added")), "not of the kind"),
         (on("event", |event| event["body"] = json!("{\"type\":\"teleported\"}")), "does not know"),
+        (on("event", without_phases), "has no phase"),
         (header("leftoff_bundle", json!(2)), "version 2"),
         (header("session", json!("another")), "not those of a session"),
     ];
@@ -166,6 +167,14 @@ fn a_bundle_that_cannot_be_trusted_changes_nothing() {
     assert!(!there.path(".leftoff/sessions").exists());
     assert!(!there.folder().join("outside").exists());
     there.run(["bundle", "take", "/nowhere/at/all"]).code(1);
+}
+
+fn without_phases(event: &mut Value) {
+    if event["kind"] == "run_started" {
+        let mut body: Value = serde_json::from_str(event["body"].as_str().unwrap()).unwrap();
+        body["phases"] = json!([]);
+        event["body"] = json!(body.to_string());
+    }
 }
 
 /// A bundle of a session of workflow `ship` whose definition has lost its checks, under the hash of the real one.

@@ -181,6 +181,9 @@ fn check(from: &Path, bundle: &Bundle) -> Result<Vec<Recorded>> {
             Event::Unknown { kind } => {
                 return Err(bad(from, format!("it holds '{kind}', which this program does not know")));
             }
+            Event::RunStarted { phases, .. } if phases.is_empty() => {
+                return Err(bad(from, format!("the run of event {expected} has no phase")));
+            }
             event if event.kind() != row.kind => {
                 return Err(bad(from, format!("event {expected} is not of the kind that it says")));
             }
