@@ -82,6 +82,29 @@ fn what_is_new_is_added_and_what_diverged_is_refused() {
 }
 
 #[test]
+fn taking_a_bundle_under_a_key_counts_once() {
+    let here = with_work();
+    here.run(["item", "add", "one thing"]).ok();
+    let path = bundle(&here, "a.leftoff");
+    let there = git();
+    let take = ["bundle", "take", &path, "--key", "q", "--json"];
+    let first = there.run(take).ok();
+    assert_eq!((&first.json()["already"], &first.json()["number"]), (&json!(false), &json!(1)));
+    let shown = there.run(["status", "--json"]).ok().json();
+    assert_eq!((&first.json()["items"], &first.json()["next"]), (&shown["items"], &shown["next"]));
+    there.run(["resume"]).ok();
+    assert_eq!(there.run(take).ok().stdout, first.stdout);
+    let refused = there.run(["note", "something else", "--key", "q", "--json"]).code(4);
+    assert_eq!(refused.error()["kind"], "key_used");
+    here.run(["note", "more"]).ok();
+    there.run(["bundle", "take", &bundle(&here, "b.leftoff"), "--key", "q"]).code(4);
+    // Nothing was new, and that is what it answers later, too.
+    let already = ["bundle", "take", &path, "--key", "r", "--json"];
+    assert_eq!(there.run(already).ok().json()["already"], true);
+    there.run(["pause", "--key", "r"]).code(4);
+}
+
+#[test]
 fn a_finished_session_stays_finished() {
     let here = with_work();
     here.run(["close", "--force"]).ok();

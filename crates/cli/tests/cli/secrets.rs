@@ -174,5 +174,7 @@ fn purge_refuses_what_the_history_cannot_be_read_without() {
         assert_eq!(refused.error()["kind"], "not_purgeable", "{needed}");
     }
     sandbox.run(["purge", " ", "--yes"]).code(2);
+    sandbox.run(["purge", "anything", "--yes", "--key", "k"]).code(2);
+    sandbox.run(["purge", "anything", "--yes"]).ok();
     assert_eq!(sandbox.run(["log", "--json"]).ok().json(), before);
 }

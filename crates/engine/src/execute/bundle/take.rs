@@ -6,8 +6,7 @@ use crate::definitions;
 use crate::engine::{Engine, read_event};
 use crate::error::{Error, Result};
 use crate::execute::Answer;
-use crate::execute::plan::{fold_whole, stream, to_json};
-use crate::failpoint;
+use crate::execute::plan::{fold_whole, key_row, stream, to_json};
 use crate::items::item_rows;
 use model::event::{Event, Recorded};
 use model::lifecycle::Lifecycle;
@@ -30,15 +29,26 @@ struct Addition {
 impl Engine {
     /// Takes the session of a bundle in: new, or gone on with where this project's copy stands.
     pub fn bundle_take(&mut self, from: &Path) -> Result<Answer> {
-        let bundle = read(from)?;
+        let (bundle, hash) = read(from)?;
+        let fingerprint = self.fingerprint("bundle take", &hash);
         let incoming = check(from, &bundle)?;
         self.store.take_turn(self.patience)?;
-        let kept = self.take_in_turn(from, &bundle, &incoming);
+        let kept = match self.remembered(&fingerprint) {
+            Ok(None) => self.take_in_turn(from, &bundle, &incoming, &fingerprint),
+            Ok(Some(answer)) => Ok(answer),
+            Err(error) => Err(error),
+        };
         self.store.give_turn_back();
         kept
     }
 
-    fn take_in_turn(&mut self, from: &Path, bundle: &Bundle, incoming: &[Recorded]) -> Result<Answer> {
+    fn take_in_turn(
+        &mut self,
+        from: &Path,
+        bundle: &Bundle,
+        incoming: &[Recorded],
+        fingerprint: &str,
+    ) -> Result<Answer> {
         let id = &bundle.header.session;
         let definitions = self.definitions_of(from, bundle)?;
         let local = self.store.events(id, 0, None)?;
@@ -53,17 +63,34 @@ impl Engine {
         // From here on nothing is refused. Files wait under other names until the session is kept.
         let drafts = files::draft(&self.project.root, id, &bundle.files)
             .map_err(|source| Error::io(format!("writing the files of {}", from.display()), source))?;
+        let mut batch = Batch::default();
         if !already {
-            let streams = vec![stream(&session, expected, &addition.new)?];
-            let replace_items = vec![ItemsReplaced { session: id.clone(), rows: item_rows(id, &whole)? }];
-            failpoint::reached("before-append");
-            self.store.append(&Batch { streams, definitions, replace_items, ..Batch::default() })?;
-            failpoint::reached("after-append");
+            batch.streams.push(stream(&session, expected, &addition.new)?);
+            batch.replace_items.push(ItemsReplaced { session: id.clone(), rows: item_rows(id, &whole)? });
+            batch.definitions = definitions;
+        }
+        let mut answer = self.answer_to_taking(&session, already, &batch)?;
+        if let Some(key) = &self.options.key {
+            batch.key = Some(key_row(key, fingerprint, &answer, self.clock.now())?);
+        }
+        if !already || batch.key.is_some() {
+            self.append(&batch)?;
         }
         // A file that cannot have its name now is told, and fails nothing; taking the bundle again puts it there.
-        let said = drafts.put(&self.project.root);
-        let number = self.store.load(id)?.map_or(0, |loaded| loaded.number);
-        Ok(Answer { view: self.view_of(&session, number, already)?, said, gate_failed: false })
+        answer.said = drafts.put(&self.project.root);
+        Ok(self.with_its_number(answer))
+    }
+
+    /// As it is once the batch is kept.
+    fn answer_to_taking(&self, session: &Session, already: bool, batch: &Batch) -> Result<Answer> {
+        let number = self.store.load(&session.id)?.map_or(0, |loaded| loaded.number);
+        let hash = session.run().map(|run| run.workflow.hash.as_str()).unwrap_or_default();
+        let row = batch.definitions.iter().find(|row| row.hash == hash);
+        if let Some(workflow) = row.and_then(|row| serde_json::from_str(&row.body).ok()) {
+            self.know_definition(&workflow);
+        }
+        let view = self.view_after(session, number, already, batch)?;
+        Ok(Answer { view, said: Vec::new(), gate_failed: false })
     }
 
     /// A definition's hash is of its source, which is not in a bundle. So under a hash that is known here only what is
@@ -149,7 +176,7 @@ impl Engine {
     }
 }
 
-fn read(from: &Path) -> Result<Bundle> {
+fn read(from: &Path) -> Result<(Bundle, String)> {
     let io = |source| Error::io(format!("reading {}", from.display()), source);
     let file = File::open(from).map_err(io)?;
     format::read(&mut BufReader::with_capacity(1 << 16, file)).map_err(|error| match error {
