@@ -278,6 +278,11 @@ impl Engine {
         Ok(found)
     }
 
+    /// A definition that was read here and is about to be kept: what is stored under its hash may be another one.
+    pub(crate) fn know_definition(&self, workflow: &Workflow) {
+        self.last_definition.replace(Some(Rc::new(workflow.clone())));
+    }
+
     /// The active session of this worktree, else the one with the newest activity.
     pub(crate) fn latest_of_worktree(&self) -> Result<Option<SessionRow>> {
         let worktree = self.project.worktree();

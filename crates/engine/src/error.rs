@@ -220,6 +220,9 @@ impl Error {
             Self::InvalidSessionId { .. } => {
                 "leave --id out to be given one, or use letters, digits, '-', '_' and '.'".to_owned()
             }
+            Self::InvalidWorkflowName { asked, .. } if asked.contains(' ') => {
+                format!("what is to be reached is the goal: leftoff start --goal {asked:?}")
+            }
             Self::InvalidWorkflowName { .. } => "use letters, digits, '-' and '_'".to_owned(),
             Self::IdTaken { existing } => {
                 format!("go on with it: leftoff resume {existing}, or choose another --id")

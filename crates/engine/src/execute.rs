@@ -125,6 +125,7 @@ impl Engine {
             let was_active = session.lifecycle.name() == "active";
             let mut plan = Plan::of(subject.change(events));
             plan.definitions.push(plan::definition_row(&workflow)?);
+            engine.know_definition(&workflow);
             if !was_active {
                 engine.active_again(&mut plan, &id)?;
             }

@@ -92,7 +92,7 @@ fn command_phase(run: &str, timeout: &str) -> String {
 }
 
 /// Trust is a person's: `script` gives the program a terminal.
-pub(crate) fn trust(sandbox: &Sandbox) {
+pub fn trust(sandbox: &Sandbox) {
     let program = env!("CARGO_BIN_EXE_leftoff");
     let mut on_terminal = sandbox.command(["unused"]);
     let mut command = std::process::Command::new("script");

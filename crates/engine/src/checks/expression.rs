@@ -1,5 +1,6 @@
 //! CEL expressions over evidence, session, run, and whether files exist. Bounded in length and time.
 
+use crate::redact;
 use cel::objects::{Key, Map as CelMap};
 use cel::{Context, ExecutionError, Program, Value as CelValue};
 use model::gate::{CheckOutcome, shown};
@@ -82,7 +83,7 @@ impl Scope {
         let named: Vec<String> = evidence
             .iter()
             .filter(|(name, _)| mentions(expr, name))
-            .map(|(name, value)| format!("{name}={}", shown(value)))
+            .map(|(name, value)| format!("{name}={}", shown(&redact::seen(name, value))))
             .collect();
         (!named.is_empty()).then(|| named.join(", "))
     }

@@ -6,13 +6,13 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::execute::plan::{Change, Plan, definition_row};
 use crate::execute::{Answer, RevisitRequest, bounded};
-use crate::redact::cleaned;
+use crate::redact::{cleaned, seen};
 use crate::validation::{OnDiscrepancy, ask_about, is_finished};
 use crate::words::one_line;
 use crate::workspace;
 use model::command::{self, Command, REASON_SWITCHED, decide};
 use model::event::{Event, Recorded};
-use model::gate::{Given, coerce, guess, shown};
+use model::gate::{Given, coerce, describe, guess, shown};
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 use model::revision::Impact;
@@ -59,6 +59,7 @@ impl Engine {
             };
             let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
             plan.definitions.push(definition_row(&workflow)?);
+            engine.know_definition(&workflow);
             let parallel = if request.parallel {
                 engine.bind(&mut plan, &id)?;
                 true
@@ -363,7 +364,8 @@ pub(super) fn check_fields(
 
 fn check_field(workflow: &Workflow, name: &str, value: &Given) -> Result<Value> {
     let Some(field) = workflow.fields.get(name) else { return Ok(guess(value)) };
-    let typed = coerce(field.value_type, value).map_err(|instead| {
+    let typed = coerce(field.value_type, value).map_err(|value| {
+        let instead = describe(&value, &seen(name, &value));
         wrong_field(name, &format!("must be {}, got: {instead}", field.value_type.name()))
     })?;
     if !field.one_of.is_empty() && !field.one_of.contains(&typed) {

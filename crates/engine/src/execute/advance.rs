@@ -167,14 +167,16 @@ impl Engine {
                 skips: engine.skips_ahead(session)?,
             };
             let mut events = decide(session, command)?;
-            let mut contents = Vec::new();
+            let (mut contents, mut said) = (Vec::new(), Vec::new());
             let completes = events.iter().any(|event| matches!(event, Event::PhaseCompleted { .. }));
             if completes {
                 let artifacts = recording.artifacts.clone();
                 events.splice(0..0, decide(session, Command::RecordArtifacts { artifacts })?);
                 contents.clone_from(&recording.contents);
+                said.extend(tried.iter().flat_map(|tried| tried.run.said.clone()));
             }
             let mut plan = Plan::of(subject.change(events));
+            plan.said = said;
             plan.contents = contents;
             Ok(plan)
         })
