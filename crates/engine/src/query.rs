@@ -241,6 +241,12 @@ impl Engine {
         Ok(!is_the_active_one && self.latest_of_worktree()?.is_none_or(|row| row.id != session.id))
     }
 
+    /// What a printed command ends with, so that it means this session.
+    pub(crate) fn naming(&self, session: &Session) -> Result<String> {
+        let must_be_named = self.must_be_named(session)?;
+        Ok(if must_be_named { format!(" --session {}", session.id) } else { String::new() })
+    }
+
     pub(crate) fn warnings_about(&self, session: &Session, run: &Run) -> Vec<Warning> {
         let mut warnings = self.warnings.clone();
         let name = run.workflow.name.as_str();

@@ -2,6 +2,7 @@
 
 use crate::git;
 use serde_json::{Value, json};
+use std::os::unix::process::ExitStatusExt;
 use testkit::Sandbox;
 
 /// A sandbox with a workflow `w` of these phases, started as session `s`.
@@ -73,6 +74,23 @@ fn an_artifact_that_is_a_link_out_a_pipe_or_a_folder_does_not_pass() {
 }
 
 #[test]
+fn an_artifact_that_cannot_be_looked_at_fails_its_check_and_the_attempt_is_kept() {
+    let sandbox = started(ARTIFACT);
+    std::os::unix::fs::symlink("PLAN.md", sandbox.path(".leftoff/sessions/s/PLAN.md")).unwrap();
+    assert_found(&sandbox, "plan", "failed", "it cannot be read");
+    let view = sandbox.run(["advance", "--phase", "plan", "--json"]).code(5).json();
+    assert_eq!(view["phases"][0]["attempt_count"], 1);
+
+    let sandbox = started(
+        "[[phase]]\nid = \"p\"\n[[phase.check]]\nid = \"each\"\nkind = \"artifact\"\npath = \"notes/{item}.md\"\n",
+    );
+    assert_found(&sandbox, "each", "failed", "is missing");
+    sandbox.write(".leftoff/sessions/s/notes", "no folder");
+    assert_found(&sandbox, "each", "failed", "no folder that can be looked into");
+    sandbox.run(["advance", "--phase", "p"]).code(5);
+}
+
+#[test]
 fn a_file_that_proves_a_phase_is_recorded_with_it() {
     let sandbox = started(ARTIFACT);
     sandbox.write(".leftoff/sessions/s/PLAN.md", "## Acceptance\n");
@@ -91,12 +109,16 @@ fn command_phase(run: &str, timeout: &str) -> String {
     )
 }
 
-/// Trust is a person's: `script` gives the program a terminal.
-pub fn trust(sandbox: &Sandbox) {
+pub fn trust(sandbox: &Sandbox) -> String {
+    at_a_terminal(sandbox, "trust w --yes")
+}
+
+/// Some commands are a person's: `script` gives the program a terminal. What it showed, with plain line breaks.
+fn at_a_terminal(sandbox: &Sandbox, arguments: &str) -> String {
     let program = env!("CARGO_BIN_EXE_leftoff");
     let mut on_terminal = sandbox.command(["unused"]);
     let mut command = std::process::Command::new("script");
-    command.args(["-qec", &format!("{program} trust w --yes"), "/dev/null"]);
+    command.args(["-qec", &format!("{program} {arguments}"), "/dev/null"]);
     command.current_dir(sandbox.project()).env_clear();
     for (name, value) in on_terminal.stdin(std::process::Stdio::null()).get_envs() {
         if let Some(value) = value {
@@ -104,7 +126,39 @@ pub fn trust(sandbox: &Sandbox) {
         }
     }
     let output = command.stdin(std::process::Stdio::null()).output().expect("script from util-linux");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let shown = String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n");
+    assert!(output.status.success(), "{shown}");
+    shown
+}
+
+#[test]
+fn trust_reaches_the_definition_that_the_session_began_with() {
+    let sandbox = started(&command_phase("echo old", "10s"));
+    let newer = format!("name = \"w\"\n{}", command_phase("echo new", "10s"));
+    sandbox.write(".leftoff/workflows/w.toml", &newer);
+    let shown = trust(&sandbox);
+    assert!(shown.contains("p/c:\n    echo new\n"), "{shown}");
+    assert!(shown.contains("p/c, as session s began with it:\n    echo old\n"), "{shown}");
+    assert_found(&sandbox, "c", "passed", "ended with 0");
+
+    // As after a bundle: the session has a definition, the project has none of that name.
+    let sandbox = started(&command_phase("echo old", "10s"));
+    std::fs::remove_file(sandbox.path(".leftoff/workflows/w.toml")).unwrap();
+    let check = check(&sandbox, "c");
+    assert!(check["help"].as_str().unwrap().ends_with(": leftoff trust w"), "{check}");
+    trust(&sandbox);
+    assert_found(&sandbox, "c", "passed", "ended with 0");
+}
+
+#[test]
+fn what_is_trusted_is_shown_exactly_line_by_line() {
+    let long = "x".repeat(3000);
+    let sandbox = started(&command_phase(&format!("true # tests\n\ttouch hidden\necho {long}"), "10s"));
+    let shown = trust(&sandbox);
+    assert!(
+        shown.contains(&format!("p/c:\n    true # tests\n    \\ttouch hidden\n    echo {long}\n")),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -142,17 +196,45 @@ fn a_command_over_its_limit_is_ended_with_all_it_started() {
     let sandbox = started(&command_phase("sh -c 'sleep 600; touch late' & echo $! > child; sleep 600", "1s"));
     trust(&sandbox);
     assert_found(&sandbox, "c", "failed", "ran over its limit of 1 s");
-    let child = sandbox.read("child");
-    // It was told to end; how soon the system is done with it is the system's matter.
+    assert_ends(&sandbox.read("child"));
+}
+
+/// It was told to end; how soon the system is done with it is the system's matter.
+#[track_caller]
+fn assert_ends(process: &str) {
     let lives = || {
-        std::fs::read_to_string(format!("/proc/{}/stat", child.trim()))
+        std::fs::read_to_string(format!("/proc/{}/stat", process.trim()))
             .is_ok_and(|stat| !stat.contains(") Z ") && !stat.contains(") X "))
     };
     let given_up = std::time::Instant::now() + std::time::Duration::from_secs(20);
     while lives() && std::time::Instant::now() < given_up {
         std::thread::yield_now();
     }
-    assert!(!lives(), "process {child} lives on");
+    assert!(!lives(), "process {process} lives on");
+}
+
+/// Runs a gate whose command sleeps, sends the signal to leftoff alone once it runs, and tells how leftoff ended.
+fn ended_by(sandbox: &Sandbox, signal: &str) -> Option<i32> {
+    let mut leftoff = sandbox.command(["advance", "--phase", "p"]).spawn().expect("leftoff");
+    let given_up = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while !sandbox.path("child").exists() && std::time::Instant::now() < given_up {
+        std::thread::yield_now();
+    }
+    let sent = std::process::Command::new("kill").args([signal, &leftoff.id().to_string()]).status();
+    assert!(sent.expect("kill").success());
+    leftoff.wait().expect("its end").signal()
+}
+
+#[test]
+fn a_command_ends_when_leftoff_is_told_to_end() {
+    for (signal, number) in [("-TERM", 15), ("-INT", 2), ("-HUP", 1)] {
+        let sandbox =
+            started(&command_phase("sleep 600 & echo $! > child.new; mv child.new child; wait", "5m"));
+        trust(&sandbox);
+        assert_eq!(ended_by(&sandbox, signal), Some(number));
+        assert_ends(&sandbox.read("child"));
+        assert_eq!(sandbox.run(["status", "--json"]).json()["phases"][0]["attempt_count"], 0);
+    }
 }
 
 #[test]

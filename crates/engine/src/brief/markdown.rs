@@ -2,8 +2,8 @@
 
 use crate::brief::Brief;
 use crate::view::{CheckView, GateOutcome, PhaseView};
-use crate::words::{ago, date, defused, duration, moment, quoted};
-use model::gate::shown;
+use crate::words::{ago, date, defused, defused_around_quotes, duration, moment, quoted};
+use model::gate;
 use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
 use std::fmt::Write;
@@ -220,7 +220,9 @@ fn remaining(brief: &Brief) -> String {
 
 fn next(brief: &Brief, detail: Detail) -> String {
     let next = &brief.session.next;
-    let mut text = format!("## Next\n1. {}\n", defused(&next.summary, detail.longest_text() * 2));
+    // Whatever others wrote is quoted in it already.
+    let summary = defused_around_quotes(&next.summary, detail.longest_text() * 2);
+    let mut text = format!("## Next\n1. {summary}\n");
     if let Some(command) = &next.command {
         let _ = writeln!(text, "2. `{command}`");
     }
@@ -319,7 +321,9 @@ fn pairs(values: &serde_json::Map<String, serde_json::Value>) -> String {
     let shown: Vec<String> = values
         .iter()
         .take(20)
-        .map(|(name, value)| format!("{}={}", defused(name, 60), defused(&shown(value), 80)))
+        .map(|(name, value)| {
+            format!("{}={}", defused(name, 60), defused_around_quotes(&gate::quoted(value), 90))
+        })
         .collect();
     shown.join(", ")
 }
@@ -346,13 +350,19 @@ fn failed_line(check: &CheckView, detail: Detail) -> String {
     let longest = detail.longest_text();
     let mut line = format!("- {}", defused(&check.id, 80));
     if let Some(found) = &check.found {
-        let _ = write!(line, ": {}", defused(found, longest));
+        let found = match check.kind.as_str() {
+            // Values are quoted in it already.
+            "evidence" | "expr" => defused_around_quotes(found, longest),
+            // Names of files, what a command printed: not ours to say.
+            _ => quoted(found, longest),
+        };
+        let _ = write!(line, ": {found}");
     }
     if let Some(needed) = &check.needed {
         let _ = write!(line, ", needs {}", defused(needed, longest));
     }
     if let Some(help) = &check.help {
-        let _ = write!(line, ". {}", defused(help, longest));
+        let _ = write!(line, ". {}", defused_around_quotes(help, longest));
     }
     line.push('\n');
     line

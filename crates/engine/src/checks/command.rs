@@ -1,6 +1,8 @@
 //! Runs a check's command: in the project's folder, after the person trusted it, with a time limit. Keeps the last
-//! lines of what it printed, however much that is, and ends everything it started.
+//! lines of what it printed, however much that is, and ends everything it started, also when leftoff itself is told
+//! to end.
 
+use super::ending::Watch;
 use super::{Surroundings, Verdict, trust};
 use crate::error::{Error, Result};
 use crate::redact;
@@ -29,9 +31,12 @@ pub(super) fn run(
     let needed = format!("`{}` ends with 0", one_line(text, 200));
     if !trust::is_trusted(root, text) {
         let workflow = around.session.run().map(|run| run.workflow.name.to_string()).unwrap_or_default();
+        let naming = around.engine.naming(around.session)?;
         return Ok(Verdict::failed("its command is not trusted on this machine")
             .needing(needed)
-            .mended_first_by(format!("A person looks at the commands and trusts them: leftoff trust {workflow}")));
+            .mended_first_by(format!(
+                "A person looks at the commands and trusts them: leftoff trust {workflow}{naming}"
+            )));
     }
     let limit = Duration::from_secs(timeout_seconds);
     let ended = Running::start(around, text)?.wait(limit, |elapsed| {
@@ -64,6 +69,7 @@ struct Running {
     child: Child,
     started: Instant,
     output: Receiver<Vec<u8>>,
+    watch: Watch,
 }
 
 struct Ended {
@@ -77,6 +83,7 @@ impl Running {
     fn start(around: &Surroundings<'_>, text: &str) -> Result<Self> {
         let failed = |source| Error::io(format!("running `{}`", one_line(text, 200)), source);
         let (reader, writer) = std::io::pipe().map_err(failed)?;
+        let watch = Watch::begin();
         let child = Command::new("/bin/sh")
             .args(["-c", text])
             .current_dir(&around.engine.project.root)
@@ -90,7 +97,7 @@ impl Running {
             .process_group(0)
             .spawn()
             .map_err(failed)?;
-        Ok(Self { child, started: Instant::now(), output: read_in_background(reader) })
+        Ok(Self { child, started: Instant::now(), output: read_in_background(reader), watch })
     }
 
     fn wait(mut self, limit: Duration, mut tell: impl FnMut(Duration)) -> Result<Ended> {
@@ -102,7 +109,7 @@ impl Running {
             {
                 break Some(status);
             }
-            if self.started.elapsed() >= limit {
+            if self.started.elapsed() >= limit || self.watch.is_told_to_end() {
                 break None;
             }
             tell(self.started.elapsed());
@@ -111,6 +118,8 @@ impl Running {
         // What it left behind in its group does not outlive the check.
         end_group(&self.child);
         let _ = self.child.wait();
+        // Here this process ends, if that is what it was told: nothing is kept of a check that was broken off.
+        drop(self.watch);
         drain_until_closed(&self.output, &mut tail, LAST_WORDS);
         Ok(Ended { status, elapsed, tail })
     }

@@ -173,6 +173,8 @@ impl Engine {
                 let artifacts = recording.artifacts.clone();
                 events.splice(0..0, decide(session, Command::RecordArtifacts { artifacts })?);
                 contents.clone_from(&recording.contents);
+            }
+            if !events.is_empty() {
                 said.extend(tried.iter().flat_map(|tried| tried.run.said.clone()));
             }
             let mut plan = Plan::of(subject.change(events));

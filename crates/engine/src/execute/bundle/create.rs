@@ -96,9 +96,7 @@ impl Engine {
         let mut files = Vec::new();
         let most = usize::try_from(LARGEST_FILE).unwrap_or(usize::MAX);
         for (path, artifact) in &session.artifacts {
-            let seen = look(&self.project.root, path, most)
-                .map_err(|source| Error::io(format!("reading {path}"), source))?;
-            match seen {
+            match look(&self.project.root, path, most) {
                 Seen::Missing => said.push(format!("{path} is missing, so it is not in the bundle")),
                 Seen::Unusable(why) => said.push(format!("{path} is not in the bundle: {why}")),
                 Seen::File(looked) if looked.size > LARGEST_FILE => {
