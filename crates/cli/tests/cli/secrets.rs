@@ -99,7 +99,7 @@ fn what_a_check_says_repeats_no_secret_of_the_evidence() {
     for secret in &secrets {
         assert!(!stands_on_disk(&sandbox, secret), "{secret} was kept");
     }
-    let help = "Field 'token' must be integer, got: string [redacted: token]";
+    let help = "Field 'token' must be integer, got: string \"[redacted: token]\"";
     assert!(sandbox.run(["brief"]).ok().stdout.contains(help));
 }
 
@@ -128,7 +128,7 @@ fn a_field_of_the_wrong_type_is_refused_without_its_secret() {
     let declared = "[fields]\ntoken = { type = \"integer\" }\n[[phase]]\nid = \"build\"\n";
     sandbox.write(".leftoff/workflows/typed.toml", &format!("name = \"typed\"\n{declared}"));
     let refused = sandbox.run(["start", "typed", "--set", "token=hunter2hunter2"]).code(2);
-    assert!(refused.stderr.contains("got: string [redacted: token]"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("got: string \"[redacted: token]\""), "{}", refused.stderr);
 }
 
 #[test]
