@@ -84,11 +84,28 @@ impl Engine {
                 None => Ok(Current::Nothing(Nothing {
                     session_id: None,
                     next: Next::start(None),
-                    warnings: self.warnings.clone(),
+                    warnings: self.warnings.iter().cloned().chain(self.at_work_elsewhere()?).collect(),
                 })),
             },
             Err(error) => Err(error),
         }
+    }
+
+    /// Sessions of other worktrees, for somebody who looks for one here.
+    fn at_work_elsewhere(&self) -> Result<Vec<Warning>> {
+        const MOST_TOLD: usize = 3;
+        let active =
+            Filter { lifecycles: vec!["active".to_owned()], limit: Some(MOST_TOLD), ..Filter::default() };
+        let told = self.store.list(&active)?.into_iter().map(|listed| Warning {
+            kind: "active_elsewhere".to_owned(),
+            message: format!(
+                "session {} is active in another worktree: {}",
+                listed.row.id, listed.row.worktree
+            ),
+            hint: Some(format!("look at it: leftoff show {}", listed.row.id)),
+            path: None,
+        });
+        Ok(told.collect())
     }
 
     /// A session of ours, or another tool's.

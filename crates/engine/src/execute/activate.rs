@@ -154,6 +154,12 @@ impl Engine {
         self.refuse_work_elsewhere(session)?;
         let worktree = self.project.worktree();
         let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
+        if session.worktree != worktree {
+            plan.said.push(format!(
+                "it comes from another worktree; its files stay there: {}",
+                self.workspace(session).display()
+            ));
+        }
         // Decided before anything else makes room: a refusal must change nothing.
         let mut events = decide(session, command(worktree.clone(), session.parallel))?;
         if !events.is_empty() {

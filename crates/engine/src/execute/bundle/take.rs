@@ -100,8 +100,8 @@ impl Engine {
         let mut rows = Vec::new();
         for found in &bundle.definitions {
             let row = definition(from, found)?;
-            let own = sources.iter().filter(|source| source.hash() == found.hash);
-            let own = own.filter_map(|source| definitions::check(source).ok()).next();
+            let mut own = sources.iter().filter(|source| source.hash() == found.hash);
+            let own = own.find_map(|source| definitions::check(source).ok());
             let known = match own {
                 Some(workflow) => Some(to_json(&workflow)?),
                 None => self.definition(&found.hash)?.map(|workflow| to_json(&*workflow)).transpose()?,
