@@ -4,6 +4,7 @@ use crate::commands::{Outcome, Run, answered};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui::{self, counted};
+use engine::PurgeRequest;
 use std::process::ExitCode;
 
 /// Take text out of a session's history for good
@@ -29,23 +30,15 @@ impl Run for Purge {
         let preview = engine.purge_preview(&text)?;
         let occurrences = usize::try_from(preview.occurrences).unwrap_or(usize::MAX);
         let out = globals.out();
-        if preview.occurrences > 0 {
-            let question = format!(
-                "Replace {} in {} of session {} ({}) for good?",
-                counted(occurrences, "occurrence"),
-                counted(preview.events, "event"),
-                preview.session_id,
-                engine::words::one_line(&preview.title, 60)
-            );
-            if !globals.yes && !globals.options.person_present {
-                let hint = "a person must answer: run it in a terminal, or with --yes".to_owned();
-                return Err(engine::Error::NeedsAnswer { question, hint }.into());
-            }
-            if !ui::ask::yes(&question, globals) {
+        let mut confirmed = globals.yes;
+        // Where nobody can answer, the engine says that somebody must.
+        if preview.occurrences > 0 && !confirmed && globals.options.person_present {
+            confirmed = ui::ask::yes(&preview.question(), globals);
+            if !confirmed {
                 return Err(Failure::findings("nothing was purged".to_owned(), None));
             }
         }
-        let answer = engine.purge(&text)?;
+        let answer = engine.purge(&PurgeRequest { text, confirmed })?;
         if globals.json {
             out.json(&serde_json::json!({
                 "session_id": preview.session_id,
