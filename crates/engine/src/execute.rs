@@ -18,7 +18,7 @@ pub use advance::{AdvanceRequest, GateTried};
 pub use bundle::BundleMade;
 pub use items::{ItemAdd, ItemSetting};
 pub use phases::TrustedCommand;
-pub use purge::PurgePreview;
+pub use purge::{PurgePreview, PurgeRequest};
 pub use revisit::{FieldChange, FileChange, RevisitPreview, RevisitRequest};
 pub use undo::Undone;
 

@@ -165,6 +165,19 @@ fn purge_takes_what_slipped_through_off_the_disk_and_leaves_a_mark() {
 }
 
 #[test]
+fn purge_reaches_what_is_kept_of_files_and_says_that_it_reaches_no_copies() {
+    let sandbox = git();
+    sandbox.run(["start", "--id", "login"]).ok();
+    sandbox.write("plan.md", "say mellon\n");
+    sandbox.run(["artifact", "add", "plan.md"]).ok();
+    std::fs::remove_file(sandbox.path("plan.md")).unwrap();
+    assert!(stands_on_disk(&sandbox, "mellon"));
+    let purged = sandbox.run(["purge", "mellon", "--yes"]).ok();
+    assert!(!stands_on_disk(&sandbox, "mellon"));
+    assert!(purged.stderr.contains("copies that were made before (store backup, bundles) still hold it"));
+}
+
+#[test]
 fn purge_refuses_what_the_history_cannot_be_read_without() {
     let sandbox = git();
     sandbox.run(["start", "--id", "k3v9x2mp"]).ok();
