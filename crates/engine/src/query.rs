@@ -1,5 +1,6 @@
 //! Questions: where a session stands, what there is, what happened. Writes nothing.
 
+use crate::config::{Config, Who};
 use crate::definitions::{self, Source};
 use crate::engine::{Engine, Want, read_event};
 use crate::error::{Error, FileMistake, Result};
@@ -77,6 +78,16 @@ pub struct WorkflowLine {
 
 impl Engine {
     pub fn status(&self) -> Result<Current> {
+        let mut current = self.current()?;
+        let warnings = match &mut current {
+            Current::Session(view) => &mut view.warnings,
+            Current::Nothing(nothing) => &mut nothing.warnings,
+        };
+        warnings.extend(self.policy_warning());
+        Ok(current)
+    }
+
+    fn current(&self) -> Result<Current> {
         match self.select(Want::Latest) {
             Ok(id) => Ok(Current::Session(Box::new(self.look_at(&id)?))),
             Err(Error::NoSession { .. }) => match self.current_foreign() {
@@ -256,6 +267,23 @@ impl Engine {
             return Ok(bound != session.id);
         }
         Ok(!is_the_active_one && self.latest_of_worktree()?.is_none_or(|row| row.id != session.id))
+    }
+
+    /// A project that lets agents do what is otherwise a person's to do says so.
+    fn policy_warning(&self) -> Option<Warning> {
+        let policy = &self.config.policy;
+        let what = match (policy.override_, policy.approve) {
+            (Who::Person, Who::Person) => return None,
+            (Who::Anyone, Who::Person) => "pass a gate by --override",
+            (Who::Person, Who::Anyone) => "approve a check",
+            (Who::Anyone, Who::Anyone) => "pass a gate by --override and approve a check",
+        };
+        Some(Warning {
+            kind: "policy".to_owned(),
+            message: format!("anyone may {what} in this project, agents too"),
+            hint: Some("a person only: take it out of [policy] in .leftoff/config.toml".to_owned()),
+            path: Some(Config::path(&self.project).display().to_string()),
+        })
     }
 
     /// What a printed command ends with, so that it means this session.

@@ -91,6 +91,8 @@ pub enum Command {
     Pause {
         reason: String,
         context: Option<String>,
+        /// Drafts that are recorded with it, by path.
+        saved: Vec<String>,
     },
     Resume {
         worktree: String,
@@ -150,7 +152,7 @@ pub fn decide(session: &Session, command: Command) -> Result<Vec<Event>, Refusal
         }
         Command::ResolveNote { id } => resolve_note(session, id),
         Command::MakeCheckpoint { name } => make_checkpoint(session, name),
-        Command::Pause { reason, context } => lifecycle::pause(session, reason, context),
+        Command::Pause { reason, context, saved } => lifecycle::pause(session, reason, context, saved),
         Command::Resume { worktree, parallel } => lifecycle::resume(session, worktree, parallel),
         Command::Reopen { worktree, parallel } => lifecycle::reopen(session, worktree, parallel),
         Command::Close { force } => lifecycle::close(session, force),

@@ -13,6 +13,9 @@ pub enum Lifecycle {
         /// In the middle of what.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
+        /// Drafts that were recorded as they were when work stopped.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        saved: Vec<String>,
     },
     Completed {
         at: Timestamp,

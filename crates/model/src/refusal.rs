@@ -9,19 +9,19 @@ use crate::id::{Name, SessionId};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("cannot complete phase '{asked}': the current phase is '{current}'")]
-    PhaseNotCurrent { asked: Name, current: Name },
+    PhaseNotCurrent { session: SessionId, asked: Name, current: Name },
     #[error("there is no phase '{asked}' in workflow '{workflow}'")]
     UnknownPhase { asked: String, workflow: Name, known: Vec<Name>, nearest: Option<Name> },
     #[error("cannot go back to phase '{asked}': it has not begun yet, the current phase is '{current}'")]
-    PhaseNotReached { asked: Name, current: Name },
+    PhaseNotReached { session: SessionId, asked: Name, current: Name },
     #[error("cannot revisit phase '{asked}': it is not before the current phase '{current}'")]
-    NotEarlier { asked: Name, current: Name },
+    NotEarlier { session: SessionId, asked: Name, current: Name },
     #[error("there is a checkpoint '{name}' already")]
     CheckpointExists { name: String },
     #[error("cannot {doing}: session {session} is {lifecycle}")]
     NotActive { doing: &'static str, session: SessionId, lifecycle: &'static str, workflow: Name },
     #[error("cannot {doing}: run {ordinal} of '{workflow}' is finished")]
-    RunFinished { doing: &'static str, workflow: Name, ordinal: u32 },
+    RunFinished { doing: &'static str, session: SessionId, workflow: Name, ordinal: u32 },
     #[error("cannot close session {session}: {done} of {total} phases of '{workflow}' are done")]
     Unfinished { session: SessionId, workflow: Name, done: usize, total: usize, current: Name },
     #[error("there is no note {id} in this session")]
@@ -90,11 +90,11 @@ impl Refusal {
     /// What to do next.
     pub fn hint(&self) -> String {
         match self {
-            Self::PhaseNotCurrent { current, .. } => {
-                format!("complete '{current}' first")
+            Self::PhaseNotCurrent { session, current, .. } => {
+                format!("complete '{current}' first: leftoff advance --phase {current} --session {session}")
             }
-            Self::PhaseNotReached { current, .. } | Self::NotEarlier { current, .. } => {
-                format!("go on with: leftoff advance --phase {current}")
+            Self::PhaseNotReached { session, current, .. } | Self::NotEarlier { session, current, .. } => {
+                format!("go on with: leftoff advance --phase {current} --session {session}")
             }
             Self::CheckpointExists { .. } => "choose another name".to_owned(),
             Self::UnknownPhase { known, nearest, .. } => match nearest {
@@ -108,11 +108,9 @@ impl Refusal {
                 "abandoned" => format!("begin a new session with: leftoff start {workflow}"),
                 _ => format!("go on with it first: leftoff resume {session}"),
             },
-            Self::RunFinished { workflow, .. } => {
-                format!(
-                    "begin the next run with: leftoff run start {workflow}, or end the session: leftoff close"
-                )
-            }
+            Self::RunFinished { session, workflow, .. } => format!(
+                "begin the next run with: leftoff run start {workflow} --session {session}, or end the session: leftoff close --session {session}"
+            ),
             Self::Unfinished { session, current, .. } => format!(
                 "go on with phase '{current}', or close it as it is: leftoff close --force --session {session}"
             ),

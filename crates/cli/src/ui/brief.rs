@@ -179,10 +179,13 @@ fn status(brief: &Brief, out: &Out) -> String {
     let mut text = format!("{}\n", out.paint(tone, &heading));
     match &view.lifecycle {
         Lifecycle::Active => {}
-        Lifecycle::Paused { at, reason, context } => {
+        Lifecycle::Paused { at, reason, context, saved } => {
             text.push_str(&row("Paused ", &format!("{}: {reason}", ago(*at, brief.now)), out));
             if let Some(context) = context {
                 text.push_str(&row("In the middle of: ", context, out));
+            }
+            if !saved.is_empty() {
+                text.push_str(&row("Saved: ", &saved.join(", "), out));
             }
         }
         Lifecycle::Completed { at, forced } => {

@@ -51,9 +51,11 @@ pub fn words(event: &Event) -> String {
             format!("{} {id}: {}", kind.name(), one_line(text, LONGEST))
         }
         Event::NoteResolved { id } => format!("note {id} resolved"),
-        Event::SessionPaused { reason, context } => {
+        Event::SessionPaused { reason, context, saved } => {
             let context = context.as_ref().map(|context| format!(", in the middle of {context}"));
-            one_line(&format!("paused: {reason}{}", context.unwrap_or_default()), LONGEST)
+            let saved =
+                if saved.is_empty() { String::new() } else { format!(", saved {}", saved.join(", ")) };
+            one_line(&format!("paused: {reason}{}{saved}", context.unwrap_or_default()), LONGEST)
         }
         Event::SessionResumed { .. } => "resumed".to_owned(),
         Event::SessionCompleted { forced: true } => "closed before it was finished".to_owned(),

@@ -56,9 +56,10 @@ fn ending(view: &View, out: &Out) -> String {
     let short = |label: &str, text: &str| format!("{}\n", lines(label, text, LINES_OF_A_TEXT, out));
     match &view.lifecycle {
         Lifecycle::Active | Lifecycle::Completed { forced: false, .. } => String::new(),
-        Lifecycle::Paused { reason, context, .. } => {
+        Lifecycle::Paused { reason, context, saved, .. } => {
             let context = context.as_ref().map(|context| short("In the middle of: ", context));
-            short("Paused: ", reason) + &context.unwrap_or_default()
+            let saved = (!saved.is_empty()).then(|| short("Saved: ", &saved.join(", ")));
+            short("Paused: ", reason) + &context.unwrap_or_default() + &saved.unwrap_or_default()
         }
         Lifecycle::Completed { forced: true, .. } => short("", "Closed before it was finished."),
         Lifecycle::Failed { error, .. } => short("Failed: ", error),

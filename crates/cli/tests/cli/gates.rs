@@ -192,6 +192,19 @@ fn a_command_that_fails_shows_its_code_and_its_last_lines() {
 }
 
 #[test]
+fn the_last_lines_of_a_command_that_ended_well_are_kept_too() {
+    let sandbox = started(&command_phase(
+        "seq 1 100; head -c 9000 /dev/zero | tr '\\0' x; echo; echo 12 passed",
+        "10s",
+    ));
+    trust(&sandbox);
+    let view = sandbox.run(["advance", "--phase", "p", "--json"]).ok().json();
+    let found = view["phases"][0]["attempts"][0]["checks"][0]["found"].as_str().unwrap().to_owned();
+    assert!(found.starts_with("ended with 0 after ") && found.ends_with("x\n12 passed"), "{found}");
+    assert!(found.len() < 3000, "{} bytes were kept", found.len());
+}
+
+#[test]
 fn a_command_over_its_limit_is_ended_with_all_it_started() {
     let sandbox = started(&command_phase("sh -c 'sleep 600; touch late' & echo $! > child; sleep 600", "1s"));
     trust(&sandbox);
@@ -297,6 +310,20 @@ fn an_override_is_a_persons_and_stays_in_sight() {
 }
 
 #[test]
+fn status_says_when_the_project_lets_anyone_do_what_is_a_persons() {
+    let sandbox = started("[[phase]]\nid = \"p\"\n");
+    let status = || sandbox.run(["status", "--json"]).ok().json()["warnings"].clone();
+    assert_eq!(status(), json!([]));
+    sandbox.write(".leftoff/config.toml", "[policy]\noverride = \"anyone\"\n");
+    assert_eq!(status()[0]["kind"], "policy");
+    let told = sandbox.run(["status"]).ok().stderr;
+    assert!(told.contains("anyone may pass a gate by --override in this project, agents too"), "{told}");
+    sandbox.write(".leftoff/config.toml", "[policy]\noverride = \"anyone\"\napprove = \"anyone\"\n");
+    let told = sandbox.run(["status"]).ok().stderr;
+    assert!(told.contains("--override and approve a check"), "{told}");
+}
+
+#[test]
 fn a_lenient_gate_passes_with_warnings() {
     let sandbox = started(
         "[[phase]]\nid = \"p\"\nstrict = false\n[[phase.check]]\nid = \"never\"\nkind = \"expr\"\nexpr = \"false\"\n",
@@ -324,6 +351,10 @@ fn git_is_asked_whether_the_worktree_is_clean() {
     git(&["add", "."]);
     git(&["commit", "-qm", "first"]);
     sandbox.run(["start", "w"]).ok();
+    // The session's workspace is made here, and with it what keeps it out of git.
+    sandbox.run(["exec", "--", "touch", "made"]).ok();
+    std::fs::remove_file(sandbox.path("made")).unwrap();
+    assert!(sandbox.path(".leftoff/.gitignore").exists());
     assert_found(&sandbox, "clean", "passed", "no changes");
     sandbox.write("new.txt", "x");
     assert_found(&sandbox, "clean", "failed", "1 changed file: new.txt");

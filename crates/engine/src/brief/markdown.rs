@@ -155,12 +155,13 @@ fn standing(brief: &Brief, detail: Detail) -> String {
             format!("Run {} is **finished** ({figures}); the session is still open.", view.run.ordinal)
         }
         Lifecycle::Active => format!("{place}{}. {figures}{}.", time_in_phase(brief), remaining(brief)),
-        Lifecycle::Paused { at, reason, context } => {
+        Lifecycle::Paused { at, reason, context, saved } => {
             let context = context.as_ref().map_or_else(String::new, |context| {
                 format!(", in the middle of {}", quoted(context, detail.longest_text()))
             });
+            let saved = saved_drafts(saved, detail);
             format!(
-                "{place}{}. **Paused** {}: {}{context}. {figures}{}.",
+                "{place}{}. **Paused** {}: {}{context}.{saved} {figures}{}.",
                 time_in_phase(brief),
                 ago(*at, brief.now),
                 quoted(reason, detail.longest_text()),
@@ -199,6 +200,19 @@ fn standing(brief: &Brief, detail: Detail) -> String {
             )
         }
     }
+}
+
+/// The drafts that a pause kept, as ` Saved: "a.md", "b.md".`
+fn saved_drafts(saved: &[String], detail: Detail) -> String {
+    if saved.is_empty() {
+        return String::new();
+    }
+    let mut named: Vec<String> =
+        saved.iter().take(detail.longest_list()).map(|path| quoted(path, detail.longest_text())).collect();
+    if saved.len() > named.len() {
+        named.push(format!("and {} more", saved.len() - named.len()));
+    }
+    format!(" Saved: {}.", named.join(", "))
 }
 
 fn time_in_phase(brief: &Brief) -> String {

@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 
 const KEPT_BYTES: usize = 16 * 1024;
 const KEPT_LINES: usize = 20;
+/// Of a command that ended well less is worth keeping.
+const KEPT_BYTES_OF_SUCCESS: usize = 2 * 1024;
 /// How long its output is waited for once the command has ended: something it left behind may hold the pipe open.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -42,10 +44,11 @@ pub(super) fn run(
     let ended = Running::start(around, text)?.wait(limit, |elapsed| {
         around.engine.tell_progress(check.id.as_str(), text, elapsed);
     })?;
-    let lines = ended.last_lines();
+    let succeeded = ended.status.is_some_and(|status| status.success());
+    let lines = ended.last_lines(if succeeded { KEPT_BYTES_OF_SUCCESS } else { KEPT_BYTES });
     let verdict = match ended.status {
         Some(status) if status.success() => {
-            Verdict::passed(format!("ended with 0 after {}", duration(ended.elapsed.as_secs())))
+            Verdict::passed(format!("ended with 0 after {}{lines}", duration(ended.elapsed.as_secs())))
         }
         Some(status) => {
             let how = match (status.code(), status.signal()) {
@@ -126,13 +129,18 @@ impl Running {
 }
 
 impl Ended {
-    fn last_lines(&self) -> String {
+    fn last_lines(&self, most_bytes: usize) -> String {
         let bytes: Vec<u8> = self.tail.iter().copied().collect();
         let mut text = String::from_utf8_lossy(&bytes).into_owned();
         // A key is known by its first line, which may be among those that are left out.
         if text.contains("PRIVATE KEY-----") {
             redact::in_text(&mut text);
         }
+        let mut beginning = text.len().saturating_sub(most_bytes);
+        while !text.is_char_boundary(beginning) {
+            beginning += 1;
+        }
+        let text = &text[beginning..];
         let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
         let last = &lines[lines.len().saturating_sub(KEPT_LINES)..];
         if last.is_empty() { String::new() } else { format!(":\n{}", last.join("\n")) }

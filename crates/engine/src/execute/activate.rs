@@ -240,7 +240,7 @@ impl Engine {
         }
         let other = self.look_up(&active)?;
         plan.said.push(format!("paused {active} ({})", one_line(&other.session.title, LONGEST_TITLE)));
-        let pause = Command::Pause { reason: REASON_SWITCHED.to_owned(), context: None };
+        let pause = Command::Pause { reason: REASON_SWITCHED.to_owned(), context: None, saved: Vec::new() };
         let events = decide(&other.session, pause)?;
         plan.others.push(other.change_and_found(events));
         Ok(true)
