@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output is what it is for")]
 
 mod fill;
+mod items;
 mod measures;
 mod project;
 mod sample;
@@ -22,6 +23,7 @@ struct Effort {
     events: u64,
     long_history: usize,
     commands_a_process: usize,
+    items: usize,
 }
 
 const FULL: Effort = Effort {
@@ -30,9 +32,16 @@ const FULL: Effort = Effort {
     events: 1_000_000,
     long_history: 10_000,
     commands_a_process: 200,
+    items: 10_000,
 };
-const QUICK: Effort =
-    Effort { rounds: 80, sessions: 10_000, events: 100_000, long_history: 2_000, commands_a_process: 50 };
+const QUICK: Effort = Effort {
+    rounds: 80,
+    sessions: 10_000,
+    events: 100_000,
+    long_history: 2_000,
+    commands_a_process: 50,
+    items: 2_000,
+};
 
 fn main() -> ExitCode {
     let mut effort = FULL;
@@ -62,9 +71,12 @@ fn measure(effort: Effort) -> Result<Table> {
     let mut table = Table::begin(&machine());
     measures::read(&programs, effort, &mut table)?;
     measures::write(&programs, effort, &mut table)?;
+    measures::gate(&programs, effort, &mut table)?;
     measures::resume_and_brief(&programs, effort, &mut table)?;
     measures::many_sessions(&programs, effort, &mut table)?;
     measures::long_history(&programs, effort, &mut table)?;
+    measures::bundle(&programs, effort, &mut table)?;
+    items::many_items(&programs, effort, &mut table)?;
     measures::in_process(&programs, effort, &mut table)?;
     measures::many_processes(&programs, effort, &mut table)?;
     measures::memory(&programs, &mut table)?;

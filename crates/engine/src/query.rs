@@ -95,11 +95,28 @@ impl Engine {
                 None => Ok(Current::Nothing(Nothing {
                     session_id: None,
                     next: Next::start(None),
-                    warnings: self.warnings.clone(),
+                    warnings: self.warnings.iter().cloned().chain(self.at_work_elsewhere()?).collect(),
                 })),
             },
             Err(error) => Err(error),
         }
+    }
+
+    /// Sessions of other worktrees, for somebody who looks for one here.
+    fn at_work_elsewhere(&self) -> Result<Vec<Warning>> {
+        const MOST_TOLD: usize = 3;
+        let active =
+            Filter { lifecycles: vec!["active".to_owned()], limit: Some(MOST_TOLD), ..Filter::default() };
+        let told = self.store.list(&active)?.into_iter().map(|listed| Warning {
+            kind: "active_elsewhere".to_owned(),
+            message: format!(
+                "session {} is active in another worktree: {}",
+                listed.row.id, listed.row.worktree
+            ),
+            hint: Some(format!("look at it: leftoff show {}", listed.row.id)),
+            path: None,
+        });
+        Ok(told.collect())
     }
 
     /// A session of ours, or another tool's.
@@ -226,13 +243,10 @@ impl Engine {
         let is_the_active_one = session.lifecycle.name() == "active"
             && !session.parallel
             && session.worktree == self.project.worktree();
-        if is_the_active_one && self.options.session.is_none() {
-            return Ok(false);
-        }
         if let Some(bound) = self.open_bound_session()? {
             return Ok(bound != session.id);
         }
-        Ok(!is_the_active_one && self.latest_of_worktree(Want::Latest)?.as_ref() != Some(&session.id))
+        Ok(!is_the_active_one && self.latest_of_worktree()?.is_none_or(|row| row.id != session.id))
     }
 
     /// A project that lets agents do what is otherwise a person's to do says so.

@@ -151,6 +151,10 @@ fn attempt_lines(ordinal: u32, attempt: &Attempt, out: &Out) -> String {
     for (name, value) in attempt.report.evidence.iter().chain(&attempt.report.outputs) {
         let _ = writeln!(text, "{}", line(&format!("    {}=", one_line(name, 60)), &shown(value), out));
     }
+    for check in attempt.report.checks.iter().filter(|check| !check.failed() && check.kind != "evidence") {
+        let found = check.needed.as_deref().or(check.found.as_deref()).unwrap_or("as it must be");
+        text.push_str(&format!("    passed {}: {}\n", one_line(&check.id, 60), one_line(found, 200)));
+    }
     for check in attempt.report.checks.iter().filter(|check| check.failed()) {
         let found = check.found.as_deref().unwrap_or("missing");
         let _ = writeln!(text, "{}", line(&format!("    failed {}: ", one_line(&check.id, 60)), found, out));
@@ -161,7 +165,7 @@ fn attempt_lines(ordinal: u32, attempt: &Attempt, out: &Out) -> String {
 /// What a command did, in a few lines.
 pub fn answer(done: &str, answer: &Answer, out: &Out) -> String {
     let view = &answer.view;
-    let word = if view.already { "nothing to do, it was done before" } else { done };
+    let word = if view.already { "nothing to change, it is so already" } else { done };
     format!("{} {word}\n{}", out.paint(Tone::Heading, &view.session_id), next(&view.next, out))
 }
 

@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use testkit::Sandbox;
 
 /// A sandbox with a workflow `w` of these phases, started as session `s`.
-fn started(phases: &str) -> Sandbox {
+pub(crate) fn started(phases: &str) -> Sandbox {
     let sandbox = git();
     sandbox.write(".leftoff/workflows/w.toml", &format!("name = \"w\"\n{phases}"));
     sandbox.run(["workflow", "check", "w"]).ok();
@@ -109,7 +109,7 @@ fn command_phase(run: &str, timeout: &str) -> String {
     )
 }
 
-fn trust(sandbox: &Sandbox) -> String {
+pub fn trust(sandbox: &Sandbox) -> String {
     at_a_terminal(sandbox, "trust w --yes")
 }
 

@@ -96,6 +96,7 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
         essential(to_review(brief, detail)),
         essential(listed("Blocked, open", &waiting, brief, detail)),
         optional(items(brief, detail)),
+        optional(revised(brief, detail)),
         optional(by_kind("Decided", NoteKind::Decision)),
         optional(by_kind("Tried, did not work", NoteKind::Tried)),
         optional(by_kind("Assumed", NoteKind::Assumption)),
@@ -440,6 +441,28 @@ fn note_line(note: &Note, brief: &Brief, detail: Detail) -> String {
         let _ = write!(line, " ({}, {actor})", date(note.at));
     }
     line
+}
+
+/// What was decided before an earlier phase was changed may no longer hold: the reader must know of the change.
+fn revised(brief: &Brief, detail: Detail) -> String {
+    let made = &brief.session.revisions;
+    if made.is_empty() {
+        return String::new();
+    }
+    let mut text = "## Revised: what was decided before may no longer hold\n".to_owned();
+    for made in made.iter().rev().take(detail.longest_list()) {
+        let revision = &made.revision;
+        let _ = writeln!(
+            text,
+            "- {} ({} impact): {} ({}, {})",
+            revision.phase,
+            revision.impact.name(),
+            quoted(&revision.reason, detail.longest_text()),
+            moment(made.at, brief.now),
+            defused(&made.actor.to_string(), 60)
+        );
+    }
+    text
 }
 
 fn warnings(brief: &Brief, detail: Detail) -> String {

@@ -5,6 +5,7 @@
 use super::ending::Watch;
 use super::{Surroundings, Verdict, trust};
 use crate::error::{Error, Result};
+use crate::redact;
 use crate::words::{duration, one_line};
 use model::workflow::CheckDefinition;
 use std::collections::VecDeque;
@@ -33,9 +34,11 @@ pub(super) fn run(
     if !trust::is_trusted(root, text) {
         let workflow = around.session.run().map(|run| run.workflow.name.to_string()).unwrap_or_default();
         let naming = around.engine.naming(around.session)?;
-        return Ok(Verdict::failed("its command is not trusted on this machine").needing(needed).mended_by(
-            format!("A person looks at the commands and trusts them: leftoff trust {workflow}{naming}"),
-        ));
+        return Ok(Verdict::failed("its command is not trusted on this machine")
+            .needing(needed)
+            .mended_first_by(format!(
+                "A person looks at the commands and trusts them: leftoff trust {workflow}{naming}"
+            )));
     }
     let limit = Duration::from_secs(timeout_seconds);
     let ended = Running::start(around, text)?.wait(limit, |elapsed| {
@@ -127,9 +130,17 @@ impl Running {
 
 impl Ended {
     fn last_lines(&self, most_bytes: usize) -> String {
-        let bytes: Vec<u8> =
-            self.tail.iter().skip(self.tail.len().saturating_sub(most_bytes)).copied().collect();
-        let text = String::from_utf8_lossy(&bytes);
+        let bytes: Vec<u8> = self.tail.iter().copied().collect();
+        let mut text = String::from_utf8_lossy(&bytes).into_owned();
+        // A key is known by its first line, which may be among those that are left out.
+        if text.contains("PRIVATE KEY-----") {
+            redact::in_text(&mut text);
+        }
+        let mut beginning = text.len().saturating_sub(most_bytes);
+        while !text.is_char_boundary(beginning) {
+            beginning += 1;
+        }
+        let text = &text[beginning..];
         let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
         let last = &lines[lines.len().saturating_sub(KEPT_LINES)..];
         if last.is_empty() { String::new() } else { format!(":\n{}", last.join("\n")) }
