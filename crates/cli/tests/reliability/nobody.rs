@@ -4,6 +4,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
 use testkit::{Ran, Sandbox};
 
 /// The unprivileged user of most systems.
@@ -41,13 +42,19 @@ impl<'a> Nobody<'a> {
     }
 
     pub fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::from(self.spawn(arguments).wait_with_output().unwrap())
+    }
+
+    pub fn spawn(&self, arguments: &[&str]) -> Child {
+        let mut command = self.command(arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         loop {
-            match self.command(arguments).output() {
+            match command.spawn() {
                 // Another test that starts a process just now still holds the copy open for writing.
                 Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
                     std::thread::yield_now();
                 }
-                done => return Ran::from(done.unwrap()),
+                done => return done.unwrap(),
             }
         }
     }
