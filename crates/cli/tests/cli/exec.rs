@@ -98,3 +98,15 @@ fn the_task_is_the_item_that_is_held() {
     let changed = sandbox.run(["diff", "3"]).ok().stdout;
     assert!(changed.contains("items of plan: 0 of 0 done → 0 of 1 done"), "{changed}");
 }
+
+#[test]
+fn a_file_that_was_recorded_is_among_the_touched_ones_once() {
+    let sandbox = git();
+    sandbox.run(["start", "--id", "s"]).ok();
+    sandbox.write("src/a.rs", "one");
+    let first = sandbox.run(["artifact", "add", "src/a.rs", "--json"]).ok().json();
+    let again = sandbox.run(["artifact", "add", "src/a.rs", "--json"]).ok().json();
+    assert_eq!(first["version"], again["version"], "telling it changes no version");
+    let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
+    assert!(brief.contains("## Touched since the start\nsrc/a.rs\n"), "{brief}");
+}

@@ -153,7 +153,7 @@ impl Engine {
         tried: Option<&Tried>,
     ) -> Result<Answer> {
         let recording = self.recording(subject, request, tried)?;
-        self.execute(fingerprint, |engine| {
+        let answer = self.execute(fingerprint, |engine| {
             let subject = engine.take_up(subject)?;
             let session = &subject.session;
             let attempt = match tried {
@@ -184,7 +184,9 @@ impl Engine {
             plan.said = said;
             plan.contents = contents;
             Ok(plan)
-        })
+        })?;
+        self.tell_touched(subject, &recording);
+        Ok(answer)
     }
 
     /// The files that are recorded with a phase that passes: those named, those that proved it, those that it

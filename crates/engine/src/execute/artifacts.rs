@@ -1,5 +1,6 @@
 //! Recording files. They are read outside the turn; the model counts their versions inside it.
 
+use crate::artifacts::Recording;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::Answer;
@@ -7,9 +8,10 @@ use crate::execute::plan::Plan;
 use crate::place::workspace_of;
 use crate::workspace::ensure_ignored;
 use model::command::{Command, decide, resolve_phase};
-use model::id::Name;
+use model::id::{Name, SessionId};
 use model::session::Session;
 use std::path::PathBuf;
+use store::ActivityKind;
 
 impl Engine {
     /// Records files as they are now, for the phase named, else for the current one.
@@ -29,14 +31,24 @@ impl Engine {
         if recording.artifacts.iter().any(|artifact| artifact.path.starts_with(&workspace)) {
             ensure_ignored(&self.root_of(&session))?;
         }
-        self.execute(&fingerprint, |engine| {
+        let answer = self.execute(&fingerprint, |engine| {
             let subject = engine.take_up(&id)?;
             let command = Command::RecordArtifacts { artifacts: recording.artifacts.clone() };
             let events = decide(&subject.session, command)?;
             let mut plan = Plan::of(subject.change(events));
             plan.contents.clone_from(&recording.contents);
             Ok(plan)
-        })
+        })?;
+        self.tell_touched(&id, &recording);
+        Ok(answer)
+    }
+
+    /// Files that somebody named were worked on. The command is done: not being able to tell this fails nothing.
+    pub(super) fn tell_touched(&mut self, id: &SessionId, recording: &Recording) {
+        let paths: Vec<&str> = recording.artifacts.iter().map(|artifact| artifact.path.as_str()).collect();
+        if !paths.is_empty() {
+            let _ = self.record_activity_of(id, ActivityKind::File, &paths, None);
+        }
     }
 }
 
