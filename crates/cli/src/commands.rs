@@ -4,23 +4,32 @@ mod abandon;
 mod advance;
 mod approve;
 mod brief;
+mod bundle;
+mod checkpoint;
 mod close;
 mod completions;
+mod diff;
 mod doctor;
+mod exec;
 mod fail;
 mod gate;
+mod history;
 mod hook;
 mod init;
+mod item;
 mod list;
 mod log;
 mod man;
 mod next;
 mod note;
 mod pause;
+mod purge;
+mod reopen;
 mod resume;
 mod retry;
 mod rollback;
 mod run;
+mod set;
 mod show;
 mod skip;
 mod start;
@@ -28,6 +37,7 @@ mod status;
 mod store;
 mod switch;
 mod trust;
+mod undo;
 mod workflow;
 
 use crate::failure::Failure;
@@ -68,16 +78,26 @@ const ENTRIES: &[Entry] = &[
     entry::<rollback::Rollback>("rollback"),
     entry::<skip::Skip>("skip"),
     entry::<fail::Fail>("fail"),
+    entry::<item::ItemCommand>("item"),
     entry::<note::NoteCommand>("note"),
     entry::<pause::Pause>("pause"),
     entry::<resume::Resume>("resume"),
     entry::<switch::Switch>("switch"),
     entry::<close::Close>("close"),
     entry::<abandon::Abandon>("abandon"),
+    entry::<reopen::Reopen>("reopen"),
     entry::<run::RunCommand>("run"),
+    entry::<set::Set>("set"),
+    entry::<checkpoint::Checkpoint>("checkpoint"),
+    entry::<undo::Undo>("undo"),
+    entry::<diff::Diff>("diff"),
     entry::<list::List>("list"),
     entry::<show::Show>("show"),
+    entry::<history::HistoryCommand>("history"),
     entry::<log::Log>("log"),
+    entry::<exec::Exec>("exec"),
+    entry::<bundle::BundleCommand>("bundle"),
+    entry::<purge::Purge>("purge"),
     entry::<workflow::WorkflowCommand>("workflow"),
     entry::<hook::Hook>("hook"),
     entry::<store::StoreCommand>("store"),

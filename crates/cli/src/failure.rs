@@ -79,8 +79,7 @@ pub fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
     let is_help = error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if arguments.iter().any(|word| word == "--json") {
-        let message = if is_help { "no command was given".to_owned() } else { first_paragraph(message) };
-        out.raw_error(&as_json("wrong_usage", &message, Some("see: leftoff --help")));
+        out.raw_error(&as_json("wrong_usage", &first_paragraph(message), Some("see: leftoff --help")));
     } else if is_help {
         out.raw_error(message);
     } else {

@@ -40,7 +40,7 @@ impl Globals {
                 .value_parser(["auto", "always", "never"]),
             flag("quiet", "Only data and errors: no other talk on stderr").short('q'),
             flag("verbose", "More talk on stderr").short('v'),
-            flag("yes", "Answer every question with yes (this version asks none)"),
+            flag("yes", "Answer every question with yes"),
         ])
     }
 

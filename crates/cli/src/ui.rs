@@ -2,6 +2,9 @@
 
 pub mod ask;
 pub mod brief;
+pub mod diff;
+pub mod history;
+pub mod items;
 pub mod list;
 pub mod log;
 pub mod progress;
@@ -136,6 +139,12 @@ impl Out {
 /// What was typed or read may be part of a message, and must not steer the terminal.
 fn without_controls(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
+}
+
+/// A line that is set in by so many blanks and fits the terminal.
+pub fn set_in(blanks: usize, text: &str, out: &Out) -> String {
+    let line = wrapped(text, out.width.saturating_sub(blanks), blanks + 2);
+    format!("{:blanks$}{line}\n", "")
 }
 
 fn painted(colour: bool, tone: Tone, text: &str) -> String {

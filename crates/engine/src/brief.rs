@@ -5,6 +5,7 @@ mod markdown;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::failpoint;
+use crate::items::ItemView;
 use crate::presence::AgentIdentity;
 use crate::query::Current;
 use crate::view::View;
@@ -13,6 +14,7 @@ use model::id::SessionId;
 use model::note::{Note, NoteKind};
 use serde::Serialize;
 use std::time::Duration;
+use store::{ActivityKind, ActivityRow, KEPT_ACTIVITIES};
 
 pub use markdown::markdown;
 
@@ -21,6 +23,8 @@ pub use markdown::markdown;
 pub struct Brief {
     pub session: View,
     pub branch: Option<String>,
+    /// Files touched and commands run, the newest first.
+    pub activity: Vec<ActivityRow>,
     /// Other agent sessions that are alive in this worktree.
     pub here_now: Vec<Neighbour>,
     pub now: Timestamp,
@@ -37,8 +41,20 @@ pub struct Neighbour {
 }
 
 impl Brief {
+    /// The first open items of the phase, those of whoever reads this before all others.
+    pub fn items(&self, most: usize) -> Vec<&ItemView> {
+        let (mine, others): (Vec<_>, Vec<_>) = self.session.items.iter().partition(|item| item.mine);
+        mine.into_iter().chain(others).take(most).collect()
+    }
+
     pub fn notes(&self, kind: NoteKind) -> impl Iterator<Item = &Note> {
         self.session.notes.iter().filter(move |note| note.kind == kind)
+    }
+}
+
+impl Brief {
+    pub fn activity(&self, kind: ActivityKind) -> impl Iterator<Item = &ActivityRow> {
+        self.activity.iter().filter(move |row| row.kind == kind)
     }
 }
 
@@ -100,6 +116,16 @@ impl Engine {
                 last_seen: row.last_seen,
             })
             .collect();
-        Ok(Brief { session, branch: self.project.branch(), here_now, now: self.clock.now() })
+        // What was touched is worth telling, and no reason to tell nothing.
+        let activity = SessionId::parse(&session.session_id)
+            .ok()
+            .and_then(|id| self.store.activity(&id, KEPT_ACTIVITIES).ok());
+        Ok(Brief {
+            session,
+            activity: activity.unwrap_or_default(),
+            branch: self.project.branch(),
+            here_now,
+            now: self.clock.now(),
+        })
     }
 }

@@ -6,6 +6,7 @@ mod command;
 mod definition;
 pub(crate) mod expression;
 mod git;
+mod items;
 pub(crate) mod trust;
 
 pub(crate) use definition::mistakes;
@@ -167,9 +168,7 @@ impl Surroundings<'_> {
             }
             CheckKind::Command { run, timeout_seconds } => command::run(self, check, run, *timeout_seconds),
             CheckKind::Git { clean } => git::run(self, *clean),
-            CheckKind::Items => {
-                Ok(Verdict::failed("checks of kind `items` are not supported by this version"))
-            }
+            CheckKind::Items => items::run(self),
             CheckKind::Approval { .. } => Ok(approval::run(self, &check.id)),
         }
     }

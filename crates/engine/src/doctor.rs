@@ -73,6 +73,10 @@ fn session_findings(engine: &Engine) -> Result<Vec<Finding>> {
                     let message = format!("session {id} holds an event of a newer leftoff: '{kind}'");
                     findings.push(Finding::new("newer_event", message, "use the newer leftoff for it"));
                 }
+                if !engine.items_agree(&id)? {
+                    let message = format!("the items of session {id} are not what its log says");
+                    findings.push(Finding::new("items", message, "the log is the truth; report this"));
+                }
                 if !snapshot_agrees(&loaded, session) {
                     let message = format!("the snapshot of session {id} is not what its log says");
                     findings.push(Finding::new("snapshot", message, "the log is the truth; report this"));

@@ -76,6 +76,18 @@ pub enum Error {
     WrongUsage { message: String, hint: String },
     #[error("session {session} is at work in another worktree: {worktree}")]
     ActiveElsewhere { session: String, worktree: String, agent: String },
+    #[error("{question}")]
+    NeedsAnswer { question: String, hint: String },
+    #[error(
+        "cannot undo this: session {session} would be active again, and {active} is the active one of {worktree}"
+    )]
+    ActiveAlready { session: String, active: String, worktree: String },
+    #[error("cannot purge this: it is part of {what}, without which the history cannot be read")]
+    NotPurgeable { what: String },
+    #[error("{path} cannot be taken: {why}", path = path.display())]
+    BadBundle { path: PathBuf, why: String, hint: String },
+    #[error("{path} and this project went different ways with session {session} after version {version}", path = path.display())]
+    Diverged { path: PathBuf, session: String, version: u64 },
     #[error("{what} is not supported by this version")]
     NotSupported { what: String, hint: String },
     #[error("{doing} is a person's to do, at a terminal")]
@@ -118,8 +130,12 @@ impl Error {
             | Self::KeyUsed { .. }
             | Self::ActiveElsewhere { .. }
             | Self::NothingFailed { .. }
+            | Self::ActiveAlready { .. }
+            | Self::NotPurgeable { .. }
+            | Self::BadBundle { .. }
+            | Self::Diverged { .. }
             | Self::NotSupported { .. } => Class::Refused,
-            Self::NeedsAPerson { .. } => Class::NeedsAPerson,
+            Self::NeedsAPerson { .. } | Self::NeedsAnswer { .. } => Class::NeedsAPerson,
             Self::NoProject { .. }
             | Self::NoStore { .. }
             | Self::NoSession { .. }
@@ -164,6 +180,11 @@ impl Error {
             Self::ActiveElsewhere { .. } => "active_elsewhere",
             Self::NotSupported { .. } => "not_supported",
             Self::NeedsAPerson { .. } => "needs_a_person",
+            Self::NeedsAnswer { .. } => "needs_answer",
+            Self::ActiveAlready { .. } => "active_already",
+            Self::NotPurgeable { .. } => "not_purgeable",
+            Self::BadBundle { .. } => "bad_bundle",
+            Self::Diverged { .. } => "diverged",
             Self::NothingFailed { .. } => "nothing_failed",
             Self::UnknownCheck { .. } => "unknown_check",
             Self::Contended => "contended",
@@ -205,7 +226,17 @@ impl Error {
             Self::BadConfig { .. } => "mend the file; leftoff doctor checks it".to_owned(),
             Self::KeyUsed { .. } => "use a new key for a new command".to_owned(),
             Self::TooLong { .. } => "put long text into a file and name the file".to_owned(),
-            Self::WrongUsage { hint, .. } | Self::NotSupported { hint, .. } => hint.clone(),
+            Self::WrongUsage { hint, .. }
+            | Self::NotSupported { hint, .. }
+            | Self::NeedsAnswer { hint, .. }
+            | Self::BadBundle { hint, .. } => hint.clone(),
+            Self::ActiveAlready { session, active, .. } => format!(
+                "undoing changes one session and pauses no other; go on with it: leftoff switch {session}, or pause {active} first"
+            ),
+            Self::NotPurgeable { .. } => "name a longer part of the text around it".to_owned(),
+            Self::Diverged { session, .. } => format!(
+                "nothing was changed; work went on in both places: see leftoff log {session} and go on with one of them"
+            ),
             Self::ActiveElsewhere { session, agent, .. } => format!(
                 "{agent} works on it there; pause it first (leftoff pause --session {session}), or begin your own: leftoff start"
             ),

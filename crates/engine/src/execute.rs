@@ -2,16 +2,26 @@
 
 mod activate;
 mod advance;
+mod bundle;
+mod items;
 mod phases;
 mod plan;
+mod purge;
+mod set;
+mod undo;
 
 pub use activate::StartRequest;
 pub use advance::{AdvanceRequest, GateTried};
+pub use bundle::BundleMade;
+pub use items::{ItemAdd, ItemSetting};
 pub use phases::TrustedCommand;
+pub use purge::PurgePreview;
+pub use undo::Undone;
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::failpoint;
+use crate::items::ItemView;
 use crate::view::{self, Material, View};
 use model::command::{Command, REASON_USER_REQUEST, decide};
 use model::id::SessionId;
@@ -21,7 +31,9 @@ use model::session::Session;
 use plan::{Change, Plan};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use store::Batch;
 
 /// The longest text that is kept of one note, goal, reason.
 const LONGEST_TEXT: usize = 64 * 1024;
@@ -139,16 +151,16 @@ impl Engine {
         Err(Error::Contended)
     }
 
-    fn keep(&mut self, plan: Plan, fingerprint: &str) -> Result<Answer> {
+    fn keep(&mut self, mut plan: Plan, fingerprint: &str) -> Result<Answer> {
         let now = self.clock.now();
         let agent = self.asking_agent()?;
         let actor = self.actor(agent.as_ref());
-        let kept = plan.fold(now, &actor)?;
-        let answer = Answer {
-            view: self.view_of(&kept.subject, kept.number, kept.already)?,
-            said: kept.said,
-            gate_failed: kept.gate_failed,
-        };
+        self.renew_leases(&mut plan, &actor)?;
+        plan.restored = self.restored_items(&plan, &actor)?;
+        let mut kept = plan.fold(now, &actor)?;
+        let mut view = self.view_after(&kept.subject, kept.number, kept.already, &kept.batch)?;
+        view.item = kept.item.take().map(|item| ItemView::of(item, &actor, now));
+        let answer = Answer { view, said: kept.said, gate_failed: kept.gate_failed };
         let mut batch = kept.batch;
         // What changes nothing is kept only under a key: it must answer the same when it is repeated later.
         if batch.streams.is_empty() && self.options.key.is_none() {
@@ -179,6 +191,11 @@ impl Engine {
 
     /// The session as every front end shows it.
     pub(crate) fn view_of(&self, session: &Session, number: u64, already: bool) -> Result<View> {
+        self.view_after(session, number, already, &Batch::default())
+    }
+
+    /// The same, as it is once this batch is kept.
+    fn view_after(&self, session: &Session, number: u64, already: bool, batch: &Batch) -> Result<View> {
         let run = session.run().ok_or_else(|| Error::BrokenLog {
             session: session.id.to_string(),
             why: "it has no run".to_owned(),
@@ -199,6 +216,7 @@ impl Engine {
             name_session: self.must_be_named(session)?,
             warnings: self.warnings_about(session, run),
             already,
+            items: self.items_seen(session, run, batch)?,
         }))
     }
 
@@ -217,10 +235,12 @@ impl Engine {
         Ok(serde_json::from_str(&row.answer).ok().map(|answer| self.with_its_number(answer)))
     }
 
-    /// Tells one command from another under the same key.
+    /// Tells one command from another under the same key. A hash: what a command was given may hold a secret, and
+    /// this is kept.
     fn fingerprint(&self, name: &str, arguments: &str) -> String {
         let session = self.options.session.as_deref().unwrap_or_default();
-        format!("{name}\n{session}\n{}\n{arguments}", self.project.worktree())
+        let text = format!("{name}\n{session}\n{}\n{arguments}", self.project.worktree());
+        crate::hex(&Sha256::digest(text.as_bytes()))
     }
 }
 

@@ -1,12 +1,16 @@
 //! What to do next: one sentence and the command for it, which runs as it is printed.
 
 use crate::view::{Material, produced};
+use crate::words::{moment, one_line};
 use model::gate::CheckResult;
+use model::id::Name;
 use model::lifecycle::Lifecycle;
 use model::run::Run;
 use model::workflow::PhaseDefinition;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
+
+const LONGEST_TITLE: usize = 200;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Next {
@@ -69,29 +73,60 @@ fn advance(material: &Material<'_>) -> Next {
     }
     command.push_str(&naming(material));
     let failed = phase.last_attempt().filter(|_| phase.last_attempt_failed());
+    let waits_for_items_alone = failed.is_none_or(|attempt| {
+        attempt.report.checks.iter().filter(|check| check.failed()).all(|check| check.kind == "items")
+    });
+    if material.items.counts.open() > 0 && waits_for_items_alone {
+        return item(material);
+    }
     let Some(attempt) = failed else {
         return Next { summary: begin(material, defined), command: Some(command) };
     };
-    let checks = &attempt.report.checks;
-    if let Some(check) = waits_for_a_person(checks) {
+    // What was approved since the attempt is no longer missing.
+    let approved = |check: &CheckResult| {
+        let id = Name::parse(&check.id).ok();
+        let approval = id.and_then(|id| material.session.approval(phase.id(), &id));
+        check.kind == "approval" && approval.is_some_and(|approval| approval.holds(material.now))
+    };
+    let missing: Vec<&CheckResult> =
+        attempt.report.checks.iter().filter(|check| check.failed() && !approved(check)).collect();
+    if let Some(check) = waits_for_a_person(&missing) {
         command = format!("leftoff approve {check}{}", naming(material));
     }
-    Next { summary: mend(run, checks), command: Some(command) }
+    Next { summary: mend(run, &missing), command: Some(command) }
+}
+
+/// Items come before the phase's gate: the one that the asking one holds, else the first that is free.
+fn item(material: &Material<'_>) -> Next {
+    let counts = material.items.counts;
+    let done = format!("{} of {} done", counts.done, counts.total);
+    let Some(next) = &material.items.next else {
+        let summary = format!(
+            "No item is ready ({done}): the others are held by somebody, wait for another item or are blocked."
+        );
+        return Next { summary, command: Some(format!("leftoff item list{}", naming(material))) };
+    };
+    let (verb, held) = match next.item.lease.as_ref().filter(|_| next.mine) {
+        Some(lease) => ("done", format!("yours until {}; ", moment(lease.until, material.now))),
+        None => ("claim", String::new()),
+    };
+    let title = one_line(&next.item.title, LONGEST_TITLE);
+    Next {
+        summary: format!("Item {}: {title} ({held}{done})", next.id()),
+        command: Some(format!("leftoff item {verb} {}{}", next.id(), naming(material))),
+    }
 }
 
 /// The check that must be approved, when nothing else is missing.
-fn waits_for_a_person(checks: &[CheckResult]) -> Option<&str> {
-    let mut failed = checks.iter().filter(|check| check.failed());
-    let first = failed.next()?;
-    let only_approvals = first.kind == "approval" && failed.all(|check| check.kind == "approval");
-    only_approvals.then_some(first.id.as_str())
+fn waits_for_a_person<'a>(missing: &[&'a CheckResult]) -> Option<&'a str> {
+    let first = missing.first()?;
+    missing.iter().all(|check| check.kind == "approval").then_some(first.id.as_str())
 }
 
 /// What a failed gate asks for, in the words of its definition.
-fn mend(run: &Run, checks: &[CheckResult]) -> String {
-    let remedies: Vec<String> = checks
+fn mend(run: &Run, missing: &[&CheckResult]) -> String {
+    let remedies: Vec<String> = missing
         .iter()
-        .filter(|check| check.failed())
         .map(|check| match &check.help {
             Some(help) => format!("{}.", help.trim().trim_end_matches('.')),
             None => match &check.needed {
@@ -100,8 +135,11 @@ fn mend(run: &Run, checks: &[CheckResult]) -> String {
             },
         })
         .collect();
-    let phase = run.current();
-    format!("{} Then try phase {} ({}) again.", remedies.join(" "), run.current_number(), phase.id())
+    let again = format!("try phase {} ({}) again.", run.current_number(), run.current().id());
+    if remedies.is_empty() {
+        return format!("What was missing is there now: {again}");
+    }
+    format!("{} Then {again}", remedies.join(" "))
 }
 
 fn begin(material: &Material<'_>, defined: Option<&PhaseDefinition>) -> String {

@@ -69,7 +69,16 @@ impl Project {
 
     /// Where the database is.
     pub fn database(&self) -> Result<PathBuf> {
-        Ok(registry::database_of(self.registry_key())?.unwrap_or_else(|| self.default_database()))
+        if let Some(chosen) = registry::database_of(self.registry_key())? {
+            return Ok(chosen);
+        }
+        let default = self.default_database();
+        let before_git = self.folder().join(DATABASE);
+        // A folder that became a repository later keeps the store it had.
+        if default != before_git && !default.exists() && before_git.exists() {
+            return Ok(before_git);
+        }
+        Ok(default)
     }
 
     /// Where the database goes when the default place cannot be written; recorded, so that every process looks there.

@@ -1,12 +1,14 @@
 //! The one shape that every front end shows: a session as it is now. Built from the model, never stored.
 
 use crate::error::Error;
+use crate::items::{ItemView, ItemsSeen};
 use crate::next::Next;
 use crate::place::workspace_of;
 use jiff::Timestamp;
 use model::actor::Actor;
 use model::gate::{Attempt, AttemptOutcome, CheckOutcome, CheckResult};
 use model::id::Name;
+use model::item::ItemCounts;
 use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
 use model::phase::{Phase, PhaseState};
@@ -37,7 +39,13 @@ pub struct View {
     pub current_phase: CurrentPhase,
     pub completed_phases: Vec<u32>,
     pub progress: Progress,
-    pub items: Vec<Value>,
+    /// The first of the current phase that are not done; `leftoff item list` has more.
+    pub items: Vec<ItemView>,
+    /// Of the current phase.
+    pub item_counts: ItemCounts,
+    /// The item that the command was about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<ItemView>,
     pub artifacts: Vec<Value>,
     pub notes: Vec<Note>,
     pub fields: BTreeMap<String, Value>,
@@ -187,6 +195,7 @@ pub(crate) struct Material<'a> {
     pub(crate) name_session: bool,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) already: bool,
+    pub(crate) items: ItemsSeen,
 }
 
 pub(crate) fn build(material: Material<'_>) -> View {
@@ -225,7 +234,9 @@ pub(crate) fn build(material: Material<'_>) -> View {
         },
         completed_phases: completed(run),
         progress: Progress::of(session, run, now),
-        items: Vec::new(),
+        item_counts: material.items.counts,
+        items: material.items.open,
+        item: None,
         artifacts: Vec::new(),
         notes: session.notes.clone(),
         fields: session.fields.clone(),

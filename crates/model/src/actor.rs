@@ -16,6 +16,21 @@ impl Actor {
             Self::Person { host, .. } | Self::Agent { host, .. } => host,
         }
     }
+
+    pub fn is_person(&self) -> bool {
+        match self {
+            Self::Person { .. } => true,
+            Self::Agent { .. } => false,
+        }
+    }
+
+    /// One text for one actor, by which what it holds is found.
+    pub fn key(&self) -> String {
+        match self {
+            Self::Person { name, host } => format!("person:{name}@{host}"),
+            Self::Agent { agent, id, host } => format!("agent:{agent}:{id}@{host}"),
+        }
+    }
 }
 
 /// How people see an actor: `anna`, `claude a4326893`.

@@ -1,5 +1,6 @@
 //! Decides commands: events, or a refusal that says why. Never touches what it decides about.
 
+pub mod items;
 mod lifecycle;
 mod phases;
 mod runs;

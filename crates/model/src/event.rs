@@ -3,7 +3,8 @@
 use crate::actor::Actor;
 use crate::artifact::ArtifactVersion;
 use crate::gate::AttemptReport;
-use crate::id::{Name, SessionId};
+use crate::id::{ItemId, Name, SessionId};
+use crate::item::{ItemChange, NewItem, RunRef};
 use crate::note::NoteKind;
 use crate::phase::PhaseStub;
 use crate::revision::Revision;
@@ -126,9 +127,66 @@ pub enum Event {
     CheckpointMade { name: String },
     /// The session is again as it was at this version. The fold resolves it; nothing is taken out of the log.
     Restored { to_version: u64 },
+    /// Text was taken out of this session's history for good, in so many places. What it was is not told.
+    Purged { replaced: u64 },
+    /// The session came in a bundle from another machine. It waits here, in this worktree, to be gone on with.
+    SessionTaken { worktree: String },
     /// Written by a newer program. Such a session is shown and never written.
     #[serde(skip_serializing)]
     Unknown { kind: String },
+    /// Something happened to an item. Kept flat, as every other event is.
+    #[serde(untagged)]
+    Item(ItemEvent),
+}
+
+/// What happens to items. `ItemBook` folds them into the items themselves, a session into counts alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ItemEvent {
+    /// A unit of work was added to a phase.
+    ItemAdded { item: NewItem },
+    /// Somebody began to work on an item.
+    ItemStarted { id: ItemId },
+    /// An item is done; a container, after the last of its parts.
+    ItemCompleted { id: ItemId, run: RunRef, phase: Name },
+    /// An item cannot go on. Whoever held it lets it go.
+    ItemBlocked { id: ItemId, reason: String },
+    /// What blocked an item is out of the way.
+    ItemUnblocked { id: ItemId },
+    /// Whoever did this holds the item until then.
+    ItemClaimed { id: ItemId, until: Timestamp, seconds: u64 },
+    /// Nobody holds the item any more, and work on it has stopped.
+    ItemReleased { id: ItemId },
+    /// The holder was active: the item is held until then.
+    ItemLeaseRenewed { id: ItemId, until: Timestamp, seconds: u64 },
+    /// An item was cut into parts; it is a container now.
+    ItemSplit { id: ItemId, parts: Vec<NewItem> },
+    /// Title, order, fields, counters or dependencies were set.
+    ItemSet { id: ItemId, change: ItemChange },
+}
+
+impl ItemEvent {
+    /// The name under which it is kept.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::ItemAdded { .. } => "item_added",
+            Self::ItemStarted { .. } => "item_started",
+            Self::ItemCompleted { .. } => "item_completed",
+            Self::ItemBlocked { .. } => "item_blocked",
+            Self::ItemUnblocked { .. } => "item_unblocked",
+            Self::ItemClaimed { .. } => "item_claimed",
+            Self::ItemReleased { .. } => "item_released",
+            Self::ItemLeaseRenewed { .. } => "item_lease_renewed",
+            Self::ItemSplit { .. } => "item_split",
+            Self::ItemSet { .. } => "item_set",
+        }
+    }
+}
+
+impl From<ItemEvent> for Event {
+    fn from(event: ItemEvent) -> Self {
+        Self::Item(event)
+    }
 }
 
 impl Event {
@@ -159,7 +217,10 @@ impl Event {
             Self::PhaseRevised { .. } => "phase_revised",
             Self::CheckpointMade { .. } => "checkpoint_made",
             Self::Restored { .. } => "restored",
+            Self::Purged { .. } => "purged",
+            Self::SessionTaken { .. } => "session_taken",
             Self::Unknown { kind } => kind,
+            Self::Item(event) => event.kind(),
         }
     }
 

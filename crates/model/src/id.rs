@@ -6,6 +6,7 @@ use std::fmt;
 /// The longest session id that is taken; it becomes a folder's name.
 const LONGEST_SESSION_ID: usize = 120;
 const LONGEST_NAME: usize = 64;
+const LONGEST_ITEM_ID: usize = 80;
 
 /// Why a text is no id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,6 +68,42 @@ impl Name {
     }
 }
 
+/// The id of an item in its session: `impl-1.1`, `section-3`. Ids that differ in case alone are the same.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ItemId(String);
+
+impl ItemId {
+    pub fn parse(text: &str) -> Result<Self, InvalidId> {
+        check(text, LONGEST_ITEM_ID, |c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))?;
+        if text.contains("..") {
+            return Err(InvalidId::DotDot);
+        }
+        if text.ends_with('.') {
+            return Err(InvalidId::TrailingDot);
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The id of a part of this one: `impl-1.2`.
+    pub fn part(&self, number: u32) -> Result<Self, InvalidId> {
+        Self::parse(&format!("{self}.{number}"))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What ids are compared by.
+    pub fn key(&self) -> String {
+        self.0.to_ascii_lowercase()
+    }
+
+    pub fn is(&self, other: &Self) -> bool {
+        self.0.eq_ignore_ascii_case(&other.0)
+    }
+}
+
 fn check(text: &str, longest: usize, allowed: impl Fn(char) -> bool) -> Result<(), InvalidId> {
     let first = text.chars().next().ok_or(InvalidId::Empty)?;
     let length = text.chars().count();
@@ -109,6 +146,7 @@ macro_rules! text_newtype {
 }
 text_newtype!(SessionId);
 text_newtype!(Name);
+text_newtype!(ItemId);
 
 #[cfg(test)]
 mod tests {
@@ -123,5 +161,16 @@ mod tests {
         for good in ["k3v9x2mp", "2026-01-01-feature-x", "WFS-oauth", "7f3a2c", "v1.2", "2026-01-01-"] {
             assert_eq!(SessionId::parse(good).map(String::from), Ok(good.to_owned()));
         }
+    }
+
+    #[test]
+    fn an_item_id_may_be_dotted_or_a_number_and_its_case_does_not_matter() {
+        for bad in ["", "a/b", "..", "impl-1.", ".1", "a b", "impl-1..2", &"x".repeat(81)] {
+            assert!(ItemId::parse(bad).is_err(), "{bad:?} was taken");
+        }
+        let id = |text: &str| ItemId::parse(text).expect("a valid id");
+        assert_eq!(id("impl-1").part(2), Ok(id("impl-1.2")));
+        assert!(id("IMPL-001").is(&id("impl-001")) && id("3").is(&id("3")) && !id("3").is(&id("03")));
+        assert!(id(&"x".repeat(79)).part(1).is_err());
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::gate::{Attempt, AttemptOutcome};
 use crate::id::Name;
+use crate::item::ItemCounts;
 use crate::time::seconds_between;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,9 @@ pub struct Phase {
     /// The session's fields when the phase was completed: tells later what has changed since.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields_at_completion: BTreeMap<String, Value>,
+    /// How many items live here; the items themselves are rows of their own.
+    #[serde(default, skip_serializing_if = "ItemCounts::is_empty")]
+    pub items: ItemCounts,
 }
 
 impl Phase {
@@ -76,6 +80,7 @@ impl Phase {
             attempts_before: 0,
             fields: BTreeMap::new(),
             fields_at_completion: BTreeMap::new(),
+            items: ItemCounts::default(),
         }
     }
 

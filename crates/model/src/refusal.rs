@@ -1,5 +1,9 @@
 //! Why a command was refused, in words that say what to do next. The only place where refusals are worded.
 
+mod item;
+
+pub use item::ItemRefusal;
+
 use crate::id::{Name, SessionId};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -22,8 +26,18 @@ pub enum Refusal {
     UnknownNote { id: u32, highest: u32 },
     #[error("note {id} is a {kind}: only a blocker, a question or a deferred point can be resolved")]
     NothingToResolve { id: u32, kind: &'static str },
+    #[error("cannot undo: the last change is by {actor}")]
+    AnothersChange { actor: String, before: u64 },
+    #[error("cannot undo the start of session {session}")]
+    UndoesTheStart { session: SessionId, first: u64 },
+    #[error("there is no checkpoint '{asked}' in this session")]
+    UnknownCheckpoint { asked: String, nearest: Option<String>, known: Vec<String> },
+    #[error("this session has no version {asked}: the newest is {newest}")]
+    UnknownVersion { asked: u64, newest: u64 },
     #[error("session {session} holds an event that this program does not know: '{kind}'")]
     NewerEvent { session: SessionId, kind: String },
+    #[error(transparent)]
+    Item(#[from] ItemRefusal),
 }
 
 impl Refusal {
@@ -39,14 +53,23 @@ impl Refusal {
             Self::Unfinished { .. } => "unfinished",
             Self::UnknownNote { .. } => "unknown_note",
             Self::NothingToResolve { .. } => "nothing_to_resolve",
+            Self::AnothersChange { .. } => "anothers_change",
+            Self::UndoesTheStart { .. } => "undoes_the_start",
+            Self::UnknownCheckpoint { .. } => "unknown_checkpoint",
+            Self::UnknownVersion { .. } => "unknown_version",
             Self::NewerEvent { .. } => "newer_event",
+            Self::Item(refusal) => refusal.kind(),
         }
     }
 
     /// Something that was named does not exist, rather than being against a rule.
     pub fn is_unknown_name(&self) -> bool {
         match self {
-            Self::UnknownPhase { .. } | Self::UnknownNote { .. } => true,
+            Self::UnknownPhase { .. }
+            | Self::UnknownNote { .. }
+            | Self::UnknownCheckpoint { .. }
+            | Self::UnknownVersion { .. } => true,
+            Self::Item(refusal) => refusal.is_unknown_name(),
             Self::PhaseNotCurrent { .. }
             | Self::PhaseNotReached { .. }
             | Self::CheckpointExists { .. }
@@ -54,6 +77,8 @@ impl Refusal {
             | Self::RunFinished { .. }
             | Self::Unfinished { .. }
             | Self::NothingToResolve { .. }
+            | Self::AnothersChange { .. }
+            | Self::UndoesTheStart { .. }
             | Self::NewerEvent { .. } => false,
         }
     }
@@ -92,6 +117,21 @@ impl Refusal {
                 format!("notes are numbered 1 to {highest}: leftoff show")
             }
             Self::NothingToResolve { .. } => "nothing needs to be done about it".to_owned(),
+            Self::Item(refusal) => refusal.hint(),
+            Self::AnothersChange { before, .. } => {
+                format!("see what it was: leftoff log; undo it all the same: leftoff undo --to {before}")
+            }
+            Self::UndoesTheStart { session, .. } => {
+                format!("give the session up instead: leftoff abandon --session {session}")
+            }
+            Self::UnknownCheckpoint { nearest: Some(name), .. } => {
+                format!("did you mean '{name}'? See the versions: leftoff log")
+            }
+            Self::UnknownCheckpoint { known, .. } if known.is_empty() => {
+                "it has no checkpoints; name a version instead: leftoff log shows them".to_owned()
+            }
+            Self::UnknownCheckpoint { known, .. } => format!("there are {}", known.join(", ")),
+            Self::UnknownVersion { .. } => "see the versions: leftoff log".to_owned(),
             Self::NewerEvent { .. } => {
                 "use the newer leftoff that wrote it; this one only shows the session".to_owned()
             }

@@ -5,10 +5,12 @@ mod trim;
 use crate::actor::Actor;
 use crate::approval::Approval;
 use crate::artifact::{Artifact, ArtifactVersion};
-use crate::event::{Event, Recorded};
+use crate::event::{Event, ItemEvent, Recorded};
 use crate::gate::{Attempt, AttemptOutcome, AttemptReport};
 use crate::id::{Name, SessionId};
+use crate::item::{ItemCounts, NewItem, RunRef};
 use crate::lifecycle::Lifecycle;
+use crate::lineage::lineage;
 use crate::note::{Note, NoteKind};
 use crate::phase::{Phase, PhaseState, PhaseStub};
 use crate::revision::Revision;
@@ -21,6 +23,9 @@ use std::collections::BTreeMap;
 
 /// The reason of a pause that nobody ordered.
 pub const REASON_INACTIVITY: &str = "inactivity";
+
+/// The reason of a pause that began when the session came from another machine.
+pub const REASON_TAKEN: &str = "taken from a bundle";
 
 /// Changes whenever the same events would fold into something else: a snapshot of another version is not trusted.
 pub const FOLD_VERSION: u32 = 2;
@@ -59,6 +64,9 @@ pub struct Session {
     pub revisions: Vec<RevisionMade>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checkpoints: Vec<Checkpoint>,
+    /// How many items were ever added, those that are parts of others left out: numbers the next one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub items_added: u32,
     #[serde(default)]
     pub resume_count: u32,
     pub created_at: Timestamp,
@@ -91,29 +99,18 @@ impl Session {
     /// The session after all these events; none when they do not begin with its start.
     /// Resolves what was restored: the state of an earlier version, under the newer version's number.
     pub fn fold(events: &[Recorded]) -> Option<Self> {
-        // What lies between a restored version and its restoration does not count. Found from the end backwards,
-        // each restoration is looked at once: folding every one on its own would take twice as long for each.
-        let mut counting: Vec<&Recorded> = Vec::with_capacity(events.len());
-        let mut end = events.len();
-        while let Some(recorded) = end.checked_sub(1).and_then(|last| events.get(last)) {
-            counting.push(recorded);
-            end = match recorded.event {
-                Event::Restored { to_version } if (1..recorded.version).contains(&to_version) => {
-                    usize::try_from(to_version).unwrap_or(usize::MAX).min(end - 1)
-                }
-                _ => end - 1,
-            };
+        let newest = events.last().map_or(0, |recorded| recorded.version);
+        let line = lineage(events, newest);
+        let (first, rest) = line.split_first()?;
+        let mut session = rest.iter().fold(Self::begin(first)?, |session, recorded| session.apply(recorded));
+        // Also what was taken back must be known: a newer program may have meant more by it.
+        if session.unknown_event.is_none() {
+            session.unknown_event = events.iter().find_map(|recorded| match &recorded.event {
+                Event::Unknown { kind } => Some(kind.clone()),
+                _ => None,
+            });
         }
-        let mut counting = counting.into_iter().rev();
-        let session = Self::begin(counting.next()?)?;
-        Some(counting.fold(session, Self::apply))
-    }
-
-    /// This earlier state, as it stands after it was restored.
-    #[must_use]
-    pub fn restored(mut self, recorded: &Recorded) -> Self {
-        self.touch(recorded);
-        self
+        Some(session)
     }
 
     /// The session that a first event makes.
@@ -142,6 +139,7 @@ impl Session {
             artifacts: BTreeMap::new(),
             revisions: Vec::new(),
             checkpoints: Vec::new(),
+            items_added: 0,
             resume_count: 0,
             created_at: recorded.at,
             updated_at: recorded.at,
@@ -156,8 +154,9 @@ impl Session {
         self.touch(recorded);
         let at = recorded.at;
         match &recorded.event {
-            // `begin` reads the first event; what is restored needs the history, which only `fold` has.
-            Event::SessionStarted { .. } | Event::Restored { .. } => {}
+            // `begin` reads the first event; what is restored needs the history, which only `fold` has;
+            // what was purged is gone from the events themselves.
+            Event::SessionStarted { .. } | Event::Restored { .. } | Event::Purged { .. } => {}
             Event::RunStarted { workflow, ordinal, phases } => self.start_run(workflow, *ordinal, phases, at),
             Event::RunSelected { workflow, ordinal } => self.select(workflow, *ordinal),
             Event::RunCompleted => self.on_run(|run| run.finish(at)),
@@ -207,6 +206,7 @@ impl Session {
                 Lifecycle::Paused { at: *since, reason: REASON_INACTIVITY.to_owned(), context: None },
                 at,
             ),
+            Event::SessionTaken { worktree } => self.take(worktree, at),
             Event::SessionResumed { worktree, parallel } => {
                 self.resume_count = self.resume_count.saturating_add(1);
                 self.activate(worktree, *parallel, at);
@@ -219,6 +219,7 @@ impl Session {
             Event::SessionAbandoned { reason } => {
                 self.enter(Lifecycle::Abandoned { at, reason: reason.clone() }, at);
             }
+            Event::Item(event) => self.count_items(event),
             Event::Unknown { kind } => {
                 self.unknown_event.get_or_insert_with(|| kind.clone());
             }
@@ -247,6 +248,11 @@ impl Session {
     /// The newest approval of a check, whether it still holds or not.
     pub fn approval(&self, phase: &Name, check: &Name) -> Option<&Approval> {
         self.approvals.iter().rev().find(|approval| approval.phase == *phase && approval.check == *check)
+    }
+
+    /// Whether any run that is still known has items.
+    pub fn has_items(&self) -> bool {
+        self.runs.iter().flat_map(|run| &run.phases).any(|phase| !phase.items.is_empty())
     }
 
     /// Until when time counts as work: a paused session's clock stands still.
@@ -350,6 +356,36 @@ impl Session {
         });
     }
 
+    /// Items are rows of their own; a session only knows how many there are.
+    fn count_items(&mut self, event: &ItemEvent) {
+        match event {
+            ItemEvent::ItemAdded { item } => self.count_added(item),
+            ItemEvent::ItemSplit { parts, .. } => parts.iter().for_each(|part| self.count_added(part)),
+            ItemEvent::ItemCompleted { run, phase, .. } => self.on_items(run, phase, |items| items.done += 1),
+            ItemEvent::ItemStarted { .. }
+            | ItemEvent::ItemBlocked { .. }
+            | ItemEvent::ItemUnblocked { .. }
+            | ItemEvent::ItemClaimed { .. }
+            | ItemEvent::ItemReleased { .. }
+            | ItemEvent::ItemLeaseRenewed { .. }
+            | ItemEvent::ItemSet { .. } => {}
+        }
+    }
+
+    fn count_added(&mut self, item: &NewItem) {
+        if item.parent.is_none() {
+            self.items_added = self.items_added.saturating_add(1);
+        }
+        self.on_items(&item.run, &item.phase, |items| items.total += 1);
+    }
+
+    fn on_items(&mut self, named: &RunRef, phase: &Name, change: impl FnOnce(&mut ItemCounts)) {
+        let run = self.runs.iter_mut().find(|run| named.is(run));
+        if let Some(phase) = run.and_then(|run| run.phase_mut(phase)) {
+            change(&mut phase.items);
+        }
+    }
+
     fn enter(&mut self, lifecycle: Lifecycle, at: Timestamp) {
         self.settle_pause(at);
         self.lifecycle = lifecycle;
@@ -359,6 +395,20 @@ impl Session {
         self.enter(Lifecycle::Active, at);
         worktree.clone_into(&mut self.worktree);
         self.parallel = parallel;
+    }
+
+    /// What is finished stays finished. Taken in once more, it has been paused since the first time.
+    fn take(&mut self, worktree: &str, at: Timestamp) {
+        worktree.clone_into(&mut self.worktree);
+        self.parallel = false;
+        let paused = Lifecycle::Paused { at, reason: REASON_TAKEN.to_owned(), context: None };
+        match &self.lifecycle {
+            Lifecycle::Active => self.enter(paused, at),
+            Lifecycle::Paused { .. }
+            | Lifecycle::Completed { .. }
+            | Lifecycle::Failed { .. }
+            | Lifecycle::Abandoned { .. } => {}
+        }
     }
 
     /// Time since work stopped is no working time of the phase that was interrupted.
@@ -396,4 +446,9 @@ impl Session {
 
 fn attempt_of(recorded: &Recorded, outcome: AttemptOutcome, report: &AttemptReport) -> Attempt {
     Attempt { at: recorded.at, actor: recorded.actor.clone(), outcome, report: report.clone() }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }

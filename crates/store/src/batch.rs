@@ -1,6 +1,6 @@
 //! What every store asks of a batch and of a row. Pure: touches no store.
 
-use crate::{Batch, Error, Result, SessionRow, StreamAppend};
+use crate::{Batch, Error, ItemRow, Result, Rewrite, SessionRow, StreamAppend};
 use jiff::{SignedDuration, Timestamp};
 
 /// How long a key makes a command count once.
@@ -31,7 +31,33 @@ pub(crate) fn check_shape(batch: &Batch) -> Result<()> {
             return malformed(format!("session {} is in it twice", stream.row.id));
         }
     }
+    for replaced in &batch.replace_items {
+        if let Some(stray) = replaced.rows.iter().find(|row| row.session != replaced.session) {
+            return malformed(format!("item {} is not of session {}", stray.id, replaced.session));
+        }
+    }
     Ok(())
+}
+
+/// All item rows of a batch, those that replace others first.
+pub(crate) fn item_rows(batch: &Batch) -> impl Iterator<Item = &ItemRow> {
+    batch.replace_items.iter().flat_map(|replaced| &replaced.rows).chain(&batch.items)
+}
+
+/// Only events that are there already can be given other words.
+pub(crate) fn check_rewrite(rewrite: &Rewrite) -> Result<()> {
+    check_stream(&rewrite.stream)?;
+    if let Some(stray) = rewrite.items.iter().find(|row| row.session != rewrite.stream.row.id) {
+        return malformed(format!("item {} is not of session {}", stray.id, rewrite.stream.row.id));
+    }
+    let known = 1..=rewrite.stream.expected;
+    match rewrite.events.iter().find(|event| !known.contains(&event.version)) {
+        None => Ok(()),
+        Some(event) => {
+            let id = &rewrite.stream.row.id;
+            malformed(format!("session {id} has no event {} to be rewritten", event.version))
+        }
+    }
 }
 
 fn check_stream(stream: &StreamAppend) -> Result<()> {

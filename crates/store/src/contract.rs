@@ -6,11 +6,14 @@
     reason = "these are tests, kept in the library so that every store can run them"
 )]
 
+mod activity;
 mod agents;
 mod append;
+mod items;
 mod keys;
 mod one_active;
 mod queries;
+mod rewrite;
 pub mod rows;
 mod search;
 mod upkeep;
@@ -81,6 +84,30 @@ pub const CASES: &[Case] = cases![
         a_batch_binds_agents,
         a_binding_to_no_session_is_refused,
         agents_are_listed_by_worktree_and_forgotten,
+    },
+    items::{
+        an_item_comes_back_as_it_was_given,
+        an_item_is_one_whatever_its_case_and_of_its_session_alone,
+        a_changed_item_replaces_what_was_kept,
+        items_are_listed_by_place_and_filtered,
+        the_first_ready_item_is_one_that_nobody_else_holds,
+        held_items_are_found_by_their_holder,
+        dependents_are_what_the_rows_say,
+        all_items_of_a_session_are_replaced,
+        items_of_no_session_are_refused,
+    },
+    activity::{
+        the_same_activity_counts_up_and_is_the_newest,
+        an_older_report_of_it_keeps_the_newer_time,
+        the_oldest_activity_of_a_session_goes_first,
+        activity_changes_no_session,
+        activity_of_a_session_that_does_not_exist_is_not_kept,
+    },
+    rewrite::{
+        a_rewritten_history_has_other_words_and_one_more_event,
+        a_rewrite_reaches_answers_activity_and_items,
+        a_rewrite_of_another_version_changes_nothing,
+        a_rewrite_of_an_event_that_is_not_there_is_refused,
     },
     upkeep::{
         a_store_tells_how_much_it_holds,

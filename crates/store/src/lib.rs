@@ -14,7 +14,7 @@ pub use memory::MemoryStore;
 pub use record::*;
 pub use sqlite::{Access, SqliteStore};
 
-use model::id::SessionId;
+use model::id::{ItemId, SessionId};
 use std::path::Path;
 use std::time::Duration;
 
@@ -52,6 +52,35 @@ pub trait Store {
     /// Keeps or refreshes an agent's row; an existing binding stays unless the row names another one.
     fn see_agent(&mut self, row: &AgentRow, patience: Duration) -> Result<()>;
     fn forget_agents(&mut self, gone: &[(String, String)], patience: Duration) -> Result<()>;
+
+    /// An item by its id, case ignored.
+    fn item(&self, session: &SessionId, id: &ItemId) -> Result<Option<ItemRow>>;
+    /// Items of a session, by place.
+    fn items(&self, session: &SessionId, filter: &ItemFilter) -> Result<Vec<ItemRow>>;
+    /// Items that are ready and that nobody else holds, by place.
+    fn ready_items(&self, session: &SessionId, query: &ReadyQuery<'_>) -> Result<Vec<ItemRow>>;
+    /// Items on which this holder has a lease, expired or not, by place.
+    fn held_items(&self, session: &SessionId, holder: &str) -> Result<Vec<ItemRow>>;
+    /// Items that depend on this one, by place.
+    fn dependents(&self, session: &SessionId, id: &ItemId) -> Result<Vec<ItemRow>>;
+
+    /// Keeps what was touched or run, beside the log: no version changes, nothing conflicts. The same thing again
+    /// counts up and has the newer time; of each session the newest `KEPT_ACTIVITIES` stay. Of a session that does
+    /// not exist nothing is kept.
+    fn record_activity(
+        &mut self,
+        session: &SessionId,
+        rows: &[ActivityRow],
+        patience: Duration,
+    ) -> Result<()>;
+    /// The newest first.
+    fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>>;
+
+    /// Puts other words into a session's history: the one way to change what was kept. `answers` is asked about every
+    /// answer that a key has, and gives its other words if it needs any.
+    fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()>;
+    /// Takes what was replaced off the disk. False: somebody is reading, and it may still be found there.
+    fn erase(&mut self, patience: Duration) -> Result<bool>;
 
     fn info(&self) -> Result<Info>;
     /// A consistent copy while others go on writing.

@@ -1,12 +1,15 @@
 //! The store in memory, for tests and for trying things out. Keeps nothing beyond the process.
 
-use crate::batch::{check_shape, keys_expire_at, malformed, takes_the_worktree};
+mod items;
+
+use crate::batch::{check_rewrite, check_shape, keys_expire_at, malformed, takes_the_worktree};
 use crate::{
-    AgentRow, Batch, Binding, Change, Error, EventRow, Filter, Info, KeyRow, Listed, Loaded, Result,
-    SessionRow, Snapshot, Store, StreamAppend,
+    ActivityRow, AgentRow, Batch, Binding, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow,
+    KEPT_ACTIVITIES, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, SessionRow, Snapshot, Store,
+    StreamAppend,
 };
 use jiff::Timestamp;
-use model::id::SessionId;
+use model::id::{ItemId, SessionId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
@@ -21,6 +24,8 @@ pub struct MemoryStore {
     definitions: BTreeMap<String, String>,
     keys: BTreeMap<String, KeyRow>,
     agents: BTreeMap<(String, String), AgentRow>,
+    /// By session and id, both in lower case.
+    items: BTreeMap<(String, String), ItemRow>,
 }
 
 #[derive(Debug)]
@@ -28,6 +33,7 @@ struct Kept {
     row: SessionRow,
     snapshot: Snapshot,
     events: Vec<EventRow>,
+    activity: Vec<ActivityRow>,
 }
 
 impl MemoryStore {
@@ -53,7 +59,8 @@ impl MemoryStore {
         }
         batch.streams.iter().try_for_each(|stream| self.refuse_version(stream))?;
         self.refuse_second_active(&batch.streams)?;
-        batch.bindings.iter().try_for_each(|binding| self.refuse_binding(batch, binding))
+        batch.bindings.iter().try_for_each(|binding| self.refuse_binding(batch, binding))?;
+        self.refuse_stray_items(batch)
     }
 
     fn refuse_version(&self, stream: &StreamAppend) -> Result<()> {
@@ -110,6 +117,7 @@ impl MemoryStore {
                 row: stream.row.clone(),
                 snapshot: stream.snapshot.clone(),
                 events: stream.events.clone(),
+                activity: Vec::new(),
             });
         }
     }
@@ -147,6 +155,7 @@ impl Store for MemoryStore {
             self.keys.insert(key.key.clone(), key.clone());
         }
         batch.bindings.iter().for_each(|binding| self.bind(binding));
+        self.keep_items(batch);
         Ok(())
     }
 
@@ -231,6 +240,77 @@ impl Store for MemoryStore {
         Ok(())
     }
 
+    fn item(&self, session: &SessionId, id: &ItemId) -> Result<Option<ItemRow>> {
+        let known = self.items.get(&(folded(session.as_str()), id.key()));
+        Ok(known.filter(|row| row.session == *session).cloned())
+    }
+
+    fn items(&self, session: &SessionId, filter: &ItemFilter) -> Result<Vec<ItemRow>> {
+        Ok(self.items_where(session, filter.limit, |row| items::is_wanted(filter, row)))
+    }
+
+    fn ready_items(&self, session: &SessionId, query: &ReadyQuery<'_>) -> Result<Vec<ItemRow>> {
+        Ok(self.items_where(session, Some(query.limit), |row| items::is_free(query, row)))
+    }
+
+    fn held_items(&self, session: &SessionId, holder: &str) -> Result<Vec<ItemRow>> {
+        Ok(self.items_where(session, None, |row| row.holder.as_deref() == Some(holder)))
+    }
+
+    fn dependents(&self, session: &SessionId, id: &ItemId) -> Result<Vec<ItemRow>> {
+        Ok(self.items_where(session, None, |row| row.depends_on.iter().any(|need| need.is(id))))
+    }
+
+    fn record_activity(
+        &mut self,
+        session: &SessionId,
+        rows: &[ActivityRow],
+        _patience: Duration,
+    ) -> Result<()> {
+        let Some(place) = self.find_exactly(session).map(|(place, _)| place) else { return Ok(()) };
+        let kept = &mut self.sessions[place].activity;
+        for row in rows {
+            keep_activity(kept, row);
+        }
+        kept.sort_by(|one, other| (other.at, &one.what).cmp(&(one.at, &other.what)));
+        kept.truncate(KEPT_ACTIVITIES);
+        Ok(())
+    }
+
+    fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>> {
+        let rows = self.find_exactly(session).map(|(_, kept)| kept.activity.as_slice()).unwrap_or_default();
+        Ok(rows.iter().take(limit).cloned().collect())
+    }
+
+    fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {
+        check_rewrite(rewrite)?;
+        let stream = &rewrite.stream;
+        self.refuse_version(stream)?;
+        self.refuse_second_active(std::slice::from_ref(stream))?;
+        self.keep_stream(stream);
+        let Some(place) = self.find(&stream.row.id).map(|(place, _)| place) else { return Ok(()) };
+        let of_session = |change: &&mut Change| change.session == stream.row.id;
+        let log = self.log.iter_mut().filter(of_session).map(|change| &mut change.event);
+        for event in self.sessions[place].events.iter_mut().chain(log) {
+            if let Some(other) = rewrite.events.iter().find(|other| other.version == event.version) {
+                event.actor.clone_from(&other.actor);
+                event.body.clone_from(&other.body);
+            }
+        }
+        self.sessions[place].activity.clone_from(&rewrite.activity);
+        self.replace_items(&stream.row.id, &rewrite.items);
+        for row in self.keys.values_mut() {
+            if let Some(other) = answers(&row.answer) {
+                row.answer = other;
+            }
+        }
+        Ok(())
+    }
+
+    fn erase(&mut self, _patience: Duration) -> Result<bool> {
+        Ok(true)
+    }
+
     fn info(&self) -> Result<Info> {
         Ok(Info {
             engine: "memory".to_owned(),
@@ -253,6 +333,19 @@ impl Store for MemoryStore {
 
     fn check(&self) -> Result<Vec<String>> {
         Ok(Vec::new())
+    }
+}
+
+fn keep_activity(kept: &mut Vec<ActivityRow>, row: &ActivityRow) {
+    match kept.iter_mut().find(|known| known.kind == row.kind && known.what == row.what) {
+        None => kept.push(row.clone()),
+        Some(known) => {
+            known.count += row.count;
+            if row.at >= known.at {
+                known.at = row.at;
+                known.detail.clone_from(&row.detail);
+            }
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! What goes in and out of a store: plain rows. Events and snapshots are opaque JSON text here; only the engine reads them.
 
 use jiff::Timestamp;
-use model::id::SessionId;
+use model::id::{ItemId, SessionId};
+use model::item::ItemState;
 
 /// One event as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,6 +101,62 @@ pub struct Batch {
     pub definitions: Vec<DefinitionRow>,
     pub key: Option<KeyRow>,
     pub bindings: Vec<Binding>,
+    /// New or changed items; the others of their sessions stay.
+    pub items: Vec<ItemRow>,
+    /// All items that a session has from now on, before `items` are kept.
+    pub replace_items: Vec<ItemsReplaced>,
+}
+
+/// An item of a session: a view of what the session's events say, found by index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItemRow {
+    pub session: SessionId,
+    /// Once in a session, case ignored.
+    pub id: ItemId,
+    /// The run it belongs to.
+    pub run: String,
+    pub phase: String,
+    pub parent: Option<ItemId>,
+    /// What items are sorted by; of equal ones the id decides.
+    pub place: i64,
+    pub state: ItemState,
+    /// `pending`, `active`, `completed`, `blocked`.
+    pub status: String,
+    /// Whoever holds it, as one text for one actor.
+    pub holder: Option<String>,
+    pub lease_until: Option<Timestamp>,
+    pub depends_on: Vec<ItemId>,
+    /// The item, as JSON.
+    pub body: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItemsReplaced {
+    pub session: SessionId,
+    pub rows: Vec<ItemRow>,
+}
+
+/// Which items of a session a list wants. Empty asks for all.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ItemFilter {
+    pub run: Option<String>,
+    pub phase: Option<String>,
+    pub state: Option<ItemState>,
+    pub status: Option<String>,
+    pub parent: Option<ItemId>,
+    pub limit: Option<usize>,
+}
+
+/// A phase of a run, and who asks for what is free there at which moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadyQuery<'a> {
+    pub run: &'a str,
+    pub phase: &'a str,
+    /// What this one holds is free to it.
+    pub holder: &'a str,
+    /// A lease that ends at this moment or before holds nothing.
+    pub now: Timestamp,
+    pub limit: usize,
 }
 
 /// An agent session works on a session.
@@ -161,4 +218,53 @@ pub struct Info {
     pub bytes: u64,
     /// Things a person should know: a network file system, a log that cannot be made shorter.
     pub warnings: Vec<String>,
+}
+
+/// How many activities of a session are kept: the newest.
+pub const KEPT_ACTIVITIES: usize = 500;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActivityKind {
+    File,
+    Command,
+}
+
+impl ActivityKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Command => "command",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::File, Self::Command].into_iter().find(|kind| kind.name() == text)
+    }
+}
+
+/// A file that was touched or a command that was run: beside the log, never part of it. May be lost in a crash.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct ActivityRow {
+    pub kind: ActivityKind,
+    pub what: String,
+    /// What came of it, the last time.
+    pub detail: Option<String>,
+    /// The last time.
+    pub at: Timestamp,
+    /// How often; in what is recorded, how often since the last time.
+    pub count: u64,
+}
+
+/// Other words for a session's history, and an event that tells of it: all of it is kept, or nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewrite {
+    /// What is added, with the session's line and snapshot as they are after all of it.
+    pub stream: StreamAppend,
+    /// Events that are there already: actor and body are replaced, everything else stays.
+    pub events: Vec<EventRow>,
+    /// Takes the place of all that is kept of the session's activity.
+    pub activity: Vec<ActivityRow>,
+    /// Takes the place of all items of the session.
+    pub items: Vec<ItemRow>,
 }

@@ -1,16 +1,19 @@
 //! The store in one SQLite file. Knows SQL and the disk; never reads what is inside an event or a snapshot.
 
+mod activity;
 mod agents;
 mod append;
 mod columns;
 mod create;
 mod detached;
 mod failure;
+mod items;
 mod list;
 mod mount;
 mod open;
 mod outcome;
 mod queries;
+mod rewrite;
 mod turn;
 mod upkeep;
 
@@ -19,10 +22,13 @@ mod tests;
 
 pub use open::Access;
 
-use crate::{AgentRow, Batch, Change, Error, EventRow, Filter, Info, KeyRow, Listed, Loaded, Result, Store};
+use crate::{
+    ActivityRow, AgentRow, Batch, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
+    Loaded, ReadyQuery, Result, Rewrite, Store,
+};
 use detached::TemporaryCopy;
 use jiff::Timestamp;
-use model::id::SessionId;
+use model::id::{ItemId, SessionId};
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -153,6 +159,54 @@ impl Store for SqliteStore {
         self.in_turn(patience, |store| {
             agents::forget(&store.connection, gone).map_err(store.fail("forgetting agents"))
         })
+    }
+
+    fn item(&self, session: &SessionId, id: &ItemId) -> Result<Option<ItemRow>> {
+        items::one(&self.connection, session, id).map_err(self.fail("looking for an item"))
+    }
+
+    fn items(&self, session: &SessionId, filter: &ItemFilter) -> Result<Vec<ItemRow>> {
+        items::list(&self.connection, session, filter).map_err(self.fail("listing items"))
+    }
+
+    fn ready_items(&self, session: &SessionId, query: &ReadyQuery<'_>) -> Result<Vec<ItemRow>> {
+        items::ready(&self.connection, session, query).map_err(self.fail("looking for ready items"))
+    }
+
+    fn held_items(&self, session: &SessionId, holder: &str) -> Result<Vec<ItemRow>> {
+        items::held(&self.connection, session, holder).map_err(self.fail("looking for held items"))
+    }
+
+    fn dependents(&self, session: &SessionId, id: &ItemId) -> Result<Vec<ItemRow>> {
+        items::dependents(&self.connection, session, id).map_err(self.fail("looking for what depends"))
+    }
+
+    fn record_activity(
+        &mut self,
+        session: &SessionId,
+        rows: &[ActivityRow],
+        patience: Duration,
+    ) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.in_turn(patience, |store| {
+            activity::record(&store.connection, session, rows).map_err(store.fail("keeping activity"))
+        })
+    }
+
+    fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>> {
+        activity::newest(&self.connection, session, limit).map_err(self.fail("reading activity"))
+    }
+
+    fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {
+        let done = self.in_turn(PATIENCE, |store| store.rewrite_in_turn(rewrite, answers));
+        self.turn = None;
+        done
+    }
+
+    fn erase(&mut self, patience: Duration) -> Result<bool> {
+        self.in_turn(patience, Self::erase_in_turn)
     }
 
     fn info(&self) -> Result<Info> {

@@ -349,3 +349,47 @@ fn threads_with_a_connection_each_lose_nothing() {
     assert_eq!(store.events(&id("first"), 0, None).unwrap().len(), 401);
     assert_eq!(store.check().unwrap(), [""; 0]);
 }
+
+/// Whether these bytes stand in any file of the folder.
+fn stands_somewhere(folder: &Path, bytes: &[u8]) -> bool {
+    let held = |content: &Vec<u8>| content.windows(bytes.len()).any(|window| window == bytes);
+    content(folder).values().any(held)
+}
+
+#[test]
+fn what_was_purged_is_gone_from_the_database_and_its_log() {
+    let (folder, _path, mut store) = new_store();
+    with(&mut store, [line("first")]);
+    let secret = "correct horse battery staple";
+    let mut row = SessionRow { title: secret.to_owned(), version: 1, ..line("first") };
+    for version in 1..40 {
+        let mut next = go_on(SessionRow { version, ..row.clone() }, 1);
+        next.events[0].body = format!(r#"{{"text":"{secret}","padding":"{}"}}"#, "x".repeat(900));
+        next.snapshot.body = format!(r#"{{"note":"{secret}"}}"#);
+        store.append(&batch([next])).unwrap();
+        row.version = version + 1;
+    }
+    assert!(stands_somewhere(folder.path(), secret.as_bytes()));
+
+    let events = store.events(&id("first"), 0, None).unwrap();
+    let clean =
+        |event: store::EventRow| store::EventRow { body: event.body.replace(secret, "[purged]"), ..event };
+    let stream = go_on(SessionRow { title: "[purged]".to_owned(), ..row }, 1);
+    let rewrite = store::Rewrite {
+        stream,
+        events: events.into_iter().map(clean).collect(),
+        activity: Vec::new(),
+        items: Vec::new(),
+    };
+    store.rewrite(&rewrite, &|_| None).unwrap();
+    assert!(store.erase(PATIENCE).unwrap());
+    assert!(!stands_somewhere(folder.path(), secret.as_bytes()));
+    assert!(store.check().unwrap().is_empty());
+
+    // Somebody who reads keeps the old pages: it is said, and can be done again.
+    let reader = Connection::open(folder.path().join("leftoff.db")).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM events").unwrap();
+    assert!(!store.erase(PATIENCE).unwrap());
+    drop(reader);
+    assert!(store.erase(PATIENCE).unwrap());
+}

@@ -5,7 +5,7 @@ use crate::globals::Globals;
 
 /// Give the session up; its history stays
 ///
-/// An abandoned session is final: it cannot be resumed, only shown. To stop for a while use `leftoff pause`.
+/// It is then out of the way of `list` and `resume`; `leftoff reopen` takes it up again. To stop for a while use `leftoff pause`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff abandon --reason \"the feature was dropped\"")]
 pub struct Abandon {

@@ -17,7 +17,7 @@ use std::process::ExitCode;
     after_help = "Examples:\n  leftoff gate\n  leftoff gate --evidence tests_passed=42 --evidence tests_total=42"
 )]
 pub struct Gate {
-    /// What proves it; may be given several times
+    /// Proof that the gate asks for, such as tests_passed=42; may be given several times
     #[arg(long, value_name = "K=V", value_parser = pair)]
     evidence: Vec<(String, String)>,
 }

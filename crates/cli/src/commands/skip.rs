@@ -7,7 +7,7 @@ use crate::globals::Globals;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff skip --reason \"no user-visible change, nothing to document\"")]
 pub struct Skip {
-    /// Why
+    /// Why it is passed over; kept in the history
     #[arg(long)]
     reason: String,
 }

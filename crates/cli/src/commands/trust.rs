@@ -13,7 +13,7 @@ use std::process::ExitCode;
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff trust ship")]
 pub struct Trust {
-    /// Workflow
+    /// The workflow whose commands may run
     workflow: String,
 }
 
@@ -40,7 +40,11 @@ impl Run for Trust {
         if globals.json {
             out.json(&serde_json::json!({ "commands": commands }));
         } else {
-            out.text(&format!("{} commands of {} are trusted here", commands.len(), self.workflow));
+            let count = match commands.len() {
+                1 => "1 command of".to_owned(),
+                count => format!("{count} commands of"),
+            };
+            out.text(&format!("trusted here: {count} {}", self.workflow));
         }
         Ok(ExitCode::SUCCESS)
     }

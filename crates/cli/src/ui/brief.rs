@@ -1,6 +1,7 @@
 //! The brief for a person: progress, what is done with what proof, what failed and why, timing, what is next.
 
 use crate::ui::{Out, Tone, session, wrapped};
+use engine::ActivityKind;
 use engine::brief::Brief;
 use engine::view::{GateOutcome, PhaseView};
 use engine::words::{ago, duration, one_line};
@@ -12,6 +13,7 @@ use std::fmt::Write;
 
 const INDENT: &str = "   ";
 const LONGEST: usize = 400;
+const SHOWN_ITEMS: usize = 10;
 
 pub fn text(brief: &Brief, out: &Out) -> String {
     let parts = [
@@ -21,12 +23,14 @@ pub fn text(brief: &Brief, out: &Out) -> String {
         failed(brief, out),
         status(brief, out),
         notes("Blocked, open:", brief.session.open_notes().into_iter(), brief, out),
+        items(brief, out),
         notes("Decided:", brief.notes(NoteKind::Decision), brief, out),
         notes("Tried, did not work:", brief.notes(NoteKind::Tried), brief, out),
         notes("Assumed:", brief.notes(NoteKind::Assumption), brief, out),
         notes("Overridden:", brief.notes(NoteKind::Override), brief, out),
         notes("Notes:", brief.notes(NoteKind::Note), brief, out),
         timing(brief, out),
+        touched(brief, out),
         here_now(brief, out),
     ];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -191,6 +195,25 @@ fn notes<'a>(heading: &str, notes: impl Iterator<Item = &'a Note>, brief: &Brief
     format!("{}\n{}", out.paint(Tone::Heading, heading), lines.join(""))
 }
 
+fn items(brief: &Brief, out: &Out) -> String {
+    let counts = brief.session.item_counts;
+    if counts.is_empty() {
+        return String::new();
+    }
+    let heading = format!("Items: {} of {} done", counts.done, counts.total);
+    let mut text = format!("{}\n", out.paint(Tone::Heading, &heading));
+    let shown = brief.items(SHOWN_ITEMS);
+    for item in &shown {
+        let label = format!("{} {} ", item.mark(), item.id());
+        text.push_str(&row(&label, &format!("{}: {}", item.item.title, item.standing(brief.now)), out));
+    }
+    let left_out = (counts.open() as usize).saturating_sub(shown.len());
+    if left_out > 0 {
+        text.push_str(&row("", &format!("and {left_out} more: leftoff item list"), out));
+    }
+    text
+}
+
 fn timing(brief: &Brief, out: &Out) -> String {
     let view = &brief.session;
     let mut text = format!("{}\n", out.paint(Tone::Heading, "Timing:"));
@@ -199,6 +222,31 @@ fn timing(brief: &Brief, out: &Out) -> String {
     text.push_str(&row("Last updated: ", &updated, out));
     if let Some(seconds) = view.progress.estimated_remaining_seconds.filter(|_| view.progress.remaining > 0) {
         text.push_str(&row("Estimated remaining: ", &format!("~{}", duration(seconds)), out));
+    }
+    text
+}
+
+fn touched(brief: &Brief, out: &Out) -> String {
+    const SHOWN: usize = 10;
+    let mut text = String::new();
+    let files: Vec<&str> = brief.activity(ActivityKind::File).map(|row| row.what.as_str()).collect();
+    if !files.is_empty() {
+        let shown = files.len().min(SHOWN);
+        let more = match files.len() - shown {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        let _ = writeln!(text, "{}", out.paint(Tone::Heading, "Touched since the start:"));
+        text.push_str(&row("", &format!("{}{more}", files[..shown].join(", ")), out));
+    }
+    let commands: Vec<_> = brief.activity(ActivityKind::Command).take(SHOWN).collect();
+    if !commands.is_empty() {
+        let _ = writeln!(text, "{}", out.paint(Tone::Heading, "Commands run:"));
+    }
+    for command in commands {
+        let outcome = command.detail.as_ref().map(|detail| format!(": {detail}")).unwrap_or_default();
+        let line = format!("{}{outcome}, {}", command.what, ago(command.at, brief.now));
+        text.push_str(&row("", &line, out));
     }
     text
 }

@@ -86,6 +86,10 @@ pub fn words(event: &Event) -> String {
         Event::PhaseRevised { revision } => revised(revision),
         Event::CheckpointMade { name } => format!("checkpoint: {}", one_line(name, LONGEST)),
         Event::Restored { to_version } => format!("back to where it was at {to_version}"),
+        Event::Item(event) => crate::ui::items::words(event),
+        Event::Purged { replaced: 1 } => "text was purged in one place".to_owned(),
+        Event::Purged { replaced } => format!("text was purged in {replaced} places"),
+        Event::SessionTaken { .. } => "taken in from a bundle".to_owned(),
         Event::Unknown { kind } => format!("{kind} (written by a newer leftoff)"),
     }
 }

@@ -40,6 +40,11 @@ pub fn status(view: &View, out: &Out) -> String {
     for phase in &view.phases {
         let _ = writeln!(text, "{}", phase_line(phase, view, out));
     }
+    if !view.item_counts.is_empty() {
+        let counts = view.item_counts;
+        let _ =
+            writeln!(text, "Items of {}: {} of {} done", view.current_phase.id, counts.done, counts.total);
+    }
     text.push_str(&open_notes(view, out));
     text.push_str(&next_in(LINES_OF_NEXT, &view.next, out));
     text

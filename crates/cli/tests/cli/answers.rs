@@ -401,7 +401,7 @@ const FAILURES: &[Failure] = &[
         words: &[],
         code: 2,
         kind: "wrong_usage",
-        message: "no command was given",
+        message: "'leftoff' requires a subcommand",
         hint: "leftoff --help",
     },
     Failure {

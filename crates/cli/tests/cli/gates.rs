@@ -186,6 +186,7 @@ fn an_approval_is_a_persons_unless_the_project_says_otherwise_and_runs_out() {
     assert_eq!(sandbox.run(["approve", "agred", "--json"]).code(3).error()["kind"], "unknown_check");
     sandbox.run(["approve", "agreed", "--by", "Anna"]).ok();
     assert_found(&sandbox, "agreed", "passed", "approved by Anna");
+    assert_eq!(sandbox.run(["next", "--json"]).json()["command"], "leftoff advance --phase p");
     sandbox.at("2026-11-15T10:00:01Z");
     assert_found(&sandbox, "agreed", "failed", "has run out");
 }

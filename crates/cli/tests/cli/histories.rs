@@ -5,6 +5,9 @@ use crate::{SHIP, git, try_build, unbroken, with_gate};
 use serde_json::{Value, json};
 use testkit::{Ran, Sandbox};
 
+/// A place in the JSON form and what must stand there.
+type Fact = (&'static str, fn() -> Value);
+
 /// What happened, and what the brief must then tell.
 struct History {
     /// Leaves the clock at the moment when somebody comes back; agents that are still alive are handed on.
@@ -23,7 +26,7 @@ struct History {
     markdown: &'static [&'static str],
     /// What would mislead the reader of either.
     never: &'static [&'static str],
-    json: &'static [(&'static str, fn() -> Value)],
+    json: &'static [Fact],
 }
 
 impl Default for History {

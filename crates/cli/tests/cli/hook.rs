@@ -160,11 +160,23 @@ fn agents_that_came_before_the_store_do_not_push_each_other_aside() {
     assert!(!database(&sandbox).exists(), "a hook sets nothing up");
     first.export("claude:aaaa");
     second.export("claude:bbbb");
+    sandbox.at("2026-11-14T10:00:00Z");
     first.run(&sandbox, &["start", "--id", "login"]).ok();
+    // However long it is silent, its process lives.
+    sandbox.at("2026-11-14T12:00:00Z");
     let beside = second.run(&sandbox, &["start", "review", "--id", "mine", "--json"]).ok().json();
     assert_eq!(beside["parallel"], true, "{beside:#}");
     assert_eq!(first.run(&sandbox, &["status", "--json"]).ok().json()["status"], "active");
     assert_eq!(second.run(&sandbox, &["status", "--json"]).ok().json()["session_id"], "mine");
+    // What the second one is shown of the first one's session must name it: its own is what it means without a name.
+    let shown = second.run(&sandbox, &["show", "login", "--json"]).ok().json();
+    assert_eq!(shown["next"]["command"], "leftoff advance --phase plan --session login");
+    let own = second.run(&sandbox, &["status", "--json"]).ok().json();
+    assert_eq!(own["next"]["command"], "leftoff advance --phase context");
+    // When the first one is gone, its session makes room.
+    drop(first);
+    let alone = second.run(&sandbox, &["start", "--id", "third", "--json"]).ok().json();
+    assert_eq!(alone["said"], serde_json::json!(["paused login (main)"]));
 }
 
 #[test]

@@ -5,13 +5,17 @@ mod agent;
 mod answers;
 mod budget;
 mod builtin;
+mod bundles;
+mod exec;
 mod figures;
 mod gates;
 mod histories;
 mod hook;
 mod keys;
 mod screen;
+mod secrets;
 mod session_life;
+mod undo;
 
 use testkit::{Ran, Sandbox};
 

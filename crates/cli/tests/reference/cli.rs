@@ -1,6 +1,6 @@
 //! `docs/reference/cli.md`: every command's help, and the schema that `workflow schema` prints.
 
-use crate::{GENERATED, PROGRAM, blessed};
+use crate::{GENERATED, PROGRAM, blessed, root};
 use testkit::Sandbox;
 
 #[test]
@@ -22,6 +22,20 @@ fn the_schema_is_what_the_program_prints() {
     let sandbox = Sandbox::plain(PROGRAM);
     let schema = sandbox.run(["workflow", "schema"]).ok().stdout;
     blessed::check("docs/reference/workflow.schema.json", &schema);
+}
+
+#[test]
+fn every_command_is_in_the_table_of_the_readme() {
+    let sandbox = Sandbox::plain(PROGRAM);
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let rows: Vec<&str> = readme.lines().filter(|line| line.starts_with("| `")).collect();
+    let is_there = |command: &str| {
+        let ways = [format!("`{command}`"), format!("`{command} ")];
+        rows.iter().any(|row| ways.iter().any(|way| row.contains(way.as_str())))
+    };
+    let missing: Vec<String> =
+        commands_in(&help(&sandbox, &[])).into_iter().filter(|command| !is_there(command)).collect();
+    assert!(missing.is_empty(), "not in the README's table of commands: {}", missing.join(", "));
 }
 
 /// The command's own help, then that of the commands below it.

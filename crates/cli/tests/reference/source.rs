@@ -1,6 +1,7 @@
 //! Reads types and their doc comments out of the model's source, as rustfmt writes it.
 
 use crate::root;
+use std::path::Path;
 
 /// A struct or an enum.
 #[derive(Debug)]
@@ -30,12 +31,17 @@ pub struct Field {
 
 /// The type of this name, wherever in the model it is.
 pub fn find(name: &str) -> Option<Type> {
-    let folder = root().join("crates/model/src");
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files.iter().filter(|path| path.is_file()).find_map(|path| {
-        let text = std::fs::read_to_string(path).unwrap();
-        read(&text, name)
+    find_below(&root().join("crates/model/src"), name)
+}
+
+fn find_below(folder: &Path, name: &str) -> Option<Type> {
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths.iter().find_map(|path| {
+        if path.is_dir() {
+            return find_below(path, name);
+        }
+        read(&std::fs::read_to_string(path).unwrap(), name)
     })
 }
 

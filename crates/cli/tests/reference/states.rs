@@ -10,6 +10,7 @@ use model::id::{Name, SessionId};
 use model::lifecycle::Lifecycle;
 use model::note::NoteKind;
 use model::phase::PhaseStub;
+use model::revision::{Impact, Revision};
 use model::run::{RunPlan, WorkflowRef};
 use model::workflow::{Indexing, OnComplete};
 use model::{Command, Event, Recorded, Session, decide};
@@ -35,13 +36,17 @@ fn the_states_are_what_decide_says() {
 fn samples() -> Vec<(&'static str, Command)> {
     let attempt = |passes| Command::CompletePhase { phase: None, attempt: report(passes), skips: Vec::new() };
     vec![
-        ("advance, the gate passes", attempt(true)),
-        ("advance, the gate fails", attempt(false)),
-        ("advance, the last gate passes", attempt(true)),
+        ("advance (passes)", attempt(true)),
+        ("advance (fails)", attempt(false)),
+        ("advance (passes, last phase)", attempt(true)),
+        ("skip", Command::SkipPhase { reason: "x".to_owned(), skips: Vec::new() }),
+        ("rollback", Command::RollBack { phase: "one".to_owned(), reason: None }),
         ("note", Command::AddNote { kind: NoteKind::Note, text: "x".to_owned(), fields: BTreeMap::new() }),
         ("note resolve", Command::ResolveNote { id: 1 }),
         ("pause", Command::Pause { reason: "x".to_owned(), context: None }),
         ("resume", Command::Resume { worktree: "/p".to_owned(), parallel: false }),
+        ("reopen", Command::Reopen { worktree: "/p".to_owned(), parallel: false }),
+        ("fail", Command::Fail { error: "x".to_owned() }),
         ("run start", Command::StartRun { run: plan("other") }),
         ("close", Command::Close { force: false }),
         ("close --force", Command::Close { force: true }),
@@ -118,32 +123,57 @@ fn diagram(moves: &Moves) -> String {
 }
 
 fn phase_table() -> String {
-    let states = ["not_started", "in_progress", "completed", "skipped"];
-    let phase = name("two");
+    let states = ["not_started", "in_progress", "completed", "needs_review", "skipped"];
+    let phase = || name("two");
+    let started = Event::PhaseStarted { phase: phase() };
+    let completed = Event::PhaseCompleted { phase: phase(), attempt: report(true) };
+    let skipped = Event::PhaseSkipped { phase: phase(), reason: "x".to_owned() };
+    let flagged = revised(Impact::Minor);
+    let into = |state| match state {
+        "in_progress" => vec![started.clone()],
+        "completed" => vec![started.clone(), completed.clone()],
+        "needs_review" => vec![started.clone(), completed.clone(), flagged.clone()],
+        "skipped" => vec![skipped.clone()],
+        _ => Vec::new(),
+    };
     let events = [
-        Event::PhaseStarted { phase: phase.clone() },
-        Event::GateFailed { phase: phase.clone(), attempt: report(false) },
-        Event::PhaseCompleted { phase: phase.clone(), attempt: report(true) },
-        Event::PhaseSkipped { phase: phase.clone(), reason: "x".to_owned() },
+        ("phase_started", started.clone()),
+        ("gate_failed", Event::GateFailed { phase: phase(), attempt: report(false) }),
+        ("phase_completed", completed.clone()),
+        ("phase_skipped", skipped.clone()),
+        ("rolled_back to an earlier phase", Event::RolledBack { phase: name("one"), reason: None }),
+        ("phase_revised, an earlier one, which flags it", flagged.clone()),
+        ("phase_revised, an earlier one, which restarts it", revised(Impact::Major)),
     ];
     let mut text = format!("| event | {} |\n|---{}|\n", states.join(" | "), "|---".repeat(states.len()));
-    for event in &events {
-        text.push_str(&format!("| `{}` ", event.kind()));
+    for (label, event) in &events {
+        text.push_str(&format!("| {label} "));
         for state in states {
-            let before = match state {
-                "not_started" => Vec::new(),
-                "in_progress" => vec![events[0].clone()],
-                "completed" => vec![events[0].clone(), events[2].clone()],
-                _ => vec![events[3].clone()],
-            };
-            let session = after(after(new_session(), before), vec![event.clone()]);
-            let now = session.run().unwrap().phases[1].status();
+            let before = after(new_session(), into(state));
+            assert_eq!(before.run().unwrap().phases[1].status(), state);
+            let now = after(before, vec![event.clone()]).run().unwrap().phases[1].status();
             let shown = if now == state { "—".to_owned() } else { format!("**{now}**") };
             text.push_str(&format!("| {shown} "));
         }
         text.push_str("|\n");
     }
     text
+}
+
+/// The first phase is changed, with what that does to the second.
+fn revised(impact: Impact) -> Event {
+    let second = |holds: bool| if holds { vec![name("two")] } else { Vec::new() };
+    Event::PhaseRevised {
+        revision: Revision {
+            phase: name("one"),
+            impact,
+            reason: "x".to_owned(),
+            flagged: second(impact == Impact::Minor),
+            restarted: second(impact == Impact::Major),
+            archived: Vec::new(),
+            operation: None,
+        },
+    }
 }
 
 fn in_state(lifecycle: &str, in_last_phase: bool) -> Session {

@@ -7,6 +7,7 @@ use model::gate::shown;
 use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
 use std::fmt::Write;
+use store::{ActivityKind, ActivityRow};
 
 /// How closely things are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,12 +94,15 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
         essential(done(brief, detail)),
         essential(failed(brief, detail)),
         essential(listed("Blocked, open", &waiting, brief, detail)),
+        optional(items(brief, detail)),
         optional(by_kind("Decided", NoteKind::Decision)),
         optional(by_kind("Tried, did not work", NoteKind::Tried)),
         optional(by_kind("Assumed", NoteKind::Assumption)),
         optional(by_kind("Overridden", NoteKind::Override)),
         optional(warnings(brief, detail)),
         optional(by_kind("Notes", NoteKind::Note)),
+        optional(touched(brief, detail)),
+        optional(commands_run(brief, detail)),
         optional(here_now(brief)),
     ]
     .into_iter()
@@ -343,6 +347,28 @@ fn listed(title: &str, notes: &[&Note], brief: &Brief, detail: Detail) -> String
     text
 }
 
+fn items(brief: &Brief, detail: Detail) -> String {
+    let counts = brief.session.item_counts;
+    if counts.is_empty() {
+        return String::new();
+    }
+    let mut text = "## Items\n".to_owned();
+    let shown = brief.items(detail.longest_list());
+    for item in &shown {
+        let title = defused(&item.item.title, detail.longest_text());
+        let standing = defused(&item.standing(brief.now), detail.longest_text());
+        let _ = writeln!(text, "- {} {} {title}: {standing}", item.mark(), item.id());
+    }
+    let left_out = (counts.open() as usize).saturating_sub(shown.len());
+    if left_out > 0 {
+        let _ = writeln!(text, "- and {left_out} more: `leftoff item list`");
+    }
+    if counts.done > 0 {
+        let _ = writeln!(text, "- {} done", counts.done);
+    }
+    text
+}
+
 fn note_line(note: &Note, brief: &Brief, detail: Detail) -> String {
     let mut line = quoted(&note.text, detail.longest_text());
     if !note.fields.is_empty() {
@@ -377,6 +403,42 @@ fn warnings(brief: &Brief, detail: Detail) -> String {
         .map(|warning| format!("- {}\n", defused(&warning.message, detail.longest_text())))
         .collect();
     format!("## Warnings\n{}", lines.join(""))
+}
+
+fn touched(brief: &Brief, detail: Detail) -> String {
+    let files: Vec<String> = brief.activity(ActivityKind::File).map(|row| defused(&row.what, 200)).collect();
+    if files.is_empty() {
+        return String::new();
+    }
+    let shown = files.len().min(detail.longest_list().min(20));
+    let more = match files.len() - shown {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    format!("## Touched since the start\n{}{more}\n", files[..shown].join(", "))
+}
+
+fn commands_run(brief: &Brief, detail: Detail) -> String {
+    let rows: Vec<&ActivityRow> = brief.activity(ActivityKind::Command).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text = "## Commands run\n".to_owned();
+    let shown = detail.longest_list().min(10);
+    for row in rows.iter().take(shown) {
+        let _ = write!(text, "- {}", defused(&row.what, detail.longest_text().min(200)));
+        if let Some(outcome) = &row.detail {
+            let _ = write!(text, ": {}", defused(outcome, 80));
+        }
+        if row.count > 1 {
+            let _ = write!(text, ", {} times", row.count);
+        }
+        let _ = writeln!(text, ", {}", ago(row.at, brief.now));
+    }
+    if let Some(more) = rows.len().checked_sub(shown).filter(|more| *more > 0) {
+        let _ = writeln!(text, "- and {more} more");
+    }
+    text
 }
 
 fn here_now(brief: &Brief) -> String {

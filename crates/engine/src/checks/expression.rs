@@ -43,11 +43,14 @@ impl Scope {
                 (path.clone(), json!({ "size": artifact.newest.size, "version": artifact.newest.version }))
             })
             .collect();
+        let counts = session.run().map(|run| run.current().items).unwrap_or_default();
+        let items = json!({ "total": counts.total, "done": counts.done, "open": counts.open() });
         let variables = vec![
             ("evidence", Value::Object(evidence.clone())),
             ("session", about),
             ("run", run),
             ("artifacts", Value::Object(artifacts)),
+            ("items", items),
         ];
         Self { variables, workspace: workspace.to_owned() }
     }

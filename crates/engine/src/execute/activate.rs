@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::execute::plan::{Change, Plan, definition_row};
 use crate::execute::{Answer, bounded};
 use crate::presence::AgentIdentity;
+use crate::redact::cleaned;
 use crate::setup::make_workspace;
 use crate::words::one_line;
 use model::command::{self, Command, REASON_SWITCHED, decide};
@@ -129,17 +130,24 @@ impl Engine {
     }
 
     fn activate(&mut self, subject: &SessionId) -> Result<Plan> {
+        self.activate_by(subject, |worktree, parallel| Command::Resume { worktree, parallel })
+    }
+
+    /// Makes a session the active one by a command that says where, and whether beside another.
+    pub(super) fn activate_by(
+        &mut self,
+        subject: &SessionId,
+        command: impl Fn(String, bool) -> Command,
+    ) -> Result<Plan> {
         let (loaded, session) = self.load(subject)?;
         self.refuse_work_elsewhere(&session)?;
         let worktree = self.project.worktree();
         let mut plan = Plan::of(Change { number: loaded.number, before: None, events: Vec::new() });
         // Decided before anything else makes room: a refusal must change nothing.
-        let unchanged =
-            decide(&session, Command::Resume { worktree: worktree.clone(), parallel: session.parallel })?
-                .is_empty();
+        let unchanged = decide(&session, command(worktree.clone(), session.parallel))?.is_empty();
         if !unchanged {
             let parallel = !self.make_room(&mut plan, subject)?;
-            plan.subject.events = decide(&session, Command::Resume { worktree, parallel })?;
+            plan.subject.events = decide(&session, command(worktree, parallel))?;
         }
         plan.subject.before = Some(session);
         Ok(plan)
@@ -185,11 +193,13 @@ impl Engine {
         Ok(true)
     }
 
-    /// An agent that came before there was a store could not be noted then; others must see that it works here.
+    /// An agent that came before there was a store could not be noted then, and its binding knows no process;
+    /// others must see that it works here.
     fn introduce(&mut self, answer: &Answer) {
         let Some(identity) = self.caller.agent.clone() else { return };
-        let is_known = self.store.agent(&identity.agent, &identity.id).is_ok_and(|row| row.is_some());
-        if !is_known && let Ok(session) = SessionId::parse(&answer.view.session_id) {
+        let row = self.store.agent(&identity.agent, &identity.id);
+        let has_a_process = row.is_ok_and(|row| row.is_some_and(|row| row.pid != 0));
+        if !has_a_process && let Ok(session) = SessionId::parse(&answer.view.session_id) {
             // The command is done, whatever becomes of this.
             let _ = self.greet(&identity, Some(session), self.patience);
         }
@@ -265,7 +275,7 @@ impl Engine {
         if let Some(title) = request.title.as_deref().map(str::trim).filter(|title| !title.is_empty()) {
             return bounded("the title", title);
         }
-        let goal = request.goal.as_deref().map(|goal| one_line(goal, LONGEST_TITLE));
+        let goal = request.goal.as_deref().map(|goal| one_line(&cleaned(goal), LONGEST_TITLE));
         Ok(goal
             .filter(|goal| !goal.is_empty())
             .or_else(|| self.project.branch())
@@ -294,23 +304,29 @@ fn read_fields(workflow: &Workflow, given: &BTreeMap<String, Given>) -> Result<B
         .iter()
         .filter_map(|(name, field)| Some((name.clone(), field.default.clone()?)))
         .collect();
-    for (name, value) in given {
-        let value = match workflow.fields.get(name) {
-            None => guess(value),
-            Some(field) => {
-                let typed = coerce(field.value_type, value).map_err(|instead| {
-                    wrong_field(name, &format!("must be {}, got: {instead}", field.value_type.name()))
-                })?;
-                if !field.one_of.is_empty() && !field.one_of.contains(&typed) {
-                    let allowed: Vec<String> = field.one_of.iter().map(shown).collect();
-                    return Err(wrong_field(name, &format!("must be one of {}", allowed.join(", "))));
-                }
-                typed
-            }
-        };
-        fields.insert(name.clone(), value);
-    }
+    fields.extend(check_fields(workflow, given)?);
     Ok(fields)
+}
+
+/// Free fields that were given, checked against what the workflow declares.
+pub(super) fn check_fields(
+    workflow: &Workflow,
+    given: &BTreeMap<String, Given>,
+) -> Result<BTreeMap<String, Value>> {
+    let checked = |(name, value)| Ok((String::clone(name), check_field(workflow, name, value)?));
+    given.iter().map(checked).collect()
+}
+
+fn check_field(workflow: &Workflow, name: &str, value: &Given) -> Result<Value> {
+    let Some(field) = workflow.fields.get(name) else { return Ok(guess(value)) };
+    let typed = coerce(field.value_type, value).map_err(|instead| {
+        wrong_field(name, &format!("must be {}, got: {instead}", field.value_type.name()))
+    })?;
+    if !field.one_of.is_empty() && !field.one_of.contains(&typed) {
+        let allowed: Vec<String> = field.one_of.iter().map(shown).collect();
+        return Err(wrong_field(name, &format!("must be one of {}", allowed.join(", "))));
+    }
+    Ok(typed)
 }
 
 fn wrong_field(name: &str, message: &str) -> Error {

@@ -2,12 +2,18 @@
 
 use crate::error::{Error, Result};
 use crate::execute::Answer;
+use crate::items::item_row;
+use crate::redact;
 use jiff::Timestamp;
 use model::actor::Actor;
 use model::event::{Event, Recorded};
+use model::id::ItemId;
+use model::item::{Item, ItemBook};
 use model::session::{FOLD_VERSION, Session};
 use model::workflow::Workflow;
-use store::{Batch, Binding, DefinitionRow, EventRow, KeyRow, SessionRow, Snapshot, StreamAppend};
+use store::{
+    Batch, Binding, DefinitionRow, EventRow, ItemsReplaced, KeyRow, SessionRow, Snapshot, StreamAppend,
+};
 
 /// New events of one session.
 pub(super) struct Change {
@@ -25,6 +31,14 @@ pub(super) struct Plan {
     pub(super) definitions: Vec<DefinitionRow>,
     pub(super) bindings: Vec<Binding>,
     pub(super) said: Vec<String>,
+    /// The items that the subject's events touch, as they are before.
+    pub(super) items: Option<ItemBook>,
+    /// All items of the subject, as they are after it went back to an earlier version.
+    pub(super) restored: Option<ItemBook>,
+    /// The item that the command is about.
+    pub(super) item: Option<ItemId>,
+    /// The subject's whole log, where what is decided can only be folded with it.
+    pub(super) history: Vec<Recorded>,
 }
 
 /// A plan that is ready to be kept.
@@ -36,29 +50,77 @@ pub(super) struct Kept {
     pub(super) gate_failed: bool,
     pub(super) said: Vec<String>,
     pub(super) batch: Batch,
+    pub(super) item: Option<Item>,
 }
 
 impl Plan {
     pub(super) fn of(subject: Change) -> Self {
-        Self { subject, others: Vec::new(), definitions: Vec::new(), bindings: Vec::new(), said: Vec::new() }
+        Self {
+            subject,
+            others: Vec::new(),
+            definitions: Vec::new(),
+            bindings: Vec::new(),
+            said: Vec::new(),
+            items: None,
+            restored: None,
+            item: None,
+            history: Vec::new(),
+        }
     }
 
-    pub(super) fn fold(self, now: Timestamp, actor: &Actor) -> Result<Kept> {
+    pub(super) fn fold(mut self, now: Timestamp, actor: &Actor) -> Result<Kept> {
+        self.redact();
         let number = self.subject.number;
         let is_new = self.subject.before.is_none();
         let already = self.subject.events.is_empty();
         let gate_failed = self.subject.events.iter().any(|event| matches!(event, Event::GateFailed { .. }));
-        let mut batch = Batch { definitions: self.definitions, bindings: self.bindings, ..Batch::default() };
-        let subject = fold_one(self.subject, now, actor, &mut batch)?;
+        let mut batch = Batch::default();
+        let item = keep_items(&self, now, actor, &mut batch)?;
+        batch.definitions = self.definitions;
+        batch.bindings = self.bindings;
+        let subject = fold_one(self.subject, &self.history, now, actor, &mut batch)?;
         for other in self.others {
-            fold_one(other, now, actor, &mut batch)?;
+            fold_one(other, &[], now, actor, &mut batch)?;
         }
-        Ok(Kept { subject, number, is_new, already, gate_failed, said: self.said, batch })
+        Ok(Kept { subject, number, is_new, already, gate_failed, said: self.said, batch, item })
+    }
+
+    /// The one place through which everything goes that is kept: no secret passes it that can be told from other text.
+    fn redact(&mut self) {
+        let changes = std::iter::once(&mut self.subject).chain(&mut self.others);
+        for event in changes.flat_map(|change| &mut change.events) {
+            self.said.extend(redact::event(event));
+        }
     }
 }
 
+/// Adds the rows of what the subject's events touch to the batch; gives the item that the command is about.
+fn keep_items(plan: &Plan, now: Timestamp, actor: &Actor, batch: &mut Batch) -> Result<Option<Item>> {
+    let Some(session) = plan.subject.before.as_ref().map(|session| &session.id) else { return Ok(None) };
+    if let Some(restored) = &plan.restored {
+        let rows = restored.iter().map(|item| item_row(session, item)).collect::<Result<_>>()?;
+        batch.replace_items.push(ItemsReplaced { session: session.clone(), rows });
+        return Ok(None);
+    }
+    let Some(book) = &plan.items else { return Ok(None) };
+    let mut book = book.clone();
+    for event in &plan.subject.events {
+        if let Event::Item(event) = event {
+            book.apply(event, now, actor);
+        }
+    }
+    batch.items = book.touched().map(|item| item_row(session, item)).collect::<Result<_>>()?;
+    Ok(plan.item.as_ref().and_then(|id| book.get(id)).cloned())
+}
+
 /// The session after a change, with its rows added to the batch if anything changed.
-fn fold_one(change: Change, now: Timestamp, actor: &Actor, batch: &mut Batch) -> Result<Session> {
+fn fold_one(
+    change: Change,
+    history: &[Recorded],
+    now: Timestamp,
+    actor: &Actor,
+    batch: &mut Batch,
+) -> Result<Session> {
     let expected = change.before.as_ref().map_or(0, |session| session.version);
     let recorded: Vec<Recorded> = change
         .events
@@ -67,22 +129,31 @@ fn fold_one(change: Change, now: Timestamp, actor: &Actor, batch: &mut Batch) ->
         .map(|(event, version)| Recorded { version, at: now, actor: actor.clone(), event })
         .collect();
     let after = match change.before {
-        Some(session) => recorded.iter().fold(session, Session::apply),
-        None => Session::fold(&recorded).ok_or_else(|| Error::BrokenLog {
-            session: "(new)".to_owned(),
-            why: "it does not begin with the session's start".to_owned(),
-        })?,
+        Some(session) if history.is_empty() => recorded.iter().fold(session, Session::apply),
+        Some(_) | None => fold_whole(&[history, &recorded].concat())?,
     };
     let after = after.trimmed();
     if !recorded.is_empty() {
-        batch.streams.push(StreamAppend {
-            expected,
-            events: recorded.iter().map(event_row).collect::<Result<_>>()?,
-            row: session_row(&after),
-            snapshot: Snapshot { fold_version: FOLD_VERSION, version: after.version, body: to_json(&after)? },
-        });
+        batch.streams.push(stream(&after, expected, &recorded)?);
     }
     Ok(after)
+}
+
+pub(super) fn fold_whole(events: &[Recorded]) -> Result<Session> {
+    Session::fold(events).ok_or_else(|| Error::BrokenLog {
+        session: "(being written)".to_owned(),
+        why: "it does not begin with the session's start".to_owned(),
+    })
+}
+
+/// The rows of a session after new events.
+pub(super) fn stream(session: &Session, expected: u64, recorded: &[Recorded]) -> Result<StreamAppend> {
+    Ok(StreamAppend {
+        expected,
+        events: recorded.iter().map(event_row).collect::<Result<_>>()?,
+        row: session_row(session),
+        snapshot: Snapshot { fold_version: FOLD_VERSION, version: session.version, body: to_json(session)? },
+    })
 }
 
 pub(super) fn definition_row(workflow: &Workflow) -> Result<DefinitionRow> {
@@ -125,7 +196,7 @@ fn session_row(session: &Session) -> SessionRow {
     }
 }
 
-fn to_json(value: &impl serde::Serialize) -> Result<String> {
+pub(super) fn to_json(value: &impl serde::Serialize) -> Result<String> {
     serde_json::to_string(value)
         .map_err(|error| Error::BrokenLog { session: "(being written)".to_owned(), why: error.to_string() })
 }

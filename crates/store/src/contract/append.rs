@@ -2,7 +2,8 @@
 
 use super::Factory;
 use super::rows::{
-    PATIENCE, agent, batch, begin, event, everything, go_on, id, key, line, moment, paused, with,
+    PATIENCE, agent, batch, begin, event, everything, go_on, id, item, item_id, key, line, moment, paused,
+    with,
 };
 use crate::{Batch, Binding, DefinitionRow, Error, EventRow, SessionRow, Snapshot, StreamAppend};
 
@@ -100,6 +101,8 @@ pub(super) fn a_batch_is_kept_whole_or_not_at_all(make: &mut Factory<'_>) {
             agent_session: "a1".to_owned(),
             session: id("third"),
         }],
+        items: vec![item("third", "impl-1")],
+        ..Batch::default()
     };
     for late in 0..whole.streams.len() {
         let mut broken = whole.clone();
@@ -109,6 +112,7 @@ pub(super) fn a_batch_is_kept_whole_or_not_at_all(make: &mut Factory<'_>) {
         assert_eq!(everything(&*store), before);
         assert_eq!(store.definition("h1").unwrap(), None);
         assert_eq!(store.recall("k1", moment(-1)).unwrap(), None);
+        assert_eq!(store.item(&id("third"), &item_id("impl-1")).unwrap(), None);
     }
 
     store.append(&whole).unwrap();
@@ -118,6 +122,7 @@ pub(super) fn a_batch_is_kept_whole_or_not_at_all(make: &mut Factory<'_>) {
     assert_eq!(store.definition("h1").unwrap().as_deref(), Some("phases"));
     assert_eq!(store.recall("k1", moment(-1)).unwrap(), whole.key);
     assert_eq!(store.agent("claude", "a1").unwrap().expect("it was seen").session, Some(id("third")));
+    assert_eq!(store.item(&id("third"), &item_id("impl-1")).unwrap(), Some(item("third", "impl-1")));
 }
 
 pub(super) fn an_id_is_taken_whatever_its_case(make: &mut Factory<'_>) {

@@ -1,10 +1,12 @@
 //! Rows to try a store with, and a look at all that it holds.
 
 use crate::{
-    AgentRow, Batch, Change, EventRow, Filter, KeyRow, Listed, SessionRow, Snapshot, Store, StreamAppend,
+    AgentRow, Batch, Change, EventRow, Filter, ItemFilter, ItemRow, KeyRow, Listed, SessionRow, Snapshot,
+    Store, StreamAppend,
 };
 use jiff::{SignedDuration, Timestamp};
-use model::id::SessionId;
+use model::id::{ItemId, SessionId};
+use model::item::ItemState;
 use std::time::Duration;
 
 pub const PATIENCE: Duration = Duration::from_secs(5);
@@ -109,6 +111,28 @@ pub fn agent(name: &str) -> AgentRow {
     }
 }
 
+pub fn item_id(text: &str) -> ItemId {
+    ItemId::parse(text).expect("an id of a test is valid")
+}
+
+/// A ready item of a session, the first of its phase.
+pub fn item(session: &str, name: &str) -> ItemRow {
+    ItemRow {
+        session: id(session),
+        id: item_id(name),
+        run: "ship#1".to_owned(),
+        phase: "build".to_owned(),
+        parent: None,
+        place: 10,
+        state: ItemState::Ready,
+        status: "pending".to_owned(),
+        holder: None,
+        lease_until: None,
+        depends_on: Vec::new(),
+        body: format!(r#"{{"id":"{name}"}}"#),
+    }
+}
+
 /// All that can be seen of a store: two of these are equal if nothing changed between them.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Everything {
@@ -116,6 +140,7 @@ pub struct Everything {
     snapshots: Vec<Option<Snapshot>>,
     changes: Vec<Change>,
     agents: Vec<AgentRow>,
+    items: Vec<ItemRow>,
     cursor: u64,
 }
 
@@ -124,7 +149,10 @@ pub fn everything(store: &dyn Store) -> Everything {
     let snapshot = |listed: &Listed| {
         store.load(&listed.row.id).expect("a session is loaded").expect("what is listed is there").snapshot
     };
+    let items =
+        |listed: &Listed| store.items(&listed.row.id, &ItemFilter::default()).expect("items are listed");
     Everything {
+        items: sessions.iter().flat_map(items).collect(),
         snapshots: sessions.iter().map(snapshot).collect(),
         sessions,
         changes: store.changes(0, usize::MAX).expect("changes are read"),

@@ -2,8 +2,8 @@
 
 use super::columns::Moment;
 use super::queries::signed;
-use super::{SqliteStore, agents};
-use crate::batch::{check_shape, keys_expire_at, malformed, takes_the_worktree};
+use super::{SqliteStore, agents, items};
+use crate::batch::{check_shape, item_rows, keys_expire_at, malformed, takes_the_worktree};
 use crate::{Batch, Error, EventRow, KeyRow, Result, SessionRow, Snapshot, StreamAppend};
 use model::id::SessionId;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -32,7 +32,7 @@ impl SqliteStore {
 }
 
 /// Why a transaction ends without a commit.
-enum Stop {
+pub(super) enum Stop {
     Refused(Error),
     Failed(rusqlite::Error),
 }
@@ -49,7 +49,7 @@ impl From<Error> for Stop {
     }
 }
 
-type Step<T> = std::result::Result<T, Stop>;
+pub(super) type Step<T> = std::result::Result<T, Stop>;
 
 fn write(connection: &Connection, batch: &Batch) -> Step<()> {
     if let Some(key) = &batch.key {
@@ -61,8 +61,7 @@ fn write(connection: &Connection, batch: &Batch) -> Step<()> {
     }
     let numbers = keep_lines(connection, &batch.streams)?;
     for (stream, number) in batch.streams.iter().zip(numbers) {
-        keep_events(connection, number, &stream.events)?;
-        keep_snapshot(connection, number, &stream.snapshot)?;
+        keep_history(connection, number, stream)?;
     }
     for binding in &batch.bindings {
         if !agents::bind(connection, binding)? {
@@ -72,6 +71,41 @@ fn write(connection: &Connection, batch: &Batch) -> Step<()> {
             ))?);
         }
     }
+    keep_items(connection, batch)
+}
+
+fn keep_items(connection: &Connection, batch: &Batch) -> Step<()> {
+    let of = |session: &SessionId| -> Step<i64> {
+        match items::session_number(connection, session)? {
+            Some(number) => Ok(number),
+            None => Ok(malformed(format!("it has items of session {session}, which does not exist"))?),
+        }
+    };
+    for replaced in &batch.replace_items {
+        items::remove_all(connection, of(&replaced.session)?)?;
+    }
+    let mut known: Option<(&SessionId, i64)> = None;
+    for row in item_rows(batch) {
+        let number = match known {
+            Some((session, number)) if *session == row.session => number,
+            Some(_) | None => of(&row.session)?,
+        };
+        known = Some((&row.session, number));
+        items::keep(connection, number, row)?;
+    }
+    Ok(())
+}
+
+/// What a change of one session alone keeps; gives the session's number.
+pub(super) fn keep_stream(connection: &Connection, stream: &StreamAppend) -> Step<i64> {
+    let number = keep_line(connection, stream)?;
+    keep_history(connection, number, stream)?;
+    Ok(number)
+}
+
+fn keep_history(connection: &Connection, number: i64, stream: &StreamAppend) -> Step<()> {
+    keep_events(connection, number, &stream.events)?;
+    keep_snapshot(connection, number, &stream.snapshot)?;
     Ok(())
 }
 

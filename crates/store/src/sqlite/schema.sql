@@ -11,3 +11,10 @@ CREATE INDEX notes ON events(session)WHERE kind='note_added';
 CREATE TABLE definitions(hash TEXT NOT NULL UNIQUE,body TEXT NOT NULL)STRICT;
 CREATE TABLE keys(key TEXT NOT NULL UNIQUE,fingerprint TEXT NOT NULL,answer TEXT NOT NULL,at INTEGER NOT NULL)STRICT;
 CREATE TABLE agents(agent TEXT NOT NULL,agent_session TEXT NOT NULL,host TEXT NOT NULL,pid INTEGER NOT NULL,process_start INTEGER NOT NULL,boot_id TEXT NOT NULL,worktree TEXT NOT NULL,branch TEXT,started_at INTEGER NOT NULL,last_seen INTEGER NOT NULL,session TEXT,PRIMARY KEY(agent,agent_session))STRICT,WITHOUT ROWID;
+CREATE TABLE activity(session INTEGER NOT NULL,kind TEXT NOT NULL,what TEXT NOT NULL,detail TEXT,at INTEGER NOT NULL,count INTEGER NOT NULL,PRIMARY KEY(session,kind,what))STRICT,WITHOUT ROWID;
+-- Items are what the events say, row by row. `state` is 0 ready, 1 waiting, 2 done, so that one index finds the first ready one.
+CREATE TABLE items(session INTEGER NOT NULL,id TEXT NOT NULL COLLATE NOCASE,run TEXT NOT NULL,phase TEXT NOT NULL,parent TEXT COLLATE NOCASE,place INTEGER NOT NULL,state INTEGER NOT NULL,status TEXT NOT NULL,holder TEXT,until INTEGER,needs TEXT NOT NULL,body TEXT NOT NULL,PRIMARY KEY(session,id))STRICT,WITHOUT ROWID;
+CREATE INDEX items_by_place ON items(session,run,phase,state,place);
+CREATE INDEX items_by_parent ON items(session,parent)WHERE parent IS NOT NULL;
+CREATE INDEX items_by_holder ON items(session,holder)WHERE holder IS NOT NULL;
+CREATE TABLE needs(session INTEGER NOT NULL,needed TEXT NOT NULL COLLATE NOCASE,item TEXT NOT NULL COLLATE NOCASE,PRIMARY KEY(session,needed,item))STRICT,WITHOUT ROWID;

@@ -3,12 +3,13 @@
 use super::columns::Moment;
 use super::mount::Place;
 use super::outcome::{Trace, trace};
-use super::{Access, SqliteStore, create, list, open, queries};
-use crate::contract::rows::{batch, begin, everything, go_on, id, key, line, moment, paused, with};
+use super::{Access, SqliteStore, create, items, list, open, queries};
+use crate::contract::rows::{batch, begin, everything, go_on, id, item_id, key, line, moment, paused, with};
 use crate::contract::run_all;
 use crate::migrate::{MIGRATIONS, marks, newest};
-use crate::{Batch, Error, Filter, SessionRow, Store};
+use crate::{Batch, Error, Filter, ItemFilter, SessionRow, Store};
 use jiff::Timestamp;
+use model::item::ItemState;
 use rusqlite::config::DbConfig;
 use rusqlite::{ffi, params};
 use std::path::Path;
@@ -104,6 +105,30 @@ fn lists_go_by_an_index_and_sort_nothing() {
     let searching = Filter { search: Some("word".to_owned()), ..all };
     let plan = plan(&store, &list::statement(&searching).0);
     assert!(plan.contains("INDEX notes"), "{plan}");
+}
+
+#[test]
+fn items_go_by_an_index_and_ready_ones_are_not_sorted() {
+    let (_folder, store) = new_store();
+    let state = |state| ItemFilter {
+        run: Some("ship#1".to_owned()),
+        phase: Some("build".to_owned()),
+        state: Some(state),
+        ..ItemFilter::default()
+    };
+    let parts = ItemFilter { parent: Some(item_id("a")), ..ItemFilter::default() };
+    for (sql, index, sorts) in [
+        (items::one_statement(), "PRIMARY KEY", false),
+        (items::ready_statement(), "items_by_place", false),
+        (items::list_statement(&id("first"), &state(ItemState::Waiting)).0, "items_by_place", false),
+        (items::list_statement(&id("first"), &parts).0, "items_by_parent", true),
+        (items::held_statement(), "items_by_holder", true),
+        (items::dependents_statement(), "PRIMARY KEY", true),
+    ] {
+        let plan = plan(&store, &sql);
+        assert!(plan.contains(index) && !plan.contains("SCAN"), "{sql}: {plan}");
+        assert!(sorts || !plan.contains("B-TREE"), "{sql}: {plan}");
+    }
 }
 
 #[test]

@@ -123,6 +123,10 @@ const SUSPICIONS: &[(&str, &str)] = &[
         "there is a snapshot, but no line of it",
         "SELECT 'number '||session FROM snapshots WHERE session NOT IN(SELECT number FROM sessions)",
     ),
+    (
+        "there are items, but no line of it",
+        "SELECT DISTINCT 'number '||session FROM items WHERE session NOT IN(SELECT number FROM sessions)",
+    ),
 ];
 
 fn fill(connection: &Connection, draft: &Path) -> Result<()> {

@@ -1,12 +1,12 @@
 //! A store that opens its database for every operation, to write or to read. Keeps it open only for a turn.
 
 use jiff::Timestamp;
-use model::id::SessionId;
+use model::id::{ItemId, SessionId};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::{
-    Access, AgentRow, Batch, Change, EventRow, Filter, Info, KeyRow, Listed, Loaded, Result, SqliteStore,
-    Store,
+    Access, ActivityRow, AgentRow, Batch, Change, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow,
+    Listed, Loaded, ReadyQuery, Result, Rewrite, SqliteStore, Store,
 };
 
 pub(crate) struct Reopening {
@@ -101,6 +101,47 @@ impl Store for Reopening {
 
     fn forget_agents(&mut self, gone: &[(String, String)], patience: Duration) -> Result<()> {
         self.writer()?.forget_agents(gone, patience)
+    }
+
+    fn item(&self, session: &SessionId, id: &ItemId) -> Result<Option<ItemRow>> {
+        self.reader()?.item(session, id)
+    }
+
+    fn items(&self, session: &SessionId, filter: &ItemFilter) -> Result<Vec<ItemRow>> {
+        self.reader()?.items(session, filter)
+    }
+
+    fn ready_items(&self, session: &SessionId, query: &ReadyQuery<'_>) -> Result<Vec<ItemRow>> {
+        self.reader()?.ready_items(session, query)
+    }
+
+    fn held_items(&self, session: &SessionId, holder: &str) -> Result<Vec<ItemRow>> {
+        self.reader()?.held_items(session, holder)
+    }
+
+    fn dependents(&self, session: &SessionId, id: &ItemId) -> Result<Vec<ItemRow>> {
+        self.reader()?.dependents(session, id)
+    }
+
+    fn record_activity(
+        &mut self,
+        session: &SessionId,
+        rows: &[ActivityRow],
+        patience: Duration,
+    ) -> Result<()> {
+        self.writer()?.record_activity(session, rows, patience)
+    }
+
+    fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>> {
+        self.reader()?.activity(session, limit)
+    }
+
+    fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {
+        self.writer()?.rewrite(rewrite, answers)
+    }
+
+    fn erase(&mut self, patience: Duration) -> Result<bool> {
+        self.writer()?.erase(patience)
     }
 
     fn info(&self) -> Result<Info> {

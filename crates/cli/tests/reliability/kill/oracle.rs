@@ -108,7 +108,7 @@ fn read_event(found: &mut Found, session: &str, run: u64, event: &Value) {
         Some("phase_completed") => {
             let phase = (session.to_owned(), run, text(&event["phase"]));
             *found.phases.entry(phase).or_default() += 1;
-            &event["attempt"]["evidence"]["token"]
+            &event["attempt"]["evidence"]["mark"]
         }
         _ => return,
     };

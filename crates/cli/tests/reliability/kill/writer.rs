@@ -83,7 +83,7 @@ impl<'a> Writer<'a> {
         let (phase, token) = (PHASES[self.phase], self.mark("token"));
         self.until_acknowledged(
             self.folder,
-            &["advance", "--phase", phase, "--evidence", &format!("token={token}")],
+            &["advance", "--phase", phase, "--evidence", &format!("mark={token}")],
         );
         self.promises.marks.insert(token, Promise::Once);
         self.promises.phases.insert((session.clone(), self.run, phase.to_owned()), Promise::Once);
@@ -125,7 +125,7 @@ impl<'a> Writer<'a> {
     /// Others advance it too: what they completed first is answered with `already`, and this evidence is not kept.
     fn advance_shared(&mut self) {
         let (token, key) = (self.mark("token"), self.mark("key"));
-        let evidence = format!("token={token}");
+        let evidence = format!("mark={token}");
         let folder = self.shared_folder;
         let command = ["advance", "--session", "shared", "--evidence", &evidence, "--key", &key];
         let promise = loop {

@@ -1,0 +1,39 @@
+//! `leftoff exec`
+
+use crate::commands::{Outcome, Run};
+use crate::globals::Globals;
+use engine::Context;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Run a command in the session's context
+///
+/// The command finds LEFTOFF_SESSION, LEFTOFF_WORKSPACE (a folder for its files), LEFTOFF_PHASE, LEFTOFF_TASK, LEFTOFF_GOAL and LEFTOFF_DOCUMENTS (existing files that finished phases produced, with ':' between them). It ends with the command's exit code: 128 + signal when a signal ended it, 127 when it was not found, 126 when it could not be started. Without a session it gets a temporary workspace, whose path is said and which is kept only if something was written to it.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  leftoff exec -- cargo test\n  leftoff exec -- sh -c 'echo \"$LEFTOFF_PHASE\" > \"$LEFTOFF_WORKSPACE/where.txt\"'"
+)]
+pub struct Exec {
+    /// The command and its arguments
+    #[arg(required = true, last = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+impl Run for Exec {
+    fn run(self, globals: &Globals) -> Outcome {
+        let context = Context::find(&globals.options)?;
+        let out = globals.out();
+        if context.session.is_none() {
+            out.say(&format!("no session is going on; workspace {}", context.workspace.display()));
+        }
+        let ran = context.run(&globals.options, &self.command);
+        if let Some(why) = &ran.not_started {
+            let program = self.command.first().map(|word| word.to_string_lossy().into_owned());
+            out.error(&format!("{} cannot be started: {why}", program.unwrap_or_default()), None);
+        }
+        if let Some(folder) = &ran.kept {
+            out.say(&format!("kept, something is in it: {}", folder.display()));
+        }
+        Ok(ExitCode::from(ran.code))
+    }
+}

@@ -1,0 +1,272 @@
+//! `leftoff item`
+
+use crate::arguments::{given, pair, seconds};
+use crate::commands::{Outcome, Run, answered};
+use crate::failure::Failure;
+use crate::globals::Globals;
+use crate::ui;
+use engine::words::{moment, one_line};
+use engine::{Answer, ItemAdd, ItemListRequest, ItemSetting};
+use model::command::items::Count;
+use model::item::ItemStatus;
+use model::nearest::nearest;
+use std::process::ExitCode;
+
+const LONGEST_LEASE_SECONDS: u64 = 30 * 24 * 60 * 60;
+const LONGEST_TITLE: usize = 200;
+
+/// Units of work inside a phase: tasks, sections, paragraphs
+///
+/// An item can wait for others, be cut into parts, and be claimed, so that of many agents one works on it. A claim runs out by itself; what its holder does meanwhile in this session keeps it alive. An item with parts is done when they are.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  leftoff item add \"Rotate refresh tokens\" --id impl-1\n  leftoff item add \"Cookie flags\" --needs impl-1\n  leftoff item claim --for 30m\n  leftoff item done impl-1\n  leftoff item list --all"
+)]
+pub struct ItemCommand {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(clap::Subcommand)]
+enum Action {
+    Add(Add),
+    /// Begin to work on an item, and hold it
+    Start {
+        id: String,
+    },
+    /// An item is done
+    Done {
+        id: String,
+    },
+    /// An item cannot go on, and why
+    Block {
+        id: String,
+        #[arg(long)]
+        reason: String,
+    },
+    /// What blocked an item is out of the way
+    Unblock {
+        id: String,
+    },
+    List(List),
+    /// Hold an item, so that nobody else works on it; exit code 4 if somebody does, 3 if nothing is ready
+    Claim {
+        /// Item [default: the first one that is ready]
+        id: Option<String>,
+        /// How long, such as 10m or 2h [default: 30m]
+        #[arg(long = "for", value_name = "DURATION", value_parser = lease)]
+        seconds: Option<u64>,
+    },
+    /// Let an item go; only its holder or a person can
+    Release {
+        id: String,
+    },
+    /// Cut a pending item into parts: ID.1, ID.2 and so on
+    Split {
+        id: String,
+        /// Title of a part; may be given several times
+        #[arg(long = "into", value_name = "TITLE", required = true, num_args = 1..)]
+        titles: Vec<String>,
+    },
+    Set(Set),
+}
+
+/// Add an item to a phase
+#[derive(clap::Args)]
+struct Add {
+    /// What is to be done
+    title: String,
+    /// Its id, such as impl-1 [default: the kind and a number]
+    #[arg(long)]
+    id: Option<String>,
+    /// Kind [default: what the workflow says of the phase, else task]
+    #[arg(long)]
+    kind: Option<String>,
+    /// Phase [default: the current one, or the next whose items are of this kind]
+    #[arg(long)]
+    phase: Option<String>,
+    /// The item that it is part of
+    #[arg(long, value_name = "ID")]
+    parent: Option<String>,
+    /// An item that must be done before it; may be given several times
+    #[arg(long, value_name = "ID", num_args = 1..)]
+    needs: Vec<String>,
+    /// A free field; may be given several times
+    #[arg(long, value_name = "K=V", value_parser = pair)]
+    field: Vec<(String, String)>,
+}
+
+/// Items of the current phase that are not done
+#[derive(clap::Args)]
+struct List {
+    /// Of another phase
+    #[arg(long)]
+    phase: Option<String>,
+    /// Only those: pending, active, completed or blocked
+    #[arg(long)]
+    status: Option<String>,
+    /// Of all phases of this run, done or not
+    #[arg(long)]
+    all: bool,
+    /// How many at most
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: usize,
+}
+
+/// Set fields, counters, title, order or dependencies of an item
+#[derive(clap::Args)]
+struct Set {
+    id: String,
+    /// A free field
+    #[arg(value_name = "K=V", value_parser = pair)]
+    field: Vec<(String, String)>,
+    /// A counter: words=120 sets it, words=+20 or words=-20 counts on
+    #[arg(long, value_name = "NAME=N", value_parser = pair, allow_hyphen_values = true)]
+    count: Vec<(String, String)>,
+    #[arg(long)]
+    title: Option<String>,
+    /// Its place among its siblings, which count in tens: 10, 20, 30
+    #[arg(long, value_name = "N")]
+    order: Option<u64>,
+    /// An item that must be done before it; may be given several times
+    #[arg(long, value_name = "ID", num_args = 1..)]
+    needs: Vec<String>,
+    /// An item that it need not wait for any more
+    #[arg(long, value_name = "ID", num_args = 1..)]
+    no_longer_needs: Vec<String>,
+}
+
+impl Run for ItemCommand {
+    fn run(self, globals: &Globals) -> Outcome {
+        match self.action {
+            Action::List(list) => list.run(globals),
+            Action::Add(add) => add.run(globals),
+            Action::Set(set) => set.run(globals),
+            Action::Start { id } => {
+                let answer = globals.command()?.item_start(&id)?;
+                told("begun", &answer, globals)
+            }
+            Action::Done { id } => told("done", &globals.command()?.item_done(&id)?, globals),
+            Action::Block { id, reason } => {
+                told("blocked", &globals.command()?.item_block(&id, &reason)?, globals)
+            }
+            Action::Unblock { id } => {
+                told("no longer blocked", &globals.command()?.item_unblock(&id)?, globals)
+            }
+            Action::Claim { id, seconds } => {
+                let answer = globals.command()?.item_claim(id.as_deref(), seconds)?;
+                told("claimed", &answer, globals)
+            }
+            Action::Release { id } => told("let go", &globals.command()?.item_release(&id)?, globals),
+            Action::Split { id, titles } => {
+                let answer = globals.command()?.item_split(&id, &titles)?;
+                let parts = answer.view.item.as_ref().map_or(0, |item| item.item.parts);
+                told(&format!("split into {parts} parts"), &answer, globals)
+            }
+        }
+    }
+}
+
+impl Add {
+    fn run(self, globals: &Globals) -> Outcome {
+        let request = ItemAdd {
+            title: self.title,
+            id: self.id,
+            kind: self.kind,
+            phase: self.phase,
+            parent: self.parent,
+            needs: self.needs,
+            fields: given("field", self.field)?,
+        };
+        let answer = globals.command()?.item_add(&request)?;
+        let phase = answer.view.item.as_ref().map(|item| format!("added to {}", item.item.phase));
+        told(&phase.unwrap_or_default(), &answer, globals)
+    }
+}
+
+impl Set {
+    fn run(self, globals: &Globals) -> Outcome {
+        let setting = ItemSetting {
+            title: self.title,
+            order: self.order,
+            fields: given("field", self.field)?,
+            counters: self.count.iter().map(count).collect::<Result<_, _>>()?,
+            needs: self.needs,
+            no_longer: self.no_longer_needs,
+        };
+        if setting == ItemSetting::default() {
+            return Err(Failure::wrong_usage(
+                "nothing is set",
+                "name what to set: leftoff item set ID K=V, --count, --title, --order, --needs",
+            ));
+        }
+        told("set", &globals.command()?.item_set(&self.id, &setting)?, globals)
+    }
+}
+
+impl List {
+    fn run(self, globals: &Globals) -> Outcome {
+        let status = self.status.as_deref().map(known).transpose()?;
+        let request = ItemListRequest { phase: self.phase, status, all: self.all, limit: self.limit };
+        let listing = globals.query()?.item_list(&request)?;
+        let out = globals.out();
+        if globals.json {
+            out.json(&listing);
+            return Ok(ExitCode::SUCCESS);
+        }
+        if listing.phases.is_empty() {
+            out.say(
+                "no items here; see all of them: leftoff item list --all, or add one: leftoff item add TITLE",
+            );
+        } else {
+            out.text(&ui::items::tree(&listing, &out));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// `impl-2 claimed until 15:40 UTC: Rotate refresh tokens`, and what is next.
+fn told(done: &str, answer: &Answer, globals: &Globals) -> Outcome {
+    let words = answer.view.item.as_ref().map(|item| {
+        let until = item.item.lease.as_ref().filter(|_| item.mine);
+        let until = until.map(|lease| format!(" until {}", moment(lease.until, answer.view.updated_at)));
+        let title = one_line(&item.item.title, LONGEST_TITLE);
+        format!("{} {done}{}: {title}", item.id(), until.unwrap_or_default())
+    });
+    answered(words.as_deref().unwrap_or(done), answer, globals)
+}
+
+fn lease(text: &str) -> Result<u64, String> {
+    match seconds(text)? {
+        long if long > LONGEST_LEASE_SECONDS => Err("an item is held for at most 30d".to_owned()),
+        seconds => Ok(seconds),
+    }
+}
+
+fn count((name, value): &(String, String)) -> Result<(String, Count), Failure> {
+    let number = |text: &str| {
+        text.parse::<i64>().map_err(|_| {
+            Failure::wrong_usage(
+                format!("--count {name}={value} is no whole number"),
+                "write words=120, words=+20 or words=-20",
+            )
+        })
+    };
+    let count = match value.strip_prefix('+') {
+        Some(more) => Count::By(number(more)?),
+        None if value.starts_with('-') => Count::By(number(value)?),
+        None => Count::To(number(value)?),
+    };
+    Ok((name.clone(), count))
+}
+
+fn known(status: &str) -> Result<String, Failure> {
+    if ItemStatus::NAMES.contains(&status) {
+        return Ok(status.to_owned());
+    }
+    let hint = match nearest(status, ItemStatus::NAMES) {
+        Some(name) => format!("did you mean '{name}'?"),
+        None => format!("use one of {}", ItemStatus::NAMES.join(", ")),
+    };
+    Err(Failure::wrong_usage(format!("there is no status '{status}'"), hint))
+}

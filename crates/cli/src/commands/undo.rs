@@ -1,0 +1,66 @@
+//! `leftoff undo`
+
+use crate::commands::{Outcome, Run, answered, with_talk};
+use crate::globals::Globals;
+use crate::ui::log::words;
+use engine::{Answer, Engine, Undone};
+use model::event::{Event, Recorded};
+use std::process::ExitCode;
+
+/// Take your last command back, or go back to a version or checkpoint
+///
+/// Nothing is taken out of the history: a new event says that the session is again as it was, and undoing once more brings back what was undone. Without --to it takes back your own last command only; with --to it crosses what others did. Files, requirements and who holds which item stay as they are. The start of a session is not undone: abandon it. Undoing changes one session and pauses no other: where this one would become active beside another, it is refused.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  leftoff undo\n  leftoff undo --to 12\n  leftoff undo --to \"before the rewrite\""
+)]
+pub struct Undo {
+    /// A version of `leftoff log`, or a checkpoint's name
+    #[arg(long, value_name = "VERSION|CHECKPOINT")]
+    to: Option<String>,
+}
+
+impl Run for Undo {
+    fn run(self, globals: &Globals) -> Outcome {
+        let mut engine = globals.command()?;
+        let answer = engine.undo(self.to.as_deref())?;
+        let undone = engine.undone(&answer.view.session_id, answer.view.version)?;
+        if globals.json {
+            return Ok(as_json(&answer, undone.as_ref(), globals));
+        }
+        let out = globals.out();
+        if let Some(undone) = undone.as_ref().filter(|_| !answer.view.already) {
+            tell("undid", &undone.gone, &out);
+            tell("brought back", &undone.back, &out);
+        }
+        let to = undone.map_or(answer.view.version, |undone| undone.to_version);
+        answered(&format!("is again as it was at version {to}"), &answer, globals)
+    }
+}
+
+fn tell(word: &str, events: &[Recorded], out: &crate::ui::Out) {
+    const SHOWN: usize = 20;
+    let told: Vec<&Recorded> =
+        events.iter().filter(|recorded| !matches!(recorded.event, Event::Restored { .. })).collect();
+    for recorded in told.iter().take(SHOWN) {
+        out.say(&format!("{word} {}: {} ({})", recorded.version, words(&recorded.event), recorded.actor));
+    }
+    if told.len() > SHOWN {
+        out.say(&format!("{word} {} more", told.len() - SHOWN));
+    }
+}
+
+fn as_json(answer: &Answer, undone: Option<&Undone>, globals: &Globals) -> ExitCode {
+    let mut value = with_talk(answer);
+    let events = |events: &[Recorded]| events.iter().map(Engine::event_json).collect::<Vec<_>>();
+    if let (serde_json::Value::Object(fields), Some(undone)) = (&mut value, undone) {
+        let told = serde_json::json!({
+            "to_version": undone.to_version,
+            "undone": events(&undone.gone),
+            "brought_back": events(&undone.back),
+        });
+        fields.insert("undo".to_owned(), told);
+    }
+    globals.out().json(&value);
+    ExitCode::SUCCESS
+}

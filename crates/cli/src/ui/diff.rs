@@ -1,0 +1,98 @@
+//! What changed between two moments, a line each, in plain words.
+
+use crate::ui::{Out, Tone, set_in};
+use engine::DiffReport;
+use engine::words::one_line;
+use model::difference::{Difference, Subject};
+use model::gate::shown;
+use serde_json::Value;
+
+pub fn text(report: &DiffReport, out: &Out) -> String {
+    let heading = format!("{}, version {} to {}", report.session, report.from, report.to);
+    let mut text = format!("{}\n", out.paint(Tone::Heading, &heading));
+    if report.differences.is_empty() {
+        text.push_str("nothing changed\n");
+    }
+    for difference in &report.differences {
+        text.push_str(&set_in(2, &words(difference), out));
+    }
+    text
+}
+
+/// One difference, for a person.
+fn words(difference: &Difference) -> String {
+    let step = format!("{} → {}", told(&difference.before), told(&difference.after));
+    let is_new = difference.before.is_null();
+    let is_gone = difference.after.is_null();
+    match &difference.subject {
+        Subject::Title => format!("title: {step}"),
+        Subject::Goal => format!("goal: {step}"),
+        Subject::Target => format!("target: {step}"),
+        Subject::Worktree => format!("worktree: {step}"),
+        Subject::Lifecycle => format!("session: {step}"),
+        Subject::CurrentPhase => format!("current phase: {step}"),
+        Subject::Run { workflow, ordinal } if is_new => format!("run {ordinal} of {workflow} began"),
+        Subject::Run { workflow, ordinal } => format!("run {ordinal} of {workflow}: {step}"),
+        Subject::PhaseStatus { workflow, ordinal, phase } => {
+            format!("phase {phase}{}: {step}", of_run(workflow.as_str(), *ordinal))
+        }
+        Subject::Attempts { workflow, ordinal, phase } => {
+            format!("attempts at {phase}{}: {step}", of_run(workflow.as_str(), *ordinal))
+        }
+        Subject::PhaseField { phase, field, .. } => format!("field {field} of {phase}: {step}"),
+        Subject::Field { field } => format!("field {field}: {step}"),
+        Subject::Approval { phase, check } if is_gone => {
+            format!("approval of {check} ({phase}) no longer holds")
+        }
+        Subject::Approval { phase, check } => {
+            format!("{check} ({phase}) approved: {}", told(&difference.after))
+        }
+        Subject::Artifact { path } => artifact(path, difference),
+        Subject::Note { id } => note(*id, difference),
+        Subject::Revision { .. } if is_gone => format!("revision taken back: {}", told(&difference.before)),
+        Subject::Revision { .. } => format!("revision: {}", told(&difference.after)),
+        Subject::Checkpoint { name } if is_gone => format!("checkpoint taken back: {name}"),
+        Subject::Checkpoint { name } => format!("checkpoint made: {name}"),
+    }
+}
+
+fn of_run(workflow: &str, ordinal: u32) -> String {
+    if ordinal == 1 { String::new() } else { format!(" (run {ordinal} of {workflow})") }
+}
+
+fn artifact(path: &str, difference: &Difference) -> String {
+    let version = |value: &Value| value.get("version").map(shown).unwrap_or_default();
+    match (&difference.before, &difference.after) {
+        (Value::Null, after) => format!("file {path} recorded (version {})", version(after)),
+        (_, Value::Null) => format!("file {path} no longer recorded"),
+        (before, after) => format!("file {path}: version {} → {}", version(before), version(after)),
+    }
+}
+
+fn note(id: u32, difference: &Difference) -> String {
+    let of = |value: &Value, name: &str| value.get(name).map(shown).unwrap_or_default();
+    let (before, after) = (&difference.before, &difference.after);
+    if before.is_null() {
+        return format!("{} {id} added: {}", of(after, "kind"), of(after, "text"));
+    }
+    if after.is_null() {
+        return format!("{} {id} taken back: {}", of(before, "kind"), of(before, "text"));
+    }
+    if of(before, "text") == of(after, "text") {
+        let word = if of(after, "resolved") == "true" { "resolved" } else { "open again" };
+        return format!("{} {id} {word}: {}", of(after, "kind"), of(after, "text"));
+    }
+    format!("note {id}: {} → {}", of(before, "text"), of(after, "text"))
+}
+
+fn told(value: &Value) -> String {
+    match value {
+        Value::Null => "nothing".to_owned(),
+        Value::Object(fields) => {
+            let values: Vec<String> = fields.values().map(|value| one_line(&shown(value), 120)).collect();
+            values.join(", ")
+        }
+        Value::String(text) => one_line(&text.replace('_', " "), 200),
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) => one_line(&shown(value), 200),
+    }
+}

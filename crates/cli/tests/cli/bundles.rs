@@ -1,0 +1,186 @@
+//! A session that goes to another machine and comes back.
+
+use crate::git;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use testkit::Sandbox;
+
+fn with_work() -> Sandbox {
+    let sandbox = git();
+    sandbox.write(
+        ".leftoff/workflows/ship.toml",
+        "name = \"ship\"\nversion = \"1\"\ntitle = \"Ship\"\n[[phase]]\nid = \"plan\"\ntitle = \"Plan\"\nproduces = [\"PLAN.md\"]\n[[phase.check]]\nid = \"plan\"\nkind = \"artifact\"\npath = \"PLAN.md\"\n[[phase]]\nid = \"build\"\ntitle = \"Build\"\n[[phase]]\nid = \"look\"\ntitle = \"Look\"\n",
+    );
+    sandbox.run(["start", "ship", "--id", "k3v9x2mp", "--goal", "travel"]).ok();
+    sandbox.write(".leftoff/sessions/k3v9x2mp/PLAN.md", "the plan\n");
+    sandbox.run(["advance", "--phase", "plan"]).ok();
+    sandbox.run(["note", "Cookies, not headers", "--kind", "decision"]).ok();
+    sandbox
+}
+
+fn bundle(sandbox: &Sandbox, name: &str) -> String {
+    let path = sandbox.folder().join(name).display().to_string();
+    sandbox.run(["bundle", "create", &path, "--json"]).ok();
+    path
+}
+
+/// The bundle with one line changed and the hash at its end made right again.
+fn forged(path: &str, change: impl Fn(&mut Value)) -> String {
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    lines.pop();
+    lines.iter_mut().for_each(change);
+    let body: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let hash: String = Sha256::digest(body.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let forged = format!("{path}.{}", &hash[..8]);
+    std::fs::write(&forged, format!("{body}{}\n", json!({ "end": { "sha256": hash } }))).unwrap();
+    forged
+}
+
+#[test]
+fn a_session_arrives_whole_paused_and_with_its_files() {
+    let here = with_work();
+    let path = bundle(&here, "a.leftoff");
+    here.run(["bundle", "create", &path]).code(4);
+    let there = git();
+    let taken = there.run(["bundle", "take", &path, "--json"]).ok().json();
+    assert_eq!((&taken["session_id"], &taken["status"]), (&json!("k3v9x2mp"), &json!("paused")));
+    assert_eq!(taken["worktree"], there.project().display().to_string());
+    assert_eq!(taken["completed_phases"], json!([1]));
+    assert_eq!(there.read(".leftoff/sessions/k3v9x2mp/PLAN.md"), "the plan\n");
+    assert_eq!(there.run(["bundle", "take", &path, "--json"]).ok().json()["already"], true);
+    there.run(["resume"]).ok();
+    there.run(["advance", "--phase", "build"]).ok();
+    there.run(["doctor"]).ok();
+    // Work went on there; the old bundle has nothing new.
+    assert_eq!(there.run(["bundle", "take", &path, "--json"]).ok().json()["already"], true);
+}
+
+#[test]
+fn what_is_new_is_added_and_what_diverged_is_refused() {
+    let here = with_work();
+    let there = git();
+    there.run(["bundle", "take", &bundle(&here, "a.leftoff")]).ok();
+    here.run(["note", "one more"]).ok();
+    here.run(["undo"]).ok();
+    let second = bundle(&here, "b.leftoff");
+    let taken = there.run(["bundle", "take", &second, "--json"]).ok().json();
+    assert_eq!((&taken["already"], &taken["status"]), (&json!(false), &json!("paused")));
+    // The undoing names a version: it is the one that it has there.
+    let texts = |sandbox: &Sandbox| sandbox.run(["show", "--json"]).ok().json()["notes"].clone();
+    assert_eq!(texts(&there), texts(&here));
+    // Taken in here again, nothing is new: that it was taken in is each place's own matter.
+    let back = bundle(&there, "c.leftoff");
+    assert_eq!(here.run(["bundle", "take", &back, "--json"]).ok().json()["already"], true);
+
+    there.run(["resume"]).ok();
+    here.run(["note", "from here"]).ok();
+    let before = there.run(["log", "--json"]).ok().json();
+    let refused = there.run(["bundle", "take", &bundle(&here, "d.leftoff"), "--json"]).code(4);
+    assert_eq!(refused.error()["kind"], "diverged");
+    assert_eq!(there.run(["log", "--json"]).ok().json(), before);
+}
+
+#[test]
+fn a_finished_session_stays_finished() {
+    let here = with_work();
+    here.run(["close", "--force"]).ok();
+    let there = git();
+    let taken = there.run(["bundle", "take", &bundle(&here, "a.leftoff"), "--json"]).ok().json();
+    assert_eq!(taken["status"], "completed");
+}
+
+#[test]
+fn files_of_others_are_never_overwritten() {
+    let here = with_work();
+    let path = bundle(&here, "a.leftoff");
+    let there = git();
+    there.write(".leftoff/sessions/k3v9x2mp/PLAN.md", "mine\n");
+    let taken = there.run(["bundle", "take", &path]).ok();
+    assert_eq!(there.read(".leftoff/sessions/k3v9x2mp/PLAN.md"), "mine\n");
+    assert_eq!(there.read(".leftoff/sessions/k3v9x2mp/PLAN.md.from-bundle"), "the plan\n");
+    assert!(taken.stderr.contains("PLAN.md.from-bundle: another one is there"), "{}", taken.stderr);
+    // A hidden file can give orders to a program: it is put beside its name.
+    let elsewhere = git();
+    let hidden = forged(&path, |line| {
+        if line.get("file").is_some() {
+            line["file"]["path"] = json!(".agent/settings.json");
+        }
+    });
+    elsewhere.run(["bundle", "take", &hidden]).ok();
+    assert!(!elsewhere.path(".agent/settings.json").exists());
+    assert!(elsewhere.path(".agent/settings.json.from-bundle").exists());
+}
+
+#[test]
+fn a_bundle_that_cannot_be_trusted_changes_nothing() {
+    let here = with_work();
+    let path = bundle(&here, "a.leftoff");
+    let there = git();
+    // Changes the lines that have this key, in what stands under it.
+    let on = |key: &'static str, change: fn(&mut Value)| {
+        forged(&path, move |line| {
+            if line.get(key).is_some() {
+                change(&mut line[key]);
+            }
+        })
+    };
+    let header = |name: &'static str, value: Value| {
+        forged(&path, move |line| {
+            if line.get("leftoff_bundle").is_some() {
+                line[name] = value.clone();
+            }
+        })
+    };
+    let text = std::fs::read_to_string(&path).unwrap();
+    let written = |name: &str, text: &str| {
+        let path = format!("{path}.{name}");
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let bad = [
+        (written("cut", &text[..text.len() / 2]), "cut off"),
+        (written("altered", &text.replace("travel", "trovel")), "was changed on its way"),
+        (written("other", "{\"hello\": 1}\n"), "no bundle"),
+        (written("binary", "\u{1}\u{2}\n"), "no bundle"),
+        (written("empty", ""), "empty"),
+        (written("longer", &format!("{text}{{}}\n")), "follows its end"),
+        (on("file", |file| file["path"] = json!("../outside")), "not a plain path"),
+        (on("file", |file| file["path"] = json!("/etc/outside")), "not a plain path"),
+        (on("file", |file| file["path"] = json!("a\nb")), "control character"),
+        (on("file", |file| file["path"] = json!(".git/hooks/pre-commit")), "git's own folder"),
+        (on("file", |file| file["base64"] = json!("AAAA")), "hash"),
+        (on("definition", |definition| definition["hash"] = json!("00")), "definition"),
+        (on("event", |event| event["version"] = json!(9)), "event 1 is missing"),
+        (on("event", |event| event["kind"] = json!("note_added")), "not of the kind"),
+        (on("event", |event| event["body"] = json!("{\"type\":\"teleported\"}")), "does not know"),
+        (header("leftoff_bundle", json!(2)), "version 2"),
+        (header("session", json!("another")), "not those of a session"),
+    ];
+    for (file, why) in &bad {
+        let refused = there.run(["bundle", "take", file, "--json"]).code(4);
+        let message = refused.error()["message"].as_str().unwrap().to_owned();
+        assert!(message.contains(why), "{why:?} is not in {message}");
+    }
+    assert_eq!(there.run(["list", "--all", "--json"]).ok().json()["sessions"], json!([]));
+    assert!(!there.path(".leftoff/sessions").exists());
+    assert!(!there.folder().join("outside").exists());
+    there.run(["bundle", "take", "/nowhere/at/all"]).code(1);
+}
+
+#[test]
+fn a_take_that_cannot_be_kept_leaves_no_file() {
+    let here = with_work();
+    let path = bundle(&here, "a.leftoff");
+    let there = git();
+    let mut command = there.command(["bundle", "take", &path]);
+    let status = command.env("LEFTOFF_TEST_CRASH", "before-append").output().unwrap().status;
+    assert!(!status.success());
+    assert_eq!(there.run(["list", "--all", "--json"]).ok().json()["sessions"], json!([]));
+    assert!(!there.path(".leftoff/sessions/k3v9x2mp/PLAN.md").exists());
+    assert_eq!(there.run(["bundle", "take", &path, "--json"]).ok().json()["already"], false);
+    assert_eq!(there.read(".leftoff/sessions/k3v9x2mp/PLAN.md"), "the plan\n");
+    // Nothing of the first try is left.
+    let names = std::fs::read_dir(there.path(".leftoff/sessions/k3v9x2mp")).unwrap();
+    assert_eq!(names.count(), 1);
+}

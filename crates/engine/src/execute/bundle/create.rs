@@ -1,0 +1,131 @@
+//! Makes a bundle: reads everything, changes nothing but the file that it writes.
+
+use super::format::{self, Bundle, Definition, Header, LARGEST_FILE, PackedFile, VERSION};
+use crate::engine::{Engine, Want};
+use crate::error::{Error, Result};
+use crate::files::{Seen, look};
+use model::event::Event;
+use model::id::SessionId;
+use model::session::Session;
+use std::collections::BTreeSet;
+use std::fs::OpenOptions;
+use std::io::{BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// What was put into a bundle.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct BundleMade {
+    pub path: PathBuf,
+    pub session_id: String,
+    pub events: usize,
+    pub files: usize,
+    pub bytes: u64,
+    /// What a person should know: files that are missing, too large, or other than they were recorded.
+    pub said: Vec<String>,
+}
+
+impl Engine {
+    /// Puts the session that is meant into a new file.
+    pub fn bundle_create(&self, to: &Path) -> Result<BundleMade> {
+        let id = self.select(Want::Latest)?;
+        let mut said = Vec::new();
+        let bundle = self.packed(&id, &mut said)?;
+        let io = |source| Error::io(format!("writing {}", to.display()), source);
+        // A bundle holds all that a session knows: for its owner alone, and never over another file.
+        let file = match OpenOptions::new().write(true).create_new(true).mode(0o600).open(to) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                return Err(Error::AlreadyThere { path: to.to_owned() });
+            }
+            Err(source) => return Err(io(source)),
+        };
+        let written = write_all(&bundle, file);
+        if written.is_err() {
+            let _ = std::fs::remove_file(to);
+        }
+        Ok(BundleMade {
+            path: to.to_owned(),
+            session_id: id.to_string(),
+            events: bundle.events.len(),
+            files: bundle.files.len(),
+            bytes: written.map_err(io)?,
+            said,
+        })
+    }
+
+    fn packed(&self, id: &SessionId, said: &mut Vec<String>) -> Result<Bundle> {
+        let session = self.replay(id)?;
+        let events = self.store.events(id, 0, None)?;
+        Ok(Bundle {
+            header: Header {
+                leftoff_bundle: VERSION,
+                session: id.clone(),
+                title: session.title.clone(),
+                made_at: self.clock.now(),
+                made_by: self.actor(self.asking_agent()?.as_ref()).to_string(),
+            },
+            definitions: self.definitions_used(id)?,
+            files: self.pack_files(&session, said)?,
+            events,
+        })
+    }
+
+    /// Of every run that there ever was, also of one that was taken back.
+    fn definitions_used(&self, id: &SessionId) -> Result<Vec<Definition>> {
+        let hashes: BTreeSet<String> = self
+            .history(id)?
+            .into_iter()
+            .filter_map(|recorded| match recorded.event {
+                Event::RunStarted { workflow, .. } => Some(workflow.hash),
+                _ => None,
+            })
+            .collect();
+        let mut definitions = Vec::new();
+        for hash in hashes {
+            if let Some(body) = self.store.definition(&hash)?
+                && let Ok(workflow) = serde_json::from_str(&body)
+            {
+                definitions.push(Definition { hash, workflow });
+            }
+        }
+        Ok(definitions)
+    }
+
+    fn pack_files(&self, session: &Session, said: &mut Vec<String>) -> Result<Vec<PackedFile>> {
+        let mut files = Vec::new();
+        let most = usize::try_from(LARGEST_FILE).unwrap_or(usize::MAX);
+        for (path, artifact) in &session.artifacts {
+            let seen = look(&self.project.root, path, most)
+                .map_err(|source| Error::io(format!("reading {path}"), source))?;
+            match seen {
+                Seen::Missing => said.push(format!("{path} is missing, so it is not in the bundle")),
+                Seen::Unusable(why) => said.push(format!("{path} is not in the bundle: {why}")),
+                Seen::File(looked) if looked.size > LARGEST_FILE => {
+                    said.push(format!(
+                        "{path} is larger than {} MiB, so it is not in the bundle",
+                        LARGEST_FILE >> 20
+                    ));
+                }
+                Seen::File(looked) => {
+                    if looked.hash != artifact.newest.hash {
+                        said.push(format!(
+                            "{path} has changed since it was recorded; it is in the bundle as it is now"
+                        ));
+                    }
+                    files.push(PackedFile { path: path.clone(), content: looked.beginning });
+                }
+            }
+        }
+        Ok(files)
+    }
+}
+
+fn write_all(bundle: &Bundle, file: std::fs::File) -> std::io::Result<u64> {
+    let mut out = BufWriter::new(file);
+    format::write(bundle, &mut out)?;
+    out.flush()?;
+    let file = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+    file.sync_all()?;
+    Ok(file.metadata()?.len())
+}

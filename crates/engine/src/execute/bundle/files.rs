@@ -1,0 +1,203 @@
+//! Puts a bundle's files into a project: never over another file, never outside, never where programs look for orders.
+
+use super::format::{PackedFile, hash};
+use crate::files::{Seen, look};
+use crate::place::workspace_of;
+use model::id::SessionId;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+
+/// A file that is written under a temporary name and waits to get its own.
+pub(super) struct Waiting {
+    draft: PathBuf,
+    /// Below the project's folder.
+    target: String,
+    /// Its own name is another's: it is put beside.
+    beside: Option<&'static str>,
+}
+
+/// All of a bundle's files, none of them in its place yet. Those that were not put there are removed again.
+#[derive(Default)]
+pub(super) struct Drafts {
+    waiting: Vec<Waiting>,
+}
+
+impl Drop for Drafts {
+    fn drop(&mut self) {
+        for waiting in &self.waiting {
+            let _ = fs::remove_file(&waiting.draft);
+        }
+    }
+}
+
+/// Why a path cannot be in a bundle for this session.
+pub(super) fn refused(path: &str) -> Option<&'static str> {
+    if path.is_empty() || path.chars().any(char::is_control) {
+        return Some("it is empty or holds a control character");
+    }
+    if path.starts_with('/')
+        || path.contains('\\')
+        || path.split('/').any(|part| matches!(part, "" | "." | ".."))
+    {
+        return Some("it is not a plain path below the project's folder");
+    }
+    let is_plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+    let is_git = |part: &str| part.eq_ignore_ascii_case(".git");
+    match (is_plain, path.split('/').any(is_git)) {
+        (true, false) => None,
+        (false, _) => Some("it is not a plain path below the project's folder"),
+        (true, true) => Some("it is inside git's own folder"),
+    }
+}
+
+/// Writes every file that is not there yet beside its place.
+pub(super) fn draft(root: &Path, session: &SessionId, files: &[PackedFile]) -> io::Result<Drafts> {
+    let mut drafts = Drafts::default();
+    for file in files {
+        let beside = match look(root, &file.path, 0)? {
+            Seen::File(looked) if looked.hash == hash(&file.content) => continue,
+            Seen::Missing if may_be_put(&file.path, session) => None,
+            Seen::Missing => Some("a hidden file can give orders to a program"),
+            Seen::File(_) | Seen::Unusable(_) => Some("another one is there"),
+        };
+        drafts.waiting.push(write_draft(root, session, file, beside)?);
+    }
+    Ok(drafts)
+}
+
+impl Drafts {
+    /// Gives every file its name; says where one went that could not have its own.
+    pub(super) fn put(mut self, root: &Path) -> Vec<String> {
+        let waiting = std::mem::take(&mut self.waiting);
+        waiting.into_iter().flat_map(|file| put_one(root, &file)).collect()
+    }
+}
+
+fn put_one(root: &Path, file: &Waiting) -> Vec<String> {
+    let told = |name: &str, why: &str| vec![format!("{} is at {name}: {why}", file.target)];
+    if file.beside.is_none() {
+        match move_without_replacing(&file.draft, &root.join(&file.target)) {
+            Ok(()) => return Vec::new(),
+            Err(Errno::EXIST) => {}
+            Err(error) => return told(&file.draft.display().to_string(), &error.to_string()),
+        }
+    }
+    let why = file.beside.unwrap_or("another one is there");
+    let plain = format!("{}.from-bundle", file.target);
+    let numbered = (2_u32..1_000).map(|number| format!("{plain}.{number}"));
+    for name in std::iter::once(plain.clone()).chain(numbered) {
+        match move_without_replacing(&file.draft, &root.join(&name)) {
+            Ok(()) => return told(&name, why),
+            Err(Errno::EXIST) => {}
+            Err(error) => return told(&file.draft.display().to_string(), &error.to_string()),
+        }
+    }
+    told(&file.draft.display().to_string(), why)
+}
+
+/// Agents and editors read orders from hidden files: hooks, settings, policies. A session's own workspace is ours.
+fn may_be_put(path: &str, session: &SessionId) -> bool {
+    let workspace = format!("{}/", workspace_of(session));
+    let rest = path.strip_prefix(&workspace).unwrap_or(path);
+    rest.split('/').all(|part| !part.starts_with('.'))
+}
+
+fn write_draft(
+    root: &Path,
+    session: &SessionId,
+    file: &PackedFile,
+    beside: Option<&'static str>,
+) -> io::Result<Waiting> {
+    let target = root.join(&file.path);
+    let folder = target.parent().unwrap_or(root);
+    refuse_links(root, folder)?;
+    fs::create_dir_all(folder)?;
+    let name = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let short = format!("{}-{}", name.chars().take(40).collect::<String>(), &hash(file.path.as_bytes())[..8]);
+    // Always the same name, so that what a crash left behind is found and replaced.
+    let draft = folder.join(format!(".{short}.leftoff-{session}"));
+    match fs::remove_file(&draft) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let waiting = Waiting { draft, target: file.path.clone(), beside };
+    let mut out = OpenOptions::new().write(true).create_new(true).open(&waiting.draft)?;
+    if let Err(error) = out.write_all(&file.content).and_then(|()| out.sync_all()) {
+        let _ = fs::remove_file(&waiting.draft);
+        return Err(error);
+    }
+    Ok(waiting)
+}
+
+/// A folder on the way that is a link leads to wherever somebody wants.
+fn refuse_links(root: &Path, folder: &Path) -> io::Result<()> {
+    let below = folder.strip_prefix(root).unwrap_or(folder);
+    let mut path = root.to_owned();
+    for part in below.components() {
+        path.push(part);
+        match fs::symlink_metadata(&path) {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => {
+                let why = format!("{} is a link or no folder", path.display());
+                return Err(io::Error::new(io::ErrorKind::NotADirectory, why));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn move_without_replacing(from: &Path, to: &Path) -> rustix::io::Result<()> {
+    match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+        // A file system without that kind of rename; a hard link does not replace either.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            rustix::fs::link(from, to)?;
+            rustix::fs::unlink(from)
+        }
+        done => done,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_that_lead_out_or_into_git_are_refused() {
+        for bad in [
+            "",
+            "/etc/passwd",
+            "../x",
+            "a/../../x",
+            "a/./b",
+            "a//b",
+            "a\nb",
+            ".git/hooks/x",
+            "sub/.GIT/config",
+            "a\\b",
+            "a/",
+        ] {
+            assert!(refused(bad).is_some(), "{bad:?} was taken");
+        }
+        for good in ["PLAN.md", "docs/a b.md", ".leftoff/sessions/x/plan.md", "..a/b"] {
+            assert_eq!(refused(good), None, "{good:?}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_a_link_is_not_followed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path().join("project");
+        fs::create_dir_all(&root).expect("a folder");
+        fs::create_dir_all(folder.path().join("outside")).expect("a folder");
+        std::os::unix::fs::symlink("../outside", root.join("docs")).expect("a link");
+        let file = PackedFile { path: "docs/new.md".to_owned(), content: b"x".to_vec() };
+        let session = SessionId::parse("k3v9x2mp").expect("an id");
+        assert!(draft(&root, &session, &[file]).is_err());
+        assert_eq!(fs::read_dir(folder.path().join("outside")).expect("a folder").count(), 0);
+    }
+}

@@ -1,0 +1,212 @@
+//! The bundle's format: JSON lines. A header, definitions, events, files, and a last line with the hash of all before it.
+
+use crate::hex;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
+use model::id::SessionId;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::io::{self, BufRead, Write};
+use store::EventRow;
+
+/// A file is left out of a bundle beyond this.
+pub(super) const LARGEST_FILE: u64 = 16 * 1024 * 1024;
+/// A line holds one file in base 64, or one event.
+const LONGEST_LINE: u64 = LARGEST_FILE * 2;
+/// Raised when a program of today could no longer read what is written.
+pub(super) const VERSION: u32 = 1;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Header {
+    pub(super) leftoff_bundle: u32,
+    pub(super) session: SessionId,
+    pub(super) title: String,
+    pub(super) made_at: Timestamp,
+    pub(super) made_by: String,
+}
+
+/// One line after the header.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    Definition(Definition),
+    Event(EventLine),
+    File(FileLine),
+    End { sha256: String },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Definition {
+    pub(super) hash: String,
+    pub(super) workflow: Value,
+}
+
+/// The body is kept as the text that it is: two logs are the same when their bytes are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct EventLine {
+    version: u64,
+    at: Timestamp,
+    kind: String,
+    actor: String,
+    body: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct FileLine {
+    path: String,
+    sha256: String,
+    base64: String,
+}
+
+/// A file as it travels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PackedFile {
+    pub(super) path: String,
+    pub(super) content: Vec<u8>,
+}
+
+/// All that a bundle holds.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Bundle {
+    pub(super) header: Header,
+    pub(super) definitions: Vec<Definition>,
+    pub(super) events: Vec<EventRow>,
+    pub(super) files: Vec<PackedFile>,
+}
+
+/// Why a file is no bundle that can be taken.
+#[derive(Debug)]
+pub(super) enum Unreadable {
+    Newer(u32),
+    Wrong(String),
+    Io(io::Error),
+}
+
+pub(super) fn write(bundle: &Bundle, to: &mut impl Write) -> io::Result<()> {
+    let mut out = Hashed { to, hasher: Sha256::new() };
+    out.put(&bundle.header)?;
+    for definition in &bundle.definitions {
+        out.put(&Line::Definition(definition.clone()))?;
+    }
+    for event in &bundle.events {
+        out.put(&Line::Event(EventLine::from(event)))?;
+    }
+    for file in &bundle.files {
+        out.put(&Line::File(FileLine {
+            path: file.path.clone(),
+            sha256: hash(&file.content),
+            base64: STANDARD.encode(&file.content),
+        }))?;
+    }
+    let sha256 = hex(&out.hasher.clone().finalize());
+    out.put(&Line::End { sha256 })
+}
+
+struct Hashed<'a, W: Write> {
+    to: &'a mut W,
+    hasher: Sha256,
+}
+
+impl<W: Write> Hashed<'_, W> {
+    fn put(&mut self, line: &impl Serialize) -> io::Result<()> {
+        let mut text = serde_json::to_vec(line)?;
+        text.push(b'\n');
+        self.hasher.update(&text);
+        self.to.write_all(&text)
+    }
+}
+
+/// Reads a whole bundle, and believes nothing that can be checked.
+pub(super) fn read(from: &mut impl BufRead) -> Result<Bundle, Unreadable> {
+    let mut hasher = Sha256::new();
+    let first = line(from)?.ok_or_else(|| wrong("it is empty"))?;
+    let mut bundle =
+        Bundle { header: header(&first)?, definitions: Vec::new(), events: Vec::new(), files: Vec::new() };
+    hasher.update(&first);
+    for number in 2.. {
+        let Some(text) = line(from)? else { return Err(wrong("its end is missing")) };
+        let read: Line =
+            serde_json::from_slice(&text).map_err(|error| wrong(&format!("line {number}: {error}")))?;
+        match read {
+            Line::Definition(definition) => bundle.definitions.push(definition),
+            Line::Event(event) => bundle.events.push(event.into()),
+            Line::File(file) => bundle.files.push(unpacked(file, number)?),
+            Line::End { sha256 } => {
+                if sha256 != hex(&hasher.finalize()) {
+                    return Err(wrong("it was changed on its way: the hash at its end is another's"));
+                }
+                return match line(from)? {
+                    None => Ok(bundle),
+                    Some(_) => Err(wrong("something follows its end")),
+                };
+            }
+        }
+        hasher.update(&text);
+    }
+    Err(wrong("its end is missing"))
+}
+
+pub(super) fn hash(content: &[u8]) -> String {
+    hex(&Sha256::digest(content))
+}
+
+/// The version is looked at first: everything else may be otherwise in a newer one.
+fn header(text: &[u8]) -> Result<Header, Unreadable> {
+    let value: Value = serde_json::from_slice(text).map_err(|_| wrong("it is no bundle of leftoff's"))?;
+    let version = value.get("leftoff_bundle").and_then(Value::as_u64);
+    match version.map(u32::try_from) {
+        Some(Ok(VERSION)) => {
+            serde_json::from_value(value).map_err(|error| wrong(&format!("its header: {error}")))
+        }
+        Some(newer) => Err(Unreadable::Newer(newer.unwrap_or(u32::MAX))),
+        None => Err(wrong("it is no bundle of leftoff's")),
+    }
+}
+
+fn unpacked(file: FileLine, number: usize) -> Result<PackedFile, Unreadable> {
+    let content = STANDARD
+        .decode(&file.base64)
+        .map_err(|error| wrong(&format!("line {number}, the content of {:?}: {error}", file.path)))?;
+    if content.len() as u64 > LARGEST_FILE {
+        return Err(wrong(&format!("{:?} is larger than {LARGEST_FILE} bytes", file.path)));
+    }
+    if hash(&content) != file.sha256 {
+        return Err(wrong(&format!("the content of {:?} is not the one that its hash is of", file.path)));
+    }
+    Ok(PackedFile { path: file.path, content })
+}
+
+/// The next line, with its end; never more than a line may have.
+fn line(from: &mut impl BufRead) -> Result<Option<Vec<u8>>, Unreadable> {
+    let mut text = Vec::new();
+    io::Read::take(&mut *from, LONGEST_LINE).read_until(b'\n', &mut text).map_err(Unreadable::Io)?;
+    match text.last() {
+        None => Ok(None),
+        Some(b'\n') => Ok(Some(text)),
+        Some(_) => Err(wrong("a line of it is cut off, or too long")),
+    }
+}
+
+fn wrong(why: &str) -> Unreadable {
+    Unreadable::Wrong(why.to_owned())
+}
+
+impl From<&EventRow> for EventLine {
+    fn from(row: &EventRow) -> Self {
+        Self {
+            version: row.version,
+            at: row.at,
+            kind: row.kind.clone(),
+            actor: row.actor.clone(),
+            body: row.body.clone(),
+        }
+    }
+}
+
+impl From<EventLine> for EventRow {
+    fn from(line: EventLine) -> Self {
+        Self { version: line.version, at: line.at, actor: line.actor, kind: line.kind, body: line.body }
+    }
+}

@@ -1,0 +1,236 @@
+//! Takes a bundle in: everything is checked before anything is kept.
+
+use super::files;
+use super::format::{self, Bundle, Definition, Unreadable};
+use crate::engine::{Engine, read_event};
+use crate::error::{Error, Result};
+use crate::execute::Answer;
+use crate::execute::plan::{fold_whole, stream, to_json};
+use crate::failpoint;
+use crate::items::item_rows;
+use model::event::{Event, Recorded};
+use model::lifecycle::Lifecycle;
+use model::session::Session;
+use model::workflow::Workflow;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use store::{Batch, DefinitionRow, EventRow, ItemsReplaced};
+
+/// What taking a bundle in would add to a session that may be here already.
+struct Addition {
+    /// All that is here.
+    known: Vec<Recorded>,
+    /// All that is new, under the versions that it gets here.
+    new: Vec<Recorded>,
+}
+
+impl Engine {
+    /// Takes the session of a bundle in: new, or gone on with where this project's copy stands.
+    pub fn bundle_take(&mut self, from: &Path) -> Result<Answer> {
+        let bundle = read(from)?;
+        let incoming = check(from, &bundle)?;
+        let definitions = bundle.definitions.iter().map(|found| definition(from, found));
+        let definitions = definitions.collect::<Result<Vec<_>>>()?;
+        self.store.take_turn(self.patience)?;
+        let kept = self.take_in_turn(from, &bundle, &incoming, definitions);
+        self.store.give_turn_back();
+        kept
+    }
+
+    fn take_in_turn(
+        &mut self,
+        from: &Path,
+        bundle: &Bundle,
+        incoming: &[Recorded],
+        definitions: Vec<DefinitionRow>,
+    ) -> Result<Answer> {
+        let id = &bundle.header.session;
+        let local = self.store.events(id, 0, None)?;
+        let mut addition = self.addition(from, &local, &bundle.events, incoming)?;
+        let expected = addition.known.last().map_or(0, |recorded| recorded.version);
+        let already = addition.new.is_empty();
+        if !already {
+            self.mark_taken(&mut addition)?;
+        }
+        let whole = [addition.known, addition.new.clone()].concat();
+        let session = fold_whole(&whole)?.trimmed();
+        // From here on nothing is refused. Files wait under other names until the session is kept.
+        let drafts = files::draft(&self.project.root, id, &bundle.files)
+            .map_err(|source| Error::io(format!("writing the files of {}", from.display()), source))?;
+        if !already {
+            let streams = vec![stream(&session, expected, &addition.new)?];
+            let replace_items = vec![ItemsReplaced { session: id.clone(), rows: item_rows(id, &whole)? }];
+            failpoint::reached("before-append");
+            self.store.append(&Batch { streams, definitions, replace_items, ..Batch::default() })?;
+            failpoint::reached("after-append");
+        }
+        // A file that cannot have its name now is told, and fails nothing; taking the bundle again puts it there.
+        let said = drafts.put(&self.project.root);
+        let number = self.store.load(id)?.map_or(0, |loaded| loaded.number);
+        Ok(Answer { view: self.view_of(&session, number, already)?, said, gate_failed: false })
+    }
+
+    /// What the bundle has more. That a session was taken in is each machine's own matter: such events do not make
+    /// two logs different.
+    fn addition(
+        &self,
+        from: &Path,
+        local: &[EventRow],
+        theirs: &[EventRow],
+        incoming: &[Recorded],
+    ) -> Result<Addition> {
+        let mut here = local.iter().filter(|row| !is_own_matter(row));
+        let known: Vec<Recorded> = match incoming.first().map(|recorded| &recorded.event) {
+            Some(Event::SessionStarted { id, .. }) => {
+                local.iter().map(|row| read_event(id, row)).collect::<Result<_>>()?
+            }
+            _ => Vec::new(),
+        };
+        let mut newest = known.last().map_or(0, |recorded| recorded.version);
+        let mut place = 0;
+        let mut places: BTreeMap<u64, u64> = BTreeMap::new();
+        let mut new = Vec::new();
+        for (row, recorded) in theirs.iter().zip(incoming) {
+            if !is_own_matter(row) {
+                match here.next() {
+                    Some(mine) if is_same(mine, row, &places) => place = mine.version,
+                    Some(mine) => return Err(self.diverged(from, incoming, mine.version.saturating_sub(1))),
+                    None => {
+                        newest += 1;
+                        place = newest;
+                        let event = moved(&recorded.event, &places);
+                        new.push(Recorded { version: place, event, ..recorded.clone() });
+                    }
+                }
+            }
+            // One that is left out stands for the state before it.
+            places.insert(row.version, place);
+        }
+        Ok(Addition { known, new })
+    }
+
+    /// The session waits in this worktree until somebody goes on with it here.
+    fn mark_taken(&self, addition: &mut Addition) -> Result<()> {
+        let version = addition.new.last().map_or(0, |recorded| recorded.version) + 1;
+        addition.new.push(Recorded {
+            version,
+            at: self.clock.now(),
+            actor: self.actor(self.asking_agent()?.as_ref()),
+            event: Event::SessionTaken { worktree: self.project.worktree() },
+        });
+        Ok(())
+    }
+
+    fn diverged(&self, from: &Path, incoming: &[Recorded], version: u64) -> Error {
+        let session = match incoming.first().map(|recorded| &recorded.event) {
+            Some(Event::SessionStarted { id, .. }) => id.to_string(),
+            _ => String::new(),
+        };
+        Error::Diverged { path: from.to_owned(), session, version }
+    }
+}
+
+fn read(from: &Path) -> Result<Bundle> {
+    let io = |source| Error::io(format!("reading {}", from.display()), source);
+    let file = File::open(from).map_err(io)?;
+    format::read(&mut BufReader::with_capacity(1 << 16, file)).map_err(|error| match error {
+        Unreadable::Io(source) => io(source),
+        Unreadable::Wrong(why) => bad(from, why),
+        Unreadable::Newer(version) => Error::BadBundle {
+            path: from.to_owned(),
+            why: format!("it is of version {version}, and this program knows {}", format::VERSION),
+            hint: "nothing was changed; use the newer leftoff".to_owned(),
+        },
+    })
+}
+
+/// The events, if they are a whole session's, known to this program, and the files have paths that may be written.
+fn check(from: &Path, bundle: &Bundle) -> Result<Vec<Recorded>> {
+    let id = &bundle.header.session;
+    for file in &bundle.files {
+        if let Some(why) = files::refused(&file.path) {
+            return Err(bad(from, format!("the path {:?}: {why}", file.path)));
+        }
+    }
+    let mut events = Vec::with_capacity(bundle.events.len());
+    for (row, expected) in bundle.events.iter().zip(1..) {
+        if row.version != expected {
+            return Err(bad(from, format!("event {expected} is missing")));
+        }
+        let recorded = read_event(id, row).map_err(|error| bad(from, error.to_string()))?;
+        match &recorded.event {
+            Event::Unknown { kind } => {
+                return Err(bad(from, format!("it holds '{kind}', which this program does not know")));
+            }
+            event if event.kind() != row.kind => {
+                return Err(bad(from, format!("event {expected} is not of the kind that it says")));
+            }
+            _ => events.push(recorded),
+        }
+    }
+    check_session(from, bundle, &events)?;
+    Ok(events)
+}
+
+fn check_session(from: &Path, bundle: &Bundle, events: &[Recorded]) -> Result<()> {
+    let session = Session::fold(events)
+        .filter(|session| session.id == bundle.header.session && session.run().is_some())
+        .ok_or_else(|| bad(from, "its events are not those of a session".to_owned()))?;
+    for run in &session.runs {
+        if !bundle.definitions.iter().any(|found| found.hash == run.workflow.hash) {
+            return Err(bad(from, format!("the definition of workflow '{}' is missing", run.workflow.name)));
+        }
+    }
+    if session.layout != "native" && matches!(session.lifecycle, Lifecycle::Active) {
+        // Its files are its state, and they belong to the worktree that it came from.
+        return Err(bad(
+            from,
+            format!("a session of layout '{}' travels with its own files", session.layout),
+        ));
+    }
+    Ok(())
+}
+
+fn definition(from: &Path, found: &Definition) -> Result<DefinitionRow> {
+    let workflow: Workflow = serde_json::from_value(found.workflow.clone())
+        .map_err(|error| bad(from, format!("a workflow's definition: {error}")))?;
+    if workflow.hash != found.hash {
+        return Err(bad(from, "a workflow's definition is not the one that its hash is of".to_owned()));
+    }
+    Ok(DefinitionRow { hash: found.hash.clone(), body: to_json(&workflow)? })
+}
+
+fn bad(from: &Path, why: String) -> Error {
+    Error::BadBundle {
+        path: from.to_owned(),
+        why,
+        hint: "nothing was changed; have it made again: leftoff bundle create".to_owned(),
+    }
+}
+
+fn is_own_matter(row: &EventRow) -> bool {
+    row.kind == "session_taken"
+}
+
+/// Byte for byte, but for the versions, which events of one machine's own have shifted.
+fn is_same(mine: &EventRow, theirs: &EventRow, places: &BTreeMap<u64, u64>) -> bool {
+    let is_alike = mine.at == theirs.at && mine.actor == theirs.actor && mine.kind == theirs.kind;
+    is_alike && (mine.body == theirs.body || moved_body(theirs, places).as_deref() == Some(&mine.body))
+}
+
+fn moved_body(row: &EventRow, places: &BTreeMap<u64, u64>) -> Option<String> {
+    let event = moved(&Event::read(&row.kind, &row.body), places);
+    serde_json::to_string(&event).ok()
+}
+
+/// What names a version names the one that it has here.
+fn moved(event: &Event, places: &BTreeMap<u64, u64>) -> Event {
+    match event {
+        Event::Restored { to_version } => {
+            Event::Restored { to_version: places.get(to_version).copied().unwrap_or(*to_version) }
+        }
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,354 @@
+//! Commands about items. Each loads the few that its decision needs, inside this process's turn.
+
+mod load;
+
+use crate::engine::{Engine, Want};
+use crate::error::{Error, Result};
+use crate::execute::activate::check_fields;
+use crate::execute::plan::{Change, Plan};
+use crate::execute::{Answer, bounded};
+use crate::items::read_item;
+use load::Loading;
+use model::actor::Actor;
+use model::command::items::{AddItem, Context, Count, ItemCommand, ItemEdit, decide, renewals};
+use model::event::{Event, Recorded};
+use model::gate::Given;
+use model::id::{InvalidId, ItemId, Name};
+use model::item::{ItemBook, LEASE_SECONDS};
+use model::refusal::{ItemRefusal, Refusal};
+use model::session::Session;
+use model::workflow::PhaseDefinition;
+use std::collections::BTreeMap;
+
+/// A title stands on one line of a list.
+const LONGEST_TITLE: usize = 500;
+/// The kind of an item where neither the caller nor the workflow says.
+const USUAL_KIND: &str = "task";
+
+/// What a new item is given.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ItemAdd {
+    pub title: String,
+    pub id: Option<String>,
+    pub kind: Option<String>,
+    pub phase: Option<String>,
+    pub parent: Option<String>,
+    pub needs: Vec<String>,
+    pub fields: BTreeMap<String, Given>,
+}
+
+/// What an item is set to.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ItemSetting {
+    pub title: Option<String>,
+    pub order: Option<u64>,
+    pub fields: BTreeMap<String, Given>,
+    pub counters: BTreeMap<String, Count>,
+    pub needs: Vec<String>,
+    pub no_longer: Vec<String>,
+}
+
+/// An item command before the items are at hand.
+enum Asked {
+    Add(ItemAdd),
+    Claim { id: Option<ItemId>, seconds: u64 },
+    Set { id: ItemId, setting: ItemSetting },
+    Known(ItemCommand),
+}
+
+impl Engine {
+    pub fn item_add(&mut self, request: &ItemAdd) -> Result<Answer> {
+        titled(&request.title)?;
+        bounded_fields(&request.fields)?;
+        let arguments = format!("{request:?}");
+        self.item_change("item add", &arguments, &Asked::Add(request.clone()))
+    }
+
+    pub fn item_start(&mut self, id: &str) -> Result<Answer> {
+        self.item_command("item start", ItemCommand::Start { id: parse(id)? })
+    }
+
+    pub fn item_done(&mut self, id: &str) -> Result<Answer> {
+        self.item_command("item done", ItemCommand::Complete { id: parse(id)? })
+    }
+
+    pub fn item_block(&mut self, id: &str, reason: &str) -> Result<Answer> {
+        let reason = bounded("the reason", reason.trim())?;
+        self.item_command("item block", ItemCommand::Block { id: parse(id)?, reason })
+    }
+
+    pub fn item_unblock(&mut self, id: &str) -> Result<Answer> {
+        self.item_command("item unblock", ItemCommand::Unblock { id: parse(id)? })
+    }
+
+    /// Holds an item for so long: the one named, else the first that is ready. Of many who ask one has it.
+    pub fn item_claim(&mut self, id: Option<&str>, seconds: Option<u64>) -> Result<Answer> {
+        let id = id.map(parse).transpose()?;
+        let seconds = seconds.unwrap_or(LEASE_SECONDS);
+        let arguments = format!("{id:?} {seconds}");
+        self.item_change("item claim", &arguments, &Asked::Claim { id, seconds })
+    }
+
+    pub fn item_release(&mut self, id: &str) -> Result<Answer> {
+        self.item_command("item release", ItemCommand::Release { id: parse(id)? })
+    }
+
+    pub fn item_split(&mut self, id: &str, titles: &[String]) -> Result<Answer> {
+        let titles = titles.iter().map(|title| titled(title)).collect::<Result<_>>()?;
+        self.item_command("item split", ItemCommand::Split { id: parse(id)?, titles })
+    }
+
+    pub fn item_set(&mut self, id: &str, setting: &ItemSetting) -> Result<Answer> {
+        bounded_fields(&setting.fields)?;
+        let id = parse(id)?;
+        let arguments = format!("{id} {setting:?}");
+        self.item_change("item set", &arguments, &Asked::Set { id, setting: setting.clone() })
+    }
+
+    fn item_command(&mut self, name: &str, command: ItemCommand) -> Result<Answer> {
+        let arguments = format!("{command:?}");
+        self.item_change(name, &arguments, &Asked::Known(command))
+    }
+
+    fn item_change(&mut self, name: &str, arguments: &str, asked: &Asked) -> Result<Answer> {
+        let fingerprint = self.fingerprint(name, arguments);
+        self.execute(&fingerprint, |engine| {
+            let subject = engine.select(Want::Unfinished)?;
+            let (loaded, session) = engine.load(&subject)?;
+            let actor = engine.asking_actor()?;
+            let mut loading = Loading::new(engine, &session);
+            let command = engine.item_asked(asked, &session, &actor, &mut loading)?;
+            loading.what_is_needed_by(&command)?;
+            let book = loading.book;
+            let item = named(&command).clone();
+            let now = engine.clock.now();
+            let context = Context { session: &session, book: &book, actor: &actor, now };
+            let events = decide(&context, command)?;
+            let mut plan = Plan::of(Change { number: loaded.number, before: Some(session), events });
+            plan.items = Some(book);
+            plan.item = Some(item);
+            Ok(plan)
+        })
+    }
+
+    fn item_asked(
+        &self,
+        asked: &Asked,
+        session: &Session,
+        actor: &Actor,
+        loading: &mut Loading<'_>,
+    ) -> Result<ItemCommand> {
+        match asked {
+            Asked::Known(command) => Ok(command.clone()),
+            Asked::Claim { id: Some(id), seconds } => {
+                Ok(ItemCommand::Claim { id: id.clone(), seconds: *seconds })
+            }
+            Asked::Claim { id: None, seconds } => match self.first_ready(session, actor)? {
+                Some(id) => Ok(ItemCommand::Claim { id, seconds: *seconds }),
+                None => Err(nothing_ready(session)),
+            },
+            Asked::Add(request) => self.item_to_add(request, session, loading).map(ItemCommand::Add),
+            Asked::Set { id, setting } => {
+                let edit = ItemEdit {
+                    title: setting.title.as_deref().map(titled).transpose()?,
+                    order: setting.order,
+                    fields: check_fields(&self.definition_of(session)?, &setting.fields)?,
+                    counters: setting.counters.clone(),
+                    needs: parse_all(&setting.needs)?,
+                    no_longer: parse_all(&setting.no_longer)?,
+                };
+                Ok(ItemCommand::Set { id: id.clone(), edit })
+            }
+        }
+    }
+
+    fn item_to_add(
+        &self,
+        request: &ItemAdd,
+        session: &Session,
+        loading: &mut Loading<'_>,
+    ) -> Result<AddItem> {
+        let parent = request.parent.as_deref().map(parse).transpose()?;
+        let parent = match &parent {
+            Some(id) => {
+                loading.item(id)?;
+                loading.book.get(id).cloned()
+            }
+            None => None,
+        };
+        let asked_kind = request.kind.as_deref().map(kind_named).transpose()?;
+        let home = self.home_of(session, request.phase.as_deref(), asked_kind.as_ref())?;
+        let declared = home.items.as_deref().and_then(|kind| Name::parse(kind).ok());
+        let kind = asked_kind
+            .or_else(|| parent.as_ref().map(|parent| parent.kind.clone()))
+            .or(declared)
+            .map_or_else(|| kind_named(USUAL_KIND), Ok)?;
+        let id = match (&request.id, &parent) {
+            (Some(id), _) => parse(id)?,
+            (None, Some(parent)) => loading.free_id(parent.parts, |number| parent.id.part(number))?,
+            (None, None) => {
+                loading.free_id(session.items_added, |number| ItemId::parse(&format!("{kind}-{number}")))?
+            }
+        };
+        Ok(AddItem {
+            id,
+            kind,
+            title: titled(&request.title)?,
+            // A phase that does not exist, or not here, is the model's to refuse.
+            phase: request.phase.clone().or_else(|| parent.is_none().then(|| home.phase.to_string())),
+            parent: request.parent.as_deref().map(parse).transpose()?,
+            needs: parse_all(&request.needs)?,
+            fields: check_fields(&self.definition_of(session)?, &request.fields)?,
+        })
+    }
+
+    /// The phase that was asked for; else the current one, or the first later one whose items are of that kind.
+    fn home_of(&self, session: &Session, asked: Option<&str>, kind: Option<&Name>) -> Result<Home> {
+        let definition = self.definition_of(session)?;
+        let items_of =
+            |phase: &Name| definition.phase(phase.as_str()).and_then(|defined| defined.items.clone());
+        let takes = |defined: &PhaseDefinition| match (&defined.items, kind) {
+            (Some(items), Some(kind)) => *items == kind.as_str(),
+            (Some(_), None) => true,
+            (None, _) => false,
+        };
+        let Some(run) = session.run() else {
+            return Err(Error::NoSession { worktree: self.project.worktree() });
+        };
+        let current = run.current().id();
+        let phase = match asked.and_then(|text| run.resolve(text)) {
+            Some(phase) => phase.id(),
+            None => run
+                .phases
+                .iter()
+                .skip(run.position(current.as_str()).unwrap_or_default())
+                .filter(|phase| !phase.is_done())
+                .map(model::phase::Phase::id)
+                .find(|id| definition.phase(id.as_str()).is_some_and(takes))
+                .unwrap_or(current),
+        };
+        Ok(Home { phase: phase.clone(), items: items_of(phase) })
+    }
+
+    /// What an actor does keeps alive what it holds here, if over half of a lease has gone.
+    pub(super) fn renew_leases(&self, plan: &mut Plan, actor: &Actor) -> Result<()> {
+        let Some(session) = plan.subject.before.as_ref().filter(|session| session.has_items()) else {
+            return Ok(());
+        };
+        if plan.subject.events.is_empty() {
+            return Ok(());
+        }
+        let now = self.clock.now();
+        let mut held = self.store.held_items(&session.id, &actor.key())?;
+        held.retain(|row| row.lease_until.is_some_and(|until| now < until));
+        if held.is_empty() {
+            return Ok(());
+        }
+        let mut book = plan.items.take().unwrap_or_default();
+        for row in &held {
+            if !book.contains(&row.id) {
+                book.insert(read_item(row)?);
+            }
+        }
+        let mut after = book.clone();
+        for event in &plan.subject.events {
+            if let Event::Item(event) = event {
+                after.apply(event, now, actor);
+            }
+        }
+        let still_held = held.iter().filter_map(|row| after.get(&row.id));
+        plan.subject.events.extend(renewals(still_held, actor, now).into_iter().map(Event::Item));
+        plan.items = Some(book);
+        Ok(())
+    }
+
+    /// All items of a session that goes back to an earlier version; none when it does not.
+    pub(super) fn restored_items(&self, plan: &Plan, actor: &Actor) -> Result<Option<ItemBook>> {
+        let Some(session) = &plan.subject.before else { return Ok(None) };
+        if !plan.subject.events.iter().any(|event| matches!(event, Event::Restored { .. })) {
+            return Ok(None);
+        }
+        let at = self.clock.now();
+        let mut events =
+            if plan.history.is_empty() { self.history(&session.id)? } else { plan.history.clone() };
+        for event in &plan.subject.events {
+            let version = events.last().map_or(0, |last| last.version) + 1;
+            events.push(Recorded { version, at, actor: actor.clone(), event: event.clone() });
+        }
+        Ok(Some(ItemBook::fold(&events)))
+    }
+}
+
+/// Where a new item goes.
+struct Home {
+    phase: Name,
+    items: Option<String>,
+}
+
+fn nothing_ready(session: &Session) -> Error {
+    match session.run().map(model::run::Run::current) {
+        Some(phase) => {
+            let (done, total) = (phase.items.done, phase.items.total);
+            Refusal::from(ItemRefusal::NothingReady { phase: phase.id().clone(), done, total }).into()
+        }
+        None => Error::BrokenLog { session: session.id.to_string(), why: "it has no run".to_owned() },
+    }
+}
+
+fn named(command: &ItemCommand) -> &ItemId {
+    match command {
+        ItemCommand::Add(AddItem { id, .. })
+        | ItemCommand::Start { id }
+        | ItemCommand::Complete { id }
+        | ItemCommand::Block { id, .. }
+        | ItemCommand::Unblock { id }
+        | ItemCommand::Claim { id, .. }
+        | ItemCommand::Release { id }
+        | ItemCommand::Split { id, .. }
+        | ItemCommand::Set { id, .. } => id,
+    }
+}
+
+fn parse(text: &str) -> Result<ItemId> {
+    ItemId::parse(text).map_err(|why| wrong("an item's id", text, &why))
+}
+
+fn parse_all(texts: &[String]) -> Result<Vec<ItemId>> {
+    texts.iter().map(|text| parse(text)).collect()
+}
+
+fn kind_named(text: &str) -> Result<Name> {
+    Name::parse(text).map_err(|why| wrong("a kind of items", text, &why))
+}
+
+fn wrong(what: &str, text: &str, why: &InvalidId) -> Error {
+    Error::WrongUsage {
+        message: format!("{text:?} cannot be {what}: {why}"),
+        hint: "use letters, digits, '-', '_' and '.', such as impl-1.2".to_owned(),
+    }
+}
+
+fn titled(text: &str) -> Result<String> {
+    let title = text.trim();
+    if title.is_empty() {
+        return Err(Error::WrongUsage {
+            message: "the title is empty".to_owned(),
+            hint: "say in a few words what is to be done: leftoff item add \"…\"".to_owned(),
+        });
+    }
+    if title.len() > LONGEST_TITLE {
+        return Err(Error::TooLong { what: "the title", length: title.len(), longest: LONGEST_TITLE });
+    }
+    Ok(title.to_owned())
+}
+
+fn bounded_fields(fields: &BTreeMap<String, Given>) -> Result<()> {
+    for (name, value) in fields {
+        bounded("the name of a field", name)?;
+        match value {
+            Given::Text(text) => bounded("a field", text)?,
+            Given::Json(value) => bounded("a field", &value.to_string())?,
+        };
+    }
+    Ok(())
+}

@@ -1,0 +1,248 @@
+//! Takes text out of a session's whole history, for good. The mark that it leaves does not tell what it was.
+
+use crate::engine::{Engine, Want, read_event};
+use crate::error::{Error, Result};
+use crate::execute::Answer;
+use crate::execute::plan::{fold_whole, stream, to_json};
+use crate::items::item_rows;
+use model::event::{Event, Recorded};
+use model::id::SessionId;
+use model::refusal::Refusal;
+use model::session::Session;
+use serde_json::Value;
+use store::{ActivityRow, EventRow, KEPT_ACTIVITIES, Rewrite};
+
+const PURGED: &str = "[purged]";
+
+/// What purging would do.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct PurgePreview {
+    pub session_id: String,
+    pub title: String,
+    /// How often the text occurs.
+    pub occurrences: u64,
+    /// In how many events.
+    pub events: usize,
+}
+
+/// A history with other words.
+struct Purged {
+    id: SessionId,
+    number: u64,
+    /// Only those that change.
+    rows: Vec<EventRow>,
+    /// All of them, as they are afterwards.
+    events: Vec<Recorded>,
+    activity: Vec<ActivityRow>,
+    replaced: u64,
+}
+
+impl Engine {
+    /// Where the text is; changes nothing.
+    pub fn purge_preview(&self, text: &str) -> Result<PurgePreview> {
+        let purged = self.without(text)?;
+        let title = fold_whole(&purged.events)?.title;
+        Ok(PurgePreview {
+            session_id: purged.id.to_string(),
+            title,
+            occurrences: purged.replaced,
+            events: purged.rows.len(),
+        })
+    }
+
+    /// Replaces every occurrence in the session's events, snapshot, activity and remembered answers.
+    pub fn purge(&mut self, text: &str) -> Result<Answer> {
+        self.store.take_turn(self.patience)?;
+        let done = self.purge_in_turn(text);
+        self.store.give_turn_back();
+        let mut answer = done?;
+        match self.store.erase(self.patience) {
+            Ok(true) => {}
+            Ok(false) => answer.said.push(
+                "somebody is reading the store: until they are done, the text may still be found in its files; then run this again".to_owned(),
+            ),
+            Err(error) => answer.said.push(format!(
+                "the text may still be found in the store's files: {error}; run this again"
+            )),
+        }
+        Ok(answer)
+    }
+
+    fn purge_in_turn(&mut self, text: &str) -> Result<Answer> {
+        let mut purged = self.without(text)?;
+        if purged.replaced == 0 {
+            let session = fold_whole(&purged.events)?;
+            let view = self.view_of(&session, purged.number, true)?;
+            return Ok(Answer { view, said: Vec::new(), gate_failed: false });
+        }
+        let expected = purged.events.last().map_or(0, |recorded| recorded.version);
+        let mark = Recorded {
+            version: expected + 1,
+            at: self.clock.now(),
+            actor: self.actor(self.asking_agent()?.as_ref()),
+            event: Event::Purged { replaced: purged.replaced },
+        };
+        purged.events.push(mark.clone());
+        let session = fold_whole(&purged.events)?.trimmed();
+        let rewrite = Rewrite {
+            stream: stream(&session, expected, std::slice::from_ref(&mark))?,
+            events: purged.rows,
+            activity: purged.activity,
+            items: item_rows(&session.id, &purged.events)?,
+        };
+        let about = session.id.to_string();
+        self.store.rewrite(&rewrite, &|answer| without_in_answer(answer, &about, text))?;
+        let view = self.view_of(&session, purged.number, false)?;
+        Ok(Answer { view, said: self.where_it_stays(&session, text)?, gate_failed: false })
+    }
+
+    fn without(&self, text: &str) -> Result<Purged> {
+        if text.trim().is_empty() {
+            return Err(Error::WrongUsage {
+                message: "the text to purge is empty".to_owned(),
+                hint: "name what is to go: leftoff purge \"…\"".to_owned(),
+            });
+        }
+        let id = self.select(Want::Latest)?;
+        let (loaded, _) = self.load(&id)?;
+        let mut replaced = 0;
+        let (mut rows, mut events) = (Vec::new(), Vec::new());
+        for row in self.store.events(&id, 0, None)? {
+            let before = read_event(&id, &row)?;
+            if let Event::Unknown { kind } = before.event {
+                return Err(Refusal::NewerEvent { session: id, kind }.into());
+            }
+            let (row, count) = without_in_event(row, text)?;
+            let after = still_readable(&id, &row, &before)?;
+            if count > 0 {
+                rows.push(row);
+            }
+            replaced += count;
+            events.push(after);
+        }
+        let mut activity = self.store.activity(&id, KEPT_ACTIVITIES)?;
+        for row in &mut activity {
+            replaced += replace(&mut row.what, text);
+            replaced += row.detail.as_mut().map_or(0, |detail| replace(detail, text));
+        }
+        Ok(Purged { id, number: loaded.number, rows, events, activity: merged(activity), replaced })
+    }
+
+    /// Definitions are shared by sessions and known by their hash, and copies are not ours to open.
+    fn where_it_stays(&self, session: &Session, text: &str) -> Result<Vec<String>> {
+        let mut said = Vec::new();
+        for run in &session.runs {
+            let body = self.store.definition(&run.workflow.hash)?.unwrap_or_default();
+            if serde_json::from_str(&body).is_ok_and(|mut value| in_value(&mut value, text) > 0) {
+                said.push(format!(
+                    "the definition of workflow '{}' holds it too, and keeps it",
+                    run.workflow.name
+                ));
+            }
+        }
+        said.dedup();
+        said.push("copies that were made before (store backup, bundles) still hold it".to_owned());
+        Ok(said)
+    }
+}
+
+fn without_in_event(row: EventRow, text: &str) -> Result<(EventRow, u64)> {
+    let (body, in_body) = without_in_json(&row.body, text)?;
+    let (actor, in_actor) = without_in_json(&row.actor, text)?;
+    Ok((EventRow { body, actor, ..row }, in_body + in_actor))
+}
+
+/// Replaced in the values, not in the bytes: quotation marks and line breaks are spelled otherwise in JSON.
+fn without_in_json(json: &str, text: &str) -> Result<(String, u64)> {
+    let mut value: Value = serde_json::from_str(json)
+        .map_err(|error| Error::BrokenLog { session: "(being purged)".to_owned(), why: error.to_string() })?;
+    match in_value(&mut value, text) {
+        0 => Ok((json.to_owned(), 0)),
+        count => Ok((to_json(&value)?, count)),
+    }
+}
+
+/// A history that can no longer be read would be worse than what it holds.
+fn still_readable(id: &SessionId, row: &EventRow, before: &Recorded) -> Result<Recorded> {
+    let refused = |what: &str| Error::NotPurgeable { what: what.to_owned() };
+    let after = read_event(id, row).map_err(|_| refused("the kind of an actor"))?;
+    if after.event.kind() != before.event.kind() || matches!(after.event, Event::Unknown { .. }) {
+        return Err(refused("a name or a number"));
+    }
+    match (&after.event, &before.event) {
+        (Event::SessionStarted { id: named, .. }, _) if named != id => Err(refused("the session's id")),
+        (Event::RunStarted { workflow: new, .. }, Event::RunStarted { workflow: old, .. }) if new != old => {
+            Err(refused("what names a workflow"))
+        }
+        (Event::ArtifactRecorded { artifact: new }, Event::ArtifactRecorded { artifact: old })
+            if new.hash != old.hash =>
+        {
+            Err(refused("a file's hash"))
+        }
+        (new, old) if places(new) != places(old) => Err(refused("the worktree's path or the layout's name")),
+        _ => Ok(after),
+    }
+}
+
+/// Where a session is, by which others find it.
+fn places(event: &Event) -> Option<(&str, &str)> {
+    match event {
+        Event::SessionStarted { worktree, layout, .. } => Some((worktree, layout)),
+        Event::SessionResumed { worktree, .. }
+        | Event::SessionReopened { worktree, .. }
+        | Event::SessionTaken { worktree } => Some((worktree, "")),
+        _ => None,
+    }
+}
+
+/// An answer that was remembered for a key, if it is about this session and holds the text.
+fn without_in_answer(answer: &str, session: &str, text: &str) -> Option<String> {
+    let mut value: Value = serde_json::from_str(answer).ok()?;
+    if value.pointer("/view/session_id").and_then(Value::as_str) != Some(session) {
+        return None;
+    }
+    let count = in_value(&mut value, text);
+    (count > 0).then(|| value.to_string())
+}
+
+fn in_value(value: &mut Value, text: &str) -> u64 {
+    match value {
+        Value::String(string) => replace(string, text),
+        Value::Array(values) => values.iter_mut().map(|value| in_value(value, text)).sum(),
+        Value::Object(fields) => {
+            let mut count = 0;
+            let held = std::mem::take(fields);
+            for (mut name, mut value) in held {
+                count += replace(&mut name, text) + in_value(&mut value, text);
+                fields.insert(name, value);
+            }
+            count
+        }
+        // A number is text to whoever looks for it, but has no place for a mark.
+        Value::Number(number) if number.to_string() == text => {
+            *value = Value::String(PURGED.to_owned());
+            1
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
+fn replace(string: &mut String, text: &str) -> u64 {
+    let count = string.matches(text).count();
+    if count > 0 {
+        *string = string.replace(text, PURGED);
+    }
+    count as u64
+}
+
+/// Two rows that are now the same are one.
+fn merged(rows: Vec<ActivityRow>) -> Vec<ActivityRow> {
+    let mut merged: Vec<ActivityRow> = Vec::with_capacity(rows.len());
+    for row in rows {
+        match merged.iter_mut().find(|known| known.kind == row.kind && known.what == row.what) {
+            Some(known) => known.count += row.count,
+            None => merged.push(row),
+        }
+    }
+    merged
+}

@@ -1,0 +1,37 @@
+//! Free fields of a session or of one of its phases.
+
+use crate::engine::{Engine, Want};
+use crate::error::{Error, Result};
+use crate::execute::activate::check_fields;
+use crate::execute::plan::{Change, Plan};
+use crate::execute::{Answer, bounded};
+use model::command::{Command, decide};
+use model::gate::Given;
+use std::collections::BTreeMap;
+
+impl Engine {
+    /// Sets fields, checked against what the workflow declares.
+    pub fn set_fields(&mut self, phase: Option<&str>, given: &BTreeMap<String, Given>) -> Result<Answer> {
+        for (name, value) in given {
+            bounded("a field's name", name)?;
+            if let Given::Text(text) = value {
+                bounded("a field's value", text)?;
+            }
+        }
+        if given.is_empty() {
+            return Err(Error::WrongUsage {
+                message: "no field was given".to_owned(),
+                hint: "write NAME=VALUE: leftoff set ticket=ABC-12".to_owned(),
+            });
+        }
+        let fingerprint = self.fingerprint("set", &format!("{phase:?} {given:?}"));
+        self.execute(&fingerprint, |engine| {
+            let subject = engine.select(Want::Unfinished)?;
+            let (loaded, session) = engine.load(&subject)?;
+            let fields = check_fields(&engine.definition_of(&session)?, given)?;
+            let command = Command::SetFields { phase: phase.map(ToOwned::to_owned), fields };
+            let events = decide(&session, command)?;
+            Ok(Plan::of(Change { number: loaded.number, before: Some(session), events }))
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! Save points, going back, and opening what was finished. Nothing is ever taken out of the log.
+
+use crate::engine::{Engine, Want};
+use crate::error::{Error, Result};
+use crate::execute::plan::{Change, Plan};
+use crate::execute::{Answer, bounded};
+use crate::words::one_line;
+use jiff::Timestamp;
+use model::command::{Command, decide};
+use model::event::{Event, Recorded};
+use model::id::SessionId;
+use model::lifecycle::Lifecycle;
+use model::lineage::step;
+use model::session::Session;
+use model::undo::undo;
+use store::Filter;
+
+const LONGEST_NAME: usize = 120;
+
+/// What undoing did: the events that no longer count, and those that count again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Undone {
+    pub to_version: u64,
+    pub gone: Vec<Recorded>,
+    pub back: Vec<Recorded>,
+}
+
+impl Engine {
+    /// A named point to come back to.
+    pub fn checkpoint(&mut self, name: Option<&str>) -> Result<Answer> {
+        let name = name.map(checkpoint_name).transpose()?;
+        let fingerprint = self.fingerprint("checkpoint", &format!("{name:?}"));
+        self.execute(&fingerprint, |engine| {
+            let subject = engine.select(Want::Latest)?;
+            let (loaded, session) = engine.load(&subject)?;
+            let name = name.clone().unwrap_or_else(|| usual_name(&session, engine.clock.now()));
+            let events = decide(&session, Command::MakeCheckpoint { name })?;
+            Ok(Plan::of(Change { number: loaded.number, before: Some(session), events }))
+        })
+    }
+
+    /// Back before this actor's last command, or to a version or checkpoint. Leases, requirements and files stay.
+    pub fn undo(&mut self, to: Option<&str>) -> Result<Answer> {
+        let fingerprint = self.fingerprint("undo", &format!("{to:?}"));
+        self.execute(&fingerprint, |engine| {
+            let subject = engine.select(Want::Latest)?;
+            let (loaded, session) = engine.load(&subject)?;
+            let history = engine.history(&subject)?;
+            let actor = engine.actor(engine.asking_agent()?.as_ref());
+            let events = undo(&session, &history, &actor, to)?;
+            if let Some(Event::Restored { to_version }) = events.first() {
+                engine.refuse_second_active(&history, *to_version)?;
+            }
+            let change = Change { number: loaded.number, before: Some(session), events };
+            Ok(Plan { history, ..Plan::of(change) })
+        })
+    }
+
+    /// What the undoing did that made this version; none if that was something else.
+    pub fn undone(&self, session: &str, version: u64) -> Result<Option<Undone>> {
+        let events = self.history(&self.resolve(session)?)?;
+        let made = events.iter().find(|recorded| recorded.version == version);
+        let Some(Event::Restored { to_version }) = made.map(|recorded| &recorded.event) else {
+            return Ok(None);
+        };
+        let (gone, back) = step(&events, version - 1, *to_version);
+        let cloned = |events: Vec<&Recorded>| events.into_iter().cloned().collect();
+        Ok(Some(Undone { to_version: *to_version, gone: cloned(gone), back: cloned(back) }))
+    }
+
+    /// A finished session goes on: the one named, else the one that was finished last here.
+    pub fn reopen(&mut self, asked: Option<&str>) -> Result<Answer> {
+        let fingerprint = self.fingerprint("reopen", &format!("{asked:?}"));
+        self.execute(&fingerprint, |engine| {
+            let subject = engine.finished(asked)?;
+            engine.activate_by(&subject, |worktree, parallel| Command::Reopen { worktree, parallel })
+        })
+    }
+
+    fn finished(&self, asked: Option<&str>) -> Result<SessionId> {
+        if let Some(asked) = asked.or(self.options.session.as_deref()) {
+            return self.resolve(asked);
+        }
+        let worktree = self.project.worktree();
+        let finished = Filter {
+            lifecycles: vec!["completed".to_owned(), "abandoned".to_owned()],
+            worktree: Some(worktree.clone()),
+            limit: Some(1),
+            ..Filter::default()
+        };
+        let found = self.store.list(&finished)?.pop().map(|listed| listed.row.id);
+        found.ok_or(Error::NoSession { worktree })
+    }
+
+    /// Undoing changes one session. It does not make room for it by pausing another, as `resume` does: whoever wants
+    /// a state back has not asked for that.
+    fn refuse_second_active(&self, history: &[Recorded], to_version: u64) -> Result<()> {
+        let kept = usize::try_from(to_version).unwrap_or(usize::MAX).min(history.len());
+        let Some(session) = Session::fold(&history[..kept]) else { return Ok(()) };
+        if session.lifecycle != Lifecycle::Active || session.parallel {
+            return Ok(());
+        }
+        match self.store.active(&session.worktree)?.filter(|active| *active != session.id) {
+            None => Ok(()),
+            Some(active) => Err(Error::ActiveAlready {
+                session: session.id.to_string(),
+                active: active.to_string(),
+                worktree: session.worktree,
+            }),
+        }
+    }
+}
+
+/// A bare number means a version, so no checkpoint may look like one.
+fn checkpoint_name(text: &str) -> Result<String> {
+    let wrong = |message: String| Error::WrongUsage {
+        message,
+        hint: "choose a name of a few words: leftoff checkpoint -m \"before the rewrite\"".to_owned(),
+    };
+    let name = bounded("the name", text.trim())?;
+    if name.is_empty() || one_line(&name, LONGEST_NAME) != name {
+        return Err(wrong(format!(
+            "a checkpoint's name is one line of at most {LONGEST_NAME} characters, and not empty"
+        )));
+    }
+    if name.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(wrong(format!("'{name}' would mean a version")));
+    }
+    Ok(name)
+}
+
+/// `build, 14 Nov 10:30`
+fn usual_name(session: &Session, now: Timestamp) -> String {
+    let phase = session.run().map_or("start", |run| run.current().id().as_str());
+    let plain = format!("{phase}, {}", now.strftime("%-d %b %H:%M"));
+    let is_free = |name: &String| session.checkpoints.iter().all(|checkpoint| checkpoint.name != *name);
+    let numbered = (2_u32..).map(|number| format!("{plain} ({number})"));
+    std::iter::once(plain.clone()).chain(numbered).find(is_free).unwrap_or(plain)
+}

@@ -1,0 +1,315 @@
+//! A session's life, grouped for a person, and what differs between two of its moments. Writes nothing.
+
+use crate::engine::{Engine, Want};
+use crate::error::{Error, Result};
+use jiff::Timestamp;
+use model::actor::Actor;
+use model::difference::{Difference, between};
+use model::event::{Event, Recorded};
+use model::gate::{AttemptOutcome, CheckResult};
+use model::id::{Name, SessionId};
+use model::lifecycle::Lifecycle;
+use model::lineage::lineage;
+use model::phase::{Phase, PhaseState};
+use model::revision::Impact;
+use model::run::Run;
+use model::session::Session;
+use model::time::seconds_between;
+use model::undo::point;
+use serde::Serialize;
+
+/// All that a session went through.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct History {
+    pub session_id: String,
+    pub title: String,
+    pub goal: Option<String>,
+    pub lifecycle: Lifecycle,
+    pub started_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub version: u64,
+    pub runs: Vec<RunLine>,
+    pub pauses: Vec<PauseLine>,
+    pub revisions: Vec<RevisionLine>,
+    pub checkpoints: Vec<CheckpointLine>,
+    /// What was taken back. The rest of the history tells only of what counts now.
+    pub undone: Vec<UndoLine>,
+    pub who: Vec<WhoLine>,
+    pub now: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunLine {
+    pub workflow: Name,
+    pub ordinal: u32,
+    pub started_at: Timestamp,
+    pub completed_at: Option<Timestamp>,
+    pub phases: Vec<PhaseLine>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PhaseLine {
+    pub number: u32,
+    pub id: Name,
+    pub title: String,
+    pub status: String,
+    pub started_at: Option<Timestamp>,
+    pub completed_at: Option<Timestamp>,
+    pub duration_seconds: Option<u64>,
+    pub paused_seconds: u64,
+    pub skipped_reason: Option<String>,
+    pub attempts: Vec<AttemptLine>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AttemptLine {
+    pub at: Timestamp,
+    pub actor: Actor,
+    pub outcome: AttemptOutcome,
+    pub failed_checks: Vec<String>,
+    pub overridden: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PauseLine {
+    pub from: Timestamp,
+    /// None while it lasts.
+    pub to: Option<Timestamp>,
+    pub seconds: u64,
+    pub reason: String,
+    pub context: Option<String>,
+    pub actor: Actor,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RevisionLine {
+    pub at: Timestamp,
+    pub actor: Actor,
+    pub phase: Name,
+    pub impact: Impact,
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CheckpointLine {
+    pub name: String,
+    pub version: u64,
+    pub at: Timestamp,
+    pub actor: Actor,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UndoLine {
+    pub at: Timestamp,
+    pub actor: Actor,
+    pub version: u64,
+    pub to_version: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WhoLine {
+    pub actor: Actor,
+    pub first: Timestamp,
+    pub last: Timestamp,
+    pub events: usize,
+}
+
+/// What differs between two moments of a session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DiffReport {
+    pub session: SessionId,
+    pub from: u64,
+    pub to: u64,
+    pub differences: Vec<Difference>,
+}
+
+impl Engine {
+    pub fn session_history(&self, asked: Option<&str>) -> Result<History> {
+        let id = self.history_subject(asked)?;
+        let events = self.history(&id)?;
+        let session = self.at_version(&id, &events, u64::MAX)?;
+        let now = self.clock.now();
+        Ok(History {
+            session_id: id.to_string(),
+            title: session.title.clone(),
+            goal: session.goal.clone(),
+            lifecycle: session.lifecycle.clone(),
+            started_at: session.created_at,
+            updated_at: session.updated_at,
+            version: session.version,
+            runs: session.runs.iter().map(RunLine::from).collect(),
+            pauses: pauses(&lineage(&events, session.version), now),
+            revisions: revisions(&session),
+            checkpoints: events.iter().filter_map(checkpoint).collect(),
+            undone: events.iter().filter_map(undone).collect(),
+            who: who(&events),
+            now,
+        })
+    }
+
+    /// What changed from one version or checkpoint to another, the newest when none is named.
+    pub fn diff(&self, from: &str, to: Option<&str>) -> Result<DiffReport> {
+        let session = self.select(Want::Latest)?;
+        let events = self.history(&session)?;
+        let newest = events.last().map_or(0, |recorded| recorded.version);
+        let from = point(&events, from)?;
+        let to = to.map_or(Ok(newest), |to| point(&events, to))?;
+        let before = self.at_version(&session, &events, from)?;
+        let after = self.at_version(&session, &events, to)?;
+        Ok(DiffReport { session, from, to, differences: between(&before, &after) })
+    }
+
+    fn history_subject(&self, asked: Option<&str>) -> Result<SessionId> {
+        match asked {
+            Some(text) => self.resolve(text),
+            None => self.select(Want::Latest),
+        }
+    }
+
+    fn at_version(&self, id: &SessionId, events: &[Recorded], version: u64) -> Result<Session> {
+        if version == 0 {
+            return Err(Error::WrongUsage {
+                message: "version 0 is before the session began".to_owned(),
+                hint: format!("see the versions: leftoff log {id}"),
+            });
+        }
+        let kept = usize::try_from(version).unwrap_or(usize::MAX).min(events.len());
+        Session::fold(&events[..kept]).ok_or_else(|| Error::BrokenLog {
+            session: id.to_string(),
+            why: "it does not begin with the session's start".to_owned(),
+        })
+    }
+}
+
+impl From<&Run> for RunLine {
+    fn from(run: &Run) -> Self {
+        Self {
+            workflow: run.workflow.name.clone(),
+            ordinal: run.ordinal,
+            started_at: run.started_at,
+            completed_at: run.completed_at,
+            phases: run
+                .phases
+                .iter()
+                .enumerate()
+                .map(|(position, phase)| phase_line(run.number_at(position), phase))
+                .collect(),
+        }
+    }
+}
+
+fn phase_line(number: u32, phase: &Phase) -> PhaseLine {
+    PhaseLine {
+        number,
+        id: phase.id().clone(),
+        title: phase.stub.title.clone(),
+        status: phase.status().to_owned(),
+        started_at: phase.started_at(),
+        completed_at: phase.completed_at(),
+        duration_seconds: phase.duration_seconds(),
+        paused_seconds: phase.paused_seconds,
+        skipped_reason: match &phase.state {
+            PhaseState::Skipped { reason, .. } => Some(reason.clone()),
+            PhaseState::NotStarted
+            | PhaseState::InProgress { .. }
+            | PhaseState::Completed { .. }
+            | PhaseState::NeedsReview { .. } => None,
+        },
+        attempts: phase
+            .attempts
+            .iter()
+            .map(|attempt| AttemptLine {
+                at: attempt.at,
+                actor: attempt.actor.clone(),
+                outcome: attempt.outcome,
+                failed_checks: attempt
+                    .report
+                    .checks
+                    .iter()
+                    .filter(|check| CheckResult::failed(check))
+                    .map(|check| check.id.clone())
+                    .collect(),
+                overridden: attempt.report.overridden.clone(),
+            })
+            .collect(),
+    }
+}
+
+/// Every time that the session stood still, however it went on.
+fn pauses(line: &[&Recorded], now: Timestamp) -> Vec<PauseLine> {
+    let mut pauses: Vec<PauseLine> = Vec::new();
+    let mut state: Option<Session> = None;
+    for recorded in line {
+        let next = match state.take() {
+            None => Session::begin(recorded),
+            Some(session) => Some(session.apply(recorded)),
+        };
+        let pause = next.as_ref().map(|session| &session.lifecycle);
+        let is_open = pauses.last().is_some_and(|pause| pause.to.is_none());
+        match (pause, is_open) {
+            (Some(Lifecycle::Paused { at, reason, context }), false) => pauses.push(PauseLine {
+                from: *at,
+                to: None,
+                seconds: seconds_between(*at, now),
+                reason: reason.clone(),
+                context: context.clone(),
+                actor: recorded.actor.clone(),
+            }),
+            (Some(Lifecycle::Paused { .. }) | None, _) | (Some(_), false) => {}
+            (Some(_), true) => {
+                if let Some(pause) = pauses.last_mut() {
+                    pause.to = Some(recorded.at);
+                    pause.seconds = seconds_between(pause.from, recorded.at);
+                }
+            }
+        }
+        state = next;
+    }
+    pauses
+}
+
+fn revisions(session: &Session) -> Vec<RevisionLine> {
+    let lines = session.revisions.iter().map(|made| RevisionLine {
+        at: made.at,
+        actor: made.actor.clone(),
+        phase: made.revision.phase.clone(),
+        impact: made.revision.impact,
+        reason: made.revision.reason.clone(),
+    });
+    lines.collect()
+}
+
+/// Also of what was taken back: one can still go there.
+fn checkpoint(recorded: &Recorded) -> Option<CheckpointLine> {
+    let Event::CheckpointMade { name } = &recorded.event else { return None };
+    Some(CheckpointLine {
+        name: name.clone(),
+        version: recorded.version,
+        at: recorded.at,
+        actor: recorded.actor.clone(),
+    })
+}
+
+fn undone(recorded: &Recorded) -> Option<UndoLine> {
+    let Event::Restored { to_version } = recorded.event else { return None };
+    Some(UndoLine { at: recorded.at, actor: recorded.actor.clone(), version: recorded.version, to_version })
+}
+
+fn who(events: &[Recorded]) -> Vec<WhoLine> {
+    let mut lines: Vec<WhoLine> = Vec::new();
+    for recorded in events {
+        match lines.iter_mut().find(|line| line.actor == recorded.actor) {
+            Some(line) => {
+                line.last = recorded.at;
+                line.events += 1;
+            }
+            None => lines.push(WhoLine {
+                actor: recorded.actor.clone(),
+                first: recorded.at,
+                last: recorded.at,
+                events: 1,
+            }),
+        }
+    }
+    lines
+}

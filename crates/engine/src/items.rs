@@ -1,0 +1,315 @@
+//! Items as front ends see them: a bounded part of a phase, and the one to do next. Reads rows, never the whole log.
+
+mod rows;
+mod words;
+
+pub(crate) use rows::{item_row, item_rows, read_item};
+
+use crate::engine::{Engine, Want};
+use crate::error::Result;
+use jiff::Timestamp;
+use model::actor::Actor;
+use model::command::items::phase_named;
+use model::id::{ItemId, Name, SessionId};
+use model::item::{Item, ItemCounts, ItemState, RunRef};
+use model::run::Run;
+use model::session::Session;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use store::{Batch, ItemFilter, ItemRow, ItemsReplaced, ReadyQuery};
+
+/// How many open items a view carries; `leftoff item list` has more.
+const SHOWN: usize = 50;
+
+/// An item, and what it is to whoever asks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ItemView {
+    #[serde(flatten)]
+    pub item: Item,
+    /// 1 for an item that is part of no other.
+    pub level: usize,
+    pub order: u32,
+    pub container: bool,
+    /// Whoever asks can take it now.
+    pub ready: bool,
+    /// Somebody's lease on it has not run out.
+    pub held: bool,
+    /// That somebody is who asks.
+    pub mine: bool,
+}
+
+impl ItemView {
+    pub(crate) fn of(item: Item, actor: &Actor, now: Timestamp) -> Self {
+        let held = item.live_lease(now).is_some();
+        let mine = item.is_held_by(actor, now);
+        Self {
+            level: item.level(),
+            order: item.order(),
+            container: item.is_container(),
+            ready: item.state() == ItemState::Ready && (mine || !held),
+            held,
+            mine,
+            item,
+        }
+    }
+
+    pub fn id(&self) -> &ItemId {
+        &self.item.id
+    }
+}
+
+/// What a view shows of the current phase's items.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct ItemsSeen {
+    pub(crate) counts: ItemCounts,
+    /// The first that are not done.
+    pub(crate) open: Vec<ItemView>,
+    /// What the asking one holds, else the first that is free.
+    pub(crate) next: Option<ItemView>,
+}
+
+/// Which items a list is to show.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ItemListRequest {
+    /// By id or number; the current one when it is not given.
+    pub phase: Option<String>,
+    pub status: Option<String>,
+    /// Of all phases, done or not.
+    pub all: bool,
+    pub limit: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ItemListing {
+    pub session_id: String,
+    pub run: RunRef,
+    /// Phases of the list that have items, with how many.
+    pub phases: Vec<PhaseItems>,
+    pub items: Vec<ItemView>,
+    /// There are more than the limit allowed.
+    pub more: bool,
+    #[serde(skip)]
+    pub now: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PhaseItems {
+    pub phase: Name,
+    #[serde(flatten)]
+    pub counts: ItemCounts,
+}
+
+/// A phase of a run, as rows spell it.
+struct Spot {
+    run: String,
+    phase: String,
+}
+
+impl Spot {
+    fn of(run: &Run) -> Self {
+        Self { run: RunRef::from(run).to_string(), phase: run.current().id().to_string() }
+    }
+
+    fn has(&self, row: &ItemRow) -> bool {
+        row.run == self.run && row.phase == self.phase
+    }
+
+    fn filter(&self, state: ItemState, limit: usize) -> ItemFilter {
+        ItemFilter {
+            run: Some(self.run.clone()),
+            phase: Some(self.phase.clone()),
+            state: Some(state),
+            limit: Some(limit),
+            ..ItemFilter::default()
+        }
+    }
+}
+
+impl Engine {
+    /// Items of the current phase, as they are once this batch is kept.
+    pub(crate) fn items_seen(&self, session: &Session, run: &Run, batch: &Batch) -> Result<ItemsSeen> {
+        let counts = run.current().items;
+        if counts.open() == 0 {
+            return Ok(ItemsSeen { counts, ..ItemsSeen::default() });
+        }
+        let actor = self.asking_actor()?;
+        let now = self.clock.now();
+        let spot = Spot::of(run);
+        let mut open = self.open_rows(&session.id, &spot, batch)?;
+        open.truncate(SHOWN);
+        let next = match self.next_row(&session.id, &spot, batch, &actor, now)? {
+            Some(row) => Some(ItemView::of(read_item(&row)?, &actor, now)),
+            None => None,
+        };
+        let open = open
+            .iter()
+            .map(|row| Ok(ItemView::of(read_item(row)?, &actor, now)))
+            .collect::<Result<Vec<_>>>()?;
+        Ok(ItemsSeen { counts, open, next })
+    }
+
+    /// The first item that this actor can take, what it holds already before others.
+    pub(crate) fn first_ready(&self, session: &Session, actor: &Actor) -> Result<Option<ItemId>> {
+        let Some(run) = session.run() else { return Ok(None) };
+        let row = self.next_row(&session.id, &Spot::of(run), &Batch::default(), actor, self.clock.now())?;
+        Ok(row.map(|row| row.id))
+    }
+
+    /// Names of the first unfinished items of a phase of the current run.
+    pub(crate) fn unfinished_items(
+        &self,
+        session: &Session,
+        phase: &Name,
+        limit: usize,
+    ) -> Result<Vec<ItemId>> {
+        let Some(run) = session.run() else { return Ok(Vec::new()) };
+        let spot = Spot { run: RunRef::from(run).to_string(), phase: phase.to_string() };
+        let mut rows = self.store.items(&session.id, &spot.filter(ItemState::Ready, limit))?;
+        rows.extend(self.store.items(&session.id, &spot.filter(ItemState::Waiting, limit))?);
+        sort(&mut rows);
+        rows.truncate(limit);
+        Ok(rows.into_iter().map(|row| row.id).collect())
+    }
+
+    /// Items of the current run, in their order.
+    pub fn item_list(&self, request: &ItemListRequest) -> Result<ItemListing> {
+        let (_, session) = self.load(&self.select(Want::Latest)?)?;
+        let phase = phase_named(&session, request.phase.as_deref())?;
+        let Some(run) = session.run() else {
+            return Err(crate::Error::NoSession { worktree: self.project.worktree() });
+        };
+        let only = (!request.all || request.phase.is_some()).then(|| phase.id().clone());
+        let filter = ItemFilter {
+            run: Some(RunRef::from(run).to_string()),
+            phase: only.as_ref().map(ToString::to_string),
+            status: request.status.clone(),
+            limit: Some(request.limit.saturating_add(1)),
+            ..ItemFilter::default()
+        };
+        let mut rows = if request.all || request.status.is_some() {
+            self.store.items(&session.id, &filter)?
+        } else {
+            let of = |state| ItemFilter { state: Some(state), ..filter.clone() };
+            let mut rows = self.store.items(&session.id, &of(ItemState::Ready))?;
+            rows.extend(self.store.items(&session.id, &of(ItemState::Waiting))?);
+            sort(&mut rows);
+            rows
+        };
+        let more = rows.len() > request.limit;
+        rows.truncate(request.limit);
+        let actor = self.asking_actor()?;
+        let now = self.clock.now();
+        let items = rows.iter().map(|row| Ok(ItemView::of(read_item(row)?, &actor, now)));
+        let phases = run.phases.iter().filter(|phase| only.as_ref().is_none_or(|only| only == phase.id()));
+        Ok(ItemListing {
+            session_id: session.id.to_string(),
+            run: RunRef::from(run),
+            phases: phases
+                .filter(|phase| !phase.items.is_empty())
+                .map(|phase| PhaseItems { phase: phase.id().clone(), counts: phase.items })
+                .collect(),
+            items: items.collect::<Result<_>>()?,
+            more,
+            now,
+        })
+    }
+
+    /// Writes the item rows of a session again, from its log. Gives how many there are.
+    pub fn rebuild_items(&mut self, asked: Option<&str>) -> Result<usize> {
+        let id = match asked {
+            Some(text) => self.resolve(text)?,
+            None => self.select(Want::Latest)?,
+        };
+        self.store.take_turn(self.patience)?;
+        let batch = self.items_from_log(&id).map(|rows| Batch {
+            replace_items: vec![ItemsReplaced { session: id.clone(), rows }],
+            ..Batch::default()
+        });
+        let kept = batch.and_then(|batch| {
+            self.store.append(&batch)?;
+            Ok(batch.replace_items.iter().map(|replaced| replaced.rows.len()).sum())
+        });
+        self.store.give_turn_back();
+        kept
+    }
+
+    /// Whether the rows are what the log says. The log is the truth.
+    pub(crate) fn items_agree(&self, id: &SessionId) -> Result<bool> {
+        let mut from_log = self.items_from_log(id)?;
+        let mut kept = self.store.items(id, &ItemFilter::default())?;
+        from_log.sort_by_key(|row| row.id.key());
+        kept.sort_by_key(|row| row.id.key());
+        Ok(from_log == kept)
+    }
+
+    pub(crate) fn asking_actor(&self) -> Result<Actor> {
+        let agent = self.asking_agent()?;
+        Ok(self.actor(agent.as_ref()))
+    }
+
+    fn items_from_log(&self, id: &SessionId) -> Result<Vec<ItemRow>> {
+        item_rows(id, &self.history(id)?)
+    }
+
+    /// The first open items of a phase, and some of the next.
+    fn open_rows(&self, session: &SessionId, spot: &Spot, batch: &Batch) -> Result<Vec<ItemRow>> {
+        let limit = SHOWN.saturating_add(batch.items.len());
+        let stored = || {
+            let mut rows = self.store.items(session, &spot.filter(ItemState::Ready, limit))?;
+            rows.extend(self.store.items(session, &spot.filter(ItemState::Waiting, limit))?);
+            Ok(rows)
+        };
+        let mut rows = overlaid(session, batch, stored)?;
+        rows.retain(|row| spot.has(row) && row.state != ItemState::Done);
+        sort(&mut rows);
+        Ok(rows)
+    }
+
+    fn next_row(
+        &self,
+        session: &SessionId,
+        spot: &Spot,
+        batch: &Batch,
+        actor: &Actor,
+        now: Timestamp,
+    ) -> Result<Option<ItemRow>> {
+        let holder = actor.key();
+        let is_mine = |row: &ItemRow| row.holder.as_ref() == Some(&holder);
+        let is_live = |row: &ItemRow| row.lease_until.is_some_and(|until| now < until);
+        let is_here = |row: &ItemRow| spot.has(row) && row.state == ItemState::Ready;
+        let mut held = overlaid(session, batch, || Ok(self.store.held_items(session, &holder)?))?;
+        held.retain(|row| is_here(row) && is_mine(row) && is_live(row));
+        sort(&mut held);
+        if let Some(first) = held.into_iter().next() {
+            return Ok(Some(first));
+        }
+        let limit = batch.items.len().saturating_add(1);
+        let query = ReadyQuery { run: &spot.run, phase: &spot.phase, holder: &holder, now, limit };
+        let mut free = overlaid(session, batch, || Ok(self.store.ready_items(session, &query)?))?;
+        free.retain(|row| is_here(row) && (is_mine(row) || !is_live(row)));
+        sort(&mut free);
+        Ok(free.into_iter().next())
+    }
+}
+
+/// Rows of the store as they are once this batch is kept.
+fn overlaid(
+    session: &SessionId,
+    batch: &Batch,
+    stored: impl FnOnce() -> Result<Vec<ItemRow>>,
+) -> Result<Vec<ItemRow>> {
+    let replaced = batch.replace_items.iter().find(|replaced| replaced.session == *session);
+    let mut rows = match replaced {
+        Some(replaced) => replaced.rows.clone(),
+        None => stored()?,
+    };
+    let changed: Vec<&ItemRow> = batch.items.iter().filter(|row| row.session == *session).collect();
+    let keys: BTreeSet<String> = changed.iter().map(|row| row.id.key()).collect();
+    rows.retain(|row| !keys.contains(&row.id.key()));
+    rows.extend(changed.into_iter().cloned());
+    Ok(rows)
+}
+
+fn sort(rows: &mut [ItemRow]) {
+    rows.sort_by_cached_key(|row| (row.place, row.id.key()));
+}

@@ -1,0 +1,142 @@
+//! Secrets that are known by how they begin. Hashes, UUIDs and git's ids begin like none of them.
+
+use super::{Found, Kind};
+
+/// A secret that begins in a way of its own.
+struct Shape {
+    kind: Kind,
+    begins: &'static str,
+    /// Which characters go on.
+    goes_on: fn(char) -> bool,
+    shortest: usize,
+    longest: usize,
+}
+
+const fn shape(kind: Kind, begins: &'static str, goes_on: fn(char) -> bool, shortest: usize) -> Shape {
+    Shape { kind, begins, goes_on, shortest, longest: usize::MAX }
+}
+
+const fn exactly(kind: Kind, begins: &'static str, goes_on: fn(char) -> bool, length: usize) -> Shape {
+    Shape { kind, begins, goes_on, shortest: length, longest: length }
+}
+
+const SHAPES: &[Shape] = &[
+    exactly(Kind::Aws, "AKIA", is_upper_or_digit, 16),
+    exactly(Kind::Aws, "ASIA", is_upper_or_digit, 16),
+    shape(Kind::GitHub, "ghp_", is_plain, 30),
+    shape(Kind::GitHub, "gho_", is_plain, 30),
+    shape(Kind::GitHub, "ghu_", is_plain, 30),
+    shape(Kind::GitHub, "ghs_", is_plain, 30),
+    shape(Kind::GitHub, "ghr_", is_plain, 30),
+    shape(Kind::GitHub, "github_pat_", is_word, 22),
+    shape(Kind::GitLab, "glpat-", is_url_safe, 20),
+    shape(Kind::GitLab, "gldt-", is_url_safe, 20),
+    shape(Kind::GitLab, "glrt-", is_url_safe, 20),
+    shape(Kind::GitLab, "glptt-", is_url_safe, 20),
+    shape(Kind::Slack, "xoxa-", is_url_safe, 10),
+    shape(Kind::Slack, "xoxb-", is_url_safe, 10),
+    shape(Kind::Slack, "xoxe-", is_url_safe, 10),
+    shape(Kind::Slack, "xoxp-", is_url_safe, 10),
+    shape(Kind::Slack, "xoxr-", is_url_safe, 10),
+    shape(Kind::Slack, "xoxs-", is_url_safe, 10),
+    shape(Kind::Slack, "xapp-", is_url_safe, 20),
+    shape(Kind::Slack, "hooks.slack.com/services/", is_of_path, 20),
+    shape(Kind::Stripe, "sk_live_", is_plain, 10),
+    shape(Kind::Stripe, "sk_test_", is_plain, 10),
+    shape(Kind::Stripe, "rk_live_", is_plain, 10),
+    shape(Kind::Stripe, "rk_test_", is_plain, 10),
+    shape(Kind::Stripe, "whsec_", is_plain, 20),
+    shape(Kind::Anthropic, "sk-ant-", is_url_safe, 20),
+    shape(Kind::OpenAi, "sk-proj-", is_url_safe, 20),
+    shape(Kind::OpenAi, "sk-svcacct-", is_url_safe, 20),
+    shape(Kind::OpenAi, "sk-admin-", is_url_safe, 20),
+    // Without a second word only letters and digits go on: `sk-learn-…` is no key.
+    shape(Kind::OpenAi, "sk-", is_plain, 32),
+    exactly(Kind::Google, "AIza", is_url_safe, 35),
+    exactly(Kind::Npm, "npm_", is_plain, 36),
+    shape(Kind::HuggingFace, "hf_", is_plain, 30),
+    shape(Kind::SendGrid, "SG.", is_of_jwt, 40),
+];
+
+pub(super) fn find(text: &str) -> Vec<Found> {
+    let mut found: Vec<Found> = SHAPES.iter().flat_map(|shape| of_shape(text, shape)).collect();
+    found.extend(web_tokens(text));
+    found.extend(private_keys(text));
+    found
+}
+
+fn of_shape<'a>(text: &'a str, shape: &'a Shape) -> impl Iterator<Item = Found> + 'a {
+    text.match_indices(shape.begins).filter_map(|(start, begins)| {
+        let after = start + begins.len();
+        let length = run(&text[after..], shape.goes_on);
+        let fits = (shape.shortest..=shape.longest).contains(&length) && !is_inside_a_word(text, start);
+        fits.then_some((start..after + length, shape.kind))
+    })
+}
+
+/// Three parts with dots between them, the first two of which are JSON in base 64.
+fn web_tokens(text: &str) -> impl Iterator<Item = Found> {
+    text.match_indices("eyJ").filter_map(|(start, _)| {
+        let length = run(&text[start..], is_of_jwt);
+        let token = text[start..start + length].trim_end_matches('.');
+        let parts: Vec<&str> = token.split('.').collect();
+        let is_token = matches!(parts.as_slice(), [head, body, signature]
+            if head.len() >= 10 && body.len() >= 10 && body.starts_with("eyJ") && signature.len() >= 10);
+        (is_token && !is_inside_a_word(text, start)).then(|| (start..start + token.len(), Kind::Jwt))
+    })
+}
+
+/// The whole block; one that was cut off, to the end of the text.
+fn private_keys(text: &str) -> Vec<Found> {
+    const BEGINS: &str = "-----BEGIN ";
+    const ENDS: &str = "-----END ";
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(start) = text[from..].find(BEGINS).map(|place| from + place) {
+        let label_at = start + BEGINS.len();
+        let label = text[label_at..].split("-----").next().unwrap_or_default();
+        from = label_at;
+        if label.len() > 60 || !label.contains("PRIVATE KEY") {
+            continue;
+        }
+        let close = format!("{ENDS}{label}-----");
+        let end = text[label_at..].find(&close).map_or(text.len(), |place| label_at + place + close.len());
+        found.push((start..end, Kind::PrivateKey));
+        from = end;
+    }
+    found
+}
+
+/// How many bytes of the text's beginning are of these characters.
+fn run(text: &str, of: fn(char) -> bool) -> usize {
+    text.find(|c| !of(c)).unwrap_or(text.len())
+}
+
+/// `task-…` does not begin with `sk-`.
+fn is_inside_a_word(text: &str, start: usize) -> bool {
+    text[..start].chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_')
+}
+
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric()
+}
+
+fn is_upper_or_digit(c: char) -> bool {
+    c.is_ascii_uppercase() || c.is_ascii_digit()
+}
+
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+fn is_url_safe(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-')
+}
+
+fn is_of_jwt(c: char) -> bool {
+    is_url_safe(c) || c == '.'
+}
+
+fn is_of_path(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '/'
+}

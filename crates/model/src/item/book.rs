@@ -1,0 +1,281 @@
+//! Folds events into items. Holds all items of a session, or as many as one event touches; never refuses an event.
+
+use super::{Item, ItemChange, ItemStatus, Lease, NewItem};
+use crate::actor::Actor;
+use crate::event::{Event, ItemEvent, Recorded};
+use crate::id::ItemId;
+use jiff::Timestamp;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Items by id, case ignored. A part of a session's items is enough for an event if it has the item, what the item is
+/// part of, and what depends on either.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ItemBook {
+    items: BTreeMap<String, Item>,
+    dependents: BTreeMap<String, BTreeSet<String>>,
+    parts: BTreeMap<String, BTreeSet<String>>,
+    touched: BTreeSet<String>,
+}
+
+impl ItemBook {
+    /// All items of a session, from its whole log. Resolves what was restored, as the session's own fold does.
+    pub fn fold(events: &[Recorded]) -> Self {
+        let gone_back_to: BTreeSet<u64> = events.iter().filter_map(restored).collect();
+        let mut earlier: BTreeMap<u64, Self> = BTreeMap::new();
+        let mut book = Self::default();
+        for recorded in events {
+            if let Event::Item(event) = &recorded.event {
+                book.apply(event, recorded.at, &recorded.actor);
+            } else if let Some(kept) = restored(recorded).and_then(|version| earlier.get(&version)) {
+                book = kept.clone().with_leases_of(&book);
+            }
+            if gone_back_to.contains(&recorded.version) {
+                earlier.insert(recorded.version, book.clone());
+            }
+        }
+        book.touched.clear();
+        book
+    }
+
+    /// Takes in an item as it is kept.
+    pub fn insert(&mut self, item: Item) {
+        let key = item.id.key();
+        for need in &item.depends_on {
+            self.dependents.entry(need.key()).or_default().insert(key.clone());
+        }
+        if let Some(parent) = &item.parent {
+            self.parts.entry(parent.key()).or_default().insert(key.clone());
+        }
+        self.items.insert(key, item);
+    }
+
+    pub fn get(&self, id: &ItemId) -> Option<&Item> {
+        self.items.get(&id.key())
+    }
+
+    pub fn contains(&self, id: &ItemId) -> bool {
+        self.items.contains_key(&id.key())
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Item> {
+        self.items.values()
+    }
+
+    /// Those that events have changed since they were taken in.
+    pub fn touched(&self) -> impl Iterator<Item = &Item> {
+        self.touched.iter().filter_map(|key| self.items.get(key))
+    }
+
+    pub fn parts_of(&self, id: &ItemId) -> impl Iterator<Item = &Item> {
+        self.parts.get(&id.key()).into_iter().flatten().filter_map(|key| self.items.get(key))
+    }
+
+    /// From one open item to another along what waits for what: dependencies, and a container for its parts.
+    /// Begins with the first and ends with the last; none when the first does not wait for the last.
+    pub fn waiting_path(&self, from: &ItemId, to: &ItemId) -> Option<Vec<ItemId>> {
+        let mut came_from: BTreeMap<String, Option<String>> = BTreeMap::from([(from.key(), None)]);
+        let mut open = vec![from.key()];
+        while let Some(key) = open.pop() {
+            if key == to.key() {
+                return Some(self.path_back(&came_from, key));
+            }
+            let Some(item) = self.items.get(&key).filter(|item| !item.is_done()) else { continue };
+            let waited_for = item
+                .waits_for
+                .iter()
+                .map(ItemId::key)
+                .chain(self.parts.get(&key).into_iter().flatten().cloned());
+            for next in waited_for {
+                if !came_from.contains_key(&next) {
+                    came_from.insert(next.clone(), Some(key.clone()));
+                    open.push(next);
+                }
+            }
+        }
+        None
+    }
+
+    pub fn apply(&mut self, event: &ItemEvent, at: Timestamp, actor: &Actor) {
+        match event {
+            ItemEvent::ItemAdded { item } => self.add(item, at),
+            ItemEvent::ItemStarted { id } => self.on(id, at, |item| item.status = ItemStatus::Active),
+            ItemEvent::ItemCompleted { id, .. } => self.complete(id, at),
+            ItemEvent::ItemBlocked { id, reason } => self.on(id, at, |item| {
+                item.status = ItemStatus::Blocked { reason: reason.clone() };
+                item.lease = None;
+            }),
+            ItemEvent::ItemUnblocked { id } => self.on(id, at, |item| item.status = ItemStatus::Pending),
+            ItemEvent::ItemClaimed { id, until, seconds } => self.on(id, at, |item| {
+                item.lease = Some(Lease { actor: actor.clone(), until: *until, seconds: *seconds });
+            }),
+            ItemEvent::ItemReleased { id } => self.on(id, at, |item| {
+                item.lease = None;
+                if item.status == ItemStatus::Active {
+                    item.status = ItemStatus::Pending;
+                }
+            }),
+            ItemEvent::ItemLeaseRenewed { id, until, seconds } => self.on(id, at, |item| {
+                if let Some(lease) = &mut item.lease {
+                    lease.until = *until;
+                    lease.seconds = *seconds;
+                }
+            }),
+            ItemEvent::ItemSplit { parts, .. } => parts.iter().for_each(|part| self.add(part, at)),
+            ItemEvent::ItemSet { id, change } => self.set(id, change, at),
+        }
+    }
+
+    fn add(&mut self, new: &NewItem, at: Timestamp) {
+        let parent = new.parent.as_ref().and_then(|id| self.get(id));
+        let mut place = parent.map(|parent| parent.place.clone()).unwrap_or_default();
+        place.push(new.order);
+        let inherited = parent.map(|parent| parent.waits_for.clone()).unwrap_or_default();
+        let mut item = Item {
+            id: new.id.clone(),
+            kind: new.kind.clone(),
+            title: new.title.clone(),
+            run: new.run.clone(),
+            phase: new.phase.clone(),
+            parent: new.parent.clone(),
+            place,
+            status: ItemStatus::Pending,
+            depends_on: new.depends_on.clone(),
+            waits_for: Vec::new(),
+            parts: 0,
+            open_parts: 0,
+            counters: BTreeMap::new(),
+            fields: new.fields.clone(),
+            lease: None,
+            created_at: at,
+            updated_at: at,
+        };
+        // What it shares with its container is known there; that part of the items need not be at hand.
+        item.waits_for = item
+            .depends_on
+            .iter()
+            .filter(|need| self.is_open(need) || inherited.iter().any(|other| other.is(need)))
+            .cloned()
+            .collect();
+        if let Some(parent) = &new.parent {
+            self.on(parent, at, |parent| {
+                parent.parts = parent.parts.saturating_add(1);
+                parent.open_parts = parent.open_parts.saturating_add(1);
+                // A container is done when its parts are; nobody works on it.
+                parent.lease = None;
+            });
+        }
+        self.touched.insert(new.id.key());
+        self.insert(item);
+    }
+
+    fn complete(&mut self, id: &ItemId, at: Timestamp) {
+        let Some(item) = self.get(id).filter(|item| !item.is_done()) else { return };
+        let parent = item.parent.clone();
+        self.on(id, at, |item| {
+            item.status = ItemStatus::Completed { completed_at: at };
+            item.waits_for.clear();
+            item.lease = None;
+        });
+        if let Some(parent) = parent {
+            self.on(&parent, at, |parent| parent.open_parts = parent.open_parts.saturating_sub(1));
+        }
+        for key in self.dependents.get(&id.key()).cloned().unwrap_or_default() {
+            if let Some(dependent) = self.items.get_mut(&key) {
+                dependent.waits_for.retain(|need| !need.is(id));
+                self.touched.insert(key);
+            }
+        }
+    }
+
+    fn set(&mut self, id: &ItemId, change: &ItemChange, at: Timestamp) {
+        if let Some(order) = change.order {
+            self.move_to(id, order);
+        }
+        let waits_for = change
+            .depends_on
+            .as_ref()
+            .map(|needs| needs.iter().filter(|need| self.is_open(need)).cloned().collect::<Vec<_>>());
+        if let Some(needs) = &change.depends_on {
+            self.rewire(id, needs);
+        }
+        self.on(id, at, |item| {
+            if let Some(title) = &change.title {
+                item.title.clone_from(title);
+            }
+            item.fields.extend(change.fields.clone());
+            item.counters.extend(change.counters.clone());
+            if let Some(needs) = &change.depends_on {
+                item.depends_on.clone_from(needs);
+            }
+            if let Some(waits_for) = waits_for {
+                item.waits_for = waits_for;
+            }
+        });
+    }
+
+    fn rewire(&mut self, id: &ItemId, needs: &[ItemId]) {
+        let key = id.key();
+        for dependents in self.dependents.values_mut() {
+            dependents.remove(&key);
+        }
+        for need in needs {
+            self.dependents.entry(need.key()).or_default().insert(key.clone());
+        }
+    }
+
+    /// What is part of it moves along.
+    fn move_to(&mut self, id: &ItemId, order: u32) {
+        let Some(level) = self.get(id).map(Item::level) else { return };
+        let mut moved = vec![id.key()];
+        while let Some(key) = moved.pop() {
+            moved.extend(self.parts.get(&key).into_iter().flatten().cloned());
+            if let Some(place) = self.items.get_mut(&key).and_then(|item| item.place.get_mut(level - 1)) {
+                *place = order;
+                self.touched.insert(key);
+            }
+        }
+    }
+
+    /// Going back in time leaves it as it is now who holds what.
+    fn with_leases_of(mut self, now: &Self) -> Self {
+        for (key, item) in &mut self.items {
+            let can_be_held = match item.status {
+                ItemStatus::Pending | ItemStatus::Active => !item.is_container(),
+                ItemStatus::Completed { .. } | ItemStatus::Blocked { .. } => false,
+            };
+            item.lease = now.items.get(key).filter(|_| can_be_held).and_then(|known| known.lease.clone());
+        }
+        self
+    }
+
+    fn is_open(&self, id: &ItemId) -> bool {
+        self.get(id).is_some_and(|item| !item.is_done())
+    }
+
+    fn on(&mut self, id: &ItemId, at: Timestamp, change: impl FnOnce(&mut Item)) {
+        if let Some(item) = self.items.get_mut(&id.key()) {
+            change(item);
+            item.updated_at = at;
+            self.touched.insert(id.key());
+        }
+    }
+
+    fn path_back(&self, came_from: &BTreeMap<String, Option<String>>, last: String) -> Vec<ItemId> {
+        let mut path = Vec::new();
+        let mut at = Some(last);
+        while let Some(key) = at {
+            path.extend(self.items.get(&key).map(|item| item.id.clone()));
+            at = came_from.get(&key).cloned().flatten();
+        }
+        path.reverse();
+        path
+    }
+}
+
+/// The version that this event goes back to.
+fn restored(recorded: &Recorded) -> Option<u64> {
+    match recorded.event {
+        Event::Restored { to_version } if to_version < recorded.version => Some(to_version),
+        _ => None,
+    }
+}

@@ -1,0 +1,242 @@
+//! Going back to an earlier state by a new event. Reads the whole log, and takes nothing out of it.
+
+use crate::actor::Actor;
+use crate::event::{Event, Recorded};
+use crate::nearest::nearest;
+use crate::refusal::Refusal;
+use crate::session::Session;
+
+/// What undoing does: back before the last command of this actor, or to the point that is named.
+/// No events: it is there already.
+pub fn undo(
+    session: &Session,
+    events: &[Recorded],
+    actor: &Actor,
+    to: Option<&str>,
+) -> Result<Vec<Event>, Refusal> {
+    if let Some(kind) = &session.unknown_event {
+        return Err(Refusal::NewerEvent { session: session.id.clone(), kind: kind.clone() });
+    }
+    let to_version = match to {
+        Some(asked) => point(events, asked)?,
+        None => before_last_command(events, actor)?,
+    };
+    let first = command_beginning_at(events, 0);
+    if to_version < first {
+        return Err(Refusal::UndoesTheStart { session: session.id.clone(), first });
+    }
+    if to_version == session.version {
+        return Ok(Vec::new());
+    }
+    Ok(vec![Event::Restored { to_version }])
+}
+
+/// The version that a person names: a number, or a checkpoint's name. Of two checkpoints the newer one is meant.
+/// Also checkpoints that were taken back are found: the way forward again must not be lost.
+pub fn point(events: &[Recorded], asked: &str) -> Result<u64, Refusal> {
+    let newest = events.last().map_or(0, |recorded| recorded.version);
+    if let Ok(version) = asked.parse::<u64>() {
+        return if version <= newest {
+            Ok(version)
+        } else {
+            Err(Refusal::UnknownVersion { asked: version, newest })
+        };
+    }
+    let named = |recorded: &Recorded| match &recorded.event {
+        Event::CheckpointMade { name } => Some(name.clone()),
+        _ => None,
+    };
+    if let Some(found) = events.iter().rev().find(|recorded| named(recorded).as_deref() == Some(asked)) {
+        return Ok(found.version);
+    }
+    let known: Vec<String> = events.iter().filter_map(named).collect();
+    let near = nearest(asked, known.iter().map(String::as_str)).map(ToOwned::to_owned);
+    Err(Refusal::UnknownCheckpoint { asked: asked.to_owned(), nearest: near, known })
+}
+
+/// The version before the last command, if that was this actor's.
+fn before_last_command(events: &[Recorded], actor: &Actor) -> Result<u64, Refusal> {
+    // What was purged stays gone; its mark is not what somebody wants to take back.
+    let is_mark = |recorded: &&Recorded| matches!(recorded.event, Event::Purged { .. });
+    let Some(last) = events.iter().rev().find(|recorded| !is_mark(recorded)) else { return Ok(0) };
+    let of_one_command =
+        |recorded: &&Recorded| recorded.at == last.at && recorded.actor == last.actor && !is_mark(recorded);
+    let begins = events.iter().rev().skip_while(is_mark).take_while(of_one_command).last().unwrap_or(last);
+    let before = begins.version.saturating_sub(1);
+    if last.actor != *actor {
+        return Err(Refusal::AnothersChange { actor: last.actor.to_string(), before });
+    }
+    Ok(before)
+}
+
+/// The last version of the command whose first event is at this place: events of one command share moment and actor.
+fn command_beginning_at(events: &[Recorded], place: usize) -> u64 {
+    let Some(first) = events.get(place) else { return 0 };
+    let same = events.iter().skip(place).take_while(|next| next.at == first.at && next.actor == first.actor);
+    same.last().map_or(first.version, |last| last.version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::{Name, SessionId};
+    use crate::lineage::step;
+    use crate::note::NoteKind;
+    use crate::phase::PhaseStub;
+    use crate::run::WorkflowRef;
+    use crate::workflow::{Indexing, OnComplete};
+    use jiff::Timestamp;
+    use std::collections::BTreeMap;
+
+    fn actor(name: &str) -> Actor {
+        Actor::Person { name: name.to_owned(), host: "desk".to_owned() }
+    }
+
+    /// A log of commands: who, at which second, what.
+    fn log(commands: Vec<(&str, i64, Vec<Event>)>) -> Vec<Recorded> {
+        let events = commands.into_iter().flat_map(|(who, second, events)| {
+            events.into_iter().map(move |event| (actor(who), second, event))
+        });
+        (1..)
+            .zip(events)
+            .map(|(version, (actor, second, event))| Recorded {
+                version,
+                at: Timestamp::from_second(second).expect("in range"),
+                actor,
+                event,
+            })
+            .collect()
+    }
+
+    fn start() -> Vec<Event> {
+        let name = |text: &str| Name::parse(text).expect("a name");
+        vec![
+            Event::SessionStarted {
+                id: SessionId::parse("k3v9x2mp").expect("an id"),
+                title: "Title".to_owned(),
+                goal: None,
+                target: None,
+                layout: "native".to_owned(),
+                worktree: "/w".to_owned(),
+                parallel: false,
+                fields: BTreeMap::new(),
+            },
+            Event::RunStarted {
+                workflow: WorkflowRef {
+                    name: name("ship"),
+                    version: "1".to_owned(),
+                    title: "Ship".to_owned(),
+                    hash: "h".to_owned(),
+                    indexing: Indexing::One,
+                    on_complete: OnComplete::Close,
+                },
+                ordinal: 1,
+                phases: vec![PhaseStub { id: name("plan"), title: "Plan".to_owned(), terminal: false }],
+            },
+            Event::PhaseStarted { phase: name("plan") },
+        ]
+    }
+
+    fn note(id: u32) -> Event {
+        Event::NoteAdded { id, kind: NoteKind::Note, text: format!("note {id}"), fields: BTreeMap::new() }
+    }
+
+    fn undone(log: &[Recorded], who: &str, to: Option<&str>) -> Result<Vec<Event>, Refusal> {
+        undo(&Session::fold(log).expect("a session"), log, &actor(who), to)
+    }
+
+    fn after(log: &[Recorded], event: Event) -> Vec<Recorded> {
+        let last = log.last().expect("a log is never empty");
+        let version = last.version + 1;
+        let at = Timestamp::from_second(last.at.as_second() + 1).expect("in range");
+        [log, &[Recorded { version, at, actor: last.actor.clone(), event }]].concat()
+    }
+
+    fn notes(log: &[Recorded]) -> Vec<u32> {
+        Session::fold(log).expect("a session").notes.iter().map(|note| note.id).collect()
+    }
+
+    #[test]
+    fn undoing_goes_back_before_the_last_command_whole() {
+        let log =
+            log(vec![("anna", 1, start()), ("anna", 2, vec![note(1)]), ("anna", 3, vec![note(2), note(3)])]);
+        assert_eq!(undone(&log, "anna", None), Ok(vec![Event::Restored { to_version: 4 }]));
+        assert_eq!(notes(&after(&log, Event::Restored { to_version: 4 })), [1]);
+    }
+
+    #[test]
+    fn undoing_an_undo_brings_back_what_it_took() {
+        let log = log(vec![("anna", 1, start()), ("anna", 2, vec![note(1)])]);
+        let once = after(&log, Event::Restored { to_version: 3 });
+        assert!(notes(&once).is_empty());
+        assert_eq!(undone(&once, "anna", None), Ok(vec![Event::Restored { to_version: 4 }]));
+        let twice = after(&once, Event::Restored { to_version: 4 });
+        assert_eq!(notes(&twice), [1]);
+        assert_eq!(Session::fold(&twice).map(|session| session.version), Some(6));
+        let (gone, back) = step(&twice, 5, 6);
+        assert_eq!(gone.iter().map(|event| event.version).collect::<Vec<_>>(), [5]);
+        assert_eq!(back.iter().map(|event| event.version).collect::<Vec<_>>(), [4, 6]);
+    }
+
+    #[test]
+    fn another_actors_command_is_crossed_only_when_told_to() {
+        let log = log(vec![("anna", 1, start()), ("anna", 2, vec![note(1)]), ("ben", 3, vec![note(2)])]);
+        assert_eq!(
+            undone(&log, "anna", None),
+            Err(Refusal::AnothersChange { actor: "ben".to_owned(), before: 4 })
+        );
+        assert_eq!(undone(&log, "anna", Some("3")), Ok(vec![Event::Restored { to_version: 3 }]));
+    }
+
+    #[test]
+    fn the_start_cannot_be_undone() {
+        let log = log(vec![("anna", 1, start())]);
+        for to in [None, Some("0"), Some("2")] {
+            assert!(matches!(undone(&log, "anna", to), Err(Refusal::UndoesTheStart { .. })), "{to:?}");
+        }
+        assert_eq!(undone(&log, "anna", Some("3")), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn points_are_versions_or_checkpoints_also_ones_that_were_taken_back() {
+        let mark = Event::CheckpointMade { name: "before the rewrite".to_owned() };
+        let log = log(vec![("anna", 1, start()), ("anna", 2, vec![mark]), ("anna", 3, vec![note(1)])]);
+        let back = after(&log, Event::Restored { to_version: 3 });
+        assert_eq!(point(&back, "before the rewrite"), Ok(4));
+        assert_eq!(point(&back, "99"), Err(Refusal::UnknownVersion { asked: 99, newest: 6 }));
+        assert!(matches!(
+            point(&back, "before the rewrit"),
+            Err(Refusal::UnknownCheckpoint { nearest: Some(_), .. })
+        ));
+    }
+
+    #[test]
+    fn what_was_purged_is_not_what_undoing_takes_back() {
+        let log = log(vec![
+            ("anna", 1, start()),
+            ("anna", 2, vec![note(1)]),
+            ("ben", 3, vec![Event::Purged { replaced: 1 }]),
+        ]);
+        assert_eq!(undone(&log, "anna", None), Ok(vec![Event::Restored { to_version: 3 }]));
+    }
+
+    #[test]
+    fn a_session_with_an_event_of_a_newer_program_is_not_written() {
+        let strange = Event::Unknown { kind: "teleported".to_owned() };
+        let log = log(vec![("anna", 1, start()), ("anna", 2, vec![strange])]);
+        assert!(matches!(undone(&log, "anna", None), Err(Refusal::NewerEvent { .. })));
+        // Nor does going back behind it make it known.
+        let back = after(&log, Event::Restored { to_version: 3 });
+        assert!(matches!(undone(&back, "anna", None), Err(Refusal::NewerEvent { .. })));
+    }
+
+    #[test]
+    fn a_thousand_undos_of_undos_are_folded_at_once() {
+        let mut log = log(vec![("anna", 1, start()), ("anna", 2, vec![note(1)])]);
+        for _ in 0..1_000 {
+            let to_version = log.last().expect("a log is never empty").version - 1;
+            log = after(&log, Event::Restored { to_version });
+        }
+        assert_eq!(notes(&log), [1]);
+    }
+}

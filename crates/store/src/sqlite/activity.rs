@@ -1,0 +1,80 @@
+//! What was touched and run, as rows beside the log. Never changes a session or its version.
+
+use super::columns::{Moment, moment};
+use super::queries::at_most;
+use crate::{ActivityKind, ActivityRow, KEPT_ACTIVITIES};
+use model::id::SessionId;
+use rusqlite::types::Type;
+use rusqlite::{Connection, Error, OptionalExtension, Result, Row, Transaction, TransactionBehavior, params};
+
+/// Durable enough for what may be lost in a crash. A rollback journal is left as it is: there a commit that was not
+/// synced can damage the database.
+const WITHOUT_SYNC: &str = "PRAGMA synchronous=NORMAL";
+const AS_BEFORE: &str = "PRAGMA synchronous=EXTRA";
+
+/// Of a session that does not exist nothing is kept.
+pub(super) fn record(connection: &Connection, session: &SessionId, rows: &[ActivityRow]) -> Result<()> {
+    let journal: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
+    let is_log = journal == "wal";
+    if is_log {
+        connection.execute_batch(WITHOUT_SYNC)?;
+    }
+    let done = record_all(connection, session, rows);
+    if is_log {
+        connection.execute_batch(AS_BEFORE)?;
+    }
+    done
+}
+
+pub(super) fn newest(connection: &Connection, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT kind,what,detail,at,count FROM activity \
+         WHERE session=(SELECT number FROM sessions WHERE id=?1 AND id=?1 COLLATE BINARY) \
+         ORDER BY at DESC,what LIMIT ?2",
+    )?;
+    let rows = statement.query_map(params![session.as_str(), at_most(Some(limit))], activity_row)?;
+    rows.collect()
+}
+
+/// Puts these in place of all that the session has.
+pub(super) fn replace(connection: &Connection, number: i64, rows: &[ActivityRow]) -> Result<()> {
+    connection.prepare_cached("DELETE FROM activity WHERE session=?1")?.execute([number])?;
+    rows.iter().try_for_each(|row| keep(connection, number, row))
+}
+
+fn record_all(connection: &Connection, session: &SessionId, rows: &[ActivityRow]) -> Result<()> {
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    let mut find =
+        transaction.prepare_cached("SELECT number FROM sessions WHERE id=?1 AND id=?1 COLLATE BINARY")?;
+    let Some(number) = find.query_row([session.as_str()], |row| row.get::<_, i64>(0)).optional()? else {
+        return Ok(());
+    };
+    drop(find);
+    rows.iter().try_for_each(|row| keep(&transaction, number, row))?;
+    let mut forget = transaction.prepare_cached(
+        "DELETE FROM activity WHERE session=?1 AND(kind,what)IN(\
+         SELECT kind,what FROM activity WHERE session=?1 ORDER BY at DESC,what LIMIT -1 OFFSET ?2)",
+    )?;
+    forget.execute(params![number, at_most(Some(KEPT_ACTIVITIES))])?;
+    drop(forget);
+    transaction.commit()
+}
+
+/// The newest time stays, whichever order they come in.
+fn keep(connection: &Connection, number: i64, row: &ActivityRow) -> Result<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO activity(session,kind,what,detail,at,count)VALUES(?1,?2,?3,?4,?5,?6)\
+         ON CONFLICT DO UPDATE SET count=count+excluded.count,\
+         detail=CASE WHEN excluded.at>=at THEN excluded.detail ELSE detail END,at=max(at,excluded.at)",
+    )?;
+    let values = params![number, row.kind.name(), row.what, row.detail, Moment(row.at), row.count];
+    statement.execute(values).map(drop)
+}
+
+fn activity_row(row: &Row<'_>) -> Result<ActivityRow> {
+    let kind = row.get_ref(0)?.as_str()?;
+    let kind = ActivityKind::parse(kind).ok_or_else(|| {
+        Error::FromSqlConversionFailure(0, Type::Text, format!("no kind of activity: {kind}").into())
+    })?;
+    Ok(ActivityRow { kind, what: row.get(1)?, detail: row.get(2)?, at: moment(row, 3)?, count: row.get(4)? })
+}

@@ -1,0 +1,81 @@
+//! Puts other words into a history that holds what it must not, and makes sure that the old ones are gone from the disk.
+
+use super::queries::signed;
+use super::{SqliteStore, activity, append, items, upkeep};
+use crate::batch::check_rewrite;
+use crate::{Error, Result, Rewrite};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+impl SqliteStore {
+    pub(super) fn rewrite_in_turn(
+        &mut self,
+        rewrite: &Rewrite,
+        answers: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<()> {
+        check_rewrite(rewrite)?;
+        // What a page loses is overwritten with zeros at once, not only when the database is written anew.
+        self.connection.execute_batch("PRAGMA secure_delete=ON").map_err(self.fail("rewriting"))?;
+        let begun = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
+        let transaction = begun.map_err(self.fail("beginning a change"))?;
+        match write(&transaction, rewrite, answers) {
+            Ok(()) => {}
+            Err(append::Stop::Refused(error)) => return Err(error),
+            Err(append::Stop::Failed(error)) => return Err(self.fail("rewriting a session")(error)),
+        }
+        // Doing it again does no harm, so not knowing is enough.
+        transaction.commit().map_err(|error| Error::Unknown { why: error.to_string() })
+    }
+
+    /// Whether nothing of what was replaced is left in the database and its log.
+    pub(super) fn erase_in_turn(&mut self) -> Result<bool> {
+        self.connection.execute_batch("VACUUM").map_err(self.fail("writing the database anew"))?;
+        let journal: String = self
+            .connection
+            .query_row("PRAGMA journal_mode", [], |row| row.get(0))
+            .map_err(self.fail("asking for the journal mode"))?;
+        if journal != "wal" {
+            return Ok(true);
+        }
+        upkeep::empty_log(&self.connection).map_err(self.fail("emptying the log"))
+    }
+}
+
+fn write(
+    connection: &Connection,
+    rewrite: &Rewrite,
+    answers: &dyn Fn(&str) -> Option<String>,
+) -> append::Step<()> {
+    let number = append::keep_stream(connection, &rewrite.stream)?;
+    let mut replace =
+        connection.prepare_cached("UPDATE events SET actor=?3,body=?4 WHERE session=?1 AND version=?2")?;
+    for event in &rewrite.events {
+        replace.execute(params![number, signed(event.version), event.actor, event.body])?;
+    }
+    activity::replace(connection, number, &rewrite.activity)?;
+    items::remove_all(connection, number)?;
+    for row in &rewrite.items {
+        items::keep(connection, number, row)?;
+    }
+    rewrite_answers(connection, answers)?;
+    Ok(())
+}
+
+fn rewrite_answers(
+    connection: &Connection,
+    answers: &dyn Fn(&str) -> Option<String>,
+) -> rusqlite::Result<()> {
+    let mut read =
+        connection.prepare_cached("SELECT rowid,answer FROM keys WHERE rowid>?1 ORDER BY rowid LIMIT 1")?;
+    let mut replace = connection.prepare_cached("UPDATE keys SET answer=?2 WHERE rowid=?1")?;
+    let mut last = i64::MIN;
+    // One at a time: an answer is as large as a session's view, and there may be many.
+    while let Some((row, answer)) =
+        read.query_row([last], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))).optional()?
+    {
+        last = row;
+        if let Some(other) = answers(&answer) {
+            replace.execute(params![row, other])?;
+        }
+    }
+    Ok(())
+}
