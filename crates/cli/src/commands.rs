@@ -3,6 +3,7 @@
 mod abandon;
 mod advance;
 mod approve;
+mod artifact;
 mod brief;
 mod bundle;
 mod checkpoint;
@@ -23,10 +24,12 @@ mod man;
 mod next;
 mod note;
 mod pause;
+mod progress;
 mod purge;
 mod reopen;
 mod resume;
 mod retry;
+mod revisit;
 mod rollback;
 mod run;
 mod set;
@@ -52,6 +55,8 @@ struct Entry {
     name: &'static str,
     declare: fn(Command) -> Command,
     run: fn(&ArgMatches, &Globals) -> Outcome,
+    /// Does what the command does when nothing is typed behind it.
+    alone: Option<fn(&Globals) -> Outcome>,
 }
 
 /// A command whose fields are its arguments and whose doc comment is its help.
@@ -60,24 +65,32 @@ trait Run: Args + FromArgMatches {
 }
 
 const fn entry<C: Run>(name: &'static str) -> Entry {
-    Entry { name, declare: C::augment_args, run: parse_and_run::<C> }
+    Entry { name, declare: C::augment_args, run: parse_and_run::<C>, alone: None }
+}
+
+/// A question that is mostly asked without arguments. Then there is nothing to parse, and without a parser it is a
+/// tenth faster.
+const fn question<C: Run + Default>(name: &'static str) -> Entry {
+    Entry { alone: Some(|globals| C::default().run(globals)), ..entry::<C>(name) }
 }
 
 /// In the order of the help: a session's life first.
 const ENTRIES: &[Entry] = &[
     entry::<init::Init>("init"),
     entry::<start::Start>("start"),
-    entry::<status::Status>("status"),
-    entry::<brief::Brief>("brief"),
-    entry::<next::Next>("next"),
+    question::<status::Status>("status"),
+    question::<brief::Brief>("brief"),
+    question::<next::Next>("next"),
     entry::<advance::Advance>("advance"),
     entry::<gate::Gate>("gate"),
     entry::<approve::Approve>("approve"),
     entry::<trust::Trust>("trust"),
     entry::<retry::Retry>("retry"),
     entry::<rollback::Rollback>("rollback"),
+    entry::<revisit::Revisit>("revisit"),
     entry::<skip::Skip>("skip"),
     entry::<fail::Fail>("fail"),
+    entry::<artifact::ArtifactCommand>("artifact"),
     entry::<item::ItemCommand>("item"),
     entry::<note::NoteCommand>("note"),
     entry::<pause::Pause>("pause"),
@@ -95,6 +108,7 @@ const ENTRIES: &[Entry] = &[
     entry::<show::Show>("show"),
     entry::<history::HistoryCommand>("history"),
     entry::<log::Log>("log"),
+    entry::<progress::Progress>("progress"),
     entry::<exec::Exec>("exec"),
     entry::<bundle::BundleCommand>("bundle"),
     entry::<purge::Purge>("purge"),
@@ -125,6 +139,11 @@ pub fn parser(wanted: Option<&str>) -> Command {
         Some(entry) => root.subcommand(declared(entry)),
         None => root.subcommands(ENTRIES.iter().map(declared)),
     }
+}
+
+/// How to run this command when nothing else was typed, if it can be told without a parser.
+pub fn alone(name: &str) -> Option<fn(&Globals) -> Outcome> {
+    find(name)?.alone
 }
 
 pub fn run(name: &str, matches: &ArgMatches, globals: &Globals) -> Outcome {
@@ -186,4 +205,31 @@ fn with_talk(answer: &engine::Answer) -> serde_json::Value {
         fields.insert("said".to_owned(), serde_json::json!(answer.said));
     }
     value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_alone_is_what_its_parser_makes_of_no_arguments() {
+        fn parsed<C: Run + Default + std::fmt::Debug>(name: &str) {
+            let matches = parser(Some(name)).try_get_matches_from(["leftoff", name]).expect("parses");
+            let (_, matches) = matches.subcommand().expect("a command");
+            let parsed = C::from_arg_matches(matches).expect("its arguments");
+            assert_eq!(format!("{parsed:?}"), format!("{:?}", C::default()));
+            assert!(alone(name).is_some());
+        }
+        parsed::<status::Status>("status");
+        parsed::<brief::Brief>("brief");
+        parsed::<next::Next>("next");
+        assert_eq!(ENTRIES.iter().filter(|entry| entry.alone.is_some()).count(), 3);
+    }
+
+    #[test]
+    fn no_arguments_mean_the_same_options_with_and_without_a_parser() {
+        let matches = parser(Some("status")).try_get_matches_from(["leftoff", "status"]).expect("parses");
+        let parsed = Globals::from(&matches);
+        assert_eq!(format!("{parsed:?}"), format!("{:?}", Globals::of_nothing_typed()));
+    }
 }

@@ -7,7 +7,9 @@ pub mod history;
 pub mod items;
 pub mod list;
 pub mod log;
+pub mod ocr;
 pub mod progress;
+pub mod revisit;
 pub mod session;
 mod wrap;
 
@@ -139,6 +141,11 @@ impl Out {
 /// What was typed or read may be part of a message, and must not steer the terminal.
 fn without_controls(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
+}
+
+/// `1 event`, `2 events`.
+pub fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A line that is set in by so many blanks and fits the terminal.

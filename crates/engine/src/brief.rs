@@ -103,7 +103,8 @@ impl Engine {
         self.view_of(&session, loaded.number, false)
     }
 
-    fn brief_of(&self, session: View) -> Result<Brief> {
+    fn brief_of(&self, mut session: View) -> Result<Brief> {
+        session.warnings.extend(self.artifact_warnings(&session));
         let asking = self.asking_agent()?;
         let here_now = self
             .other_live_agents(asking.as_ref())?

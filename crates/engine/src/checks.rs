@@ -24,6 +24,7 @@ use model::workflow::{CheckDefinition, CheckKind, PhaseDefinition, Workflow};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 /// What a caller hands in with an attempt.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -126,7 +127,7 @@ impl Engine {
     }
 
     /// The definition that the current run was started with.
-    pub(crate) fn definition_of(&self, session: &Session) -> Result<Workflow> {
+    pub(crate) fn definition_of(&self, session: &Session) -> Result<Rc<Workflow>> {
         let hash = session.run().map(|run| run.workflow.hash.clone()).unwrap_or_default();
         self.definition(&hash)?.ok_or_else(|| Error::BrokenLog {
             session: session.id.to_string(),
@@ -142,7 +143,7 @@ impl Engine {
             session,
             phase,
             started_at: record.and_then(model::phase::Phase::started_at),
-            workspace: self.workspace(&session.id),
+            workspace: self.workspace(session),
             run_ordinal: run.map_or(1, |run| run.ordinal),
             now: self.clock.now(),
         }

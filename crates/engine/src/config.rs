@@ -17,6 +17,51 @@ pub struct Config {
     pub store: Option<String>,
     #[serde(default)]
     pub policy: Policy,
+    #[serde(default)]
+    pub expiry: Expiry,
+}
+
+/// How long a session may lie.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Expiry {
+    /// Without activity for so long, it counts as paused.
+    pub pause_after: Limit,
+    /// Without activity for so long, every look at it says so.
+    pub warn_after: Limit,
+}
+
+impl Default for Expiry {
+    fn default() -> Self {
+        const HOUR: u64 = 60 * 60;
+        Self { pause_after: Limit(Some(24 * HOUR)), warn_after: Limit(Some(7 * 24 * HOUR)) }
+    }
+}
+
+/// A length of time, or never.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Limit(Option<u64>);
+
+impl Limit {
+    /// None when it is off.
+    pub fn seconds(self) -> Option<u64> {
+        self.0
+    }
+}
+
+impl TryFrom<String> for Limit {
+    type Error = String;
+
+    fn try_from(text: String) -> std::result::Result<Self, String> {
+        if text == "off" {
+            return Ok(Self(None));
+        }
+        match layouts::definition::duration_seconds(&text) {
+            Some(seconds) if seconds > 0 => Ok(Self(Some(seconds))),
+            Some(_) | None => Err(format!("{text:?} is no length of time; write \"24h\", \"7d\" or \"off\"")),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
@@ -47,6 +92,11 @@ pub const TEMPLATE: &str = "\
 # [policy]
 # override = \"person\"
 # approve = \"person\"
+
+# A session without activity counts as paused after a while, and is asked about after a longer one; \"off\" for never.
+# [expiry]
+# pause_after = \"24h\"
+# warn_after = \"7d\"
 ";
 
 impl Config {

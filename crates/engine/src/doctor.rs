@@ -2,7 +2,7 @@
 
 use crate::config::Config;
 use crate::definitions;
-use crate::engine::Engine;
+use crate::engine::{Engine, is_unfinished};
 use crate::error::{Error, Result};
 use crate::{Intent, Options};
 use model::session::{FOLD_VERSION, Session};
@@ -69,6 +69,7 @@ fn session_findings(engine: &Engine) -> Result<Vec<Finding>> {
         match engine.replay(&id) {
             Err(error) => findings.push(Finding::of(&error)),
             Ok(session) => {
+                findings.extend(discrepancy_findings(engine, &session)?);
                 if let Some(kind) = &session.unknown_event {
                     let message = format!("session {id} holds an event of a newer leftoff: '{kind}'");
                     findings.push(Finding::new("newer_event", message, "use the newer leftoff for it"));
@@ -85,6 +86,20 @@ fn session_findings(engine: &Engine) -> Result<Vec<Finding>> {
         }
     }
     Ok(findings)
+}
+
+/// What an unfinished session says, against what is on disk.
+fn discrepancy_findings(engine: &Engine, session: &Session) -> Result<Vec<Finding>> {
+    if !is_unfinished(session.lifecycle.name()) {
+        return Ok(Vec::new());
+    }
+    let found = engine.discrepancies(session)?;
+    Ok(found
+        .into_iter()
+        .map(|found| {
+            Finding::new(&found.kind, format!("session {}: {}", session.id, found.message), found.remedy)
+        })
+        .collect())
 }
 
 /// A snapshot that another fold wrote is not trusted anyway.

@@ -3,7 +3,7 @@
 use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, Who};
 use crate::error::{Error, Result};
-use crate::place::{Project, workspace_of};
+use crate::place::Project;
 use crate::presence::AgentIdentity;
 use crate::processes::{Processes, SystemProcesses};
 use crate::view::Warning;
@@ -12,7 +12,9 @@ use model::id::SessionId;
 use model::nearest::nearest;
 use model::session::{FOLD_VERSION, Session};
 use model::workflow::Workflow;
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 use store::{Access, EventRow, Filter, Loaded, MemoryStore, SqliteStore, Store};
 
@@ -86,6 +88,8 @@ pub struct Engine {
     pub(crate) warnings: Vec<Warning>,
     pub(crate) patience: Duration,
     progress: Option<Box<Tell>>,
+    /// A definition never changes under its hash, and a command asks for the same one at its gate and for its view.
+    last_definition: RefCell<Option<Rc<Workflow>>>,
 }
 
 type Tell = dyn Fn(Progress<'_>);
@@ -126,12 +130,13 @@ impl Engine {
             config,
             store,
             clock: Box::new(SystemClock),
-            processes: Box::new(SystemProcesses),
+            processes: Box::new(SystemProcesses::default()),
             caller: Caller::of_this_process(),
             options,
             warnings,
             patience: PATIENCE,
             progress: None,
+            last_definition: RefCell::default(),
         })
     }
 
@@ -158,11 +163,6 @@ impl Engine {
         if let Some(tell) = &self.progress {
             tell(Progress { check, command, elapsed });
         }
-    }
-
-    /// Where a native session's files are; made when something is put there.
-    pub(crate) fn workspace(&self, session: &SessionId) -> PathBuf {
-        self.project.root.join(workspace_of(session))
     }
 
     /// Some things are a person's to do, unless the project says that anyone may.
@@ -204,6 +204,7 @@ impl Engine {
             return Ok(id);
         }
         let mut found = if asked.is_empty() { Vec::new() } else { self.store.with_prefix(asked, 10)? };
+        found.extend(self.foreign_ids(asked));
         if let Some(same) = found.iter().position(|id| id.as_str().eq_ignore_ascii_case(asked)) {
             return Ok(found.swap_remove(same));
         }
@@ -219,10 +220,9 @@ impl Engine {
 
     /// A session and its row, from its snapshot where that can be trusted, else from its log.
     pub(crate) fn load(&self, id: &SessionId) -> Result<(Loaded, Session)> {
-        let loaded = self
-            .store
-            .load(id)?
-            .ok_or_else(|| Error::UnknownSession { asked: id.to_string(), nearest: None })?;
+        let Some(loaded) = self.store.load(id)? else {
+            return Err(self.not_kept(id));
+        };
         let trusted = loaded
             .snapshot
             .as_ref()
@@ -235,6 +235,17 @@ impl Engine {
             None => self.replay(id)?.trimmed(),
         };
         Ok((loaded, session))
+    }
+
+    /// A session that is not in the store may be another tool's.
+    fn not_kept(&self, id: &SessionId) -> Error {
+        match self.foreign(id) {
+            Some(_) => Error::NotSupported {
+                what: format!("changing {id}, a session of Open Code Review,"),
+                hint: format!("look at it: leftoff show {id}, leftoff progress --once --session {id}"),
+            },
+            None => Error::UnknownSession { asked: id.to_string(), nearest: None },
+        }
     }
 
     /// A session folded from its whole log.
@@ -251,8 +262,15 @@ impl Engine {
     }
 
     /// The definition that a run was started with.
-    pub(crate) fn definition(&self, hash: &str) -> Result<Option<Workflow>> {
-        Ok(self.store.definition(hash)?.and_then(|body| serde_json::from_str(&body).ok()))
+    pub(crate) fn definition(&self, hash: &str) -> Result<Option<Rc<Workflow>>> {
+        if let Some(known) = self.last_definition.borrow().as_ref().filter(|known| known.hash == hash) {
+            return Ok(Some(Rc::clone(known)));
+        }
+        let found: Option<Workflow> =
+            self.store.definition(hash)?.and_then(|body| serde_json::from_str(&body).ok());
+        let found = found.map(Rc::new);
+        self.last_definition.replace(found.clone());
+        Ok(found)
     }
 
     pub(crate) fn latest_of_worktree(&self, want: Want) -> Result<Option<SessionId>> {

@@ -2,7 +2,6 @@
 
 use crate::engine::{Engine, Intent, Options, Want};
 use crate::error::{Error, Result};
-use crate::setup::make_workspace;
 use crate::words::duration;
 use model::id::SessionId;
 use model::session::Session;
@@ -26,6 +25,7 @@ pub struct Context {
     pub session: Option<SessionId>,
     pub workspace: PathBuf,
     pub phase: String,
+    /// The item that is held, if one is.
     pub task: String,
     pub goal: String,
     /// Files that finished phases produced and that are there.
@@ -130,16 +130,24 @@ impl Engine {
     fn context(&self) -> Result<Context> {
         let id = self.select(Want::Unfinished)?;
         let (_, session) = self.load(&id)?;
-        let workspace = self.workspace(&id);
-        make_workspace(&self.project, &workspace)?;
+        let workspace = self.make_workspace(&session)?;
         Ok(Context {
             documents: self.documents(&session)?,
             phase: session.run().map(|run| run.current().id().to_string()).unwrap_or_default(),
-            task: String::new(),
+            task: self.held_item(&id)?,
             goal: session.goal.clone().unwrap_or_default(),
             session: Some(id),
             workspace,
         })
+    }
+
+    /// The item that whoever asks holds now, the first of several; empty when there is none.
+    fn held_item(&self, session: &SessionId) -> Result<String> {
+        let holder = self.actor(self.asking_agent()?.as_ref()).key();
+        let now = self.clock.now();
+        let held = self.store.held_items(session, &holder)?;
+        let mut held = held.into_iter().filter(|row| row.lease_until.is_some_and(|until| until > now));
+        Ok(held.next().map(|row| row.id.to_string()).unwrap_or_default())
     }
 
     /// What finished phases of the current run declare as their output, or proved themselves by.
@@ -154,7 +162,7 @@ impl Engine {
             let ordinal = run.ordinal.to_string();
             let declared = produced.iter().map(|path| path.replace("{run}", &ordinal)).flat_map(|path| {
                 // A native session's outputs are in its workspace, or in the project.
-                [self.workspace(&session.id).join(&path), root.join(&path)]
+                [self.workspace(session).join(&path), root.join(&path)]
             });
             let proven = session.artifacts.values().map(|artifact| &artifact.newest);
             let proven = proven.filter(|artifact| artifact.phase.as_ref() == Some(phase.id()));

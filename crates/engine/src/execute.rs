@@ -2,12 +2,15 @@
 
 mod activate;
 mod advance;
+mod artifacts;
 mod bundle;
 mod items;
 mod phases;
 mod plan;
 mod purge;
+mod revisit;
 mod set;
+mod subject;
 mod undo;
 
 pub use activate::StartRequest;
@@ -16,19 +19,22 @@ pub use bundle::BundleMade;
 pub use items::{ItemAdd, ItemSetting};
 pub use phases::TrustedCommand;
 pub use purge::PurgePreview;
+pub use revisit::{FieldChange, FileChange, RevisitPreview, RevisitRequest};
 pub use undo::Undone;
 
+use crate::disk::Operation;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::items::ItemView;
 use crate::view::{self, Material, View};
+use crate::workspace::ensure_ignored;
 use model::command::{Command, REASON_USER_REQUEST, decide};
 use model::id::SessionId;
 use model::note::NoteKind;
 use model::run::RunPlan;
 use model::session::Session;
-use plan::{Change, Plan};
+use plan::Plan;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -71,8 +77,7 @@ impl Engine {
             let subject = engine.select(Want::Unfinished)?;
             let whole = engine.replay(&subject)?;
             let events = decide(&whole, command.clone())?;
-            let (loaded, session) = engine.load(&subject)?;
-            Ok(Plan::of(Change { number: loaded.number, before: Some(session), events }))
+            Ok(Plan::of(engine.take_up(&subject)?.change(events)))
         })
     }
 
@@ -86,27 +91,42 @@ impl Engine {
         self.change("close", Want::Latest, &Command::Close { force })
     }
 
-    pub fn abandon(&mut self, reason: Option<&str>) -> Result<Answer> {
+    /// Gives a session up: the one named, else the one that is meant. Its workspace goes to the archive.
+    pub fn abandon(&mut self, asked: Option<&str>, reason: Option<&str>) -> Result<Answer> {
         let reason = reason.map(|text| bounded("the reason", text)).transpose()?;
-        self.change("abandon", Want::Latest, &Command::Abandon { reason })
+        let fingerprint = self.fingerprint("abandon", &format!("{asked:?} {reason:?}"));
+        self.execute(&fingerprint, |engine| {
+            let id = match asked {
+                Some(asked) => engine.resolve(asked)?,
+                None => engine.select(Want::Latest)?,
+            };
+            let subject = engine.take_up(&id)?;
+            let archiving = engine.archiving(&subject.session);
+            let operation = archiving.as_ref().map(|operation| operation.id().to_owned());
+            let events = decide(&subject.session, Command::Abandon { reason: reason.clone(), operation })?;
+            let mut plan = Plan::of(subject.change(events));
+            plan.operation = archiving;
+            Ok(plan)
+        })
     }
 
     /// The next run of a workflow, by default the one of the current run.
     pub fn start_run(&mut self, workflow: Option<&str>) -> Result<Answer> {
         let fingerprint = self.fingerprint("run start", &format!("{workflow:?}"));
         self.execute(&fingerprint, |engine| {
-            let subject = engine.select(Want::Latest)?;
-            let (loaded, session) = engine.load(&subject)?;
+            let id = engine.select(Want::Latest)?;
+            let subject = engine.take_up(&id)?;
+            let session = &subject.session;
             let current = session.run().map(|run| run.workflow.name.to_string());
             let name = workflow.map(ToOwned::to_owned).or(current).unwrap_or_default();
             let workflow = crate::definitions::load(&engine.project, &name)?;
-            let run = RunPlan::new(&workflow, engine.skips(&session, &workflow));
-            let events = decide(&session, Command::StartRun { run })?;
+            let run = RunPlan::new(&workflow, engine.skips(session, &workflow));
+            let events = decide(session, Command::StartRun { run })?;
             let was_active = session.lifecycle.name() == "active";
-            let mut plan = Plan::of(Change { number: loaded.number, before: Some(session), events });
+            let mut plan = Plan::of(subject.change(events));
             plan.definitions.push(plan::definition_row(&workflow)?);
             if !was_active {
-                engine.active_again(&mut plan, &subject)?;
+                engine.active_again(&mut plan, &id)?;
             }
             Ok(plan)
         })
@@ -116,10 +136,10 @@ impl Engine {
     fn change(&mut self, name: &str, want: Want, command: &Command) -> Result<Answer> {
         let fingerprint = self.fingerprint(name, &format!("{command:?}"));
         self.execute(&fingerprint, |engine| {
-            let subject = engine.select(want)?;
-            let (loaded, session) = engine.load(&subject)?;
-            let events = decide(&session, command.clone())?;
-            Ok(Plan::of(Change { number: loaded.number, before: Some(session), events }))
+            let id = engine.select(want)?;
+            let subject = engine.take_up(&id)?;
+            let events = decide(&subject.session, command.clone())?;
+            Ok(Plan::of(subject.change(events)))
         })
     }
 
@@ -160,7 +180,7 @@ impl Engine {
         let mut kept = plan.fold(now, &actor)?;
         let mut view = self.view_after(&kept.subject, kept.number, kept.already, &kept.batch)?;
         view.item = kept.item.take().map(|item| ItemView::of(item, &actor, now));
-        let answer = Answer { view, said: kept.said, gate_failed: kept.gate_failed };
+        let mut answer = Answer { view, said: kept.said, gate_failed: kept.gate_failed };
         let mut batch = kept.batch;
         // What changes nothing is kept only under a key: it must answer the same when it is repeated later.
         if batch.streams.is_empty() && self.options.key.is_none() {
@@ -169,13 +189,41 @@ impl Engine {
         if let Some(key) = &self.options.key {
             batch.key = Some(plan::key_row(key, fingerprint, &answer, now)?);
         }
-        failpoint::reached("before-append");
-        self.store.append(&batch)?;
-        failpoint::reached("after-append");
+        // What was done before brings no work on files with it.
+        match kept.operation.filter(|_| !batch.streams.is_empty()) {
+            Some(operation) => answer.said.extend(self.append_with(&batch, operation, &kept.subject)?),
+            None => self.append(&batch)?,
+        }
         if kept.is_new {
             return Ok(self.with_its_number(answer));
         }
         Ok(answer)
+    }
+
+    fn append(&mut self, batch: &Batch) -> Result<()> {
+        failpoint::reached("before-append");
+        self.store.append(batch)?;
+        failpoint::reached("after-append");
+        Ok(())
+    }
+
+    /// Keeps a batch together with the work on files that belongs to it: written down first, done when it counts.
+    fn append_with(&mut self, batch: &Batch, operation: Operation, subject: &Session) -> Result<Vec<String>> {
+        ensure_ignored(&self.root_of(subject))?;
+        let prepared = operation.prepare(&self.journal_of(subject))?;
+        match self.append(batch) {
+            Ok(()) => {}
+            // Whether it counts is not known: the journal stays, and whoever comes next looks into the log.
+            Err(error @ Error::Store(store::Error::Unknown { .. })) => return Err(error),
+            Err(error) => {
+                prepared.take_back()?;
+                return Err(error);
+            }
+        }
+        // It counts. What cannot be done now is done by the next command.
+        Ok(prepared.carry_out().unwrap_or_else(|error| {
+            vec![format!("not all files are in their places yet ({error}); the next command goes on with it")]
+        }))
     }
 
     /// A new session's number is the store's to give. The session is kept: not finding the number out is no failure.
@@ -196,6 +244,8 @@ impl Engine {
 
     /// The same, as it is once this batch is kept.
     fn view_after(&self, session: &Session, number: u64, already: bool, batch: &Batch) -> Result<View> {
+        let laid_over = self.expired_since(session).map(|_| self.laid_over(session.clone()));
+        let session = laid_over.as_ref().unwrap_or(session);
         let run = session.run().ok_or_else(|| Error::BrokenLog {
             session: session.id.to_string(),
             why: "it has no run".to_owned(),
@@ -211,7 +261,7 @@ impl Engine {
             session,
             run,
             number,
-            definition: definition.as_ref().or(current.as_ref()),
+            definition: definition.as_deref().or(current.as_ref()),
             now,
             name_session: self.must_be_named(session)?,
             warnings: self.warnings_about(session, run),

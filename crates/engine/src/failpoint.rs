@@ -1,4 +1,7 @@
-//! Named places where a test may end the process, as a crash would, or let it panic. Absent from release builds.
+//! Named places where a test may end the process, as a crash would, let it panic, or let the disk be full.
+//! Absent from release builds.
+
+use std::io;
 
 /// Ends this process at once, or panics, if a test asked for it here.
 #[cfg(debug_assertions)]
@@ -12,3 +15,17 @@ pub(crate) fn reached(name: &str) {
 
 #[cfg(not(debug_assertions))]
 pub(crate) fn reached(_name: &str) {}
+
+/// Fails as a full disk does, if a test asked for it here.
+#[cfg(debug_assertions)]
+pub(crate) fn fails(name: &str) -> io::Result<()> {
+    if std::env::var_os("LEFTOFF_TEST_FULL").is_some_and(|asked| asked == name) {
+        return Err(rustix::io::Errno::NOSPC.into());
+    }
+    Ok(())
+}
+
+#[cfg(not(debug_assertions))]
+pub(crate) fn fails(_name: &str) -> io::Result<()> {
+    Ok(())
+}

@@ -1,6 +1,8 @@
 //! Items as front ends see them: a bounded part of a phase, and the one to do next. Reads rows, never the whole log.
 
 mod rows;
+#[cfg(test)]
+mod tests;
 mod words;
 
 pub(crate) use rows::{item_row, item_rows, read_item};

@@ -1,18 +1,23 @@
 //! The one door for every front end: finds the project, loads, decides, keeps, shows. Never prints, and never asks.
 
 mod activity;
+mod artifacts;
 pub mod brief;
 mod checks;
 mod clock;
 mod config;
 mod definitions;
+mod difference;
+mod disk;
 mod doctor;
 mod engine;
 mod error;
 mod exec;
 mod execute;
+mod expiry;
 mod failpoint;
 mod files;
+mod foreign;
 mod history;
 mod items;
 mod next;
@@ -23,31 +28,37 @@ mod query;
 mod redact;
 mod registry;
 mod setup;
+mod validation;
 pub mod view;
 pub mod words;
+mod workspace;
 
+pub use artifacts::{ArtifactFinding, Difference, Verification, VersionMade};
 pub use checks::Submission;
-pub use config::{Config, DEFAULT_WORKFLOW, Who};
+pub use config::{Config, DEFAULT_WORKFLOW, Expiry, Limit, Who};
 pub use definitions::Source;
 pub use doctor::{Finding, diagnose};
 pub use engine::{Caller, Engine, Intent, Options, PATIENCE, Progress};
 pub use error::{Class, Error, FileMistake, Result};
 pub use exec::{Context, Ran};
 pub use execute::{
-    AdvanceRequest, Answer, BundleMade, GateTried, ItemAdd, ItemSetting, PurgePreview, StartRequest,
-    TrustedCommand, Undone,
+    AdvanceRequest, Answer, BundleMade, FieldChange, FileChange, GateTried, ItemAdd, ItemSetting,
+    PurgePreview, RevisitPreview, RevisitRequest, StartRequest, TrustedCommand, Undone,
 };
+pub use foreign::Foreign;
 pub use history::{
     AttemptLine, CheckpointLine, DiffReport, History, PauseLine, PhaseLine, RevisionLine, RunLine, UndoLine,
     WhoLine,
 };
 pub use items::{ItemListRequest, ItemListing, ItemView, PhaseItems};
+pub use layouts::ocr;
 pub use next::Next;
 pub use place::Project;
 pub use presence::AgentIdentity;
 pub use query::{AgentView, Current, ListRequest, Listing, WorkflowLine};
 pub use setup::{Setup, set_up};
 pub use store::{ActivityKind, ActivityRow};
+pub use validation::{Discrepancy, OnDiscrepancy};
 
 /// The JSON Schema of a workflow definition.
 pub fn workflow_schema() -> serde_json::Value {
@@ -56,9 +67,7 @@ pub fn workflow_schema() -> serde_json::Value {
 
 /// Bytes as lower-case hexadecimal digits.
 fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |half: u8| char::from(DIGITS[usize::from(half)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }

@@ -5,7 +5,9 @@ use crate::words::{moment, one_line};
 use model::gate::CheckResult;
 use model::id::Name;
 use model::lifecycle::Lifecycle;
+use model::phase::Phase;
 use model::run::Run;
+use model::session::{RevisionMade, Session};
 use model::workflow::PhaseDefinition;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
@@ -31,6 +33,9 @@ impl Next {
         let (session, run) = (material.session, material.run);
         let id = &session.id;
         let name = &run.workflow.name;
+        if session.layout != "native" {
+            return Self { summary: begin(material, None), command: None };
+        }
         match &session.lifecycle {
             Lifecycle::Active if run.is_open() => advance(material),
             Lifecycle::Active => Self {
@@ -154,7 +159,28 @@ fn begin(material: &Material<'_>, defined: Option<&PhaseDefinition>) -> String {
     if !files.is_empty() {
         let _ = write!(summary, " Produces {}.", files.join(", "));
     }
+    summary.push_str(&revised(material.session, phase));
     summary
+}
+
+/// Why a phase that was done before is at work again.
+fn revised(session: &Session, phase: &Phase) -> String {
+    let concerns = |made: &&RevisionMade| {
+        made.revision.phase == *phase.id() || made.revision.flagged.contains(phase.id())
+    };
+    // Only as long as the phase has not been completed since.
+    let last = session.revisions.iter().rev().find(concerns);
+    match last.filter(|made| phase.started_at().is_some_and(|started| started >= made.at)) {
+        Some(made) if made.revision.phase == *phase.id() => {
+            format!(" It is being revised: {}.", made.revision.reason.trim_end_matches('.'))
+        }
+        Some(made) => {
+            let revision = &made.revision;
+            let why = revision.reason.trim_end_matches('.');
+            format!(" Review what it produced: {} was revised: {why}.", revision.phase)
+        }
+        None => String::new(),
+    }
 }
 
 /// Names the session where a command without a name would mean another.

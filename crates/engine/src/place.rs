@@ -109,15 +109,18 @@ fn is_project(folder: &Path) -> bool {
         || LAYOUT_FOLDERS.iter().any(|name| folder.join(name).is_dir())
 }
 
+/// `folder` is canonical.
 fn git_at(folder: &Path) -> Option<Git> {
     let dot_git = folder.join(".git");
-    let own = if dot_git.is_dir() {
+    let found = fs::symlink_metadata(&dot_git).ok()?;
+    let own = if found.is_dir() {
         dot_git
+    } else if found.is_symlink() && dot_git.is_dir() {
+        dot_git.canonicalize().ok()?
     } else {
         let text = fs::read_to_string(&dot_git).ok()?;
-        folder.join(text.trim().strip_prefix("gitdir:")?.trim())
+        folder.join(text.trim().strip_prefix("gitdir:")?.trim()).canonicalize().ok()?
     };
-    let own = own.canonicalize().ok()?;
     let common = match fs::read_to_string(own.join("commondir")) {
         Ok(text) => own.join(text.trim()).canonicalize().ok()?,
         Err(_) => own.clone(),

@@ -1,5 +1,6 @@
 //! Which processes live: pid, start time and boot id together, because a pid alone is reused. Reads `/proc`; on macOS asks `ps`.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 /// What tells one process from every other that ever had its pid.
@@ -24,7 +25,13 @@ pub struct Ancestor {
     pub name: String,
 }
 
-pub struct SystemProcesses;
+/// The system's processes. What cannot change while this one lives is looked up once: a walk up to the first process
+/// costs some forty system calls, and a command asks twice.
+#[derive(Default)]
+pub struct SystemProcesses {
+    ancestors: OnceCell<Vec<Ancestor>>,
+    boot_id: OnceCell<String>,
+}
 
 impl Processes for SystemProcesses {
     fn is_alive(&self, mark: &ProcessMark) -> bool {
@@ -33,21 +40,25 @@ impl Processes for SystemProcesses {
     }
 
     fn ancestors(&self) -> Vec<Ancestor> {
-        const DEEPEST: usize = 32;
-        let mut found = Vec::new();
-        let mut seen = BTreeSet::new();
-        let mut pid = std::os::unix::process::parent_id();
-        while pid > 1 && found.len() < DEEPEST && seen.insert(pid) {
-            let Some(process) = system::look(pid) else { break };
-            found.push(Ancestor { pid, start: process.start, name: process.name });
-            pid = process.parent;
-        }
-        found
+        self.ancestors.get_or_init(walk_up).clone()
     }
 
     fn boot_id(&self) -> String {
-        system::boot_id()
+        self.boot_id.get_or_init(system::boot_id).clone()
     }
+}
+
+fn walk_up() -> Vec<Ancestor> {
+    const DEEPEST: usize = 32;
+    let mut found = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut pid = std::os::unix::process::parent_id();
+    while pid > 1 && found.len() < DEEPEST && seen.insert(pid) {
+        let Some(process) = system::look(pid) else { break };
+        found.push(Ancestor { pid, start: process.start, name: process.name });
+        pid = process.parent;
+    }
+    found
 }
 
 /// The process of the agent that runs us: the nearest parent that is no shell.

@@ -15,6 +15,9 @@ use serde::Serialize;
 use serde_json::Value;
 use store::{AgentRow, Filter, Info, Listed};
 
+/// Of so many sessions that were left lying a list speaks.
+const MOST_IDLE_TOLD: usize = 5;
+
 /// A session, or that there is none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -53,6 +56,17 @@ pub struct AgentView {
     pub alive: bool,
 }
 
+impl ListRequest {
+    /// What the store's own filter does, for sessions that are not in it.
+    fn wants(&self, session: &ShortView) -> bool {
+        let told = format!("{} {}", session.session_id, session.title).to_lowercase();
+        let found = |words: &String| words.split_whitespace().all(|word| told.contains(&word.to_lowercase()));
+        (self.lifecycles.is_empty() || self.lifecycles.contains(&session.lifecycle))
+            && self.layout.as_ref().is_none_or(|layout| *layout == session.layout)
+            && self.search.as_ref().is_none_or(found)
+    }
+}
+
 /// A workflow on one line, with what is wrong with it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkflowLine {
@@ -64,40 +78,88 @@ pub struct WorkflowLine {
 impl Engine {
     pub fn status(&self) -> Result<Current> {
         match self.select(Want::Latest) {
-            Ok(id) => {
-                let (loaded, session) = self.load(&id)?;
-                Ok(Current::Session(Box::new(self.view_of(&session, loaded.number, false)?)))
-            }
-            Err(Error::NoSession { .. }) => Ok(Current::Nothing(Nothing {
-                session_id: None,
-                next: Next::start(None),
-                warnings: self.warnings.clone(),
-            })),
+            Ok(id) => Ok(Current::Session(Box::new(self.look_at(&id)?))),
+            Err(Error::NoSession { .. }) => match self.current_foreign() {
+                Some(found) => Ok(Current::Session(Box::new(self.foreign_view(&found)?))),
+                None => Ok(Current::Nothing(Nothing {
+                    session_id: None,
+                    next: Next::start(None),
+                    warnings: self.warnings.clone(),
+                })),
+            },
             Err(error) => Err(error),
+        }
+    }
+
+    /// A session of ours, or another tool's.
+    fn look_at(&self, id: &SessionId) -> Result<View> {
+        match self.store.load(id)? {
+            Some(_) => {
+                let (loaded, session) = self.load(id)?;
+                self.view_of(&session, loaded.number, false)
+            }
+            None => match self.foreign(id) {
+                Some(found) => self.foreign_view(&found),
+                None => Err(Error::UnknownSession { asked: id.to_string(), nearest: None }),
+            },
         }
     }
 
     /// A session with all of its history: every attempt, every note.
     pub fn show(&self, asked: Option<&str>) -> Result<View> {
         let id = self.named_or_current(asked)?;
+        if self.store.load(&id)?.is_none() {
+            return self.look_at(&id);
+        }
         let number = self.store.load(&id)?.map_or(0, |loaded| loaded.number);
-        self.view_of(&self.replay(&id)?, number, false)
+        let mut view = self.view_of(&self.replay(&id)?, number, false)?;
+        view.warnings.extend(self.artifact_warnings(&view));
+        Ok(view)
     }
 
     pub fn list(&self, request: &ListRequest) -> Result<Listing> {
+        // What the index calls active may count as paused by now, so both are asked for.
+        let mut lifecycles = request.lifecycles.clone();
+        if lifecycles.iter().any(|wanted| wanted == "paused")
+            && !lifecycles.iter().any(|wanted| wanted == "active")
+        {
+            lifecycles.push("active".to_owned());
+        }
         let filter = Filter {
-            lifecycles: request.lifecycles.clone(),
+            lifecycles,
             layout: request.layout.clone(),
             search: request.search.clone(),
             ..Filter::default()
         };
-        let sessions = self.store.list(&filter)?.into_iter().map(ShortView::from).collect();
-        Ok(Listing { sessions, warnings: self.warnings.clone() })
+        let mut sessions: Vec<ShortView> =
+            self.store.list(&filter)?.into_iter().map(ShortView::from).collect();
+        for line in &mut sessions {
+            self.laid_over_line(line);
+        }
+        sessions.retain(|line| request.lifecycles.is_empty() || request.lifecycles.contains(&line.lifecycle));
+        let mut warnings = self.warnings.clone();
+        warnings.extend(sessions.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
+        for found in self.all_foreign() {
+            let short = ShortView::from(&found);
+            if request.wants(&short) {
+                warnings.extend(found.warnings.iter().cloned());
+                sessions.push(short);
+            }
+        }
+        // The newest activity first, whoever keeps the session.
+        sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
+        Ok(Listing { sessions, warnings })
     }
 
     /// What happened in a session, oldest first, after this version.
     pub fn log(&self, asked: Option<&str>, after: u64) -> Result<(SessionId, Vec<Recorded>)> {
         let id = self.named_or_current(asked)?;
+        if self.store.load(&id)?.is_none()
+            && let Some(found) = self.foreign(&id)
+        {
+            let events = found.history.into_iter().filter(|event| event.version > after).collect();
+            return Ok((id, events));
+        }
         let events = self.store.events(&id, after, None)?;
         let events = events.iter().map(|row| read_event(&id, row)).collect::<Result<_>>()?;
         Ok((id, events))
@@ -161,7 +223,10 @@ impl Engine {
     fn named_or_current(&self, asked: Option<&str>) -> Result<SessionId> {
         match asked {
             Some(text) => self.resolve(text),
-            None => self.select(Want::Latest),
+            None => self.select(Want::Latest).or_else(|error| match error {
+                Error::NoSession { .. } => self.current_foreign().map(|found| found.details.id).ok_or(error),
+                other => Err(other),
+            }),
         }
     }
 
@@ -192,6 +257,7 @@ impl Engine {
                 path: None,
             });
         }
+        warnings.extend(self.idle_warning(session));
         if let Some(kind) = &session.unknown_event {
             warnings.push(Warning {
                 kind: "newer_event".to_owned(),

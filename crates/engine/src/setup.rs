@@ -20,7 +20,8 @@ pub struct Setup {
 }
 
 /// What is kept out of version control: sessions' workspaces and, outside git, the store itself.
-const IGNORED: &str = "# Kept by leftoff on this machine only.\nsessions/\nleftoff.db*\n";
+pub(crate) const IGNORED: &str =
+    "# Kept by leftoff on this machine only.\nsessions/\narchive/\nleftoff.db*\n";
 
 /// Sets the project of this folder up.
 pub fn set_up(options: Options, dry_run: bool) -> Result<Setup> {
@@ -60,13 +61,6 @@ pub fn set_up(options: Options, dry_run: bool) -> Result<Setup> {
         setup.created.push(place);
     }
     Ok(setup)
-}
-
-/// Makes a session's workspace, kept out of version control.
-pub(crate) fn make_workspace(project: &Project, workspace: &Path) -> Result<()> {
-    fs::create_dir_all(workspace)
-        .map_err(|source| Error::io(format!("making {}", workspace.display()), source))?;
-    write_new(&project.folder().join(".gitignore"), IGNORED).map(|_| ())
 }
 
 /// Writes a file that is not there yet; tells whether it did.

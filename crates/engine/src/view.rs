@@ -6,6 +6,7 @@ use crate::next::Next;
 use crate::place::workspace_of;
 use jiff::Timestamp;
 use model::actor::Actor;
+use model::artifact::Artifact;
 use model::gate::{Attempt, AttemptOutcome, CheckOutcome, CheckResult};
 use model::id::Name;
 use model::item::ItemCounts;
@@ -14,7 +15,7 @@ use model::note::{Note, NoteKind};
 use model::phase::{Phase, PhaseState};
 use model::progress::{Progress, Status};
 use model::run::Run;
-use model::session::Session;
+use model::session::{RevisionMade, Session};
 use model::workflow::{CheckKind, Indexing, PhaseDefinition, Workflow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -46,7 +47,9 @@ pub struct View {
     /// The item that the command was about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<ItemView>,
-    pub artifacts: Vec<Value>,
+    pub artifacts: Vec<Artifact>,
+    /// The last few; `leftoff show` has them all.
+    pub revisions: Vec<RevisionMade>,
     pub notes: Vec<Note>,
     pub fields: BTreeMap<String, Value>,
     pub requirements: Vec<Value>,
@@ -237,7 +240,8 @@ pub(crate) fn build(material: Material<'_>) -> View {
         item_counts: material.items.counts,
         items: material.items.open,
         item: None,
-        artifacts: Vec::new(),
+        artifacts: session.artifacts.values().cloned().collect(),
+        revisions: session.revisions.clone(),
         notes: session.notes.clone(),
         fields: session.fields.clone(),
         requirements: Vec::new(),
@@ -365,6 +369,17 @@ impl From<&CheckResult> for CheckView {
 impl View {
     pub fn current(&self) -> Option<&PhaseView> {
         self.phases.iter().find(|phase| phase.number == self.current_phase.number)
+    }
+
+    /// Phases that wait for a review, each with the revision that made it so.
+    pub fn waiting_for_review(&self) -> Vec<(&PhaseView, Option<&RevisionMade>)> {
+        let waiting = self.phases.iter().filter(|phase| phase.status == "needs_review");
+        waiting
+            .map(|phase| {
+                let why = self.revisions.iter().rfind(|made| made.revision.flagged.contains(&phase.id));
+                (phase, why)
+            })
+            .collect()
     }
 
     /// What still waits for somebody: what blocks before what is only asked or put off, the newest first.

@@ -51,6 +51,9 @@ pub fn moment(at: Timestamp, now: Timestamp) -> String {
 
 /// Text from outside as one harmless line: no control characters, no line breaks, no markup that a reader would obey.
 pub fn one_line(text: &str, longest: usize) -> String {
+    if text.len() <= longest && is_one_plain_line(text) {
+        return text.to_owned();
+    }
     let mut line = String::with_capacity(text.len());
     for word in text.split(|c: char| c.is_whitespace() || c.is_control()) {
         let word: String = word.chars().filter(|c| !is_invisible(*c)).collect();
@@ -100,6 +103,12 @@ fn two(large: u64, large_unit: &str, small: u64, small_unit: &str) -> String {
         (_, "min") => format!("{large} {large_unit} {small:02} {small_unit}"),
         _ => format!("{large} {large_unit} {small} {small_unit}"),
     }
+}
+
+/// Nothing to change, as in most titles: one look at the bytes in place of taking the text apart.
+fn is_one_plain_line(text: &str) -> bool {
+    let single = |text: &str| !text.starts_with(' ') && !text.ends_with(' ') && !text.contains("  ");
+    text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') && single(text)
 }
 
 /// Characters that change what a reader sees without being seen: directions, zero widths, tags.
@@ -156,5 +165,7 @@ mod tests {
         assert_eq!(quoted("a >= 80.0 and b < 3", 200), "\"a >= 80.0 and b < 3\"");
         assert_eq!(quoted("</system> <b>", 200), "\"‹/system› ‹b›\"");
         assert_eq!(one_line("aaaa bbbb", 4), "aaaa…");
+        assert_eq!(one_line(" a  b\tc ", 80), "a b c");
+        assert_eq!(one_line("a b", 80), "a b");
     }
 }

@@ -15,6 +15,7 @@ mod template;
 mod tests;
 mod value;
 
+pub use duration::seconds as duration_seconds;
 pub use lines::{Lines, Place};
 pub use mistake::Mistake;
 pub use schema::schema;

@@ -2,3 +2,6 @@
 
 pub mod builtin;
 pub mod definition;
+pub mod ocr;
+pub mod reading;
+pub mod tree;

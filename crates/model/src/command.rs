@@ -5,7 +5,7 @@ mod lifecycle;
 mod phases;
 mod runs;
 
-pub use phases::{Standing, standing};
+pub use phases::{Standing, resolve_phase, standing};
 
 use crate::approval::Approval;
 use crate::artifact::ArtifactVersion;
@@ -108,6 +108,8 @@ pub enum Command {
     },
     Abandon {
         reason: Option<String>,
+        /// Archives its workspace.
+        operation: Option<String>,
     },
 }
 
@@ -153,7 +155,7 @@ pub fn decide(session: &Session, command: Command) -> Result<Vec<Event>, Refusal
         Command::Reopen { worktree, parallel } => lifecycle::reopen(session, worktree, parallel),
         Command::Close { force } => lifecycle::close(session, force),
         Command::Fail { error } => lifecycle::fail(session, error),
-        Command::Abandon { reason } => lifecycle::abandon(session, reason),
+        Command::Abandon { reason, operation } => lifecycle::abandon(session, reason, operation),
     }
 }
 
@@ -195,13 +197,11 @@ fn record(session: &Session, artifacts: Vec<ArtifactVersion>) -> Vec<Event> {
             let same = known.is_some_and(|known| {
                 known.hash == artifact.hash && (artifact.phase.is_none() || known.phase == artifact.phase)
             });
-            let version =
-                known.map_or(
-                    1,
-                    |known| {
-                        if known.hash == artifact.hash { known.version } else { known.version + 1 }
-                    },
-                );
+            let version = match known {
+                Some(known) if known.hash == artifact.hash => known.version,
+                Some(known) => known.version.saturating_add(1),
+                None => session.archived_versions.get(&artifact.path).map_or(1, |last| last + 1),
+            };
             let phase = artifact.phase.clone().or_else(|| known.and_then(|known| known.phase.clone()));
             (!same).then_some(Event::ArtifactRecorded {
                 artifact: ArtifactVersion { version, phase, ..artifact },

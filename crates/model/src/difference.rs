@@ -19,6 +19,7 @@ pub enum Subject {
     Run { workflow: Name, ordinal: u32 },
     PhaseStatus { workflow: Name, ordinal: u32, phase: Name },
     Attempts { workflow: Name, ordinal: u32, phase: Name },
+    Items { workflow: Name, ordinal: u32, phase: Name },
     PhaseField { workflow: Name, ordinal: u32, phase: Name, field: String },
     Field { field: String },
     Approval { phase: Name, check: Name },
@@ -52,6 +53,9 @@ impl Subject {
             }
             Self::Attempts { workflow, ordinal, phase } => {
                 format!("runs.{workflow}.{ordinal}.phases.{phase}.attempts")
+            }
+            Self::Items { workflow, ordinal, phase } => {
+                format!("runs.{workflow}.{ordinal}.phases.{phase}.items")
             }
             Self::PhaseField { workflow, ordinal, phase, field } => {
                 format!("runs.{workflow}.{ordinal}.phases.{phase}.fields.{field}")
@@ -138,6 +142,10 @@ fn of_run(run: &Run) -> Vec<(Subject, Value)> {
         facts.push((status, json!(phase.status())));
         let attempts = Subject::Attempts { workflow: workflow(), ordinal, phase: phase_id() };
         facts.push((attempts, json!(phase.attempt_count)));
+        if !phase.items.is_empty() {
+            let items = Subject::Items { workflow: workflow(), ordinal, phase: phase_id() };
+            facts.push((items, json!({ "done": phase.items.done, "total": phase.items.total })));
+        }
         for (field, value) in &phase.fields {
             let (workflow, phase, field) = (workflow(), phase_id(), field.clone());
             facts.push((Subject::PhaseField { workflow, ordinal, phase, field }, value.clone()));

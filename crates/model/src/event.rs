@@ -88,6 +88,9 @@ pub enum Event {
     SessionAbandoned {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// Ties the event to the archiving of its workspace, so that a crash between the two can be mended.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        operation: Option<String>,
     },
     /// The session failed; it can be gone on with.
     SessionFailed { error: String },
@@ -221,6 +224,40 @@ impl Event {
             Self::SessionTaken { .. } => "session_taken",
             Self::Unknown { kind } => kind,
             Self::Item(event) => event.kind(),
+        }
+    }
+
+    /// The work on disk that belongs to this event.
+    pub fn operation(&self) -> Option<&str> {
+        match self {
+            Self::PhaseRevised { revision } => revision.operation.as_deref(),
+            Self::SessionAbandoned { operation, .. } => operation.as_deref(),
+            Self::SessionStarted { .. }
+            | Self::RunStarted { .. }
+            | Self::RunSelected { .. }
+            | Self::PhaseStarted { .. }
+            | Self::GateFailed { .. }
+            | Self::PhaseCompleted { .. }
+            | Self::PhaseSkipped { .. }
+            | Self::RunCompleted
+            | Self::NoteAdded { .. }
+            | Self::NoteResolved { .. }
+            | Self::SessionPaused { .. }
+            | Self::SessionResumed { .. }
+            | Self::SessionCompleted { .. }
+            | Self::SessionFailed { .. }
+            | Self::SessionReopened { .. }
+            | Self::SessionExpired { .. }
+            | Self::RolledBack { .. }
+            | Self::CheckApproved { .. }
+            | Self::FieldsSet { .. }
+            | Self::ArtifactRecorded { .. }
+            | Self::CheckpointMade { .. }
+            | Self::Restored { .. }
+            | Self::SessionTaken { .. }
+            | Self::Purged { .. }
+            | Self::Item(_)
+            | Self::Unknown { .. } => None,
         }
     }
 

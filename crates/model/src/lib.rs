@@ -6,6 +6,7 @@ pub mod artifact;
 pub mod command;
 pub mod difference;
 pub mod event;
+pub mod expiry;
 pub mod gate;
 pub mod id;
 pub mod item;

@@ -14,6 +14,8 @@ pub enum Refusal {
     UnknownPhase { asked: String, workflow: Name, known: Vec<Name>, nearest: Option<Name> },
     #[error("cannot go back to phase '{asked}': it has not begun yet, the current phase is '{current}'")]
     PhaseNotReached { asked: Name, current: Name },
+    #[error("cannot revisit phase '{asked}': it is not before the current phase '{current}'")]
+    NotEarlier { asked: Name, current: Name },
     #[error("there is a checkpoint '{name}' already")]
     CheckpointExists { name: String },
     #[error("cannot {doing}: session {session} is {lifecycle}")]
@@ -46,6 +48,7 @@ impl Refusal {
         match self {
             Self::PhaseNotCurrent { .. } => "phase_not_current",
             Self::PhaseNotReached { .. } => "phase_not_reached",
+            Self::NotEarlier { .. } => "not_earlier",
             Self::CheckpointExists { .. } => "checkpoint_exists",
             Self::UnknownPhase { .. } => "unknown_phase",
             Self::NotActive { .. } => "not_active",
@@ -72,6 +75,7 @@ impl Refusal {
             Self::Item(refusal) => refusal.is_unknown_name(),
             Self::PhaseNotCurrent { .. }
             | Self::PhaseNotReached { .. }
+            | Self::NotEarlier { .. }
             | Self::CheckpointExists { .. }
             | Self::NotActive { .. }
             | Self::RunFinished { .. }
@@ -89,7 +93,7 @@ impl Refusal {
             Self::PhaseNotCurrent { current, .. } => {
                 format!("complete '{current}' first")
             }
-            Self::PhaseNotReached { current, .. } => {
+            Self::PhaseNotReached { current, .. } | Self::NotEarlier { current, .. } => {
                 format!("go on with: leftoff advance --phase {current}")
             }
             Self::CheckpointExists { .. } => "choose another name".to_owned(),

@@ -1,6 +1,8 @@
 //! Going back to change an earlier phase: how far the change reaches, and what it does to later phases.
 
 use crate::id::Name;
+use crate::phase::PhaseState;
+use crate::run::Run;
 use serde::{Deserialize, Serialize};
 
 /// How much of the later work a change touches.
@@ -55,4 +57,63 @@ pub struct Revision {
 pub struct Archived {
     pub from: String,
     pub to: String,
+    /// Only its old content was put there; the file itself stays and is still the current one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub copied: bool,
 }
+
+/// What a revision does to the phases after the one that is revisited.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Reach {
+    /// Flagged for review.
+    pub flagged: Vec<Name>,
+    /// Begin again.
+    pub restarted: Vec<Name>,
+    /// Whose files are archived.
+    pub archived: Vec<Name>,
+}
+
+impl Reach {
+    /// `affects` narrows a minor or a moderate change to some of the later phases; empty means all of them.
+    pub fn of(run: &Run, phase: &Name, impact: Impact, affects: &[Name]) -> Self {
+        let mut reach = Self::default();
+        let after = run.position(phase.as_str()).map_or(run.phases.len(), |position| position + 1);
+        for later in run.phases.iter().skip(after) {
+            let id = later.id();
+            let is_affected = affects.is_empty() || affects.contains(id);
+            match (&later.state, impact) {
+                (PhaseState::NotStarted | PhaseState::Skipped { .. }, Impact::Minor | Impact::Moderate) => {}
+                (PhaseState::NotStarted, Impact::Major) => reach.archived.push(id.clone()),
+                // Two phases are never at work at once: what was interrupted begins again after the revised one.
+                (PhaseState::InProgress { .. }, Impact::Minor | Impact::Moderate) => {
+                    reach.restarted.push(id.clone());
+                }
+                (PhaseState::Completed { .. } | PhaseState::NeedsReview { .. }, Impact::Minor) => {
+                    if is_affected {
+                        reach.flagged.push(id.clone());
+                    }
+                }
+                (PhaseState::Completed { .. } | PhaseState::NeedsReview { .. }, Impact::Moderate) => {
+                    if is_affected {
+                        reach.flagged.push(id.clone());
+                        reach.archived.push(id.clone());
+                    }
+                }
+                (
+                    PhaseState::InProgress { .. }
+                    | PhaseState::Completed { .. }
+                    | PhaseState::NeedsReview { .. }
+                    | PhaseState::Skipped { .. },
+                    Impact::Major,
+                ) => {
+                    reach.restarted.push(id.clone());
+                    reach.archived.push(id.clone());
+                }
+            }
+        }
+        reach
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@ use crate::actor::Actor;
 use crate::approval::Approval;
 use crate::artifact::{Artifact, ArtifactVersion};
 use crate::event::{Event, ItemEvent, Recorded};
+use crate::expiry::paused_by_inactivity;
 use crate::gate::{Attempt, AttemptOutcome, AttemptReport};
 use crate::id::{Name, SessionId};
 use crate::item::{ItemCounts, NewItem, RunRef};
@@ -28,7 +29,7 @@ pub const REASON_INACTIVITY: &str = "inactivity";
 pub const REASON_TAKEN: &str = "taken from a bundle";
 
 /// Changes whenever the same events would fold into something else: a snapshot of another version is not trusted.
-pub const FOLD_VERSION: u32 = 2;
+pub const FOLD_VERSION: u32 = 3;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
@@ -59,6 +60,9 @@ pub struct Session {
     /// The newest version of every file, by path.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub artifacts: BTreeMap<String, Artifact>,
+    /// The last version of files that were archived: a new file of that name goes on counting.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub archived_versions: BTreeMap<String, u32>,
     /// The last few; the log has all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub revisions: Vec<RevisionMade>,
@@ -137,6 +141,7 @@ impl Session {
             fields: fields.clone(),
             approvals: Vec::new(),
             artifacts: BTreeMap::new(),
+            archived_versions: BTreeMap::new(),
             revisions: Vec::new(),
             checkpoints: Vec::new(),
             items_added: 0,
@@ -202,10 +207,7 @@ impl Session {
             Event::SessionPaused { reason, context } => {
                 self.enter(Lifecycle::Paused { at, reason: reason.clone(), context: context.clone() }, at);
             }
-            Event::SessionExpired { since } => self.enter(
-                Lifecycle::Paused { at: *since, reason: REASON_INACTIVITY.to_owned(), context: None },
-                at,
-            ),
+            Event::SessionExpired { since } => self.enter(paused_by_inactivity(*since), at),
             Event::SessionTaken { worktree } => self.take(worktree, at),
             Event::SessionResumed { worktree, parallel } => {
                 self.resume_count = self.resume_count.saturating_add(1);
@@ -216,7 +218,7 @@ impl Session {
                 self.enter(Lifecycle::Completed { at, forced: *forced }, at);
             }
             Event::SessionFailed { error } => self.enter(Lifecycle::Failed { at, error: error.clone() }, at),
-            Event::SessionAbandoned { reason } => {
+            Event::SessionAbandoned { reason, .. } => {
                 self.enter(Lifecycle::Abandoned { at, reason: reason.clone() }, at);
             }
             Event::Item(event) => self.count_items(event),
@@ -308,8 +310,10 @@ impl Session {
             run.enter(&revision.phase, recorded.at);
         });
         self.forget_approvals();
-        for archived in &revision.archived {
-            self.artifacts.remove(&archived.from);
+        for archived in revision.archived.iter().filter(|archived| !archived.copied) {
+            if let Some(gone) = self.artifacts.remove(&archived.from) {
+                self.archived_versions.insert(archived.from.clone(), gone.newest.version);
+            }
         }
         self.revisions.push(RevisionMade {
             at: recorded.at,
@@ -333,6 +337,7 @@ impl Session {
 
     fn record(&mut self, version: &ArtifactVersion, at: Timestamp) {
         let artifact = Artifact { newest: version.clone(), recorded_at: at };
+        self.archived_versions.remove(&version.path);
         self.artifacts.insert(version.path.clone(), artifact);
     }
 

@@ -42,6 +42,7 @@ pub const CASES: &[Case] = cases![
         a_malformed_batch_changes_nothing,
         an_empty_batch_changes_nothing,
         a_definition_is_stored_once,
+        a_files_content_is_stored_once,
         a_turn_is_taken_and_given_back,
     },
     one_active::{

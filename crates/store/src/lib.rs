@@ -32,6 +32,8 @@ pub trait Store {
     /// Events after this version, oldest first.
     fn events(&self, id: &SessionId, after: u64, limit: Option<usize>) -> Result<Vec<EventRow>>;
     fn definition(&self, hash: &str) -> Result<Option<String>>;
+    /// What was in a file of this hash, if it was kept.
+    fn content(&self, hash: &str) -> Result<Option<Vec<u8>>>;
     /// The one session of this worktree that is active and not parallel.
     fn active(&self, worktree: &str) -> Result<Option<SessionId>>;
     /// Sessions, the newest activity first.

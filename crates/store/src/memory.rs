@@ -22,6 +22,7 @@ pub struct MemoryStore {
     places: BTreeMap<String, usize>,
     log: Vec<Change>,
     definitions: BTreeMap<String, String>,
+    contents: BTreeMap<String, Vec<u8>>,
     keys: BTreeMap<String, KeyRow>,
     agents: BTreeMap<(String, String), AgentRow>,
     /// By session and id, both in lower case.
@@ -149,6 +150,9 @@ impl Store for MemoryStore {
         for definition in &batch.definitions {
             self.definitions.entry(definition.hash.clone()).or_insert_with(|| definition.body.clone());
         }
+        for content in &batch.contents {
+            self.contents.entry(content.hash.clone()).or_insert_with(|| content.body.clone());
+        }
         batch.streams.iter().for_each(|stream| self.keep_stream(stream));
         if let Some(key) = &batch.key {
             self.keys.retain(|_, kept| kept.at > keys_expire_at(key.at));
@@ -175,6 +179,10 @@ impl Store for MemoryStore {
 
     fn definition(&self, hash: &str) -> Result<Option<String>> {
         Ok(self.definitions.get(hash).cloned())
+    }
+
+    fn content(&self, hash: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.contents.get(hash).cloned())
     }
 
     fn active(&self, worktree: &str) -> Result<Option<SessionId>> {
@@ -298,6 +306,7 @@ impl Store for MemoryStore {
             }
         }
         self.sessions[place].activity.clone_from(&rewrite.activity);
+        self.contents.retain(|hash, _| !rewrite.contents.contains(hash));
         self.replace_items(&stream.row.id, &rewrite.items);
         for row in self.keys.values_mut() {
             if let Some(other) = answers(&row.answer) {

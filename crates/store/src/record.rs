@@ -84,6 +84,13 @@ pub struct DefinitionRow {
     pub body: String,
 }
 
+/// What is in a file that a session recorded, stored once under its hash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContentRow {
+    pub hash: String,
+    pub body: Vec<u8>,
+}
+
 /// A key that makes a command count once, with the answer it was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRow {
@@ -99,6 +106,7 @@ pub struct KeyRow {
 pub struct Batch {
     pub streams: Vec<StreamAppend>,
     pub definitions: Vec<DefinitionRow>,
+    pub contents: Vec<ContentRow>,
     pub key: Option<KeyRow>,
     pub bindings: Vec<Binding>,
     /// New or changed items; the others of their sessions stay.
@@ -265,6 +273,8 @@ pub struct Rewrite {
     pub events: Vec<EventRow>,
     /// Takes the place of all that is kept of the session's activity.
     pub activity: Vec<ActivityRow>,
+    /// Hashes of files whose content is kept no longer.
+    pub contents: Vec<String>,
     /// Takes the place of all items of the session.
     pub items: Vec<ItemRow>,
 }

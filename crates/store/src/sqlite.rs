@@ -26,7 +26,6 @@ use crate::{
     ActivityRow, AgentRow, Batch, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
     Loaded, ReadyQuery, Result, Rewrite, Store,
 };
-use detached::TemporaryCopy;
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
 use rusqlite::Connection;
@@ -44,8 +43,6 @@ const BUSY_WAIT: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct SqliteStore {
     connection: Connection,
-    // After the connection, so that it is removed after the connection is closed.
-    _copy: Option<TemporaryCopy>,
     path: PathBuf,
     lock: PathBuf,
     writable: bool,
@@ -108,6 +105,10 @@ impl Store for SqliteStore {
 
     fn definition(&self, hash: &str) -> Result<Option<String>> {
         queries::definition(&self.connection, hash).map_err(self.fail("reading a definition"))
+    }
+
+    fn content(&self, hash: &str) -> Result<Option<Vec<u8>>> {
+        queries::content(&self.connection, hash).map_err(self.fail("reading a file's content"))
     }
 
     fn active(&self, worktree: &str) -> Result<Option<SessionId>> {

@@ -379,6 +379,7 @@ fn what_was_purged_is_gone_from_the_database_and_its_log() {
         stream,
         events: events.into_iter().map(clean).collect(),
         activity: Vec::new(),
+        contents: Vec::new(),
         items: Vec::new(),
     };
     store.rewrite(&rewrite, &|_| None).unwrap();

@@ -31,6 +31,9 @@ pub struct Advance {
     /// A result worth keeping with the phase, such as commit=4e1f0aa; may be given several times
     #[arg(long, value_name = "K=V", value_parser = pair)]
     output: Vec<(String, String)>,
+    /// A file that is recorded with the phase; may be given several times
+    #[arg(long, value_name = "PATH")]
+    artifact: Vec<PathBuf>,
     /// Let it pass although checks fail, and why: a person's to do, at a terminal
     #[arg(long = "override", value_name = "REASON")]
     override_reason: Option<String>,
@@ -48,6 +51,7 @@ impl Run for Advance {
             evidence,
             outputs: given("output", self.output)?,
             override_reason: self.override_reason,
+            artifacts: self.artifact,
         };
         let mut engine = globals.command()?;
         ui::progress::show(&mut engine, globals);

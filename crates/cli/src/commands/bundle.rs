@@ -2,6 +2,7 @@
 
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
+use crate::ui::counted;
 use engine::{BundleMade, Intent};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -60,12 +61,12 @@ fn made(bundle: &BundleMade, globals: &Globals) -> ExitCode {
             out.say(line);
         }
         out.text(&format!(
-            "{}: session {}, {} events, {} files, {} bytes",
+            "{}: session {}, {}, {}, {}",
             bundle.path.display(),
             bundle.session_id,
-            bundle.events,
-            bundle.files,
-            bundle.bytes
+            counted(bundle.events, "event"),
+            counted(bundle.files, "file"),
+            counted(usize::try_from(bundle.bytes).unwrap_or(usize::MAX), "byte")
         ));
     }
     ExitCode::SUCCESS

@@ -31,6 +31,7 @@ impl Run for Gate {
         if globals.json {
             out.json(&tried);
         } else {
+            ui::session::warn(&tried.warnings, &out);
             out.text(&table(&tried, &out));
         }
         if tried.gate.outcome == GateOutcome::Passed {

@@ -6,7 +6,7 @@ use engine::{Current, words::one_line};
 use std::process::ExitCode;
 
 /// The next step on one line, and the command for it
-#[derive(clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Examples:\n  leftoff next\n  leftoff next --json | jq -r .command")]
 pub struct Next {}
 

@@ -3,7 +3,7 @@
 use crate::commands::{Outcome, Run, answered};
 use crate::failure::Failure;
 use crate::globals::Globals;
-use crate::ui;
+use crate::ui::{self, counted};
 use std::process::ExitCode;
 
 /// Take text out of a session's history for good
@@ -27,12 +27,13 @@ impl Run for Purge {
         let text = read(self.text.or(self.matching).unwrap_or_default())?;
         let mut engine = globals.command()?;
         let preview = engine.purge_preview(&text)?;
+        let occurrences = usize::try_from(preview.occurrences).unwrap_or(usize::MAX);
         let out = globals.out();
         if preview.occurrences > 0 {
             let question = format!(
                 "Replace {} in {} of session {} ({}) for good?",
-                counted(preview.occurrences, "occurrence"),
-                counted(preview.events as u64, "event"),
+                counted(occurrences, "occurrence"),
+                counted(preview.events, "event"),
                 preview.session_id,
                 engine::words::one_line(&preview.title, 60)
             );
@@ -59,7 +60,7 @@ impl Run for Purge {
             out.text(&format!("{} does not hold it", preview.session_id));
             return Ok(ExitCode::SUCCESS);
         }
-        let done = format!("purged in {}", counted(preview.occurrences, "place"));
+        let done = format!("purged in {}", counted(occurrences, "place"));
         answered(&done, &answer, globals)
     }
 }
@@ -71,8 +72,4 @@ fn read(text: String) -> Result<String, Failure> {
     let text = std::io::read_to_string(std::io::stdin())
         .map_err(|error| Failure::wrong_usage(format!("reading stdin: {error}"), "give the text itself"))?;
     Ok(text.trim_end_matches('\n').to_owned())
-}
-
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

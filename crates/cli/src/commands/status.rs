@@ -7,7 +7,7 @@ use engine::Current;
 use std::process::ExitCode;
 
 /// Where the current session stands, in a screenful
-#[derive(clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[command(after_help = "Examples:\n  leftoff status\n  leftoff status --json | jq .progress.percent")]
 pub struct Status {}
 

@@ -21,6 +21,7 @@ pub fn text(brief: &Brief, out: &Out) -> String {
         progress(brief, out),
         completed(brief, out),
         failed(brief, out),
+        to_review(brief, out),
         status(brief, out),
         notes("Blocked, open:", brief.session.open_notes().into_iter(), brief, out),
         items(brief, out),
@@ -109,6 +110,29 @@ fn completed(brief: &Brief, out: &Out) -> String {
     text
 }
 
+fn to_review(brief: &Brief, out: &Out) -> String {
+    let waiting = brief.session.waiting_for_review();
+    if waiting.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("{}\n", out.paint(Tone::Warning, "Waits for review:"));
+    for (phase, why) in waiting {
+        let why = why.map(|made| {
+            let revision = &made.revision;
+            let impact = revision.impact.name();
+            format!(
+                ", {} was revisited {} ({impact} impact): {}",
+                revision.phase,
+                ago(made.at, brief.now),
+                revision.reason
+            )
+        });
+        let words = format!("{}{}", phase.title, why.unwrap_or_default());
+        text.push_str(&row(&format!("Phase {}: ", phase.number), &words, out));
+    }
+    text
+}
+
 /// A lenient gate, or a person, lets a phase pass whose checks failed; that is not the same as passing them.
 fn verdict(phase: &PhaseView) -> String {
     let failed = phase.gate.checks.iter().filter(|check| check.outcome == GateOutcome::Failed);
@@ -176,6 +200,9 @@ fn status(brief: &Brief, out: &Out) -> String {
     }
     for warning in &view.warnings {
         text.push_str(&row("Warning: ", &warning.message, out));
+        if let Some(hint) = &warning.hint {
+            text.push_str(&deeper("", hint, out));
+        }
     }
     text
 }

@@ -39,6 +39,9 @@ fn words(difference: &Difference) -> String {
         Subject::Attempts { workflow, ordinal, phase } => {
             format!("attempts at {phase}{}: {step}", of_run(workflow.as_str(), *ordinal))
         }
+        Subject::Items { phase, .. } => {
+            format!("items of {phase}: {} → {}", done_of(&difference.before), done_of(&difference.after))
+        }
         Subject::PhaseField { phase, field, .. } => format!("field {field} of {phase}: {step}"),
         Subject::Field { field } => format!("field {field}: {step}"),
         Subject::Approval { phase, check } if is_gone => {
@@ -54,6 +57,11 @@ fn words(difference: &Difference) -> String {
         Subject::Checkpoint { name } if is_gone => format!("checkpoint taken back: {name}"),
         Subject::Checkpoint { name } => format!("checkpoint made: {name}"),
     }
+}
+
+fn done_of(items: &Value) -> String {
+    let count = |name: &str| items.get(name).map_or_else(|| "0".to_owned(), shown);
+    format!("{} of {} done", count("done"), count("total"))
 }
 
 fn of_run(workflow: &str, ordinal: u32) -> String {

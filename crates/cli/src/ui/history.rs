@@ -1,6 +1,6 @@
 //! A session's life on a page.
 
-use crate::ui::{Out, Tone, session, set_in};
+use crate::ui::{Out, Tone, counted, session, set_in};
 use engine::words::{duration, moment, one_line};
 use engine::{AttemptLine, History, PhaseLine, RunLine};
 use model::gate::AttemptOutcome;
@@ -155,9 +155,9 @@ fn undone(history: &History, out: &Out) -> String {
 fn who(history: &History, out: &Out) -> String {
     let lines = history.who.iter().map(|who| {
         format!(
-            "{}: {} events, {} to {}",
+            "{}: {}, {} to {}",
             who.actor,
-            who.events,
+            counted(who.events, "event"),
             moment(who.first, history.now),
             moment(who.last, history.now)
         )

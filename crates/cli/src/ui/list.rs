@@ -12,7 +12,7 @@ pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
         .iter()
         .map(|session| {
             [
-                session.number.to_string(),
+                if session.number == 0 { "-".to_owned() } else { session.number.to_string() },
                 session.session_id.clone(),
                 session.lifecycle.clone(),
                 format!("{}/{} {}", session.phases_done, session.total_phases, session.phase),

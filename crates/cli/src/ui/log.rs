@@ -57,7 +57,7 @@ pub fn words(event: &Event) -> String {
         Event::SessionResumed { .. } => "resumed".to_owned(),
         Event::SessionCompleted { forced: true } => "closed before it was finished".to_owned(),
         Event::SessionCompleted { forced: false } => "session completed".to_owned(),
-        Event::SessionAbandoned { reason } => match reason {
+        Event::SessionAbandoned { reason, .. } => match reason {
             Some(reason) => format!("given up: {}", one_line(reason, LONGEST)),
             None => "given up".to_owned(),
         },
@@ -94,7 +94,7 @@ pub fn words(event: &Event) -> String {
     }
 }
 
-fn revised(revision: &Revision) -> String {
+pub fn revised(revision: &Revision) -> String {
     let names =
         |phases: &[model::id::Name]| phases.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let mut text = format!("phase {} revisited, {} impact", revision.phase, revision.impact.name());
@@ -105,7 +105,9 @@ fn revised(revision: &Revision) -> String {
         text.push_str(&format!("; to be done again: {}", names(&revision.restarted)));
     }
     for archived in &revision.archived {
-        text.push_str(&format!("; {} is now {}", one_line(&archived.from, 100), one_line(&archived.to, 100)));
+        let (from, to) = (one_line(&archived.from, 100), one_line(&archived.to, 100));
+        let what = if archived.copied { "is kept as" } else { "is now" };
+        text.push_str(&format!("; {from} {what} {to}"));
     }
     format!("{text}: {}", one_line(&revision.reason, LONGEST))
 }

@@ -4,6 +4,7 @@ use crate::ui::{Out, Tone, cut, wrapped};
 use engine::view::{PhaseView, View, Warning};
 use engine::words::{duration, one_line};
 use engine::{Answer, Next};
+use model::artifact::Artifact;
 use model::gate::{Attempt, AttemptOutcome, shown};
 use model::lifecycle::Lifecycle;
 use std::fmt::Write;
@@ -91,6 +92,8 @@ pub fn whole(view: &View, out: &Out) -> String {
             text.push_str(&attempt_lines(ordinal, attempt, out));
         }
     }
+    text.push_str(&revisions(view, out));
+    text.push_str(&artifacts(&view.artifacts, out));
     if !view.notes.is_empty() {
         let _ = writeln!(text, "\n{}", out.paint(Tone::Heading, "Notes:"));
     }
@@ -103,6 +106,39 @@ pub fn whole(view: &View, out: &Out) -> String {
         let _ = writeln!(text, "{}", line(&format!("{}: ", one_line(name, 60)), &shown(value), out));
     }
     text
+}
+
+/// Every revision, the oldest first.
+fn revisions(view: &View, out: &Out) -> String {
+    if view.revisions.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n{}\n", out.paint(Tone::Heading, "Revisions:"));
+    for made in &view.revisions {
+        let words = format!("{} by {}: {}", made.at, made.actor, super::log::revised(&made.revision));
+        let _ = writeln!(text, "{}", line("  ", &words, out));
+    }
+    text
+}
+
+/// The files that the session knows.
+fn artifacts(artifacts: &[Artifact], out: &Out) -> String {
+    if artifacts.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n{}\n", out.paint(Tone::Heading, "Files:"));
+    for known in artifacts {
+        let _ = writeln!(text, "{}", line("  ", &artifact_line(known), out));
+    }
+    text
+}
+
+/// `PLAN.md  version 2, 1204 bytes, of plan, 3f1c9a…`
+pub fn artifact_line(known: &Artifact) -> String {
+    let newest = &known.newest;
+    let phase = newest.phase.as_ref().map(|phase| format!(", of {phase}")).unwrap_or_default();
+    let hash: String = newest.hash.chars().take(12).collect();
+    format!("{}  version {}, {} bytes{phase}, {hash}", newest.path, newest.version, newest.size)
 }
 
 fn attempt_lines(ordinal: u32, attempt: &Attempt, out: &Out) -> String {
@@ -155,6 +191,7 @@ pub fn mark(phase: &PhaseView, view: &View) -> &'static str {
         "skipped" => "[-]",
         "in_progress" if view.failed_attempt().is_some() => "[!]",
         "in_progress" => "[>]",
+        "needs_review" => "[?]",
         _ => "[ ]",
     }
 }

@@ -382,8 +382,14 @@ fn is_root() -> bool {
 }
 
 fn with_input(mut command: Command, input: &str) -> Ran {
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = loop {
+        match command.spawn() {
+            // Another test that starts a process just now still holds the copy open for writing.
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+            done => break done.unwrap(),
+        }
+    };
     let mut stdin = child.stdin.take().unwrap();
     let _ = std::io::Write::write_all(&mut stdin, input.as_bytes());
     drop(stdin);

@@ -50,7 +50,7 @@ fn samples() -> Vec<(&'static str, Command)> {
         ("run start", Command::StartRun { run: plan("other") }),
         ("close", Command::Close { force: false }),
         ("close --force", Command::Close { force: true }),
-        ("abandon", Command::Abandon { reason: None }),
+        ("abandon", Command::Abandon { reason: None, operation: None }),
     ]
 }
 

@@ -56,5 +56,10 @@ fn git_with_session() -> testkit::Sandbox {
 }
 
 fn git() -> testkit::Sandbox {
+    fresh().without_gates()
+}
+
+/// A repository in which leftoff was never used.
+fn fresh() -> testkit::Sandbox {
     testkit::Sandbox::git(env!("CARGO_BIN_EXE_leftoff"))
 }

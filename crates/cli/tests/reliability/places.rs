@@ -85,7 +85,7 @@ fn two_worktrees_share_one_store_and_have_an_active_session_each() {
     there(&["note", "from over there", "--session", "in-root"]).ok();
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["notes"][0]["text"], "from over there");
     assert_eq!(place(&there(&["store", "info", "--json"])), place(&sandbox.run(["store", "info", "--json"])));
-    assert!(!tree.join(".leftoff").exists());
+    assert!(!tree.join(".leftoff/leftoff.db").exists());
 }
 
 /// The finished session goes on in the worktree that asks for it, and what is active there makes room.

@@ -11,7 +11,17 @@ pub fn add(sandbox: &Sandbox, name: &str) -> PathBuf {
     write(&own.join("HEAD"), &format!("ref: refs/heads/{name}\n"));
     write(&own.join("commondir"), "../..\n");
     write(&own.join("gitdir"), &format!("{}\n", root.join(".git").display()));
+    check_out(&sandbox.path(WORKFLOWS), &root.join(WORKFLOWS));
     root
+}
+
+/// What is committed is in every worktree.
+const WORKFLOWS: &str = ".leftoff/workflows";
+
+fn check_out(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).into_iter().flatten().flatten() {
+        write(&to.join(entry.file_name()), &std::fs::read_to_string(entry.path()).unwrap());
+    }
 }
 
 fn write(path: &Path, text: &str) {

@@ -93,6 +93,7 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
         essential(next(brief, detail)),
         essential(done(brief, detail)),
         essential(failed(brief, detail)),
+        essential(to_review(brief, detail)),
         essential(listed("Blocked, open", &waiting, brief, detail)),
         optional(items(brief, detail)),
         optional(by_kind("Decided", NoteKind::Decision)),
@@ -245,6 +246,31 @@ fn done(brief: &Brief, detail: Detail) -> String {
             format!("{title}{}\n", names.join(", "))
         }
     }
+}
+
+/// What was done, and must be looked at again because an earlier phase was changed.
+fn to_review(brief: &Brief, detail: Detail) -> String {
+    let waiting = brief.session.waiting_for_review();
+    if waiting.is_empty() {
+        return String::new();
+    }
+    let mut text = "## Waits for review\n".to_owned();
+    for (phase, why) in waiting {
+        let _ = write!(text, "- {} {}", phase.number, phase.id);
+        if let Some(made) = why {
+            let revision = &made.revision;
+            let _ = write!(
+                text,
+                ": {} was revisited ({} impact, {}): {}",
+                revision.phase,
+                revision.impact.name(),
+                date(made.at),
+                quoted(&revision.reason, detail.longest_text())
+            );
+        }
+        text.push('\n');
+    }
+    text
 }
 
 fn done_line(phase: &PhaseView) -> String {
@@ -400,7 +426,11 @@ fn warnings(brief: &Brief, detail: Detail) -> String {
         .session
         .warnings
         .iter()
-        .map(|warning| format!("- {}\n", defused(&warning.message, detail.longest_text())))
+        .map(|warning| {
+            let hint =
+                warning.hint.as_ref().map(|hint| format!(" ({})", defused(hint, detail.longest_text())));
+            format!("- {}{}\n", defused(&warning.message, detail.longest_text()), hint.unwrap_or_default())
+        })
         .collect();
     format!("## Warnings\n{}", lines.join(""))
 }

@@ -5,15 +5,18 @@ use crate::definitions;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::plan::{Change, Plan, definition_row};
-use crate::execute::{Answer, bounded};
+use crate::execute::{Answer, RevisitRequest, bounded};
 use crate::presence::AgentIdentity;
 use crate::redact::cleaned;
-use crate::setup::make_workspace;
+use crate::validation::{OnDiscrepancy, ask_about, is_finished};
 use crate::words::one_line;
+use crate::workspace;
 use model::command::{self, Command, REASON_SWITCHED, decide};
 use model::event::{Event, Recorded};
 use model::gate::{Given, coerce, guess, shown};
 use model::id::SessionId;
+use model::lifecycle::Lifecycle;
+use model::revision::Impact;
 use model::run::RunPlan;
 use model::session::Session;
 use model::workflow::Workflow;
@@ -84,7 +87,7 @@ impl Engine {
             return;
         }
         let Ok(id) = SessionId::parse(&answer.view.session_id) else { return };
-        if let Err(error) = make_workspace(&self.project, &self.workspace(&id)) {
+        if let Err(error) = workspace::make(&self.project.root, &id) {
             answer.said.push(error.to_string());
         }
     }
@@ -108,11 +111,12 @@ impl Engine {
     }
 
     /// Goes on with a session: the one named, else the one that was paused last.
-    pub fn resume(&mut self, asked: Option<&str>) -> Result<Answer> {
+    /// When it is not as it was left, `on` says what then.
+    pub fn resume(&mut self, asked: Option<&str>, on: OnDiscrepancy) -> Result<Answer> {
         let fingerprint = self.fingerprint("resume", &format!("{asked:?}"));
         let answer = self.execute(&fingerprint, |engine| {
             let subject = engine.resumable(asked)?;
-            engine.activate(&subject)
+            engine.activate(&subject, on)
         })?;
         self.introduce(&answer);
         Ok(answer)
@@ -123,34 +127,67 @@ impl Engine {
         let fingerprint = self.fingerprint("switch", asked);
         let answer = self.execute(&fingerprint, |engine| {
             let subject = engine.resolve(asked)?;
-            engine.activate(&subject)
+            engine.activate(&subject, OnDiscrepancy::GoOn)
         })?;
         self.introduce(&answer);
         Ok(answer)
     }
 
-    fn activate(&mut self, subject: &SessionId) -> Result<Plan> {
-        self.activate_by(subject, |worktree, parallel| Command::Resume { worktree, parallel })
+    fn activate(&mut self, id: &SessionId, on: OnDiscrepancy) -> Result<Plan> {
+        self.activate_by(id, on, |worktree, parallel| Command::Resume { worktree, parallel })
     }
 
     /// Makes a session the active one by a command that says where, and whether beside another.
     pub(super) fn activate_by(
         &mut self,
-        subject: &SessionId,
+        id: &SessionId,
+        on: OnDiscrepancy,
         command: impl Fn(String, bool) -> Command,
     ) -> Result<Plan> {
-        let (loaded, session) = self.load(subject)?;
-        self.refuse_work_elsewhere(&session)?;
+        let subject = self.take_up(id)?;
+        let session = &subject.session;
+        self.refuse_work_elsewhere(session)?;
         let worktree = self.project.worktree();
-        let mut plan = Plan::of(Change { number: loaded.number, before: None, events: Vec::new() });
+        let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
         // Decided before anything else makes room: a refusal must change nothing.
-        let unchanged = decide(&session, command(worktree.clone(), session.parallel))?.is_empty();
-        if !unchanged {
-            let parallel = !self.make_room(&mut plan, subject)?;
-            plan.subject.events = decide(&session, command(worktree, parallel))?;
+        let mut events = decide(session, command(worktree.clone(), session.parallel))?;
+        if !events.is_empty() {
+            let back = self.checked(session, on)?;
+            let parallel = !self.make_room(&mut plan, id)?;
+            events = decide(session, command(worktree, parallel))?;
+            if let Some(request) = back {
+                let mut resumed = session.clone();
+                resumed.lifecycle = Lifecycle::Active;
+                let worked_out = self.work_out(&resumed, &request)?;
+                events.extend(worked_out.events);
+                plan.operation = worked_out.operation;
+                plan.said.extend(worked_out.preview.warnings);
+            }
         }
-        plan.subject.before = Some(session);
+        plan.subject = subject.change(events);
         Ok(plan)
+    }
+
+    /// Whether a session is as it was left; if it is to go back to a phase for that, how.
+    fn checked(&self, session: &Session, on: OnDiscrepancy) -> Result<Option<RevisitRequest>> {
+        if on == OnDiscrepancy::GoOn {
+            return Ok(None);
+        }
+        let found = self.discrepancies(session)?;
+        if on == OnDiscrepancy::Ask && !found.is_empty() {
+            return Err(ask_about(session, &found));
+        }
+        // What concerns no finished phase is mended where the work goes on anyway.
+        let concerned = found.iter().find_map(|found| {
+            let phase = found.phase.as_ref().filter(|phase| is_finished(session, phase))?;
+            Some((phase, &found.message))
+        });
+        Ok(concerned.map(|(phase, message)| RevisitRequest {
+            phase: phase.to_string(),
+            impact: Some(Impact::Minor),
+            reason: message.clone(),
+            affects: Vec::new(),
+        }))
     }
 
     /// A finished session that begins another run is active again, here, and takes the place of what was.
@@ -186,10 +223,11 @@ impl Engine {
             ));
             return Ok(false);
         }
-        let (loaded, session) = self.load(&active)?;
-        plan.said.push(format!("paused {active} ({})", one_line(&session.title, LONGEST_TITLE)));
-        let events = decide(&session, Command::Pause { reason: REASON_SWITCHED.to_owned(), context: None })?;
-        plan.others.push(Change { number: loaded.number, before: Some(session), events });
+        let other = self.look_up(&active)?;
+        plan.said.push(format!("paused {active} ({})", one_line(&other.session.title, LONGEST_TITLE)));
+        let pause = Command::Pause { reason: REASON_SWITCHED.to_owned(), context: None };
+        let events = decide(&other.session, pause)?;
+        plan.others.push(other.change_and_found(events));
         Ok(true)
     }
 

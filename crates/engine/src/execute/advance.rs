@@ -1,18 +1,21 @@
 //! Completing a phase: the gate runs outside the turn, the decision inside it. A command that took ten minutes is
 //! not run again because somebody wrote a note meanwhile.
 
+use crate::artifacts::Recording;
 use crate::checks::{GateRun, Submission};
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
-use crate::execute::plan::{Change, Plan};
+use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
-use crate::view::{CheckView, GateOutcome, GateView};
+use crate::validation::OnDiscrepancy;
+use crate::view::{CheckView, GateOutcome, GateView, Warning};
 use model::command::{Command, Standing, decide, standing};
 use model::gate::{Given, guess};
 use model::id::{Name, SessionId};
 use model::lifecycle::Lifecycle;
 use model::session::Session;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// What is handed in to complete a phase.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -21,6 +24,8 @@ pub struct AdvanceRequest {
     pub phase: Option<String>,
     pub evidence: BTreeMap<String, Given>,
     pub outputs: BTreeMap<String, Given>,
+    /// Files that are recorded with the phase, relative to the current folder.
+    pub artifacts: Vec<PathBuf>,
     /// A person lets it pass although checks fail, and why.
     pub override_reason: Option<String>,
 }
@@ -32,6 +37,9 @@ pub struct GateTried {
     pub phase: Name,
     #[serde(flatten)]
     pub gate: GateView,
+    /// Files of finished phases that are not as they were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
 }
 
 /// A gate that was run for a phase.
@@ -51,21 +59,23 @@ impl Engine {
             self.require_person("passing a gate by --override", self.config.policy.override_)?;
         }
         let subject = self.select(Want::Latest)?;
-        let (_, session) = self.load(&subject)?;
+        let session = self.laid_over(self.load(&subject)?.1);
+        // A path that is no good is told before a gate is tried, which may take its time.
+        self.record_named(&session, &request.artifacts, None)?;
         let mut tried = self.try_gate(&session, request.phase.as_deref(), &submission)?;
         if let (Some(tried), Some(reason)) = (&mut tried, &request.override_reason) {
             tried.run.report.overridden = Some(bounded("the reason", reason)?);
         }
-        self.complete(&fingerprint, &subject, request.phase.as_deref(), tried.as_ref())
+        self.complete(&fingerprint, &subject, request, tried.as_ref())
     }
 
     /// Tries a failed phase again with the evidence it had, and whatever is handed in now.
     pub fn retry(&mut self, evidence: BTreeMap<String, Given>) -> Result<Answer> {
         let fingerprint = self.fingerprint("retry", &format!("{evidence:?}"));
         let subject = self.select(Want::Unfinished)?;
-        let (_, session) = self.load(&subject)?;
+        let session = self.laid_over(self.load(&subject)?.1);
         if matches!(session.lifecycle, Lifecycle::Failed { .. }) {
-            return self.resume(Some(subject.as_str()));
+            return self.resume(Some(subject.as_str()), OnDiscrepancy::GoOn);
         }
         let phase = session.run().map(model::run::Run::current);
         let Some(phase) = phase.filter(|phase| phase.last_attempt_failed()) else {
@@ -81,13 +91,14 @@ impl Engine {
         }
         request.evidence.extend(evidence);
         let tried = self.try_gate(&session, request.phase.as_deref(), &read(&request)?)?;
-        self.complete(&fingerprint, &subject, request.phase.as_deref(), tried.as_ref())
+        self.complete(&fingerprint, &subject, &request, tried.as_ref())
     }
 
     /// Runs the current phase's checks and changes nothing.
     pub fn gate(&self, evidence: BTreeMap<String, Given>) -> Result<GateTried> {
         let subject = self.select(Want::Latest)?;
-        let (_, session) = self.load(&subject)?;
+        // Looking is allowed in a session that counts as paused by inactivity: as it was, not as it counts.
+        let (loaded, session) = self.load(&subject)?;
         let request = AdvanceRequest { evidence, ..AdvanceRequest::default() };
         let phase = match standing(&session, None)? {
             Standing::Current(phase) | Standing::AlreadyDone(phase) => phase.id().clone(),
@@ -95,31 +106,57 @@ impl Engine {
         let report = self.run_gate(&session, &phase, &read(&request)?)?.report;
         let outcome = if report.passes() { GateOutcome::Passed } else { GateOutcome::Failed };
         let checks = report.checks.iter().map(CheckView::from).collect();
-        Ok(GateTried { session_id: subject.to_string(), phase, gate: GateView { outcome, checks } })
+        let warnings = self.artifact_warnings(&self.view_of(&session, loaded.number, false)?);
+        let gate = GateView { outcome, checks };
+        Ok(GateTried { session_id: subject.to_string(), phase, gate, warnings })
     }
 
     fn complete(
         &mut self,
         fingerprint: &str,
         subject: &SessionId,
-        asked: Option<&str>,
+        request: &AdvanceRequest,
         tried: Option<&Tried>,
     ) -> Result<Answer> {
+        let recording = self.recording(subject, request, tried)?;
         self.execute(fingerprint, |engine| {
-            let (loaded, session) = engine.load(subject)?;
+            let subject = engine.take_up(subject)?;
+            let session = &subject.session;
             let command = Command::CompletePhase {
                 // The phase whose gate was tried, whatever has become current since.
-                phase: tried.map(|tried| tried.phase.to_string()).or(asked.map(ToOwned::to_owned)),
+                phase: tried.map(|tried| tried.phase.to_string()).or(request.phase.clone()),
                 attempt: tried.map(|tried| tried.run.report.clone()).unwrap_or_default(),
-                skips: engine.skips_ahead(&session)?,
+                skips: engine.skips_ahead(session)?,
             };
-            let mut events = decide(&session, command)?;
-            if let Some(tried) = tried.filter(|tried| !events.is_empty() && tried.run.report.passes()) {
-                let artifacts = tried.run.proven.clone();
-                events.splice(0..0, decide(&session, Command::RecordArtifacts { artifacts })?);
+            let mut events = decide(session, command)?;
+            let mut contents = Vec::new();
+            if !events.is_empty() {
+                let artifacts = recording.artifacts.clone();
+                events.splice(0..0, decide(session, Command::RecordArtifacts { artifacts })?);
+                contents.clone_from(&recording.contents);
             }
-            Ok(Plan::of(Change { number: loaded.number, before: Some(session), events }))
+            let mut plan = Plan::of(subject.change(events));
+            plan.contents = contents;
+            Ok(plan)
         })
+    }
+
+    /// The files that are recorded with a phase that passes: those named, those that proved it, those that it
+    /// declares and those that it had. They are read after the gate, which may have written them.
+    fn recording(
+        &self,
+        subject: &SessionId,
+        request: &AdvanceRequest,
+        tried: Option<&Tried>,
+    ) -> Result<Recording> {
+        let Some(tried) = tried.filter(|tried| tried.run.report.passes()) else {
+            return Ok(Recording::default());
+        };
+        let (_, session) = self.load(subject)?;
+        let mut recording = self.record_named(&session, &request.artifacts, Some(&tried.phase))?;
+        let proven = tried.run.proven.iter().map(|artifact| artifact.path.clone());
+        recording.merge(self.record_of_phase(&session, &tried.phase, proven.collect())?);
+        Ok(recording)
     }
 
     /// Runs the gate of the phase that is meant; nothing when it is done already.
@@ -139,7 +176,7 @@ impl Engine {
 
     /// The phases ahead whose `when` does not hold.
     pub(super) fn skips_ahead(&self, session: &Session) -> Result<Vec<model::run::Skip>> {
-        Ok(self.skips(session, &self.definition_of(session)?))
+        Ok(self.skips(session, &*self.definition_of(session)?))
     }
 }
 

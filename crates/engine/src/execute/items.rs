@@ -5,7 +5,7 @@ mod load;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::activate::check_fields;
-use crate::execute::plan::{Change, Plan};
+use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
 use crate::items::read_item;
 use load::Loading;
@@ -113,18 +113,19 @@ impl Engine {
     fn item_change(&mut self, name: &str, arguments: &str, asked: &Asked) -> Result<Answer> {
         let fingerprint = self.fingerprint(name, arguments);
         self.execute(&fingerprint, |engine| {
-            let subject = engine.select(Want::Unfinished)?;
-            let (loaded, session) = engine.load(&subject)?;
+            let id = engine.select(Want::Unfinished)?;
+            let subject = engine.take_up(&id)?;
+            let session = &subject.session;
             let actor = engine.asking_actor()?;
-            let mut loading = Loading::new(engine, &session);
-            let command = engine.item_asked(asked, &session, &actor, &mut loading)?;
+            let mut loading = Loading::new(engine, session);
+            let command = engine.item_asked(asked, session, &actor, &mut loading)?;
             loading.what_is_needed_by(&command)?;
             let book = loading.book;
             let item = named(&command).clone();
             let now = engine.clock.now();
-            let context = Context { session: &session, book: &book, actor: &actor, now };
+            let context = Context { session, book: &book, actor: &actor, now };
             let events = decide(&context, command)?;
-            let mut plan = Plan::of(Change { number: loaded.number, before: Some(session), events });
+            let mut plan = Plan::of(subject.change(events));
             plan.items = Some(book);
             plan.item = Some(item);
             Ok(plan)
@@ -152,7 +153,7 @@ impl Engine {
                 let edit = ItemEdit {
                     title: setting.title.as_deref().map(titled).transpose()?,
                     order: setting.order,
-                    fields: check_fields(&self.definition_of(session)?, &setting.fields)?,
+                    fields: check_fields(&*self.definition_of(session)?, &setting.fields)?,
                     counters: setting.counters.clone(),
                     needs: parse_all(&setting.needs)?,
                     no_longer: parse_all(&setting.no_longer)?,
@@ -198,7 +199,7 @@ impl Engine {
             phase: request.phase.clone().or_else(|| parent.is_none().then(|| home.phase.to_string())),
             parent: request.parent.as_deref().map(parse).transpose()?,
             needs: parse_all(&request.needs)?,
-            fields: check_fields(&self.definition_of(session)?, &request.fields)?,
+            fields: check_fields(&*self.definition_of(session)?, &request.fields)?,
         })
     }
 

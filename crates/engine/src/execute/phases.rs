@@ -4,7 +4,7 @@ use crate::checks::trust;
 use crate::definitions;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
-use crate::execute::plan::{Change, Plan};
+use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
 use model::approval::Approval;
 use model::command::{Command, decide};
@@ -26,11 +26,12 @@ impl Engine {
         let reason = bounded("the reason", reason)?;
         let fingerprint = self.fingerprint("skip", &reason);
         self.execute(&fingerprint, |engine| {
-            let subject = engine.select(Want::Unfinished)?;
-            let (loaded, session) = engine.load(&subject)?;
-            let skips = engine.skips_ahead(&session)?;
-            let events = decide(&session, Command::SkipPhase { reason: reason.clone(), skips })?;
-            Ok(Plan::of(Change { number: loaded.number, before: Some(session), events }))
+            let id = engine.select(Want::Unfinished)?;
+            let subject = engine.take_up(&id)?;
+            let session = &subject.session;
+            let skips = engine.skips_ahead(session)?;
+            let events = decide(session, Command::SkipPhase { reason: reason.clone(), skips })?;
+            Ok(Plan::of(subject.change(events)))
         })
     }
 
@@ -50,11 +51,12 @@ impl Engine {
         let by = bounded("the name", by.unwrap_or(&self.caller.user))?;
         let fingerprint = self.fingerprint("approve", &format!("{check} {ttl_seconds:?} {by}"));
         self.execute(&fingerprint, |engine| {
-            let subject = engine.select(Want::Unfinished)?;
-            let (loaded, session) = engine.load(&subject)?;
-            let approval = engine.approval(&session, check, ttl_seconds, &by)?;
-            let events = decide(&session, Command::Approve { approval })?;
-            Ok(Plan::of(Change { number: loaded.number, before: Some(session), events }))
+            let id = engine.select(Want::Unfinished)?;
+            let subject = engine.take_up(&id)?;
+            let session = &subject.session;
+            let approval = engine.approval(session, check, ttl_seconds, &by)?;
+            let events = decide(session, Command::Approve { approval })?;
+            Ok(Plan::of(subject.change(events)))
         })
     }
 

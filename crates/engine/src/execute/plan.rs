@@ -1,5 +1,6 @@
 //! What a command is about to keep: events of one or two sessions, folded and turned into rows.
 
+use crate::disk::Operation;
 use crate::error::{Error, Result};
 use crate::execute::Answer;
 use crate::items::item_row;
@@ -12,7 +13,8 @@ use model::item::{Item, ItemBook};
 use model::session::{FOLD_VERSION, Session};
 use model::workflow::Workflow;
 use store::{
-    Batch, Binding, DefinitionRow, EventRow, ItemsReplaced, KeyRow, SessionRow, Snapshot, StreamAppend,
+    Batch, Binding, ContentRow, DefinitionRow, EventRow, ItemsReplaced, KeyRow, SessionRow, Snapshot,
+    StreamAppend,
 };
 
 /// New events of one session.
@@ -29,7 +31,10 @@ pub(super) struct Plan {
     pub(super) subject: Change,
     pub(super) others: Vec<Change>,
     pub(super) definitions: Vec<DefinitionRow>,
+    pub(super) contents: Vec<ContentRow>,
     pub(super) bindings: Vec<Binding>,
+    /// Work on the subject's files that belongs to its events.
+    pub(super) operation: Option<Operation>,
     pub(super) said: Vec<String>,
     /// The items that the subject's events touch, as they are before.
     pub(super) items: Option<ItemBook>,
@@ -49,6 +54,7 @@ pub(super) struct Kept {
     pub(super) already: bool,
     pub(super) gate_failed: bool,
     pub(super) said: Vec<String>,
+    pub(super) operation: Option<Operation>,
     pub(super) batch: Batch,
     pub(super) item: Option<Item>,
 }
@@ -59,7 +65,9 @@ impl Plan {
             subject,
             others: Vec::new(),
             definitions: Vec::new(),
+            contents: Vec::new(),
             bindings: Vec::new(),
+            operation: None,
             said: Vec::new(),
             items: None,
             restored: None,
@@ -77,12 +85,14 @@ impl Plan {
         let mut batch = Batch::default();
         let item = keep_items(&self, now, actor, &mut batch)?;
         batch.definitions = self.definitions;
+        batch.contents = self.contents;
         batch.bindings = self.bindings;
         let subject = fold_one(self.subject, &self.history, now, actor, &mut batch)?;
         for other in self.others {
             fold_one(other, &[], now, actor, &mut batch)?;
         }
-        Ok(Kept { subject, number, is_new, already, gate_failed, said: self.said, batch, item })
+        let (said, operation) = (self.said, self.operation);
+        Ok(Kept { subject, number, is_new, already, gate_failed, said, operation, batch, item })
     }
 
     /// The one place through which everything goes that is kept: no secret passes it that can be told from other text.

@@ -34,6 +34,8 @@ struct Purged {
     /// All of them, as they are afterwards.
     events: Vec<Recorded>,
     activity: Vec<ActivityRow>,
+    /// Files whose kept content holds the text, by hash.
+    contents: Vec<String>,
     replaced: u64,
 }
 
@@ -50,7 +52,7 @@ impl Engine {
         })
     }
 
-    /// Replaces every occurrence in the session's events, snapshot, activity and remembered answers.
+    /// Replaces every occurrence in the session's events, snapshot, activity and remembered answers, and forgets kept files that hold it.
     pub fn purge(&mut self, text: &str) -> Result<Answer> {
         self.store.take_turn(self.patience)?;
         let done = self.purge_in_turn(text);
@@ -88,6 +90,7 @@ impl Engine {
             stream: stream(&session, expected, std::slice::from_ref(&mark))?,
             events: purged.rows,
             activity: purged.activity,
+            contents: purged.contents,
             items: item_rows(&session.id, &purged.events)?,
         };
         let about = session.id.to_string();
@@ -125,7 +128,24 @@ impl Engine {
             replaced += replace(&mut row.what, text);
             replaced += row.detail.as_mut().map_or(0, |detail| replace(detail, text));
         }
-        Ok(Purged { id, number: loaded.number, rows, events, activity: merged(activity), replaced })
+        let contents = self.contents_with(&events, text)?;
+        replaced += contents.len() as u64;
+        let (number, activity) = (loaded.number, merged(activity));
+        Ok(Purged { id, number, rows, events, activity, contents, replaced })
+    }
+
+    /// Kept files that hold the text. Their content goes as a whole: with other words it would not be theirs.
+    fn contents_with(&self, events: &[Recorded], text: &str) -> Result<Vec<String>> {
+        let mut found = Vec::new();
+        for recorded in events {
+            let Event::ArtifactRecorded { artifact } = &recorded.event else { continue };
+            let Some(body) = self.store.content(&artifact.hash)? else { continue };
+            let holds = body.windows(text.len()).any(|part| part == text.as_bytes());
+            if holds && !found.contains(&artifact.hash) {
+                found.push(artifact.hash.clone());
+            }
+        }
+        Ok(found)
     }
 
     /// Definitions are shared by sessions and known by their hash, and copies are not ours to open.

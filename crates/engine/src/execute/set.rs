@@ -3,7 +3,7 @@
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::activate::check_fields;
-use crate::execute::plan::{Change, Plan};
+use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
 use model::command::{Command, decide};
 use model::gate::Given;
@@ -26,12 +26,13 @@ impl Engine {
         }
         let fingerprint = self.fingerprint("set", &format!("{phase:?} {given:?}"));
         self.execute(&fingerprint, |engine| {
-            let subject = engine.select(Want::Unfinished)?;
-            let (loaded, session) = engine.load(&subject)?;
-            let fields = check_fields(&engine.definition_of(&session)?, given)?;
+            let id = engine.select(Want::Unfinished)?;
+            let subject = engine.take_up(&id)?;
+            let session = &subject.session;
+            let fields = check_fields(&*engine.definition_of(session)?, given)?;
             let command = Command::SetFields { phase: phase.map(ToOwned::to_owned), fields };
-            let events = decide(&session, command)?;
-            Ok(Plan::of(Change { number: loaded.number, before: Some(session), events }))
+            let events = decide(session, command)?;
+            Ok(Plan::of(subject.change(events)))
         })
     }
 }

@@ -4,6 +4,7 @@ use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::plan::{Change, Plan};
 use crate::execute::{Answer, bounded};
+use crate::validation::OnDiscrepancy;
 use crate::words::one_line;
 use jiff::Timestamp;
 use model::command::{Command, decide};
@@ -31,11 +32,11 @@ impl Engine {
         let name = name.map(checkpoint_name).transpose()?;
         let fingerprint = self.fingerprint("checkpoint", &format!("{name:?}"));
         self.execute(&fingerprint, |engine| {
-            let subject = engine.select(Want::Latest)?;
-            let (loaded, session) = engine.load(&subject)?;
-            let name = name.clone().unwrap_or_else(|| usual_name(&session, engine.clock.now()));
-            let events = decide(&session, Command::MakeCheckpoint { name })?;
-            Ok(Plan::of(Change { number: loaded.number, before: Some(session), events }))
+            let id = engine.select(Want::Latest)?;
+            let subject = engine.take_up(&id)?;
+            let name = name.clone().unwrap_or_else(|| usual_name(&subject.session, engine.clock.now()));
+            let events = decide(&subject.session, Command::MakeCheckpoint { name })?;
+            Ok(Plan::of(subject.change(events)))
         })
     }
 
@@ -44,6 +45,8 @@ impl Engine {
         let fingerprint = self.fingerprint("undo", &format!("{to:?}"));
         self.execute(&fingerprint, |engine| {
             let subject = engine.select(Want::Latest)?;
+            // Going back to an earlier state starts from the log, whatever time has laid over it since.
+            engine.take_up(&subject)?;
             let (loaded, session) = engine.load(&subject)?;
             let history = engine.history(&subject)?;
             let actor = engine.actor(engine.asking_agent()?.as_ref());
@@ -71,10 +74,16 @@ impl Engine {
     /// A finished session goes on: the one named, else the one that was finished last here.
     pub fn reopen(&mut self, asked: Option<&str>) -> Result<Answer> {
         let fingerprint = self.fingerprint("reopen", &format!("{asked:?}"));
-        self.execute(&fingerprint, |engine| {
-            let subject = engine.finished(asked)?;
-            engine.activate_by(&subject, |worktree, parallel| Command::Reopen { worktree, parallel })
-        })
+        let mut answer = self.execute(&fingerprint, |engine| {
+            let id = engine.finished(asked)?;
+            let command = |worktree, parallel| Command::Reopen { worktree, parallel };
+            engine.activate_by(&id, OnDiscrepancy::GoOn, command)
+        })?;
+        // The session is open again already: not being able to move a folder is said, and fails nothing.
+        if let Err(error) = self.bring_workspace_back(&answer.view.session_id) {
+            answer.said.push(error.to_string());
+        }
+        Ok(answer)
     }
 
     fn finished(&self, asked: Option<&str>) -> Result<SessionId> {

@@ -26,8 +26,8 @@ pub(super) fn read(report: &mut Report, section: &Section, key: &str) -> Found<O
     }
 }
 
-/// Saturates, so that a number too large to hold is told as too long.
-fn seconds(text: &str) -> Option<u64> {
+/// The seconds in "30s", "10m", "24h", "7d". Saturates, so that a number too large to hold is told as too long.
+pub fn seconds(text: &str) -> Option<u64> {
     let unit = text.chars().next_back()?;
     let seconds_of_unit = match unit {
         's' => 1,

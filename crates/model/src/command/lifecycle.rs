@@ -51,12 +51,16 @@ pub(super) fn close(session: &Session, force: bool) -> Result<Vec<Event>, Refusa
     }
 }
 
-pub(super) fn abandon(session: &Session, reason: Option<String>) -> Result<Vec<Event>, Refusal> {
+pub(super) fn abandon(
+    session: &Session,
+    reason: Option<String>,
+    operation: Option<String>,
+) -> Result<Vec<Event>, Refusal> {
     match session.lifecycle {
         Lifecycle::Abandoned { .. } => Ok(Vec::new()),
         Lifecycle::Completed { .. } => Err(not_active(session, "abandon")),
         Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => {
-            Ok(vec![Event::SessionAbandoned { reason }])
+            Ok(vec![Event::SessionAbandoned { reason, operation }])
         }
     }
 }

@@ -146,6 +146,11 @@ pub(super) fn revise(session: &Session, revision: Revision) -> Result<Vec<Event>
     let asked = revision.phase.as_str();
     let target = run.resolve(asked).ok_or_else(|| unknown(run, asked))?;
     refuse_what_never_began(run, target)?;
+    let position = run.position(target.id().as_str());
+    let in_progress = matches!(target.state, PhaseState::InProgress { .. });
+    if in_progress || position > run.position(run.current().id().as_str()) {
+        return Err(Refusal::NotEarlier { asked: target.id().clone(), current: run.current().id().clone() });
+    }
     Ok(vec![Event::PhaseRevised { revision }])
 }
 
@@ -176,6 +181,11 @@ pub(super) fn has_other_open_run(session: &Session, run: &Run) -> bool {
     session.runs.iter().any(|other| {
         other.is_open() && !(other.workflow.name == run.workflow.name && other.ordinal == run.ordinal)
     })
+}
+
+/// The phase of a run that a text names, by id or number.
+pub fn resolve_phase<'a>(run: &'a Run, asked: &str) -> Result<&'a Phase, Refusal> {
+    run.resolve(asked).ok_or_else(|| unknown(run, asked))
 }
 
 pub(super) fn unknown(run: &Run, asked: &str) -> Refusal {

@@ -43,7 +43,7 @@ fn a_later_phase_is_refused_and_one_that_is_done_changes_nothing() {
 
 #[test]
 fn a_done_phase_is_done_also_when_the_session_is_over() {
-    let over = three_phases().after([advance(None), Command::Abandon { reason: None }]);
+    let over = three_phases().after([advance(None), Command::Abandon { reason: None, operation: None }]);
     over.when(advance(Some("plan"))).then_nothing();
     over.when(advance(Some("implement")))
         .then_refused("not_active", "cannot advance: session k3v9x2mp is abandoned");

@@ -178,7 +178,7 @@ impl Step {
                 parallel: *parallel,
             },
             Self::Close { force } => Command::Close { force: *force },
-            Self::Abandon => Command::Abandon { reason: None },
+            Self::Abandon => Command::Abandon { reason: None, operation: None },
             Self::Skip => Command::SkipPhase { reason: "not needed".to_owned(), skips: Vec::new() },
             Self::RollBack(back) => {
                 let run = session.run().unwrap();

@@ -24,7 +24,7 @@ fn state(named: &str) -> Given {
             failed.session.lifecycle = Lifecycle::Failed { at: at(900), error: "it broke".to_owned() };
             failed
         }
-        "abandoned" => two_phases().after([Command::Abandon { reason: None }]),
+        "abandoned" => two_phases().after([Command::Abandon { reason: None, operation: None }]),
         "done, but stays" => given(started(plan("build", Stay, &["first", "second"]))).after([
             note(NoteKind::Blocker, "waiting for the key"),
             advance(None),
@@ -53,7 +53,7 @@ fn command(named: &str) -> Command {
         "resume elsewhere" => Command::Resume { worktree: "/there".to_owned(), parallel: false },
         "close" => Command::Close { force: false },
         "close --force" => Command::Close { force: true },
-        "abandon" => Command::Abandon { reason: Some("no longer needed".to_owned()) },
+        "abandon" => Command::Abandon { reason: Some("no longer needed".to_owned()), operation: None },
         other => panic!("there is no command {other}"),
     }
 }

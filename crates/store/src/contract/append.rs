@@ -5,7 +5,7 @@ use super::rows::{
     PATIENCE, agent, batch, begin, event, everything, go_on, id, item, item_id, key, line, moment, paused,
     with,
 };
-use crate::{Batch, Binding, DefinitionRow, Error, EventRow, SessionRow, Snapshot, StreamAppend};
+use crate::{Batch, Binding, ContentRow, DefinitionRow, Error, EventRow, SessionRow, Snapshot, StreamAppend};
 
 pub(super) fn a_session_comes_back_as_it_was_given(make: &mut Factory<'_>) {
     let mut store = make();
@@ -95,6 +95,7 @@ pub(super) fn a_batch_is_kept_whole_or_not_at_all(make: &mut Factory<'_>) {
     let whole = Batch {
         streams: vec![go_on(paused("first"), 2), go_on(paused("second"), 1), begin(line("third"))],
         definitions: vec![DefinitionRow { hash: "h1".to_owned(), body: "phases".to_owned() }],
+        contents: vec![ContentRow { hash: "c1".to_owned(), body: b"kept".to_vec() }],
         key: Some(key("k1", moment(0))),
         bindings: vec![Binding {
             agent: "claude".to_owned(),
@@ -111,6 +112,7 @@ pub(super) fn a_batch_is_kept_whole_or_not_at_all(make: &mut Factory<'_>) {
         assert!(matches!(store.append(&broken), Err(Error::Conflict { session, .. }) if session == name));
         assert_eq!(everything(&*store), before);
         assert_eq!(store.definition("h1").unwrap(), None);
+        assert_eq!(store.content("c1").unwrap(), None);
         assert_eq!(store.recall("k1", moment(-1)).unwrap(), None);
         assert_eq!(store.item(&id("third"), &item_id("impl-1")).unwrap(), None);
     }
@@ -120,6 +122,7 @@ pub(super) fn a_batch_is_kept_whole_or_not_at_all(make: &mut Factory<'_>) {
         assert_eq!(store.load(&stream.row.id).unwrap().expect("it was kept").row, stream.row);
     }
     assert_eq!(store.definition("h1").unwrap().as_deref(), Some("phases"));
+    assert_eq!(store.content("c1").unwrap().as_deref(), Some(b"kept".as_slice()));
     assert_eq!(store.recall("k1", moment(-1)).unwrap(), whole.key);
     assert_eq!(store.agent("claude", "a1").unwrap().expect("it was seen").session, Some(id("third")));
     assert_eq!(store.item(&id("third"), &item_id("impl-1")).unwrap(), Some(item("third", "impl-1")));
@@ -191,6 +194,19 @@ pub(super) fn a_definition_is_stored_once(make: &mut Factory<'_>) {
     }
     assert_eq!(store.definition("h1").unwrap().as_deref(), Some("as it was first"));
     assert_eq!(store.definition("second").unwrap().as_deref(), Some("its own"));
+}
+
+pub(super) fn a_files_content_is_stored_once(make: &mut Factory<'_>) {
+    let mut store = make();
+    let content = |hash: &str, body: &[u8]| ContentRow { hash: hash.to_owned(), body: body.to_vec() };
+    let every_byte: Vec<u8> = (0..=255).collect();
+    let contents = vec![content("c1", &every_byte), content("empty", b"")];
+    store.append(&Batch { contents, ..batch([begin(paused("first"))]) }).unwrap();
+    let again = vec![content("c1", b"as it came again")];
+    store.append(&Batch { contents: again, ..batch([go_on(paused("first"), 1)]) }).unwrap();
+    assert_eq!(store.content("c1").unwrap(), Some(every_byte));
+    assert_eq!(store.content("empty").unwrap(), Some(Vec::new()));
+    assert_eq!(store.content("never").unwrap(), None);
 }
 
 pub(super) fn a_turn_is_taken_and_given_back(make: &mut Factory<'_>) {

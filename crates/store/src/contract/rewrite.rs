@@ -3,7 +3,8 @@
 use super::Factory;
 use super::rows::{PATIENCE, batch, begin, event, everything, go_on, id, item, key, line, moment, with};
 use crate::{
-    ActivityKind, ActivityRow, Batch, Error, EventRow, ItemFilter, Rewrite, SessionRow, StreamAppend,
+    ActivityKind, ActivityRow, Batch, ContentRow, Error, EventRow, ItemFilter, Rewrite, SessionRow,
+    StreamAppend,
 };
 
 fn rewrite(row: SessionRow) -> Rewrite {
@@ -23,6 +24,7 @@ fn rewrite(row: SessionRow) -> Rewrite {
         stream: mark,
         events: vec![first],
         activity: vec![activity],
+        contents: vec!["c1".to_owned()],
         items: vec![item("first", "other")],
     }
 }
@@ -50,12 +52,17 @@ pub fn a_rewritten_history_has_other_words_and_one_more_event(make: &mut Factory
 
 pub fn a_rewrite_reaches_answers_activity_and_items(make: &mut Factory<'_>) {
     let mut store = make();
+    let contents = ["c1", "c2"].map(|hash| ContentRow { hash: hash.to_owned(), body: b"secret".to_vec() });
     let items = vec![item("first", "secret")];
-    store.append(&Batch { key: Some(key("k1", moment(1))), items, ..batch([begin(line("first"))]) }).unwrap();
+    let key = Some(key("k1", moment(1)));
+    let begun = Batch { key, contents: contents.to_vec(), items, ..batch([begin(line("first"))]) };
+    store.append(&begun).unwrap();
     let secret = ActivityRow { what: "secret".to_owned(), ..rewrite(line("first")).activity[0].clone() };
     store.record_activity(&id("first"), &[secret], PATIENCE).unwrap();
     store.rewrite(&rewrite(line("first")), &|answer| Some(answer.replace("ok", "ko"))).unwrap();
     assert_eq!(store.recall("k1", moment(0)).unwrap().unwrap().answer, r#"{"ko":true}"#);
+    assert_eq!(store.content("c1").unwrap(), None);
+    assert_eq!(store.content("c2").unwrap().as_deref(), Some(b"secret".as_slice()));
     let kept = store.activity(&id("first"), 10).unwrap();
     assert_eq!(kept.iter().map(|row| row.what.as_str()).collect::<Vec<_>>(), ["[purged]"]);
     let items = store.items(&id("first"), &ItemFilter::default()).unwrap();

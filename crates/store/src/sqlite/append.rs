@@ -59,6 +59,10 @@ fn write(connection: &Connection, batch: &Batch) -> Step<()> {
         let sql = "INSERT OR IGNORE INTO definitions(hash,body)VALUES(?1,?2)";
         connection.prepare_cached(sql)?.execute([&definition.hash, &definition.body])?;
     }
+    for content in &batch.contents {
+        let sql = "INSERT OR IGNORE INTO contents(hash,body)VALUES(?1,?2)";
+        connection.prepare_cached(sql)?.execute(params![content.hash, content.body])?;
+    }
     let numbers = keep_lines(connection, &batch.streams)?;
     for (stream, number) in batch.streams.iter().zip(numbers) {
         keep_history(connection, number, stream)?;

@@ -84,7 +84,7 @@ fn open_to_write(path: &Path) -> Result<SqliteStore> {
     if known_schema(found, path)? < newest(MIGRATIONS) {
         migrate(&mut connection, path, MIGRATIONS)?;
     }
-    Ok(store(connection, None, path, true))
+    Ok(store(connection, path, true))
 }
 
 fn open_to_read(path: &Path) -> Result<SqliteStore> {
@@ -93,13 +93,15 @@ fn open_to_read(path: &Path) -> Result<SqliteStore> {
     } else {
         Err(Error::ReadOnly { path: path.to_owned() })
     };
-    let (connection, copy, found) = match attached {
-        Ok((connection, found)) => (connection, None, found),
+    let (connection, found) = match attached {
+        Ok(attached) => attached,
         // SQLite's shared memory cannot be made here.
         Err(Error::ReadOnly { .. } | Error::Full { .. }) => {
             let (connection, copy) = detached::connect(path)?;
             let found = marks(&connection).map_err(failing(path))?;
-            (connection, copy, found)
+            // Having read, SQLite has all its files open. Without a name they end with this process, however it ends.
+            drop(copy);
+            (connection, found)
         }
         Err(error) => return Err(error),
     };
@@ -110,7 +112,7 @@ fn open_to_read(path: &Path) -> Result<SqliteStore> {
             why: format!("its schema is {found}; a command that changes something brings it to {known}"),
         });
     }
-    Ok(store(connection, copy, path, false))
+    Ok(store(connection, path, false))
 }
 
 fn connect_to_read(path: &Path) -> Result<(Connection, Marks)> {
@@ -128,20 +130,8 @@ fn failing(path: &Path) -> impl Fn(rusqlite::Error) -> Error {
     move |error| failure(path, &format!("opening {}", path.display()), &error)
 }
 
-fn store(
-    connection: Connection,
-    copy: Option<detached::TemporaryCopy>,
-    path: &Path,
-    writable: bool,
-) -> SqliteStore {
-    SqliteStore {
-        connection,
-        _copy: copy,
-        path: path.to_owned(),
-        lock: beside(path, ".lock"),
-        writable,
-        turn: None,
-    }
+fn store(connection: Connection, path: &Path, writable: bool) -> SqliteStore {
+    SqliteStore { connection, path: path.to_owned(), lock: beside(path, ".lock"), writable, turn: None }
 }
 
 fn make_durable(connection: &Connection) -> rusqlite::Result<()> {

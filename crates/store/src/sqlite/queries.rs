@@ -49,6 +49,11 @@ pub(super) fn definition(connection: &Connection, hash: &str) -> Result<Option<S
     statement.query_row([hash], |row| row.get(0)).optional()
 }
 
+pub(super) fn content(connection: &Connection, hash: &str) -> Result<Option<Vec<u8>>> {
+    let mut statement = connection.prepare_cached("SELECT body FROM contents WHERE hash=?1")?;
+    statement.query_row([hash], |row| row.get(0)).optional()
+}
+
 pub(super) fn active(connection: &Connection, worktree: &str) -> Result<Option<SessionId>> {
     let mut statement = connection.prepare_cached(ACTIVE)?;
     statement.query_row([worktree], |row| session_id(row, 0)).optional()

@@ -52,6 +52,9 @@ fn write(
         replace.execute(params![number, signed(event.version), event.actor, event.body])?;
     }
     activity::replace(connection, number, &rewrite.activity)?;
+    for hash in &rewrite.contents {
+        connection.prepare_cached("DELETE FROM contents WHERE hash=?1")?.execute([hash])?;
+    }
     items::remove_all(connection, number)?;
     for row in &rewrite.items {
         items::keep(connection, number, row)?;

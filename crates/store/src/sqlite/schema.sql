@@ -4,11 +4,13 @@
 CREATE TABLE sessions(number INTEGER PRIMARY KEY AUTOINCREMENT,id TEXT NOT NULL UNIQUE COLLATE NOCASE,worktree TEXT NOT NULL,layout TEXT NOT NULL,workflow TEXT NOT NULL,title TEXT NOT NULL,goal TEXT,target TEXT,lifecycle TEXT NOT NULL,parallel INTEGER NOT NULL,phase TEXT NOT NULL,phases_done INTEGER NOT NULL,phases_total INTEGER NOT NULL,created_at INTEGER NOT NULL,updated_at INTEGER NOT NULL,version INTEGER NOT NULL)STRICT;
 CREATE INDEX sessions_by_lifecycle ON sessions(lifecycle,updated_at);
 CREATE INDEX sessions_by_activity ON sessions(updated_at);
+CREATE INDEX sessions_by_worktree ON sessions(worktree,updated_at);
 CREATE UNIQUE INDEX one_active ON sessions(worktree)WHERE lifecycle='active' AND parallel=0 AND layout IN('native','ccw');
 CREATE TABLE snapshots(session INTEGER PRIMARY KEY,fold_version INTEGER NOT NULL,version INTEGER NOT NULL,body TEXT NOT NULL)STRICT;
 CREATE TABLE events(cursor INTEGER PRIMARY KEY AUTOINCREMENT,session INTEGER NOT NULL,version INTEGER NOT NULL,at INTEGER NOT NULL,actor TEXT NOT NULL,kind TEXT NOT NULL,body TEXT NOT NULL,UNIQUE(session,version))STRICT;
 CREATE INDEX notes ON events(session)WHERE kind='note_added';
 CREATE TABLE definitions(hash TEXT NOT NULL UNIQUE,body TEXT NOT NULL)STRICT;
+CREATE TABLE contents(hash TEXT NOT NULL UNIQUE,body BLOB NOT NULL)STRICT;
 CREATE TABLE keys(key TEXT NOT NULL UNIQUE,fingerprint TEXT NOT NULL,answer TEXT NOT NULL,at INTEGER NOT NULL)STRICT;
 CREATE TABLE agents(agent TEXT NOT NULL,agent_session TEXT NOT NULL,host TEXT NOT NULL,pid INTEGER NOT NULL,process_start INTEGER NOT NULL,boot_id TEXT NOT NULL,worktree TEXT NOT NULL,branch TEXT,started_at INTEGER NOT NULL,last_seen INTEGER NOT NULL,session TEXT,PRIMARY KEY(agent,agent_session))STRICT,WITHOUT ROWID;
 CREATE TABLE activity(session INTEGER NOT NULL,kind TEXT NOT NULL,what TEXT NOT NULL,detail TEXT,at INTEGER NOT NULL,count INTEGER NOT NULL,PRIMARY KEY(session,kind,what))STRICT,WITHOUT ROWID;

@@ -98,7 +98,14 @@ fn lists_go_by_an_index_and_sort_nothing() {
     let (_folder, store) = new_store();
     let all = Filter { limit: Some(20), ..Filter::default() };
     let active = Filter { lifecycles: vec!["active".to_owned()], ..all.clone() };
-    for (filter, index) in [(&all, "sessions_by_activity"), (&active, "sessions_by_lifecycle")] {
+    let here = Filter { worktree: Some("/w".into()), limit: Some(1), ..Filter::default() };
+    let paused_here = Filter { lifecycles: vec!["paused".into(), "failed".into()], ..here.clone() };
+    for (filter, index) in [
+        (&all, "sessions_by_activity"),
+        (&active, "sessions_by_lifecycle"),
+        (&here, "sessions_by_worktree"),
+        (&paused_here, "sessions_by_worktree"),
+    ] {
         let plan = plan(&store, &list::statement(filter).0);
         assert!(plan.contains(index) && !plan.contains("B-TREE"), "{plan}");
     }

@@ -56,6 +56,10 @@ impl Store for Reopening {
         self.reader()?.definition(hash)
     }
 
+    fn content(&self, hash: &str) -> Result<Option<Vec<u8>>> {
+        self.reader()?.content(hash)
+    }
+
     fn active(&self, worktree: &str) -> Result<Option<SessionId>> {
         self.reader()?.active(worktree)
     }

@@ -90,7 +90,9 @@ proptest! {
             work.later(seconds);
             let mut part = part_of(&work.book, &command);
             if let Ok(events) = work.try_to(&actor, command) {
-                events.iter().for_each(|event| part.apply(event, work.now, &actor));
+                for event in &events {
+                    part.apply(event, work.now, &actor);
+                }
                 for item in part.touched() {
                     prop_assert_eq!(Some(item), work.book.get(&item.id), "a part of the items is enough");
                 }

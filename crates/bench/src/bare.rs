@@ -1,0 +1,117 @@
+//! What leftoff is measured against: the same rows read, or written as durably, with nothing around them. Decides nothing.
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, Result, Transaction, TransactionBehavior, params};
+use std::path::{Path, PathBuf};
+
+/// leftoff's own rule: past this the log is written into the database and cut.
+const LONG_LOG_BYTES: u64 = 256 * 1024;
+
+const ACTIVE: &str = "worktree=?1 AND lifecycle='active' AND parallel=0 AND layout IN('native','ccw')";
+
+const ACTOR: &str = r#"{"kind":"person","name":"anna","host":"bench"}"#;
+
+/// The events of one command: kind and body, as leftoff writes them.
+pub type Events = &'static [(&'static str, &'static str)];
+
+/// `leftoff advance` on a phase without a gate.
+pub const ADVANCE: Events = &[
+    ("phase_completed", r#"{"type":"phase_completed","phase":"implementation","attempt":{}}"#),
+    ("phase_started", r#"{"type":"phase_started","phase":"testing"}"#),
+];
+
+/// `leftoff note` with the text that the bench uses.
+pub const NOTE: Events =
+    &[("note_added", r#"{"type":"note_added","id":1000,"kind":"note","text":"replay is visible then"}"#)];
+
+/// What a change adds to the snapshot: an attempt and two times. A note takes the place of an older one.
+pub const ADVANCE_GROWS_SNAPSHOT_BY: usize = 170;
+pub const NOTE_GROWS_SNAPSHOT_BY: usize = 0;
+
+/// Reads what `leftoff status` reads: the worktree's active session, its snapshot, its definition, the agents.
+pub fn read(database: &Path, worktree: &str) -> Result<String> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(database, flags)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    let session = format!(
+        "SELECT s.number,s.id,s.worktree,s.layout,s.workflow,s.title,s.goal,s.target,s.lifecycle,s.parallel,s.phase,\
+         s.phases_done,s.phases_total,s.created_at,s.updated_at,s.version,p.fold_version,p.version,p.body \
+         FROM sessions s JOIN snapshots p ON p.session=s.number WHERE {ACTIVE}"
+    );
+    let body: String = connection.query_row(&session, [worktree], |row| row.get(18))?;
+    let hash = definition_hash(&body);
+    let definition: String =
+        connection.query_row("SELECT body FROM definitions WHERE hash=?1", [hash], |row| row.get(0))?;
+    let mut agents = connection.prepare(
+        "SELECT agent,agent_session,host,pid,process_start,boot_id,worktree,branch,started_at,last_seen,session \
+         FROM agents WHERE worktree=?1",
+    )?;
+    let agents = agents.query_map([worktree], |row| row.get::<_, String>(0))?.count();
+    Ok(format!("{body}\n{definition}\n{agents} agents\n"))
+}
+
+/// Writes what a command writes, one durable transaction a change.
+pub struct Writer {
+    connection: Connection,
+    log: PathBuf,
+}
+
+impl Writer {
+    pub fn open(database: &Path) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(database, flags)?;
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        connection.execute_batch("PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0")?;
+        let mut log = database.as_os_str().to_owned();
+        log.push("-wal");
+        Ok(Self { connection, log: log.into() })
+    }
+
+    /// Events, the session's line and its snapshot, of the worktree's active session.
+    pub fn write(&self, worktree: &str, events: Events, growth: usize) -> Result<()> {
+        let change = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+        let (number, mut version, at, mut body) = find(&change, worktree)?;
+        for (kind, text) in events {
+            version += 1;
+            let sql = "INSERT INTO events(session,version,at,actor,kind,body)VALUES(?1,?2,?3,?4,?5,?6)";
+            change.prepare_cached(sql)?.execute(params![number, version, at, ACTOR, kind, text])?;
+        }
+        let sql = "UPDATE sessions SET phase=?2,phases_done=?3,updated_at=?4,version=?5 WHERE number=?1";
+        change.prepare_cached(sql)?.execute(params![number, "testing", 3, at, version])?;
+        put_version(&mut body, version, growth);
+        let sql = "INSERT OR REPLACE INTO snapshots(session,fold_version,version,body)VALUES(?1,?2,?3,?4)";
+        change.prepare_cached(sql)?.execute(params![number, 1, version, body])?;
+        change.commit()?;
+        self.shorten_log()
+    }
+
+    fn shorten_log(&self) -> Result<()> {
+        if std::fs::metadata(&self.log).map_or(0, |log| log.len()) <= LONG_LOG_BYTES {
+            return Ok(());
+        }
+        self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+    }
+}
+
+/// Number, version, a later moment, snapshot.
+fn find(connection: &Connection, worktree: &str) -> Result<(i64, i64, i64, String)> {
+    let sql = format!(
+        "SELECT s.number,s.version,s.updated_at+1000000,p.body \
+         FROM sessions s JOIN snapshots p ON p.session=s.number WHERE {ACTIVE}"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    statement.query_row([worktree], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+}
+
+/// As leftoff's snapshot ends, after white space in place of what a change would add to it.
+fn put_version(snapshot: &mut String, version: i64, growth: usize) {
+    let field = "\"version\":";
+    snapshot.truncate(snapshot.rfind(field).unwrap_or(snapshot.len()));
+    snapshot.push_str(&format!("{:growth$}{field}{version}}}", ""));
+}
+
+/// Without reading JSON: that would be more than bare.
+fn definition_hash(snapshot: &str) -> &str {
+    let after = snapshot.split_once(r#""hash":""#).map_or("", |(_, after)| after);
+    after.split('"').next().unwrap_or_default()
+}

@@ -1,0 +1,69 @@
+//! Items: what is next, where things stand and finishing one must not feel how many there are.
+
+use crate::project::{Programs, Project};
+use crate::sample::{interleaved, medians, ratio, timed};
+use crate::table::{Must, Table};
+use crate::{Effort, Result};
+use engine::{Current, ItemAdd};
+
+const FEW: usize = 10;
+const AT_MOST: Must = Must::AtMost(3.0);
+
+pub fn many_items(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
+    let (few, many) = (programs.project()?, programs.project()?);
+    let phase = current_phase(&few)?;
+    add(&few, &phase, FEW)?;
+    add(&many, &phase, effort.items)?;
+    few.settle()?;
+    many.settle()?;
+    for words in ["next", "status"] {
+        let [slow, quick] = interleaved(
+            effort.rounds,
+            |_| Ok(()),
+            &mut [&mut || timed(&mut many.leftoff(&[words])), &mut || timed(&mut few.leftoff(&[words]))],
+        )?;
+        let what = format!("{words}, {} items : {FEW}", effort.items);
+        table.line(&what, ratio(&slow, &quick), AT_MOST, &medians(&slow, &quick));
+    }
+    // Every round finishes an item that was added for it, so that as many are open as before.
+    let before = |round: usize| -> Result<()> {
+        let id = format!("round-{round}");
+        let add = ["item", "add", "Of this round", "--id", &id, "--phase", &phase];
+        many.run(&add)?;
+        few.run(&add)
+    };
+    let finish = |project: &Project, round: &mut usize| {
+        let id = format!("round-{round}");
+        *round += 1;
+        timed(&mut project.leftoff(&["item", "done", &id]))
+    };
+    let (mut round_of_many, mut round_of_few) = (0, 0);
+    let [slow, quick] = interleaved(
+        effort.rounds / 2,
+        before,
+        &mut [&mut || finish(&many, &mut round_of_many), &mut || finish(&few, &mut round_of_few)],
+    )?;
+    let what = format!("item done, {} items : {FEW}", effort.items);
+    table.line(&what, ratio(&slow, &quick), AT_MOST, &medians(&slow, &quick));
+    Ok(())
+}
+
+/// Where items are looked at for every answer; those of other phases cost nothing.
+fn current_phase(project: &Project) -> Result<String> {
+    match project.engine()?.status()? {
+        Current::Session(view) => Ok(view.current_phase.id.to_string()),
+        Current::Nothing(_) => Err("no session is going on".into()),
+    }
+}
+
+/// One in three waits for the one before.
+fn add(project: &Project, phase: &str, count: usize) -> Result<()> {
+    let mut engine = project.engine()?;
+    for number in 1..=count {
+        let needs = if number % 3 == 0 { vec![format!("impl-{}", number - 1)] } else { Vec::new() };
+        let (id, title) = (Some(format!("impl-{number}")), format!("Item number {number} of a long plan"));
+        let phase = Some(phase.to_owned());
+        engine.item_add(&ItemAdd { title, id, needs, phase, ..ItemAdd::default() })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! `./bench`: measures in one run, prints ratios. Never a part of `./test`: it takes minutes and wants a quiet machine.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output is what it is for")]
+
+mod fill;
+mod items;
+mod measures;
+mod project;
+mod sample;
+mod table;
+
+use project::Programs;
+use std::process::ExitCode;
+use table::Table;
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// How much is measured.
+#[derive(Clone, Copy)]
+struct Effort {
+    /// Rounds of interleaved samples.
+    rounds: usize,
+    sessions: u64,
+    events: u64,
+    long_history: usize,
+    commands_a_process: usize,
+    items: usize,
+}
+
+const FULL: Effort = Effort {
+    rounds: 400,
+    sessions: 100_000,
+    events: 1_000_000,
+    long_history: 10_000,
+    commands_a_process: 200,
+    items: 10_000,
+};
+const QUICK: Effort = Effort {
+    rounds: 80,
+    sessions: 10_000,
+    events: 100_000,
+    long_history: 2_000,
+    commands_a_process: 50,
+    items: 2_000,
+};
+
+fn main() -> ExitCode {
+    let mut effort = FULL;
+    let mut checking = false;
+    for word in std::env::args().skip(1) {
+        match word.as_str() {
+            "--check" => checking = true,
+            "--quick" => effort = QUICK,
+            _ => {
+                eprintln!("usage: ./bench [--check] [--quick]");
+                return ExitCode::from(2);
+            }
+        }
+    }
+    match measure(effort) {
+        Ok(table) if checking && !table.all_hold() => ExitCode::FAILURE,
+        Ok(_) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn measure(effort: Effort) -> Result<Table> {
+    let programs = Programs::installed()?;
+    let mut table = Table::begin(&machine());
+    measures::read(&programs, effort, &mut table)?;
+    measures::write(&programs, effort, &mut table)?;
+    measures::resume_and_brief(&programs, effort, &mut table)?;
+    measures::many_sessions(&programs, effort, &mut table)?;
+    measures::long_history(&programs, effort, &mut table)?;
+    items::many_items(&programs, effort, &mut table)?;
+    measures::in_process(&programs, effort, &mut table)?;
+    measures::many_processes(&programs, effort, &mut table)?;
+    measures::memory(&programs, &mut table)?;
+    table.end();
+    Ok(table)
+}
+
+fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let busy = load.split(' ').next().unwrap_or("unknown");
+    format!("{} {}, {cores} cores, load {busy} before", std::env::consts::OS, kernel.trim())
+}

@@ -1,0 +1,269 @@
+//! Every measurement of `./bench`, one function each, in the order in which they are printed.
+
+use crate::project::{Programs, Project};
+use crate::sample::{Contestant, interleaved, median, medians, milliseconds, ratio, timed};
+use crate::table::{Must, Table};
+use crate::{Effort, Result, fill};
+use model::note::NoteKind;
+use rusqlite::Connection;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// How many phases of `spec` can be completed one after another, each with the same two events.
+const ADVANCES_A_SESSION: usize = 4;
+const NOTE: &str = "replay is visible then";
+/// Notes of one kind that a snapshot holds: with more of them it no longer grows.
+const NOTES_UNTIL_STEADY: usize = 60;
+
+pub fn read(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
+    let project = programs.project()?;
+    let [ours, json, bare, empty] = interleaved(
+        effort.rounds,
+        |_| Ok(()),
+        &mut [
+            &mut || timed(&mut project.leftoff(&["status"])),
+            &mut || timed(&mut project.leftoff(&["status", "--json"])),
+            &mut || timed(&mut project.bare("read")),
+            &mut || timed(&mut programs.empty_process()),
+        ],
+    )?;
+    let of = medians(&ours, &bare);
+    table.line("status : bare reader of the same rows", ratio(&ours, &bare), Must::AtMost(1.3), &of);
+    let of = medians(&json, &bare);
+    table.line("status --json : bare reader", ratio(&json, &bare), Must::Nothing, &of);
+    table.line("status : empty process", ratio(&ours, &empty), Must::Nothing, &medians(&ours, &empty));
+    Ok(())
+}
+
+pub fn write(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
+    let (ours, theirs) = (programs.project()?, programs.project()?);
+    let renew = |round: usize| -> Result<()> {
+        if round.is_multiple_of(ADVANCES_A_SESSION) {
+            ours.start()?;
+            theirs.start()?;
+        }
+        Ok(())
+    };
+    let [advance, bare, empty] = interleaved(
+        effort.rounds,
+        renew,
+        &mut [
+            &mut || timed(&mut ours.leftoff(&["advance"])),
+            &mut || timed(&mut theirs.bare("advance")),
+            &mut || timed(&mut programs.empty_process()),
+        ],
+    )?;
+    same_rows(&ours, &theirs)?;
+    let of = medians(&advance, &bare);
+    table.line("advance : bare writer of the same rows", ratio(&advance, &bare), Must::AtMost(1.5), &of);
+    table.line("advance : empty process", ratio(&advance, &empty), Must::Nothing, &medians(&advance, &empty));
+    Ok(())
+}
+
+pub fn resume_and_brief(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
+    let project = programs.project()?;
+    let [both, empty] = interleaved(
+        effort.rounds / 4,
+        |_| project.run(&["pause"]),
+        &mut [
+            &mut || {
+                let resumed = timed(&mut project.leftoff(&["resume"]))?;
+                Ok(resumed + timed(&mut project.leftoff(&["brief", "--format", "markdown"]))?)
+            },
+            &mut || timed(&mut programs.empty_process()),
+        ],
+    )?;
+    let of = medians(&both, &empty);
+    table.line("resume, then brief : empty process", ratio(&both, &empty), Must::Nothing, &of);
+    Ok(())
+}
+
+pub fn many_sessions(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
+    let (few, many) = (programs.project()?, programs.project()?);
+    for project in [&few, &many] {
+        for _ in 1..10 {
+            project.start()?;
+        }
+    }
+    fill::fill(&many.database(), effort.sessions, effort.events)?;
+    few.settle()?;
+    let what = format!("status, {} sessions : 10", effort.sessions);
+    compare(&what, effort, &many, &few, &["status"], Must::AtMost(1.15), table)?;
+    let what = format!("note, {} sessions : 10", effort.sessions);
+    compare(&what, effort, &many, &few, &["note", NOTE], Must::AtMost(1.15), table)?;
+    few.run(&["pause"])?;
+    many.run(&["pause"])?;
+    let what = format!("status when paused, {} sessions : 10", effort.sessions);
+    compare(&what, effort, &many, &few, &["status"], Must::AtMost(1.15), table)
+}
+
+pub fn long_history(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
+    let (short, long) = (programs.project()?, programs.project()?);
+    note(&short, 10 - 5)?;
+    note(&long, effort.long_history - 5)?;
+    short.settle()?;
+    long.settle()?;
+    for arguments in [["status"].as_slice(), &["note", NOTE]] {
+        // Notes make the short history longer; too few to matter.
+        let what = format!("{}, {} events : 10", arguments[0], effort.long_history);
+        compare(&what, effort, &long, &short, arguments, Must::AtMost(1.15), table)?;
+    }
+    Ok(())
+}
+
+pub fn in_process(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
+    const BLOCK: u32 = 25;
+    let (ours, theirs) = (programs.project()?, programs.project()?);
+    note(&ours, NOTES_UNTIL_STEADY)?;
+    note(&theirs, NOTES_UNTIL_STEADY)?;
+    let mut engine = ours.engine()?;
+    let writer = bare::Writer::open(&theirs.database())?;
+    let worktree = theirs.worktree();
+    let [engine_times, bare_times] = interleaved(
+        effort.rounds / 4,
+        |_| Ok(()),
+        &mut [
+            &mut || {
+                let begun = Instant::now();
+                for _ in 0..BLOCK {
+                    engine.note(NoteKind::Note, NOTE, BTreeMap::new())?;
+                }
+                Ok(begun.elapsed())
+            },
+            &mut || {
+                let begun = Instant::now();
+                for _ in 0..BLOCK {
+                    writer.write(&worktree, bare::NOTE, bare::NOTE_GROWS_SNAPSHOT_BY)?;
+                }
+                Ok(begun.elapsed())
+            },
+        ],
+    )?;
+    same_rows(&ours, &theirs)?;
+    let rate = |times: &[Duration]| format!("{:.0}/s", f64::from(BLOCK) / median(times).as_secs_f64());
+    let of = format!("{} : {}", rate(&engine_times), rate(&bare_times));
+    let measured = ratio(&bare_times, &engine_times);
+    table.line("in-process commands a second : bare loop", measured, Must::AtLeast(0.7), &of);
+    Ok(())
+}
+
+pub fn many_processes(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
+    let rounds: Vec<Crowd> = (0..CROWDS)
+        .map(|_| Crowd::of(&programs.project()?, effort.commands_a_process))
+        .collect::<Result<_>>()?;
+    let sum = |what: fn(&Crowd) -> usize| rounds.iter().map(what).sum::<usize>();
+    let (acknowledged, kept) = (sum(|crowd| crowd.times.len()), sum(|crowd| crowd.kept));
+    let what = format!("{PROCESSES} x {} commands at once: ", effort.commands_a_process);
+    let of = format!("{acknowledged} acknowledged, {kept} kept, in {CROWDS} rounds");
+    table.line(&format!("{what}lost"), count(acknowledged.abs_diff(kept)), Must::AtMost(0.0), &of);
+    let errors: Vec<&String> = rounds.iter().flat_map(|crowd| &crowd.errors).collect();
+    let first = errors.first().map_or("", |error| error.as_str());
+    table.line(&format!("{what}errors"), count(errors.len()), Must::AtMost(0.0), first);
+    let mut waits: Vec<(Duration, String)> = rounds.iter().map(Crowd::worst_wait).collect();
+    waits.sort();
+    let (wait, of) = &waits[CROWDS / 2];
+    table.line(&format!("{what}worst wait, s"), wait.as_secs_f64(), Must::AtMost(0.1), of);
+    Ok(())
+}
+
+const PROCESSES: usize = 8;
+/// The worst of many is what any other program on the machine makes of it; of several rounds the middle one counts.
+const CROWDS: usize = 3;
+
+/// What became of many processes that write to one session at once.
+struct Crowd {
+    times: Vec<Duration>,
+    errors: Vec<String>,
+    /// Events that are in the store now and were not before.
+    kept: usize,
+}
+
+impl Crowd {
+    fn of(project: &Project, commands: usize) -> Result<Self> {
+        let before = events_of(project)?;
+        let one = || {
+            let command = || timed(&mut project.leftoff(&["note", NOTE])).map_err(|error| error.to_string());
+            (0..commands).map(|_| command()).collect::<Vec<_>>()
+        };
+        let all: Vec<std::result::Result<Duration, String>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..PROCESSES).map(|_| scope.spawn(one)).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+        });
+        let (done, failed): (Vec<_>, Vec<_>) = all.into_iter().partition(std::result::Result::is_ok);
+        Ok(Self {
+            times: done.into_iter().flatten().collect(),
+            errors: failed.into_iter().filter_map(std::result::Result::err).collect(),
+            kept: usize::try_from(events_of(project)? - before)?,
+        })
+    }
+
+    /// A command's whole time without the typical one is what it waited for the others, or for a core.
+    fn worst_wait(&self) -> (Duration, String) {
+        let (typical, worst) = (median(&self.times), self.times.iter().max().copied().unwrap_or_default());
+        let of = format!("worst {} - typical {}", milliseconds(worst), milliseconds(typical));
+        (worst.saturating_sub(typical), of)
+    }
+}
+
+pub fn memory(programs: &Programs, table: &mut Table) -> Result<()> {
+    let project = programs.project()?;
+    let mut figures = Vec::new();
+    for arguments in [["status"].as_slice(), &["advance"], &["note", NOTE], &["brief"], &["list"]] {
+        figures.push((arguments[0], project.memory(arguments)?));
+    }
+    let worst = figures.iter().map(|(_, megabytes)| *megabytes).fold(0.0, f64::max);
+    let of: Vec<String> = figures.iter().map(|(name, megabytes)| format!("{name} {megabytes:.1}")).collect();
+    table.line("peak memory of a command, MB", worst, Must::AtMost(8.0), &of.join(", "));
+    Ok(())
+}
+
+fn compare(
+    what: &str,
+    effort: Effort,
+    one: &Project,
+    other: &Project,
+    arguments: &[&str],
+    must: Must,
+    table: &mut Table,
+) -> Result<()> {
+    let first: Contestant<'_> = &mut || timed(&mut one.leftoff(arguments));
+    let second: Contestant<'_> = &mut || timed(&mut other.leftoff(arguments));
+    let [times, to] = interleaved(effort.rounds, |_| Ok(()), &mut [first, second])?;
+    table.line(what, ratio(&times, &to), must, &medians(&times, &to));
+    Ok(())
+}
+
+/// Writes notes as commands do, without starting a process for each.
+fn note(project: &Project, times: usize) -> Result<()> {
+    let mut engine = project.engine()?;
+    for _ in 0..times {
+        engine.note(NoteKind::Note, NOTE, BTreeMap::new())?;
+    }
+    Ok(())
+}
+
+fn events_of(project: &Project) -> Result<u64> {
+    let connection = Connection::open(project.database())?;
+    Ok(connection.query_row("SELECT count(*) FROM events", [], |row| row.get(0))?)
+}
+
+/// A comparison means nothing unless both wrote as much: as many rows, and as many bytes in them to a
+/// tenth. Of the snapshots it is the last one: pausing a session writes the older ones anew.
+fn same_rows(ours: &Project, theirs: &Project) -> Result<()> {
+    let written = |project: &Project| -> Result<(u64, f64)> {
+        let sql = "SELECT count(*),sum(length(actor)+length(kind)+length(body))+\
+                   (SELECT length(p.body)FROM snapshots p JOIN sessions s ON s.number=p.session WHERE lifecycle='active')\
+                   FROM events";
+        let connection = Connection::open(project.database())?;
+        Ok(connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?)
+    };
+    let ((rows, bytes), (their_rows, their_bytes)) = (written(ours)?, written(theirs)?);
+    if rows != their_rows || (bytes / their_bytes - 1.0).abs() > 0.1 {
+        return Err(format!("not the same rows: {rows} ({bytes} B) : {their_rows} ({their_bytes} B)").into());
+    }
+    Ok(())
+}
+
+fn count(number: usize) -> f64 {
+    f64::from(u32::try_from(number).unwrap_or(u32::MAX))
+}

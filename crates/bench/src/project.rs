@@ -1,0 +1,124 @@
+//! Projects to measure in, on the disk that the programs are on: a temporary folder may be in memory, where fsync is free.
+
+use crate::Result;
+use engine::{Engine, Intent, Options};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+const LEFTOFF: &str = "leftoff";
+const BARE: &str = "leftoff-bare";
+
+/// The programs, all linked with the same flags, and a folder for them and for projects.
+pub struct Programs {
+    folder: TempDir,
+}
+
+impl Programs {
+    /// Copies, as an installed program is one: what a linker wrote through a memory map lies in the system's cache in
+    /// small pieces, and mapping those made every start a quarter slower, the larger program's most of all.
+    pub fn installed() -> Result<Self> {
+        let here = std::env::current_exe()?;
+        let built = here.parent().ok_or("no folder above the program")?;
+        let folder = tempfile::Builder::new().prefix("bench-").tempdir_in(built)?;
+        for name in [LEFTOFF, BARE] {
+            std::fs::copy(built.join(name), folder.path().join(name))?;
+        }
+        Ok(Self { folder })
+    }
+
+    /// A repository with one session in the second phase of `spec`, whose phases have no gate.
+    pub fn project(&self) -> Result<Project> {
+        let folder = tempfile::tempdir_in(&self.folder)?;
+        let root = folder.path().canonicalize()?.join("project");
+        std::fs::create_dir_all(root.join(".git"))?;
+        std::fs::create_dir_all(folder.path().join("home"))?;
+        std::fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n")?;
+        let program = |name| self.folder.path().join(name);
+        let project = Project { leftoff: program(LEFTOFF), bare: program(BARE), folder, root };
+        project.start()?;
+        project.run(&["advance"])?;
+        Ok(project)
+    }
+
+    pub fn empty_process(&self) -> Command {
+        let mut command = Command::new("/bin/true");
+        command.env_clear();
+        command
+    }
+}
+
+pub struct Project {
+    leftoff: PathBuf,
+    bare: PathBuf,
+    folder: TempDir,
+    root: PathBuf,
+}
+
+impl Project {
+    pub fn database(&self) -> PathBuf {
+        self.root.join(".git/leftoff/leftoff.db")
+    }
+
+    pub fn worktree(&self) -> String {
+        self.root.to_string_lossy().into_owned()
+    }
+
+    /// Begins a session, which pauses the one before.
+    pub fn start(&self) -> Result<()> {
+        self.run(&["start", "spec", "--goal", "no log-out while a tab is open"])
+    }
+
+    /// The program in this project, with nothing of this machine's user around it.
+    pub fn leftoff(&self, arguments: &[&str]) -> Command {
+        self.around(Command::new(&self.leftoff), arguments)
+    }
+
+    /// The bare program on this project's database.
+    pub fn bare(&self, what: &str) -> Command {
+        let mut command = self.around(Command::new(&self.bare), &[what]);
+        command.arg(self.database()).arg(&self.root);
+        command
+    }
+
+    /// The most memory that a command had resident, in MB.
+    pub fn memory(&self, arguments: &[&str]) -> Result<f64> {
+        let mut command = self.around(Command::new(&self.bare), &["memory"]);
+        let output = command.arg(&self.leftoff).args(arguments).stdin(Stdio::null()).output()?;
+        let kilobytes: f64 = String::from_utf8(output.stdout)?.trim().parse()?;
+        Ok(kilobytes / 1024.0)
+    }
+
+    /// Not timed; must succeed.
+    pub fn run(&self, arguments: &[&str]) -> Result<()> {
+        let output = self.leftoff(arguments).stdin(Stdio::null()).output()?;
+        if output.status.success() {
+            return Ok(());
+        }
+        Err(format!("leftoff {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr)).into())
+    }
+
+    /// The engine itself, in this process.
+    pub fn engine(&self) -> Result<Engine> {
+        let options = Options { project: Some(self.root.clone()), ..Options::default() };
+        Ok(Engine::open(options, Intent::Command)?)
+    }
+
+    /// The whole log goes into the database, as it would sooner or later.
+    pub fn settle(&self) -> Result<()> {
+        let connection = rusqlite::Connection::open(self.database())?;
+        Ok(connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?)
+    }
+
+    fn around(&self, mut command: Command, arguments: &[&str]) -> Command {
+        let beside = |name: &str| -> PathBuf { Path::new(self.folder.path()).join(name) };
+        command
+            .args(arguments)
+            .current_dir(&self.root)
+            .env_clear()
+            .env("HOME", beside("home"))
+            .env("XDG_STATE_HOME", beside("state"))
+            .env("USER", "anna");
+        command
+    }
+}

@@ -1,0 +1,126 @@
+//! `leftoff artifact`
+
+use crate::commands::{Outcome, Run, answered};
+use crate::failure::Failure;
+use crate::globals::Globals;
+use crate::ui::session::{artifact_line, line};
+use crate::ui::{Out, Tone};
+use engine::{Verification, VersionMade};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Files that the session produced: recorded, listed, compared with what they are now
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  leftoff artifact add PLAN.md --phase plan\n  leftoff artifact verify\n  leftoff artifact history PLAN.md"
+)]
+pub struct ArtifactCommand {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(clap::Subcommand)]
+enum Action {
+    /// Record files as they are now: hash, size, version
+    Add {
+        /// Regular files of this project
+        #[arg(required = true, value_name = "PATH")]
+        paths: Vec<PathBuf>,
+        /// The phase that they belong to, by id or number [default: the current one]
+        #[arg(long, value_name = "P")]
+        phase: Option<String>,
+    },
+    /// The files that the session knows
+    List,
+    /// Compare every recorded file with what it is now; exit code 4 when one is missing, changed, or new
+    Verify,
+    /// Every version that was recorded, oldest first
+    History {
+        /// Only of this file
+        path: Option<PathBuf>,
+    },
+}
+
+impl Run for ArtifactCommand {
+    fn run(self, globals: &Globals) -> Outcome {
+        match self.action {
+            Action::Add { paths, phase } => {
+                let answer = globals.command()?.add_artifacts(&paths, phase.as_deref())?;
+                answered(&format!("{} recorded", counted(paths.len())), &answer, globals)
+            }
+            Action::List => list(globals),
+            Action::Verify => verify(globals),
+            Action::History { path } => history(path.as_deref(), globals),
+        }
+    }
+}
+
+fn list(globals: &Globals) -> Outcome {
+    let (id, artifacts) = globals.query()?.artifacts()?;
+    let out = globals.out();
+    if globals.json {
+        out.json(&serde_json::json!({ "session_id": id, "artifacts": artifacts }));
+    } else if artifacts.is_empty() {
+        out.say("no file is recorded; record one: leftoff artifact add PATH");
+    } else {
+        for known in &artifacts {
+            out.text(&line("", &artifact_line(known), &out));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn verify(globals: &Globals) -> Outcome {
+    let verification = globals.query()?.verify_artifacts()?;
+    let out = globals.out();
+    if globals.json {
+        out.json(&verification);
+    } else {
+        tell(&verification, &out);
+    }
+    match verification.findings.len() {
+        0 => {
+            out.say(&format!("{} as recorded", counted(verification.checked)));
+            Ok(ExitCode::SUCCESS)
+        }
+        found => Err(Failure::findings(format!("{} not as recorded", counted(found)), None)),
+    }
+}
+
+fn tell(verification: &Verification, out: &Out) {
+    for finding in &verification.findings {
+        let kind = out.paint(Tone::Bad, &format!("{}:", finding.difference.name()));
+        out.text(&format!("{kind} {}", line("", &finding.message, out)));
+        out.text(&format!("  {}", line("", &finding.hint, out)));
+    }
+}
+
+fn history(path: Option<&Path>, globals: &Globals) -> Outcome {
+    let (id, versions) = globals.query()?.artifact_history(path)?;
+    let out = globals.out();
+    if globals.json {
+        out.json(&serde_json::json!({ "session_id": id, "versions": versions }));
+    } else if versions.is_empty() {
+        out.say("no version of it was recorded");
+    } else {
+        for made in &versions {
+            out.text(&line("", &version_line(made), &out));
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn version_line(made: &VersionMade) -> String {
+    let version = &made.version;
+    let phase = version.phase.as_ref().map(|phase| format!(", of {phase}")).unwrap_or_default();
+    let archived = made.archived_as.as_ref().map(|name| format!(", kept as {name}")).unwrap_or_default();
+    let hash: String = version.hash.chars().take(12).collect();
+    format!(
+        "{}  version {}, {} bytes{phase}, {hash}, {} by {}{archived}",
+        version.path, version.version, version.size, made.at, made.actor
+    )
+}
+
+fn counted(files: usize) -> String {
+    if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
+}

@@ -1,0 +1,53 @@
+//! `leftoff progress`
+
+use crate::commands::{Outcome, Run};
+use crate::failure::Failure;
+use crate::globals::Globals;
+use crate::ui;
+use engine::Current;
+use model::id::SessionId;
+use std::process::ExitCode;
+
+/// How far a session is: phases with ticks, a bar, reviewers with their findings
+///
+/// Shows a session of Open Code Review as that tool's own screen does, from its files, and a session of ours as `status` does.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  leftoff progress --once\n  leftoff progress --once --session 2026-01-31-feature-x"
+)]
+pub struct Progress {
+    /// Print it once and end
+    #[arg(long)]
+    once: bool,
+}
+
+impl Run for Progress {
+    fn run(self, globals: &Globals) -> Outcome {
+        if !self.once {
+            return Err(Failure::wrong_usage(
+                "the live screen is not there yet",
+                "print it once: leftoff progress --once",
+            ));
+        }
+        let engine = globals.query()?;
+        let current = engine.status()?;
+        let out = globals.out();
+        if globals.json {
+            out.json(&current);
+            return Ok(ExitCode::SUCCESS);
+        }
+        match current {
+            Current::Nothing(_) => out.text("Waiting for session… (none is here; begin one: leftoff start)"),
+            Current::Session(view) => {
+                ui::session::warn(&view.warnings, &out);
+                let id = SessionId::parse(&view.session_id).ok();
+                let foreign = id.filter(|_| view.layout == "ocr").and_then(|id| engine.foreign(&id));
+                match foreign {
+                    Some(found) => out.text(&ui::ocr::screen(&found.details, engine.now(), &out)),
+                    None => out.text(&ui::session::status(&view, &out)),
+                }
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,347 @@
+//! Files that sessions recorded: what they are now against what they were. Writes nothing.
+
+use crate::engine::{Engine, Want};
+use crate::error::{Error, Result};
+use crate::files::{self, Looked, Seen};
+use crate::view::{View, Warning};
+use jiff::Timestamp;
+use model::actor::Actor;
+use model::artifact::{Artifact, ArtifactVersion};
+use model::event::Event;
+use model::id::Name;
+use model::session::Session;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use store::ContentRow;
+
+/// The largest file whose content is kept; of larger ones only the hash is.
+pub(crate) const LARGEST_KEPT: usize = 256 * 1024;
+/// A file larger than this is not read for a mere warning when its size and time say that it is as it was.
+const LARGEST_READ_FOR_A_WARNING: u64 = 1024 * 1024;
+
+/// How a recorded file differs from what was recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Difference {
+    Missing,
+    Changed,
+    /// No regular file any more, or a link out of the project.
+    Unusable,
+    /// A phase declares it, it exists, and nobody recorded it.
+    New,
+}
+
+impl Difference {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Changed => "changed",
+            Self::Unusable => "unusable",
+            Self::New => "new",
+        }
+    }
+}
+
+/// A file that is not as it was recorded, or was not recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ArtifactFinding {
+    pub path: String,
+    pub difference: Difference,
+    pub phase: Option<Name>,
+    pub message: String,
+    pub hint: String,
+}
+
+/// What looking at every recorded file gave.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verification {
+    pub session_id: String,
+    /// How many recorded files were looked at.
+    pub checked: usize,
+    pub findings: Vec<ArtifactFinding>,
+}
+
+/// One version of a file, from the log.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct VersionMade {
+    #[serde(flatten)]
+    pub version: ArtifactVersion,
+    pub at: Timestamp,
+    pub actor: Actor,
+    /// The name under which this version was put aside, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archived_as: Option<String>,
+}
+
+/// Files as they were found, ready to be recorded.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Recording {
+    pub(crate) artifacts: Vec<ArtifactVersion>,
+    pub(crate) contents: Vec<ContentRow>,
+}
+
+impl Engine {
+    /// The files that the session knows, by path.
+    pub fn artifacts(&self) -> Result<(String, Vec<Artifact>)> {
+        let (_, session) = self.load(&self.select(Want::Latest)?)?;
+        Ok((session.id.to_string(), session.artifacts.into_values().collect()))
+    }
+
+    /// Looks at every recorded file, and for files that phases declare and nobody recorded.
+    pub fn verify_artifacts(&self) -> Result<Verification> {
+        let (_, session) = self.load(&self.select(Want::Latest)?)?;
+        let root = self.root_of(&session);
+        let mut findings = Vec::new();
+        for known in session.artifacts.values() {
+            if let Some(difference) = difference(&root, known, Reading::Everything)? {
+                findings.push(finding(known, difference));
+            }
+        }
+        findings.extend(self.unrecorded(&session)?);
+        Ok(Verification { session_id: session.id.to_string(), checked: session.artifacts.len(), findings })
+    }
+
+    /// Every version of a file, or of all files, oldest first.
+    pub fn artifact_history(&self, path: Option<&Path>) -> Result<(String, Vec<VersionMade>)> {
+        let id = self.select(Want::Latest)?;
+        let session = self.replay(&id)?;
+        let path = path.map(|path| self.kept_path(&session, path)).transpose()?;
+        let mut versions: Vec<VersionMade> = Vec::new();
+        for recorded in self.history(&id)? {
+            match recorded.event {
+                Event::ArtifactRecorded { artifact: version } => versions.push(VersionMade {
+                    version,
+                    at: recorded.at,
+                    actor: recorded.actor,
+                    archived_as: None,
+                }),
+                Event::PhaseRevised { revision } => {
+                    for archived in revision.archived {
+                        let last = versions.iter_mut().rfind(|made| made.version.path == archived.from);
+                        if let Some(made) = last {
+                            made.archived_as = Some(archived.to);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        versions.retain(|made| path.as_ref().is_none_or(|path| made.version.path == *path));
+        Ok((id.to_string(), versions))
+    }
+
+    /// What a reader should know about files of finished phases. Reads them: not for the hot path.
+    pub fn artifact_warnings(&self, view: &View) -> Vec<Warning> {
+        let root = PathBuf::from(&view.worktree);
+        let is_finished = |phase: &Name| {
+            let status =
+                view.phases.iter().find(|other| other.id == *phase).map(|found| found.status.as_str());
+            matches!(status, Some("completed" | "needs_review"))
+        };
+        view.artifacts
+            .iter()
+            .filter(|known| known.newest.phase.as_ref().is_some_and(is_finished))
+            .filter_map(|known| {
+                let difference = difference(&root, known, Reading::WhatMayHaveChanged).ok().flatten()?;
+                let found = finding(known, difference);
+                Some(Warning {
+                    kind: format!("artifact_{}", difference.name()),
+                    message: found.message,
+                    hint: Some(found.hint),
+                    path: Some(found.path),
+                })
+            })
+            .collect()
+    }
+
+    /// A path as a person gives it, relative to the current folder, as it is kept: relative to the session's root.
+    pub(crate) fn kept_path(&self, session: &Session, path: &Path) -> Result<String> {
+        let here = std::env::current_dir()
+            .and_then(|folder| folder.canonicalize())
+            .map_err(|source| Error::io("finding the current folder", source))?;
+        let root = self.root_of(session);
+        let lexical = files::relative(&root, &here, path);
+        lexical
+            .or_else(|why| {
+                // The way there may lead over a link into the project, as /tmp does on some systems.
+                let whole = here.join(path);
+                let parent = whole.parent().and_then(|parent| parent.canonicalize().ok());
+                match (parent, whole.file_name()) {
+                    (Some(parent), Some(name)) => files::relative(&root, &parent, Path::new(name)),
+                    _ => Err(why),
+                }
+            })
+            .map_err(|why| unusable(why, &root))
+    }
+
+    /// Looks at files that must be there.
+    pub(crate) fn record_named(
+        &self,
+        session: &Session,
+        paths: &[PathBuf],
+        phase: Option<&Name>,
+    ) -> Result<Recording> {
+        let root = self.root_of(session);
+        let mut recording = Recording::default();
+        for path in paths {
+            let kept = self.kept_path(session, path)?;
+            match look(&root, &kept)? {
+                Seen::File(looked) => recording.add(kept, looked, phase),
+                Seen::Missing => {
+                    return Err(unusable(format!("there is no file {}", path.display()), &root));
+                }
+                Seen::Unusable(why) => {
+                    return Err(unusable(format!("{} cannot be recorded: {why}", path.display()), &root));
+                }
+            }
+        }
+        Ok(recording)
+    }
+
+    /// Looks at the files of a phase that is about to be completed: these, those it declares, and those it had.
+    pub(crate) fn record_of_phase(
+        &self,
+        session: &Session,
+        phase: &Name,
+        mut paths: Vec<String>,
+    ) -> Result<Recording> {
+        let root = self.root_of(session);
+        let known = session.artifacts.values().filter(|known| known.newest.phase.as_ref() == Some(phase));
+        paths.extend(known.map(|known| known.newest.path.clone()));
+        let hash = session.run().map(|run| run.workflow.hash.clone()).unwrap_or_default();
+        if let Some(definition) = self.definition(&hash)? {
+            paths.extend(self.produced(session, &definition, phase));
+        }
+        paths.sort();
+        paths.dedup();
+        let mut recording = Recording::default();
+        for path in paths {
+            if let Seen::File(looked) = look(&root, &path)? {
+                recording.add(path, looked, Some(phase));
+            }
+        }
+        Ok(recording)
+    }
+
+    /// Files that phases declare and that exist, and that nobody recorded.
+    fn unrecorded(&self, session: &Session) -> Result<Vec<ArtifactFinding>> {
+        let Some(run) = session.run() else { return Ok(Vec::new()) };
+        let Some(definition) = self.definition(&run.workflow.hash)? else { return Ok(Vec::new()) };
+        let mut findings: Vec<ArtifactFinding> = Vec::new();
+        for phase in &run.phases {
+            for path in self.produced(session, &definition, phase.id()) {
+                let is_known = session.artifacts.contains_key(&path)
+                    || findings.iter().any(|finding| finding.path == path);
+                if !is_known {
+                    findings.push(ArtifactFinding {
+                        message: format!("{path}, which phase {} produces, is not recorded", phase.id()),
+                        hint: format!("leftoff artifact add {path} --phase {}", phase.id()),
+                        path,
+                        difference: Difference::New,
+                        phase: Some(phase.id().clone()),
+                    });
+                }
+            }
+        }
+        Ok(findings)
+    }
+}
+
+impl Recording {
+    fn add(&mut self, path: String, looked: Looked, phase: Option<&Name>) {
+        if self.artifacts.iter().any(|known| known.path == path) {
+            return;
+        }
+        if looked.size <= LARGEST_KEPT as u64 {
+            self.contents.push(ContentRow { hash: looked.hash.clone(), body: looked.beginning });
+        }
+        self.artifacts.push(ArtifactVersion {
+            path,
+            hash: looked.hash,
+            size: looked.size,
+            // The model counts versions.
+            version: 0,
+            phase: phase.cloned(),
+        });
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        for artifact in other.artifacts {
+            if !self.artifacts.iter().any(|known| known.path == artifact.path) {
+                self.artifacts.push(artifact);
+            }
+        }
+        self.contents.extend(other.contents);
+    }
+}
+
+/// How closely a file is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    Everything,
+    /// A large file of the same size that was not written since is taken to be what it was.
+    WhatMayHaveChanged,
+}
+
+/// How a file differs from what was recorded of it.
+pub(crate) fn difference(root: &Path, known: &Artifact, reading: Reading) -> Result<Option<Difference>> {
+    let path = root.join(&known.newest.path);
+    if reading == Reading::WhatMayHaveChanged
+        && let Ok(found) = std::fs::metadata(&path)
+        && found.is_file()
+        && found.len() == known.newest.size
+        && found.len() > LARGEST_READ_FOR_A_WARNING
+        && found
+            .modified()
+            .ok()
+            .and_then(|at| Timestamp::try_from(at).ok())
+            .is_some_and(|at| at < known.recorded_at)
+    {
+        return Ok(None);
+    }
+    Ok(match look(root, &known.newest.path)? {
+        Seen::Missing => Some(Difference::Missing),
+        Seen::Unusable(_) => Some(Difference::Unusable),
+        Seen::File(looked) => (looked.hash != known.newest.hash).then_some(Difference::Changed),
+    })
+}
+
+pub(crate) fn look(root: &Path, path: &str) -> Result<Seen> {
+    files::look(root, path, LARGEST_KEPT).map_err(|source| Error::io(format!("reading {path}"), source))
+}
+
+pub(crate) fn finding(known: &Artifact, difference: Difference) -> ArtifactFinding {
+    let path = &known.newest.path;
+    let whose = known.newest.phase.as_ref().map(|phase| format!(" of phase {phase}")).unwrap_or_default();
+    let (what, hint) = match difference {
+        Difference::Missing => {
+            ("is missing", format!("bring it back; its versions: leftoff artifact history {path}"))
+        }
+        Difference::Changed => ("was changed since it was recorded", accept(known)),
+        Difference::Unusable => {
+            ("is no regular file of the project any more", "bring the file back".to_owned())
+        }
+        Difference::New => ("is not recorded", accept(known)),
+    };
+    ArtifactFinding {
+        path: path.clone(),
+        difference,
+        phase: known.newest.phase.clone(),
+        message: format!("{path}{whose} {what}"),
+        hint,
+    }
+}
+
+fn accept(known: &Artifact) -> String {
+    let path = &known.newest.path;
+    match &known.newest.phase {
+        Some(phase) => format!(
+            "take it as it is: leftoff artifact add {path} --phase {phase}; or see what it means: leftoff revisit {phase} --reason changed --dry-run"
+        ),
+        None => format!("take it as it is: leftoff artifact add {path}"),
+    }
+}
+
+fn unusable(message: String, root: &Path) -> Error {
+    Error::WrongUsage { message, hint: format!("name a regular file below {}", root.display()) }
+}

@@ -1,0 +1,149 @@
+//! What changed between two texts, line by line, with a few lines around each change. Bounded in time and length.
+
+use std::fmt::Write;
+
+/// Lines shown around a change.
+const AROUND: usize = 3;
+/// More lines than this are told as a number.
+const LONGEST: usize = 200;
+/// Beyond this many pairs of lines the part that differs is shown as one change.
+const MOST_PAIRS: usize = 4_000_000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Line<'a> {
+    Same(&'a str),
+    Removed(&'a str),
+    Added(&'a str),
+}
+
+/// The difference as a person reads it; empty when there is none.
+pub(crate) fn between(old: &str, new: &str) -> String {
+    let lines = compare(&old.lines().collect::<Vec<_>>(), &new.lines().collect::<Vec<_>>());
+    let changed: Vec<usize> = lines
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| !matches!(line, Line::Same(_)))
+        .map(|(place, _)| place)
+        .collect();
+    let mut text = String::new();
+    let mut shown_until = 0;
+    let mut shown = 0;
+    for (place, line) in lines.iter().enumerate() {
+        let nearest = changed.partition_point(|change| *change + AROUND < place);
+        if changed.get(nearest).is_none_or(|change| place + AROUND < *change) {
+            continue;
+        }
+        if shown == LONGEST {
+            let _ = writeln!(text, "… and more: {} lines differ", changed.len());
+            break;
+        }
+        if place > shown_until || place == 0 {
+            text.push_str("@@\n");
+        }
+        let _ = match line {
+            Line::Same(words) => writeln!(text, " {words}"),
+            Line::Removed(words) => writeln!(text, "-{words}"),
+            Line::Added(words) => writeln!(text, "+{words}"),
+        };
+        shown += 1;
+        shown_until = place + 1;
+    }
+    text
+}
+
+/// Markdown headings, in their order.
+pub(crate) fn headings(text: &str) -> Vec<&str> {
+    let mut in_code = false;
+    text.lines()
+        .filter(|line| {
+            if line.trim_start().starts_with("```") {
+                in_code = !in_code;
+            }
+            !in_code && line.starts_with('#')
+        })
+        .map(str::trim_end)
+        .collect()
+}
+
+fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
+    let before = old.iter().zip(new).take_while(|(old, new)| old == new).count();
+    let (old_rest, new_rest) = (&old[before..], &new[before..]);
+    let after = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(old, new)| old == new).count();
+    let (old_rest, tail) = old_rest.split_at(old_rest.len() - after);
+    let new_rest = &new_rest[..new_rest.len() - after];
+    let mut lines: Vec<Line<'a>> = old[..before].iter().map(|line| Line::Same(line)).collect();
+    lines.extend(middle(old_rest, new_rest));
+    lines.extend(tail.iter().map(|line| Line::Same(line)));
+    lines
+}
+
+/// The longest common subsequence of lines decides what stayed.
+fn middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
+    let width = new.len() + 1;
+    if old.len().saturating_mul(new.len()) > MOST_PAIRS {
+        let removed = old.iter().map(|line| Line::Removed(line));
+        return removed.chain(new.iter().map(|line| Line::Added(line))).collect();
+    }
+    // common[i][j]: how many lines old[i..] and new[j..] have in common.
+    let mut common = vec![0u32; (old.len() + 1) * width];
+    for i in (0..old.len()).rev() {
+        for j in (0..new.len()).rev() {
+            common[i * width + j] = if old[i] == new[j] {
+                common[(i + 1) * width + j + 1] + 1
+            } else {
+                common[(i + 1) * width + j].max(common[i * width + j + 1])
+            };
+        }
+    }
+    let (mut i, mut j) = (0, 0);
+    let mut lines = Vec::with_capacity(old.len() + new.len());
+    while i < old.len() || j < new.len() {
+        if i < old.len() && j < new.len() && old[i] == new[j] {
+            lines.push(Line::Same(old[i]));
+            (i, j) = (i + 1, j + 1);
+        } else if i < old.len()
+            && (j == new.len() || common[(i + 1) * width + j] >= common[i * width + j + 1])
+        {
+            lines.push(Line::Removed(old[i]));
+            i += 1;
+        } else {
+            lines.push(Line::Added(new[j]));
+            j += 1;
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_shown_with_the_lines_around_them() {
+        let old = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
+        let new = "1\n2\n3\n4\nfive\n6\n7\n8\n9\n10\n11\n12\n13\n";
+        let expected = "@@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n@@\n 10\n 11\n 12\n+13\n";
+        assert_eq!(between(old, new), expected);
+        assert_eq!(between(old, old), "");
+        assert_eq!(between("", "a\n"), "@@\n+a\n");
+        assert_eq!(between("a\n", ""), "@@\n-a\n");
+    }
+
+    #[test]
+    fn what_stayed_is_found_between_changes() {
+        assert_eq!(between("a\nb\nc\n", "x\nb\ny\nc\n"), "@@\n-a\n+x\n b\n+y\n c\n");
+    }
+
+    #[test]
+    fn large_differences_end() {
+        let text = |word: &str| (0..5_000).map(|n| format!("{word}{n}\n")).collect::<String>();
+        let shown = between(&text("a"), &text("b"));
+        assert!(shown.lines().count() <= LONGEST + 3, "{} lines", shown.lines().count());
+        assert!(shown.ends_with("10000 lines differ\n"));
+    }
+
+    #[test]
+    fn headings_are_those_outside_code() {
+        assert_eq!(headings("# A\ntext\n```\n# no\n```\n## B  \n"), ["# A", "## B"]);
+    }
+}

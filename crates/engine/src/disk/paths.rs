@@ -1,0 +1,67 @@
+//! Paths below an operation's root: no link on the way, nothing that leads out; and the names of archived versions.
+
+use crate::error::{Error, Result};
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// The place of a relative path, when nothing on the way to it is a link.
+pub(crate) fn below(root: &Path, relative: &str) -> Result<PathBuf> {
+    let refuse = |why: &str| {
+        Err(Error::io(
+            format!("looking at {relative:?}"),
+            io::Error::new(io::ErrorKind::InvalidInput, why.to_owned()),
+        ))
+    };
+    let mut path = root.to_owned();
+    let mut parts = Path::new(relative).components().peekable();
+    if parts.peek().is_none() {
+        return refuse("it names nothing");
+    }
+    while let Some(part) = parts.next() {
+        let Component::Normal(name) = part else { return refuse("it leads out of its folder") };
+        path.push(name);
+        match fs::symlink_metadata(&path) {
+            Ok(found) if found.is_symlink() => return refuse("it is, or leads over, a symbolic link"),
+            Ok(found) if parts.peek().is_some() && !found.is_dir() => {
+                return refuse("a part of it is no folder");
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(path)
+}
+
+/// Where the bytes of a step wait until it counts: beside their place, on the same file system.
+pub(super) fn staged(target: &Path, id: &str, place: usize) -> PathBuf {
+    target.with_file_name(format!(".leftoff-{id}-{place}.tmp"))
+}
+
+/// `{name}.v{N}{ext}`.
+pub(crate) fn version_name(name: &str, version: u32) -> String {
+    let (stem, extension) = split(name);
+    format!("{stem}.v{version}{extension}")
+}
+
+/// One more than the highest version of a file that there is among these names.
+pub(crate) fn next_version<'a>(name: &str, names: impl IntoIterator<Item = &'a OsStr>) -> u32 {
+    let (stem, extension) = split(name);
+    let number = |other: &OsStr| -> Option<u32> {
+        let digits = other.to_str()?.strip_prefix(stem)?.strip_prefix(".v")?.strip_suffix(extension)?;
+        // "01" and "+1" are no numbers of ours.
+        if digits.starts_with('0') || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        digits.parse().ok()
+    };
+    names.into_iter().filter_map(number).max().map_or(1, |highest| highest.saturating_add(1))
+}
+
+/// The name before its last dot, and from that dot on. A dot at the very beginning hides a file and ends no name.
+fn split(name: &str) -> (&str, &str) {
+    match name.rfind('.') {
+        Some(dot) if dot > 0 => name.split_at(dot),
+        Some(_) | None => (name, ""),
+    }
+}

@@ -1,0 +1,111 @@
+//! What a revision puts aside: names that were never given, steps that are carried out as one operation.
+
+use super::OwnFile;
+use crate::artifacts::{LARGEST_KEPT, look};
+use crate::disk::{Operation, Step, next_version, version_name};
+use crate::files::Seen;
+use model::revision::Archived;
+use model::session::Session;
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// What is put aside: collected first, carried out as one operation.
+pub(super) struct Archive {
+    root: PathBuf,
+    pub(super) operation: Operation,
+    pub(super) archived: Vec<Archived>,
+    pub(super) warnings: Vec<String>,
+    /// Names that earlier revisions gave: no number is given twice, even when somebody removed the file.
+    given: Vec<String>,
+}
+
+impl Archive {
+    pub(super) fn new(root: PathBuf, whole: &Session) -> Self {
+        let made = whole.revisions.iter().flat_map(|made| &made.revision.archived);
+        let given = made.map(|archived| archived.to.clone()).collect();
+        Self { operation: Operation::new(&root), root, archived: Vec::new(), warnings: Vec::new(), given }
+    }
+
+    /// Keeps the recorded version of the phase's own files beside them; the files stay.
+    pub(super) fn keep_own(&mut self, own: &[OwnFile]) {
+        for file in own {
+            let path = &file.change.path;
+            let (to, version) = self.name_for(path);
+            if version > 1 && self.holds(&beside(path, version - 1), &file.hash) {
+                continue;
+            }
+            let step = match (file.change.difference, &file.kept) {
+                (None, _) if is_link(&self.root, path) => {
+                    self.warnings.push(format!("{path} is a link: its version is not kept as a file"));
+                    continue;
+                }
+                (None, _) => Step::Copy { from: path.clone(), to: to.clone() },
+                (Some(_), Some(bytes)) => Step::Create {
+                    path: to.clone(),
+                    bytes: bytes.clone(),
+                    like: Some(path.clone()).filter(|path| !is_link(&self.root, path)),
+                },
+                (Some(_), None) => {
+                    self.warnings.push(format!(
+                        "what {path} was is not kept: it was larger than {} KiB",
+                        LARGEST_KEPT / 1024
+                    ));
+                    continue;
+                }
+            };
+            self.add(step, path, to, true);
+        }
+    }
+
+    /// Gives files of later phases their archived names.
+    pub(super) fn put_away(&mut self, paths: &BTreeSet<String>) {
+        for path in paths {
+            match std::fs::symlink_metadata(self.root.join(path)) {
+                Ok(found) if found.is_file() => {
+                    let (to, _) = self.name_for(path);
+                    self.add(Step::Rename { from: path.clone(), to: to.clone() }, path, to, false);
+                }
+                Ok(_) => self.warnings.push(format!("{path} is no regular file, so it stays where it is")),
+                Err(_) => {
+                    self.warnings.push(format!("{path} is missing, so there is nothing to archive of it"));
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, step: Step, from: &str, to: String, copied: bool) {
+        self.operation.steps.push(step);
+        self.archived.push(Archived { from: from.to_owned(), to, copied });
+    }
+
+    /// The next archived name of a file: one more than the highest there is, or ever was.
+    fn name_for(&self, path: &str) -> (String, u32) {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let there = std::fs::read_dir(self.root.join(folder));
+        let there: Vec<OsString> =
+            there.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.file_name())).collect();
+        let planned = self.archived.iter().map(|archived| &archived.to);
+        let given = self.given.iter().chain(planned).filter_map(|given| {
+            let (other, name) = given.rsplit_once('/').unwrap_or(("", given));
+            (other == folder).then_some(OsStr::new(name))
+        });
+        let version = next_version(name, there.iter().map(OsString::as_os_str).chain(given));
+        (beside(path, version), version)
+    }
+
+    fn holds(&self, path: &str, hash: &str) -> bool {
+        matches!(look(&self.root, path), Ok(Seen::File(looked)) if looked.hash == hash)
+    }
+}
+
+fn beside(path: &str, version: u32) -> String {
+    match path.rsplit_once('/') {
+        Some((folder, name)) => format!("{folder}/{}", version_name(name, version)),
+        None => version_name(path, version),
+    }
+}
+
+fn is_link(root: &Path, path: &str) -> bool {
+    std::fs::symlink_metadata(root.join(path)).is_ok_and(|found| found.is_symlink())
+}

@@ -1,0 +1,99 @@
+//! Sessions in which nothing happens: laid over in memory when they are looked at, told when it has been long.
+
+use crate::engine::{Engine, is_unfinished};
+use crate::view::{ShortView, Warning};
+use crate::words::duration;
+use jiff::Timestamp;
+use model::expiry::{expired_at, expires};
+use model::id::SessionId;
+use model::session::Session;
+use model::time::seconds_between;
+
+/// What is looked at to tell whether a session was left lying.
+struct Idle<'a> {
+    id: &'a str,
+    layout: &'a str,
+    lifecycle: &'a str,
+    updated_at: Timestamp,
+}
+
+impl Engine {
+    pub(crate) fn expired_since(&self, session: &Session) -> Option<Timestamp> {
+        let (limit, now) = (self.config.expiry.pause_after.seconds(), self.clock.now());
+        session.expired_since(None, limit, now)?;
+        // Only what seems to have been left lying is asked about further: most looks cost nothing.
+        session.expired_since(self.last_activity(&session.id), limit, now)
+    }
+
+    /// When files were touched or commands run for a session, which is told beside its log.
+    fn last_activity(&self, session: &SessionId) -> Option<Timestamp> {
+        self.store.activity(session, 1).ok()?.first().map(|row| row.at)
+    }
+
+    /// A session as it counts now.
+    pub(crate) fn laid_over(&self, session: Session) -> Session {
+        match self.expired_since(&session) {
+            Some(since) => session.laid_over_with_expiry(since),
+            None => session,
+        }
+    }
+
+    /// A line of a list as it counts now.
+    pub(crate) fn laid_over_line(&self, line: &mut ShortView) {
+        let limit = self.config.expiry.pause_after.seconds();
+        if line.lifecycle != "active" || !expires(&line.layout) {
+            return;
+        }
+        if self.quiet_since(&line.session_id, line.updated_at, limit).is_some() {
+            "paused".clone_into(&mut line.lifecycle);
+        }
+    }
+
+    pub(crate) fn idle_warning(&self, session: &Session) -> Option<Warning> {
+        self.warn_about(&Idle {
+            id: session.id.as_str(),
+            layout: &session.layout,
+            lifecycle: session.lifecycle.name(),
+            updated_at: session.updated_at,
+        })
+    }
+
+    pub(crate) fn idle_line_warning(&self, line: &ShortView) -> Option<Warning> {
+        self.warn_about(&Idle {
+            id: &line.session_id,
+            layout: &line.layout,
+            lifecycle: &line.lifecycle,
+            updated_at: line.updated_at,
+        })
+    }
+
+    fn warn_about(&self, idle: &Idle<'_>) -> Option<Warning> {
+        if !is_unfinished(idle.lifecycle) {
+            return None;
+        }
+        let limits = &self.config.expiry;
+        // What cannot be paused by inactivity is told about as soon as it would have been.
+        let only_told = idle.lifecycle == "active" && !expires(idle.layout);
+        let first = if only_told { limits.pause_after } else { limits.warn_after };
+        let last = self
+            .quiet_since(idle.id, idle.updated_at, first.seconds())
+            .or_else(|| self.quiet_since(idle.id, idle.updated_at, limits.warn_after.seconds()))?;
+        let id = idle.id;
+        let quiet = duration(seconds_between(last, self.clock.now()));
+        Some(Warning {
+            kind: "inactive".to_owned(),
+            message: format!("nothing has happened in session {id} for {quiet}"),
+            hint: Some(format!("go on with it: leftoff resume {id}, or clean it up: leftoff abandon {id}")),
+            path: None,
+        })
+    }
+
+    /// The last activity of a session, if it was longer ago than this.
+    fn quiet_since(&self, id: &str, updated_at: Timestamp, limit: Option<u64>) -> Option<Timestamp> {
+        let now = self.clock.now();
+        expired_at(updated_at, limit, now)?;
+        let activity = SessionId::parse(id).ok().and_then(|id| self.last_activity(&id));
+        let last = activity.map_or(updated_at, |at| at.max(updated_at));
+        expired_at(last, limit, now).map(|_| last)
+    }
+}

@@ -1,0 +1,179 @@
+//! Random item commands through the whole engine: the rows that it keeps are what the log says, and what views show.
+#![allow(clippy::expect_used, reason = "a test that cannot go on should say where")]
+
+use super::*;
+use crate::clock::Clock;
+use crate::{Intent, presence::AgentIdentity};
+use crate::{ItemAdd, ItemSetting, Options, StartRequest};
+use model::note::NoteKind;
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use store::MemoryStore;
+
+/// A clock that stands where a test puts it.
+#[derive(Clone)]
+struct SetClock(Rc<Cell<i64>>);
+
+impl Clock for SetClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_second(self.0.get()).expect("in range")
+    }
+}
+
+/// Numbers that look random and are the same every time.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).expect("31 bits") % sides
+    }
+
+    fn id(&mut self) -> String {
+        const IDS: [&str; 10] = ["a", "b", "c", "d", "a.1", "a.2", "b.1", "a.1.1", "task-1", "C"];
+        IDS[self.roll(IDS.len())].to_owned()
+    }
+
+    fn ids(&mut self) -> Vec<String> {
+        (0..self.roll(3)).map(|_| self.id()).collect()
+    }
+}
+
+struct Bench {
+    engine: Engine,
+    time: Rc<Cell<i64>>,
+    _folder: tempfile::TempDir,
+}
+
+fn bench(in_memory: bool) -> Bench {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join(".git")).expect("a repository");
+    std::fs::write(folder.path().join(".git/HEAD"), "ref: refs/heads/main\n").expect("its head");
+    let options = Options { project: Some(folder.path().to_owned()), ..Options::default() };
+    let mut engine = Engine::open(options, Intent::Create).expect("a project");
+    if in_memory {
+        engine.store = Box::new(MemoryStore::new());
+    }
+    let time = Rc::new(Cell::new(1_800_000_000));
+    engine.clock = Box::new(SetClock(Rc::clone(&time)));
+    engine.start(&StartRequest::default()).expect("a session");
+    Bench { engine, time, _folder: folder }
+}
+
+/// One random command by a random actor; whether it was done.
+fn step(bench: &mut Bench, dice: &mut Dice) -> bool {
+    bench.time.set(bench.time.get() + i64::try_from(dice.roll(900)).expect("small"));
+    let agents = ["one", "two"];
+    bench.engine.caller.agent =
+        agents.get(dice.roll(3)).map(|id| AgentIdentity { agent: "claude".to_owned(), id: (*id).to_owned() });
+    let engine = &mut bench.engine;
+    let done = match dice.roll(15) {
+        0..=3 => engine.item_add(&ItemAdd {
+            title: "A title".to_owned(),
+            id: (dice.roll(3) > 0).then(|| dice.id()),
+            parent: (dice.roll(4) == 0).then(|| dice.id()),
+            needs: dice.ids(),
+            phase: Some("1".to_owned()),
+            ..ItemAdd::default()
+        }),
+        4 => engine.item_start(&dice.id()),
+        5..=7 => engine.item_done(&dice.id()),
+        8 => engine.item_block(&dice.id(), "why"),
+        9 => engine.item_unblock(&dice.id()),
+        10 => engine.item_claim(None, Some(600)),
+        11 => engine.item_release(&dice.id()),
+        12 => engine.item_split(&dice.id(), &vec!["A part".to_owned(); dice.roll(2) + 1]),
+        13 => engine.item_set(
+            &dice.id(),
+            &ItemSetting { needs: dice.ids(), order: Some(dice.roll(50) as u64), ..ItemSetting::default() },
+        ),
+        14 if dice.roll(4) == 0 => engine.undo(Some(&(3 + dice.roll(20)).to_string())),
+        _ => engine.note(NoteKind::Note, "a note", BTreeMap::new()),
+    };
+    done.is_ok()
+}
+
+fn check(bench: &Bench) {
+    let engine = &bench.engine;
+    let id = engine.select(Want::Latest).expect("the session");
+    assert!(engine.items_agree(&id).expect("a log"), "rows are what the log says");
+    let (_, session) = engine.load(&id).expect("the session");
+    let run = session.run().expect("a run");
+    let rows = engine.store.items(&id, &ItemFilter::default()).expect("rows");
+    let done = rows.iter().filter(|row| row.state == ItemState::Done).count();
+    let counts = run.current().items;
+    assert_eq!((counts.total as usize, counts.done as usize), (rows.len(), done), "counts agree");
+    let seen = engine.items_seen(&session, run, &Batch::default()).expect("a view");
+    assert_eq!(seen.open.len(), rows.len() - done);
+    assert_eq!(seen.next.is_some(), seen.open.iter().any(|item| item.ready), "next is ready if anything is");
+    if let Some(next) = seen.next {
+        let first = seen.open.iter().find(|item| item.mine).or(seen.open.iter().find(|item| item.ready));
+        assert_eq!(Some(next), first.cloned());
+    }
+}
+
+#[test]
+fn whatever_is_asked_the_rows_are_what_the_log_says() {
+    let mut done = 0;
+    for seed in 0..40 {
+        let mut bench = bench(true);
+        let mut dice = Dice(seed);
+        for _ in 0..60 {
+            done += usize::from(step(&mut bench, &mut dice));
+            check(&bench);
+        }
+    }
+    assert!(done > 600, "only {done} commands were done");
+}
+
+#[test]
+fn the_same_in_a_database() {
+    let mut bench = bench(false);
+    let mut dice = Dice(7);
+    for _ in 0..80 {
+        step(&mut bench, &mut dice);
+    }
+    check(&bench);
+}
+
+/// The view that a command answers is made before its change is kept, and is what a question shows afterwards.
+#[test]
+fn an_answer_shows_items_as_they_are_afterwards() {
+    let mut bench = bench(true);
+    let mut dice = Dice(3);
+    for _ in 0..200 {
+        step(&mut bench, &mut dice);
+        let engine = &mut bench.engine;
+        let Ok(answer) = engine.item_add(&ItemAdd {
+            title: "One more".to_owned(),
+            phase: Some("1".to_owned()),
+            ..ItemAdd::default()
+        }) else {
+            continue;
+        };
+        let crate::Current::Session(view) = engine.status().expect("a session") else {
+            panic!("there is a session");
+        };
+        assert_eq!(answer.view.items, view.items);
+        assert_eq!(answer.view.next, view.next);
+    }
+}
+
+#[test]
+fn rows_that_were_lost_are_made_again_from_the_log() {
+    let mut bench = bench(true);
+    let mut dice = Dice(5);
+    for _ in 0..30 {
+        step(&mut bench, &mut dice);
+    }
+    let id = bench.engine.select(Want::Latest).expect("the session");
+    let lost = Batch {
+        replace_items: vec![ItemsReplaced { session: id.clone(), rows: Vec::new() }],
+        ..Batch::default()
+    };
+    bench.engine.store.append(&lost).expect("kept");
+    assert!(!bench.engine.items_agree(&id).expect("a log"));
+    assert!(bench.engine.rebuild_items(None).expect("rebuilt") > 0);
+    check(&bench);
+}

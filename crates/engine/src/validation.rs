@@ -1,0 +1,148 @@
+//! Whether what a session says still holds on disk. Looks and writes nothing; every discrepancy comes with a remedy.
+
+use crate::artifacts::{Difference, Reading, difference, finding};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use model::id::Name;
+use model::phase::{Phase, PhaseState};
+use model::session::Session;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Fields of such names hold paths.
+const NAMES_OF_PATHS: [&str; 3] = ["_file", "_path", "_dir"];
+
+/// Something that is not as the session says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Discrepancy {
+    pub kind: String,
+    pub phase: Option<Name>,
+    pub path: Option<String>,
+    pub message: String,
+    pub remedy: String,
+}
+
+/// What to do when a session that is taken up again is not as it was left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnDiscrepancy {
+    /// Stop, and let a person say.
+    #[default]
+    Ask,
+    GoOn,
+    /// Back to the first phase that is concerned.
+    GoBack,
+}
+
+impl Engine {
+    /// All that is not as the session says, in the order of its phases.
+    pub fn discrepancies(&self, session: &Session) -> Result<Vec<Discrepancy>> {
+        let mut found = self.changed_artifacts(session)?;
+        found.extend(self.missing_references(session));
+        found.extend(self.unmet_needs(session)?);
+        let place = |discrepancy: &Discrepancy| {
+            let run = session.run()?;
+            run.position(discrepancy.phase.as_ref()?.as_str())
+        };
+        found.sort_by_key(|discrepancy| place(discrepancy).unwrap_or(usize::MAX));
+        Ok(found)
+    }
+
+    fn changed_artifacts(&self, session: &Session) -> Result<Vec<Discrepancy>> {
+        let root = self.root_of(session);
+        let mut found = Vec::new();
+        for known in session.artifacts.values() {
+            let Some(difference) = difference(&root, known, Reading::Everything)? else { continue };
+            let phase = known.newest.phase.as_ref();
+            // Work that is going on may change its own files.
+            if difference == Difference::Changed && !phase.is_some_and(|phase| is_finished(session, phase)) {
+                continue;
+            }
+            let told = finding(known, difference);
+            found.push(Discrepancy {
+                kind: format!("artifact_{}", difference.name()),
+                phase: told.phase,
+                path: Some(told.path),
+                message: told.message,
+                remedy: told.hint,
+            });
+        }
+        Ok(found)
+    }
+
+    /// Files that fields name.
+    fn missing_references(&self, session: &Session) -> Vec<Discrepancy> {
+        let phases = session.run().map(|run| run.phases.as_slice()).unwrap_or_default();
+        let of_phases = phases.iter().map(|phase| (Some(phase.id()), &phase.fields));
+        let places = [self.workspace(session), self.root_of(session)];
+        std::iter::once((None, &session.fields))
+            .chain(of_phases)
+            .flat_map(|(phase, fields)| references(fields).map(move |reference| (phase, reference)))
+            .filter(|(_, (_, path))| !places.iter().any(|place| place.join(path).exists()))
+            .map(|(phase, (name, path))| Discrepancy {
+                kind: "reference_missing".to_owned(),
+                phase: phase.cloned(),
+                path: Some(path.to_owned()),
+                message: format!("{path}, which the field '{name}' names, is missing"),
+                remedy: format!("bring it back, or name another file: leftoff set {name}=PATH"),
+            })
+            .collect()
+    }
+
+    /// A phase that is done although one that it needs has not begun.
+    fn unmet_needs(&self, session: &Session) -> Result<Vec<Discrepancy>> {
+        let Some(run) = session.run() else { return Ok(Vec::new()) };
+        let Some(definition) = self.definition(&run.workflow.hash)? else { return Ok(Vec::new()) };
+        let not_started = |id: &Name| {
+            let phase = run.phases.iter().find(|phase| phase.id() == id);
+            phase.is_some_and(|phase| matches!(phase.state, PhaseState::NotStarted))
+        };
+        let completed = run.phases.iter().filter(|phase| matches!(phase.state, PhaseState::Completed { .. }));
+        Ok(completed
+            .filter_map(|phase| definition.phase(phase.id().as_str()))
+            .flat_map(|defined| defined.needs.iter().map(move |needed| (&defined.id, needed)))
+            .filter(|(_, needed)| not_started(needed))
+            .map(|(phase, needed)| Discrepancy {
+                kind: "need_not_started".to_owned(),
+                phase: Some(phase.clone()),
+                path: None,
+                message: format!(
+                    "phase {phase} is completed, and phase {needed}, which it needs, has not begun"
+                ),
+                remedy: format!("go back to it: leftoff rollback {phase}"),
+            })
+            .collect())
+    }
+}
+
+/// Stops a command until a person has said how to go on.
+pub(crate) fn ask_about(session: &Session, discrepancies: &[Discrepancy]) -> Error {
+    let lines: String = discrepancies
+        .iter()
+        .map(|discrepancy| format!("\n  {}\n    {}", discrepancy.message, discrepancy.remedy))
+        .collect();
+    Error::NeedsAnswer {
+        question: format!("session {} is not as it was left:{lines}", session.id),
+        hint: format!("mend it, or go on as it is: leftoff resume {} --yes", session.id),
+    }
+}
+
+fn references(fields: &BTreeMap<String, Value>) -> impl Iterator<Item = (&str, &str)> {
+    fields.iter().filter_map(|(name, value)| {
+        let path = value.as_str().filter(|path| !path.is_empty() && Path::new(path).file_name().is_some())?;
+        NAMES_OF_PATHS.iter().any(|end| name.ends_with(end)).then_some((name.as_str(), path))
+    })
+}
+
+pub(crate) fn is_finished(session: &Session, phase: &Name) -> bool {
+    let phases = session.run().map(|run| run.phases.as_slice()).unwrap_or_default();
+    phases.iter().find(|other| other.id() == phase).is_some_and(has_ended)
+}
+
+fn has_ended(phase: &Phase) -> bool {
+    match phase.state {
+        PhaseState::Completed { .. } | PhaseState::NeedsReview { .. } | PhaseState::Skipped { .. } => true,
+        PhaseState::NotStarted | PhaseState::InProgress { .. } => false,
+    }
+}

@@ -1,0 +1,169 @@
+//! Where a session's own files are: its worktree, its workspace, what its phases produce there. Makes folders only when
+//! they are needed, and never without the file that keeps them out of version control.
+
+use crate::disk::{Operation, Step, below};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::place::{FOLDER, workspace_of};
+use crate::setup;
+use model::id::{Name, SessionId};
+use model::session::Session;
+use model::workflow::Workflow;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const SESSIONS: &str = "sessions";
+const ARCHIVE: &str = "archive";
+/// A session's id never begins with a dot, so no workspace can have this name.
+const JOURNALS: &str = ".journal";
+
+impl Engine {
+    /// The folder that a session's paths are relative to.
+    pub fn root_of(&self, session: &Session) -> PathBuf {
+        PathBuf::from(&session.worktree)
+    }
+
+    /// Where a session's own files live, whether that folder exists or not.
+    pub fn workspace(&self, session: &Session) -> PathBuf {
+        self.root_of(session).join(workspace_of(&session.id))
+    }
+
+    /// The workspace as a folder that exists.
+    pub fn make_workspace(&self, session: &Session) -> Result<PathBuf> {
+        make(&self.root_of(session), &session.id)
+    }
+
+    /// The workspace of a session that was given up, out of the archive.
+    pub(crate) fn bring_workspace_back(&self, session: &str) -> Result<()> {
+        let (_, session) = self.load(&self.resolve(session)?)?;
+        let root = self.root_of(&session);
+        if below(&root, &archive_name(&session.id))?.is_dir() {
+            make(&root, &session.id).map(drop)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Where an operation on a session's files is written down, relative to its root. Beside the workspace: that may
+    /// be what is moved.
+    pub(crate) fn journal_of(&self, session: &Session) -> String {
+        format!("{FOLDER}/{SESSIONS}/{JOURNALS}/{}.json", session.id)
+    }
+
+    /// Moves a session's workspace to the archive; nothing when it has none.
+    pub(crate) fn archiving(&self, session: &Session) -> Option<Operation> {
+        let root = self.root_of(session);
+        let from = workspace_of(&session.id);
+        if !root.join(&from).is_dir() {
+            return None;
+        }
+        let first = archive_name(&session.id);
+        let mut to = first.clone();
+        let mut number = 2;
+        while fs::symlink_metadata(root.join(&to)).is_ok() {
+            to = format!("{first}.{number}");
+            number += 1;
+        }
+        let mut operation = Operation::new(&root);
+        operation.steps.push(Step::Rename { from, to });
+        Some(operation)
+    }
+
+    /// The files that a phase declares and that exist, relative to the session's root.
+    pub(crate) fn produced(&self, session: &Session, definition: &Workflow, phase: &Name) -> Vec<String> {
+        let Some(defined) = definition.phase(phase.as_str()) else { return Vec::new() };
+        let ordinal = session.run().map_or(1, |run| run.ordinal).to_string();
+        let workspace = self.workspace(session);
+        let mut found: Vec<String> = defined
+            .produces
+            .iter()
+            .flat_map(|path| matching(&workspace, &path.replace("{run}", &ordinal)))
+            .map(|path| format!("{}/{path}", workspace_of(&session.id)))
+            .collect();
+        found.sort();
+        found.dedup();
+        found
+    }
+}
+
+/// Makes a session's workspace, kept out of version control. One that was archived comes back.
+pub(crate) fn make(root: &Path, id: &SessionId) -> Result<PathBuf> {
+    let path = below(root, &workspace_of(id))?;
+    let archived = below(root, &archive_name(id))?;
+    ensure_ignored(root)?;
+    if !path.exists() && archived.is_dir() {
+        let back =
+            fs::create_dir_all(root.join(FOLDER).join(SESSIONS)).and_then(|()| fs::rename(&archived, &path));
+        back.map_err(|source| Error::io(format!("bringing back {}", archived.display()), source))?;
+    }
+    fs::create_dir_all(&path).map_err(|source| Error::io(format!("making {}", path.display()), source))?;
+    Ok(path)
+}
+
+fn archive_name(id: &SessionId) -> String {
+    format!("{FOLDER}/{ARCHIVE}/{id}")
+}
+
+/// Makes our folder with the file that keeps sessions out of version control, unless somebody wrote one.
+pub(crate) fn ensure_ignored(root: &Path) -> Result<()> {
+    let folder = root.join(FOLDER);
+    fs::create_dir_all(&folder)
+        .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+    setup::write_new(&folder.join(".gitignore"), setup::IGNORED).map(drop)
+}
+
+/// The files that a declared path means: itself, or one for every item.
+fn matching(workspace: &Path, declared: &str) -> Vec<String> {
+    let Some((before, after)) = declared.split_once("{item}") else {
+        let exists = fs::symlink_metadata(workspace.join(declared)).is_ok();
+        return if exists { vec![declared.to_owned()] } else { Vec::new() };
+    };
+    // An item's id stands in a file's name; in a folder's name it would mean any folder.
+    if after.contains('/') || after.contains("{item}") {
+        return Vec::new();
+    }
+    let (folder, prefix) = before.rsplit_once('/').map_or(("", before), |(folder, name)| (folder, name));
+    let Ok(entries) = fs::read_dir(workspace.join(folder)) else { return Vec::new() };
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| {
+            let item = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(after));
+            item.is_some_and(|item| !item.is_empty()) && !is_archived_version(name)
+        })
+        .map(|name| if folder.is_empty() { name } else { format!("{folder}/{name}") })
+        .collect()
+}
+
+/// `name.v3.md`: kept for reference, never a current file.
+pub(crate) fn is_archived_version(name: &str) -> bool {
+    let mut parts = name.rsplit('.');
+    let is_version = |part: &str| {
+        part.strip_prefix('v')
+            .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let (last, before) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    is_version(last) || is_version(before)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_declared_path_means_a_file_for_every_item_and_no_archived_version() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in
+            ["section-1-map.md", "section-2a-map.md", "section-1-map.v1.md", "section--map.md", "a.md"]
+        {
+            fs::write(folder.path().join(name), "x").expect("a file");
+        }
+        let found = |declared: &str| {
+            let mut found = matching(folder.path(), declared);
+            found.sort();
+            found
+        };
+        assert_eq!(found("section-{item}-map.md"), ["section-1-map.md", "section-2a-map.md"]);
+        assert_eq!(found("a.md"), ["a.md"]);
+        assert!(found("{item}/map.md").is_empty() && found("b.md").is_empty());
+    }
+}

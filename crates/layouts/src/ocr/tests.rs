@@ -1,0 +1,237 @@
+use super::*;
+use model::actor::Actor;
+use model::event::Recorded;
+use model::progress::Status;
+use model::session::Session;
+
+const NOW: &str = "2026-02-01T12:00:00Z";
+
+fn now() -> Timestamp {
+    NOW.parse().expect("a time")
+}
+
+/// A folder of these files; folders above them come by themselves.
+fn tree(files: &[(&str, &str)]) -> Tree {
+    let mut tree = Tree::default();
+    for (path, text) in files {
+        let mut parent = String::new();
+        for part in
+            path.rsplit_once('/').map(|(folder, _)| folder).into_iter().flat_map(|folder| folder.split('/'))
+        {
+            parent = if parent.is_empty() { part.to_owned() } else { format!("{parent}/{part}") };
+            tree.insert(parent.clone(), Entry::Folder);
+        }
+        tree.insert(*path, Entry::File(text.as_bytes().to_vec()));
+    }
+    tree
+}
+
+fn reading(files: &[(&str, &str)]) -> Reading<OcrSession> {
+    read("2026-01-31-feature-x", "/w", &tree(files), now())
+}
+
+/// The session that the history folds into.
+fn folded(session: &OcrSession) -> Session {
+    let actor = Actor::Person { name: "ocr".to_owned(), host: String::new() };
+    let recorded: Vec<Recorded> = session
+        .history
+        .iter()
+        .zip(1..)
+        .map(|(dated, version)| Recorded {
+            version,
+            at: dated.at,
+            actor: actor.clone(),
+            event: dated.event.clone(),
+        })
+        .collect();
+    Session::fold(&recorded).expect("a session")
+}
+
+/// Where the session stands: workflow, run, phase, status, and the warnings.
+#[track_caller]
+fn check(files: &[(&str, &str)], expected: (&str, u32, &str, Status), warnings: &[&str]) {
+    let reading = reading(files);
+    let session = folded(&reading.value);
+    let run = session.run().expect("a run");
+    let found =
+        (run.workflow.name.as_str(), run.ordinal, run.current().id().as_str(), Status::of(&session, now()));
+    assert_eq!(found, expected);
+    let said: Vec<&str> = reading.warnings.iter().map(|oddity| oddity.message.as_str()).collect();
+    assert_eq!(said.len(), warnings.len(), "{said:?}");
+    for (said, expected) in said.iter().zip(warnings) {
+        assert!(said.contains(expected), "{expected:?} is not in {said:?}");
+    }
+}
+
+fn state(fields: &str) -> String {
+    format!("{{\"session_id\":\"2026-01-31-feature-x\",{fields}}}")
+}
+
+const TIMES: &str = "\"started_at\":\"2026-01-31T09:00:00Z\",\"updated_at\":\"2026-01-31T10:00:00Z\"";
+
+#[test]
+fn a_review_in_the_middle() {
+    let json = state(&format!(
+        "\"status\":\"active\",\"workflow_type\":\"review\",\"current_phase\":\"reviews\",\"phase_number\":4,\"current_round\":1,{TIMES}"
+    ));
+    check(&[("state.json", &json)], ("review", 1, "reviews", Status::PossiblyStalled), &[]);
+}
+
+#[test]
+fn a_finished_review_is_closed_and_a_finished_map_stays_active() {
+    let json = state(&format!(
+        "\"status\":\"closed\",\"current_phase\":\"complete\",\"phase_number\":8,\"current_round\":1,{TIMES}"
+    ));
+    check(
+        &[("state.json", &json), ("rounds/round-1/final.md", "x")],
+        ("review", 1, "complete", Status::Completed),
+        &[],
+    );
+    let json = state(&format!(
+        "\"status\":\"active\",\"workflow_type\":\"map\",\"current_phase\":\"map-complete\",\"phase_number\":6,\"current_map_run\":1,{TIMES}"
+    ));
+    check(
+        &[("state.json", &json), ("map/runs/run-1/map.md", "x")],
+        ("map", 1, "complete", Status::Active),
+        &[],
+    );
+}
+
+#[test]
+fn only_the_current_rounds_own_files_move_a_phase_forward() {
+    let json =
+        state(&format!("\"current_phase\":\"reviews\",\"phase_number\":4,\"current_round\":2,{TIMES}"));
+    let first = ("rounds/round-1/final.md", "done");
+    check(
+        &[("state.json", &json), first, ("rounds/round-2/reviews/a-1.md", "x"), ("context.md", "x")],
+        ("review", 2, "reviews", Status::PossiblyStalled),
+        &[],
+    );
+    check(
+        &[("state.json", &json), first, ("rounds/round-2/discourse.md", "x")],
+        ("review", 2, "synthesis", Status::PossiblyStalled),
+        &[],
+    );
+    check(
+        &[("state.json", &json), first, ("rounds/round-2/final.md", "x")],
+        ("review", 2, "complete", Status::Completed),
+        &[],
+    );
+}
+
+#[test]
+fn round_10_comes_after_round_9() {
+    let json = state(&format!("\"current_phase\":\"context\",\"phase_number\":1,{TIMES}"));
+    check(
+        &[("state.json", &json), ("rounds/round-9/final.md", "x"), ("rounds/round-10/reviews/a-1.md", "x")],
+        ("review", 10, "context", Status::Active),
+        &[],
+    );
+}
+
+#[test]
+fn what_broke_the_tool_is_a_warning_here() {
+    check(&[("state.json", "{}")], ("review", 1, "context", Status::Active), &["current_phase is missing"]);
+    check(&[("state.json", "null")], ("review", 1, "context", Status::Active), &["no JSON object"]);
+    check(&[("state.json", "{\"session_id\":")], ("review", 1, "context", Status::Active), &["no JSON"]);
+    check(&[("state.json", "")], ("review", 1, "context", Status::Active), &["it is empty"]);
+    check(&[], ("review", 1, "context", Status::Active), &["it is missing"]);
+    let json = state("\"current_phase\":\"odd\",\"phase_number\":9,\"started_at\":\"yesterday\"");
+    check(
+        &[("state.json", &json)],
+        ("review", 1, "context", Status::Active),
+        &["no time", "no phase 'odd'", "none of 1 to 8"],
+    );
+}
+
+#[test]
+fn a_time_in_the_future_is_taken_and_flagged() {
+    let json =
+        state("\"current_phase\":\"analysis\",\"phase_number\":3,\"started_at\":\"2027-01-01T00:00:00Z\"");
+    check(&[("state.json", &json)], ("review", 1, "analysis", Status::Active), &["in the future"]);
+}
+
+#[test]
+fn older_eras_are_read() {
+    let old = "{\"session_id\":\"s\",\"branch\":\"x\",\"current_phase\":\"requirements\",\"phase_number\":2,\"completed_phases\":[\"context\"],\"started_at\":\"2026-01-31T09:00:00Z\"}";
+    check(&[("state.json", old)], ("review", 1, "change-context", Status::PossiblyStalled), &[]);
+    let flat = state(&format!("\"current_phase\":\"discourse\",\"phase_number\":6,{TIMES}"));
+    check(
+        &[("state.json", &flat), ("reviews/security-1.md", "## Finding 1"), ("final.md", "x")],
+        ("review", 1, "complete", Status::Completed),
+        &[],
+    );
+}
+
+#[test]
+fn where_it_stands_is_worked_out_from_the_files_alone() {
+    check(
+        &[("discovered-standards.md", "x"), ("context.md", "x")],
+        ("review", 1, "analysis", Status::Active),
+        &["missing"],
+    );
+    check(&[("rounds/round-1/reviews/a-1.md", "x")], ("review", 1, "reviews", Status::Active), &["missing"]);
+    check(&[("map/runs/run-2/topology.md", "x")], ("map", 2, "flow-analysis", Status::Active), &["missing"]);
+}
+
+#[test]
+fn reviewers_and_their_findings_are_counted() {
+    let review = "# Security\n## Finding 1\ntext\n## Issue: b\n##Finding no space\n### Finding deeper\n## Suggestion\n";
+    let reading = reading(&[
+        ("rounds/round-1/reviews/security-1.md", review),
+        ("rounds/round-1/reviews/notes.txt", "x"),
+    ]);
+    let round = &reading.value.rounds[0];
+    assert_eq!(round.reviewers, [Reviewer { name: "security-1".to_owned(), findings: 3 }]);
+}
+
+#[test]
+fn files_of_a_map_are_the_lines_of_its_list() {
+    let topology = "# T\n## Canonical File List\n\n```\na.rs\nb.rs\n\n```\n```\nnot.this\n```\n";
+    let reading = reading(&[("map/runs/run-1/topology.md", topology)]);
+    assert_eq!(reading.value.map_runs[0].files, Some(2));
+}
+
+#[test]
+fn requirements_mapping_is_a_phase_only_with_requirements() {
+    let json = state(&format!(
+        "\"workflow_type\":\"map\",\"current_phase\":\"synthesis\",\"phase_number\":5,{TIMES}"
+    ));
+    let without = folded(&reading(&[("state.json", &json)]).value);
+    assert_eq!(without.run().expect("a run").phases[3].status(), "skipped");
+    let with = folded(&reading(&[("state.json", &json), ("requirements.md", "x")]).value);
+    assert_eq!(with.run().expect("a run").phases[3].status(), "completed");
+}
+
+#[test]
+fn folder_names_become_ids_without_two_becoming_one() {
+    let ids: std::collections::BTreeSet<String> =
+        ["2026-01-31-a#b", "2026-01-31-a@b", "2026-01-31-ä", "2026-01-31-"]
+            .iter()
+            .map(|name| id_of(name).to_string())
+            .collect();
+    assert_eq!(ids.len(), 4);
+    assert_eq!(id_of("2026-01-31-feature-x").as_str(), "2026-01-31-feature-x");
+}
+
+#[test]
+fn mutated_files_never_make_it_panic() {
+    let json = state(&format!(
+        "\"status\":\"active\",\"workflow_type\":\"review\",\"current_phase\":\"reviews\",\"phase_number\":4,\"current_round\":1,{TIMES}"
+    ));
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    for _ in 0..3_000 {
+        let mut bytes = json.clone().into_bytes();
+        for _ in 0..4 {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            let at = usize::try_from(seed % bytes.len() as u64).expect("in range");
+            bytes[at] = u8::try_from(seed >> 56).expect("a byte");
+        }
+        let mut tree = Tree::default();
+        tree.insert("state.json", Entry::File(bytes));
+        let reading = read("2026-01-31-x", "/w", &tree, now());
+        assert!(folded(&reading.value).run().is_some());
+    }
+}

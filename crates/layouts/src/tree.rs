@@ -1,0 +1,80 @@
+//! A folder as the engine found it: names, and the content of what was small enough to read. Pure data.
+
+use std::collections::BTreeMap;
+
+/// What stands at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry {
+    Folder,
+    File(Vec<u8>),
+    /// There, and not empty, but its content was not asked for.
+    Unread {
+        size: u64,
+    },
+    /// Why it could not be read: too large, no permission, a link that leads out.
+    Unusable(String),
+}
+
+/// Paths relative to a session's folder, `/` between their parts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tree {
+    entries: BTreeMap<String, Entry>,
+}
+
+impl Tree {
+    pub fn insert(&mut self, path: impl Into<String>, entry: Entry) {
+        self.entries.insert(path.into(), entry);
+    }
+
+    pub fn get(&self, path: &str) -> Option<&Entry> {
+        self.entries.get(path)
+    }
+
+    /// A file that says something: an empty one proves nothing.
+    pub fn has_file(&self, path: &str) -> bool {
+        match self.get(path) {
+            Some(Entry::File(content)) => !content.is_empty(),
+            Some(Entry::Unread { size }) => *size > 0,
+            Some(Entry::Folder | Entry::Unusable(_)) | None => false,
+        }
+    }
+
+    pub fn has_folder(&self, path: &str) -> bool {
+        matches!(self.get(path), Some(Entry::Folder))
+    }
+
+    /// The names right below a folder, in order.
+    pub fn names_in<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = &'a str> {
+        self.entries.keys().filter_map(move |path| {
+            let rest = if folder.is_empty() { path } else { path.strip_prefix(folder)?.strip_prefix('/')? };
+            (!rest.is_empty() && !rest.contains('/')).then_some(rest)
+        })
+    }
+
+    /// The numbers of folders such as `round-3`, in numerical order: round 10 comes after round 9.
+    pub fn numbered(&self, folder: &str, prefix: &str) -> Vec<u32> {
+        let mut numbers: Vec<u32> = self
+            .names_in(folder)
+            .filter(|name| self.has_folder(&format!("{folder}/{name}")))
+            .filter_map(|name| name.strip_prefix(prefix)?.parse().ok())
+            .filter(|number| *number > 0)
+            .collect();
+        numbers.sort_unstable();
+        numbers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_sort_as_numbers_and_files_are_no_rounds() {
+        let mut tree = Tree::default();
+        for name in ["round-10", "round-9", "round-x", "round-0", "other"] {
+            tree.insert(format!("rounds/{name}"), Entry::Folder);
+        }
+        tree.insert("rounds/round-3", Entry::File(b"a file".to_vec()));
+        assert_eq!(tree.numbered("rounds", "round-"), [9, 10]);
+    }
+}

@@ -1,0 +1,80 @@
+//! Sessions in which nothing has happened for long. Says since when; never reads the clock.
+
+use crate::lifecycle::Lifecycle;
+use crate::session::{REASON_INACTIVITY, Session};
+use crate::time::seconds_between;
+use jiff::{SignedDuration, Timestamp};
+
+/// Layouts whose sessions are paused when nothing happens; of the others that is only told.
+const LAYOUTS_THAT_EXPIRE: [&str; 2] = ["native", "essay"];
+
+/// Whether sessions of this layout are paused by inactivity.
+pub fn expires(layout: &str) -> bool {
+    LAYOUTS_THAT_EXPIRE.contains(&layout)
+}
+
+/// The moment at which something that was last active then counted as paused. None while that has not come:
+/// a clock that was set back never lets anything expire.
+pub fn expired_at(last_activity: Timestamp, after_seconds: Option<u64>, now: Timestamp) -> Option<Timestamp> {
+    let after = after_seconds?;
+    if seconds_between(last_activity, now) < after {
+        return None;
+    }
+    last_activity.checked_add(SignedDuration::from_secs(i64::try_from(after).ok()?)).ok()
+}
+
+impl Session {
+    /// Since when this session counts as paused although nobody has paused it. Activity beside the log counts too.
+    pub fn expired_since(
+        &self,
+        activity: Option<Timestamp>,
+        after_seconds: Option<u64>,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        let is_active = matches!(self.lifecycle, Lifecycle::Active);
+        if !is_active || !expires(&self.layout) || self.unknown_event.is_some() {
+            return None;
+        }
+        expired_at(activity.map_or(self.updated_at, |at| at.max(self.updated_at)), after_seconds, now)
+    }
+
+    /// The session as it counts after it expired, before that is written anywhere.
+    #[must_use]
+    pub fn laid_over_with_expiry(mut self, since: Timestamp) -> Self {
+        self.lifecycle = paused_by_inactivity(since);
+        self
+    }
+}
+
+pub(crate) fn paused_by_inactivity(since: Timestamp) -> Lifecycle {
+    Lifecycle::Paused { at: since, reason: REASON_INACTIVITY.to_owned(), context: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(seconds).expect("in range")
+    }
+
+    #[test]
+    fn what_was_quiet_for_long_enough_expired_at_the_end_of_that_time() {
+        assert_eq!(expired_at(at(1_000), Some(60), at(1_059)), None);
+        assert_eq!(expired_at(at(1_000), Some(60), at(1_060)), Some(at(1_060)));
+        assert_eq!(expired_at(at(1_000), Some(60), at(99_000)), Some(at(1_060)));
+    }
+
+    #[test]
+    fn off_and_a_clock_that_was_set_back_let_nothing_expire() {
+        assert_eq!(expired_at(at(1_000), None, at(99_000)), None);
+        assert_eq!(expired_at(at(99_000), Some(60), at(1_000)), None);
+        assert_eq!(expired_at(at(0), Some(u64::MAX), at(99_000)), None);
+    }
+
+    #[test]
+    fn native_and_essay_sessions_expire_and_no_others() {
+        assert!(expires("native") && expires("essay"));
+        assert!(!["ocr", "ccw", "praxis", "requirements"].into_iter().any(expires));
+    }
+}
