@@ -71,9 +71,11 @@ fn measure(effort: Effort) -> Result<Table> {
     let mut table = Table::begin(&machine());
     measures::read(&programs, effort, &mut table)?;
     measures::write(&programs, effort, &mut table)?;
+    measures::gate(&programs, effort, &mut table)?;
     measures::resume_and_brief(&programs, effort, &mut table)?;
     measures::many_sessions(&programs, effort, &mut table)?;
     measures::long_history(&programs, effort, &mut table)?;
+    measures::bundle(&programs, effort, &mut table)?;
     items::many_items(&programs, effort, &mut table)?;
     measures::in_process(&programs, effort, &mut table)?;
     measures::many_processes(&programs, effort, &mut table)?;

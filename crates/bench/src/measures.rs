@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// How many phases of `spec` can be completed one after another, each with the same two events.
+/// How many phases of a session can be completed one after another, each with the same two events.
 const ADVANCES_A_SESSION: usize = 4;
 const NOTE: &str = "replay is visible then";
 /// Notes of one kind that a snapshot holds: with more of them it no longer grows.
@@ -57,6 +57,43 @@ pub fn write(programs: &Programs, effort: Effort, table: &mut Table) -> Result<(
     let of = medians(&advance, &bare);
     table.line("advance : bare writer of the same rows", ratio(&advance, &bare), Must::AtMost(1.5), &of);
     table.line("advance : empty process", ratio(&advance, &empty), Must::Nothing, &medians(&advance, &empty));
+    Ok(())
+}
+
+/// What an expression costs: compiling it is most of it.
+pub fn gate(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
+    let (gated, open) = (programs.empty_project()?, programs.empty_project()?);
+    let renew = |round: usize| -> Result<()> {
+        if round.is_multiple_of(ADVANCES_A_SESSION) {
+            gated.start_workflow("gated")?;
+            open.start_workflow("steps")?;
+        }
+        Ok(())
+    };
+    let words = ["advance", "--evidence", "coverage=82"];
+    let [with, without] = interleaved(
+        effort.rounds / 2,
+        renew,
+        &mut [&mut || timed(&mut gated.leftoff(&words)), &mut || timed(&mut open.leftoff(&words))],
+    )?;
+    let added = median(&with).saturating_sub(median(&without));
+    let of = medians(&with, &without);
+    table.line("a gate with an expression adds, in ms", added.as_secs_f64() * 1000.0, Must::AtMost(1.5), &of);
+    Ok(())
+}
+
+/// A long history into a file, and in again elsewhere.
+pub fn bundle(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
+    let (from, to) = (programs.project()?, programs.empty_project()?);
+    note(&from, effort.long_history - 5)?;
+    let file = to.folder().join("session.bundle");
+    let file = file.to_string_lossy();
+    let made = timed(&mut from.leftoff(&["bundle", "create", &file]))?;
+    let taken = timed(&mut to.leftoff(&["bundle", "take", &file]))?;
+    for (what, time) in [("create", made), ("take", taken)] {
+        let what = format!("bundle {what}, {} events, in s", effort.long_history);
+        table.line(&what, time.as_secs_f64(), Must::AtMost(1.0), &milliseconds(time));
+    }
     Ok(())
 }
 

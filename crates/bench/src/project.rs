@@ -9,6 +9,20 @@ use tempfile::TempDir;
 const LEFTOFF: &str = "leftoff";
 const BARE: &str = "leftoff-bare";
 
+/// A gate that runs no command.
+const GATE: &str =
+    "\n[[phase.check]]\nid = \"enough\"\nkind = \"expr\"\nexpr = \"evidence.coverage >= 80.0\"\n";
+
+/// Six phases with the same gate each, or none.
+fn steps(name: &str, gate: &str) -> String {
+    let phases = ["planning", "setup", "implementation", "testing", "documentation", "release"].map(|id| {
+        format!(
+            "\n[[phase]]\nid = \"{id}\"\npurpose = \"Work on this and leave proof of it behind.\"\n{gate}"
+        )
+    });
+    format!("name = \"{name}\"\nindexing = \"zero\"\n{}", phases.concat())
+}
+
 /// The programs, all linked with the same flags, and a folder for them and for projects.
 pub struct Programs {
     folder: TempDir,
@@ -27,18 +41,26 @@ impl Programs {
         Ok(Self { folder })
     }
 
-    /// A repository with one session in the second phase of `spec`, whose phases have no gate.
+    /// A repository with one session in the second phase of a workflow without gates.
     pub fn project(&self) -> Result<Project> {
+        let project = self.empty_project()?;
+        project.start()?;
+        project.run(&["advance"])?;
+        Ok(project)
+    }
+
+    /// A repository without a session.
+    pub fn empty_project(&self) -> Result<Project> {
         let folder = tempfile::tempdir_in(&self.folder)?;
         let root = folder.path().canonicalize()?.join("project");
         std::fs::create_dir_all(root.join(".git"))?;
         std::fs::create_dir_all(folder.path().join("home"))?;
         std::fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n")?;
         let program = |name| self.folder.path().join(name);
-        let project = Project { leftoff: program(LEFTOFF), bare: program(BARE), folder, root };
-        project.start()?;
-        project.run(&["advance"])?;
-        Ok(project)
+        std::fs::create_dir_all(root.join(".leftoff/workflows"))?;
+        std::fs::write(root.join(".leftoff/workflows/steps.toml"), steps("steps", ""))?;
+        std::fs::write(root.join(".leftoff/workflows/gated.toml"), steps("gated", GATE))?;
+        Ok(Project { leftoff: program(LEFTOFF), bare: program(BARE), folder, root })
     }
 
     pub fn empty_process(&self) -> Command {
@@ -60,13 +82,22 @@ impl Project {
         self.root.join(".git/leftoff/leftoff.db")
     }
 
+    /// Where the project and what belongs to it is; nothing of it is left afterwards.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     pub fn worktree(&self) -> String {
         self.root.to_string_lossy().into_owned()
     }
 
     /// Begins a session, which pauses the one before.
     pub fn start(&self) -> Result<()> {
-        self.run(&["start", "spec", "--goal", "no log-out while a tab is open"])
+        self.start_workflow("steps")
+    }
+
+    pub fn start_workflow(&self, name: &str) -> Result<()> {
+        self.run(&["start", name, "--goal", "no log-out while a tab is open"])
     }
 
     /// The program in this project, with nothing of this machine's user around it.

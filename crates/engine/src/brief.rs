@@ -90,10 +90,11 @@ impl Engine {
         }
     }
 
+    /// What a newcomer is told about: what is going on here, else what waits to be gone on with.
     fn unfinished(&self) -> Result<Option<SessionId>> {
         match self.select(Want::Unfinished) {
             Ok(id) => Ok(Some(id)),
-            Err(Error::NoSession { .. }) => Ok(None),
+            Err(Error::NoSession { .. }) => self.waiting(),
             Err(error) => Err(error),
         }
     }

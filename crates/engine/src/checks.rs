@@ -14,6 +14,7 @@ pub(crate) use definition::mistakes;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::files::Looked;
+use crate::redact;
 use jiff::Timestamp;
 use model::artifact::ArtifactVersion;
 use model::gate::{AttemptReport, CheckOutcome, CheckResult, Given, read_evidence};
@@ -34,8 +35,12 @@ pub struct Submission {
 }
 
 /// A gate that was run, and the files that passed it.
+#[derive(Default)]
 pub(crate) struct GateRun {
+    /// Without secrets: it is kept, and shown.
     pub(crate) report: AttemptReport,
+    /// Which secrets were taken out.
+    pub(crate) said: Vec<String>,
     pub(crate) proven: Vec<ArtifactVersion>,
 }
 
@@ -46,15 +51,17 @@ struct Verdict {
     needed: Option<String>,
     /// How to mend it, where the definition does not say.
     help: Option<String>,
+    /// It comes before whatever the definition says: what the definition has in mind has not even been looked at.
+    help_first: bool,
 }
 
 impl Verdict {
     fn passed(found: impl Into<String>) -> Self {
-        Self { outcome: CheckOutcome::Passed, found: Some(found.into()), needed: None, help: None }
+        Self { outcome: CheckOutcome::Passed, found: Some(found.into()), needed: None, help: None, help_first: false }
     }
 
     fn failed(found: impl Into<String>) -> Self {
-        Self { outcome: CheckOutcome::Failed, found: Some(found.into()), needed: None, help: None }
+        Self { outcome: CheckOutcome::Failed, found: Some(found.into()), needed: None, help: None, help_first: false }
     }
 
     fn needing(mut self, needed: impl Into<String>) -> Self {
@@ -65,6 +72,11 @@ impl Verdict {
     fn mended_by(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
+    }
+
+    fn mended_first_by(mut self, help: impl Into<String>) -> Self {
+        self.help_first = true;
+        self.mended_by(help)
     }
 }
 
@@ -89,9 +101,9 @@ impl Engine {
     ) -> Result<GateRun> {
         let definition = self.definition_of(session)?;
         let Some(defined) = definition.phase(phase.as_str()) else {
-            return Ok(GateRun { report: AttemptReport::default(), proven: Vec::new() });
+            return Ok(GateRun::default());
         };
-        let (evidence, mut checks) = read_evidence(&defined.evidence, &submission.evidence);
+        let (evidence, mut checks) = read_evidence(&defined.evidence, &submission.evidence, &redact::seen);
         let mut proven = Vec::new();
         if !defined.checks.is_empty() {
             let surroundings = self.surroundings(session, defined);
@@ -101,14 +113,43 @@ impl Engine {
                 checks.push(result(check, verdict));
             }
         }
-        let report = AttemptReport {
+        let mut report = AttemptReport {
             evidence,
             outputs: submission.outputs.clone(),
             checks,
             lenient: !defined.strict,
             overridden: None,
         };
-        Ok(GateRun { report, proven })
+        // The checks have seen what was given; nobody else does.
+        let said = redact::attempt(&mut report);
+        Ok(GateRun { report, said, proven })
+    }
+
+    /// A report for the session as it is now: what can be looked at at once is looked at again.
+    pub(crate) fn recheck(
+        &self,
+        session: &Session,
+        phase: &Name,
+        mut report: AttemptReport,
+    ) -> Result<AttemptReport> {
+        let definition = self.definition_of(session)?;
+        let Some(defined) = definition.phase(phase.as_str()) else { return Ok(report) };
+        let surroundings = self.surroundings(session, defined);
+        let scope = surroundings.scope(&report.evidence);
+        for check in &defined.checks {
+            let is_quick = match &check.kind {
+                CheckKind::Expr { .. } | CheckKind::Items | CheckKind::Approval { .. } => true,
+                CheckKind::Artifact { .. } | CheckKind::Command { .. } | CheckKind::Git { .. } => false,
+            };
+            let known = report
+                .checks
+                .iter_mut()
+                .find(|known| known.id == check.id.as_str() && known.kind == check.kind.name());
+            if let Some(known) = known.filter(|_| is_quick) {
+                *known = result(check, surroundings.run(check, &scope, &mut Vec::new())?);
+            }
+        }
+        Ok(report)
     }
 
     /// The phases of a workflow whose `when` does not hold now.
@@ -117,9 +158,9 @@ impl Engine {
         for phase in &workflow.phases {
             let Some(when) = &phase.when else { continue };
             let scope = self.surroundings(session, phase).scope(&Map::new());
-            let (outcome, found) = scope.evaluate(when);
-            if outcome == CheckOutcome::Failed {
-                let why = found.map(|found| format!(" ({found})")).unwrap_or_default();
+            // Only a clear no skips a phase: what cannot be told is worked through.
+            if scope.holds(when) == Ok(false) {
+                let why = scope.found(when).map(|found| format!(" ({found})")).unwrap_or_default();
                 skips.push(Skip { phase: phase.id.clone(), reason: format!("{when} does not hold{why}") });
             }
         }
@@ -160,7 +201,7 @@ impl Surroundings<'_> {
         match &check.kind {
             CheckKind::Expr { expr } => {
                 let (outcome, found) = scope.evaluate(expr);
-                Ok(Verdict { outcome, found, needed: Some(expr.clone()), help: None })
+                Ok(Verdict { outcome, found, needed: Some(expr.clone()), help: None, help_first: false })
             }
             CheckKind::Artifact { path, matches, stale_ok } => {
                 let (verdict, files) = artifact::run(self, path, matches.as_deref(), *stale_ok)?;
@@ -198,6 +239,10 @@ fn result(check: &CheckDefinition, verdict: Verdict) -> CheckResult {
         outcome: verdict.outcome,
         found: verdict.found,
         needed: verdict.needed,
-        help: check.help.clone().or(verdict.help.filter(|_| failed)),
+        help: help_of(check, verdict.help.filter(|_| failed), verdict.help_first),
     }
+}
+
+fn help_of(check: &CheckDefinition, found: Option<String>, found_first: bool) -> Option<String> {
+    if found_first { found.or_else(|| check.help.clone()) } else { check.help.clone().or(found) }
 }

@@ -16,7 +16,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
-use store::{Access, EventRow, Filter, Loaded, MemoryStore, SqliteStore, Store};
+use store::{Access, EventRow, Filter, Loaded, MemoryStore, SessionRow, SqliteStore, Store};
 
 /// How long a command waits for its turn to write.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -165,12 +165,14 @@ impl Engine {
         }
     }
 
-    /// Some things are a person's to do, unless the project says that anyone may.
-    pub(crate) fn require_person(&self, doing: &str, allowed: Who) -> Result<()> {
-        match allowed {
-            Who::Anyone => Ok(()),
-            Who::Person if self.options.person_present => Ok(()),
-            Who::Person => Err(Error::NeedsAPerson { doing: doing.to_owned() }),
+    /// Some things are a person's to do, unless the project says that anyone may; of some it cannot say so.
+    pub(crate) fn require_person(&self, doing: &str, policy: Option<Who>) -> Result<()> {
+        match policy {
+            Some(Who::Anyone) => Ok(()),
+            Some(Who::Person) | None if self.options.person_present => Ok(()),
+            Some(Who::Person) | None => {
+                Err(Error::NeedsAPerson { doing: doing.to_owned(), has_policy: policy.is_some() })
+            }
         }
     }
 
@@ -179,13 +181,16 @@ impl Engine {
         if let Some(asked) = &self.options.session {
             return self.resolve(asked);
         }
-        let fallback = self.latest_of_worktree(want)?;
-        if let Some(bound) = self.bound_session()? {
-            let is_open = self.store.load(&bound)?.is_some_and(|found| is_unfinished(&found.row.lifecycle));
-            if is_open || (fallback.is_none() && want == Want::Latest) {
-                return Ok(bound);
-            }
+        if let Some(bound) = self.open_bound_session()? {
+            return Ok(bound);
         }
+        let fallback = match (self.latest_of_worktree()?, want) {
+            // What was worked on last is finished: an older one that waits is not what is meant.
+            (Some(row), Want::Unfinished) if !is_unfinished(&row.lifecycle) => None,
+            (Some(row), Want::Unfinished | Want::Latest) => Some(row.id),
+            (None, Want::Latest) => self.bound_session()?,
+            (None, Want::Unfinished) => None,
+        };
         fallback.ok_or_else(|| Error::NoSession { worktree: self.project.worktree() })
     }
 
@@ -273,16 +278,31 @@ impl Engine {
         Ok(found)
     }
 
-    pub(crate) fn latest_of_worktree(&self, want: Want) -> Result<Option<SessionId>> {
+    /// A definition that was read here and is about to be kept: what is stored under its hash may be another one.
+    pub(crate) fn know_definition(&self, workflow: &Workflow) {
+        self.last_definition.replace(Some(Rc::new(workflow.clone())));
+    }
+
+    /// The active session of this worktree, else the one with the newest activity.
+    pub(crate) fn latest_of_worktree(&self) -> Result<Option<SessionRow>> {
         let worktree = self.project.worktree();
-        if let Some(active) = self.store.active(&worktree)? {
-            return Ok(Some(active));
+        if let Some(active) = self.store.active(&worktree)?
+            && let Some(loaded) = self.store.load(&active)?
+        {
+            return Ok(Some(loaded.row));
         }
-        let lifecycles = match want {
-            Want::Latest => Vec::new(),
-            Want::Unfinished => UNFINISHED.map(ToOwned::to_owned).to_vec(),
+        let filter = Filter { worktree: Some(worktree), limit: Some(1), ..Filter::default() };
+        Ok(self.store.list(&filter)?.pop().map(|listed| listed.row))
+    }
+
+    /// The session of this worktree that was paused, or failed, last.
+    pub(crate) fn waiting(&self) -> Result<Option<SessionId>> {
+        let filter = Filter {
+            lifecycles: vec!["paused".to_owned(), "failed".to_owned()],
+            worktree: Some(self.project.worktree()),
+            limit: Some(1),
+            ..Filter::default()
         };
-        let filter = Filter { lifecycles, worktree: Some(worktree), limit: Some(1), ..Filter::default() };
         Ok(self.store.list(&filter)?.pop().map(|listed| listed.row.id))
     }
 

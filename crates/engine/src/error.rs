@@ -91,7 +91,9 @@ pub enum Error {
     #[error("{what} is not supported by this version")]
     NotSupported { what: String, hint: String },
     #[error("{doing} is a person's to do, at a terminal")]
-    NeedsAPerson { doing: String },
+    NeedsAPerson { doing: String, has_policy: bool },
+    #[error("phase '{phase}' was opened again while its gate was tried")]
+    MovedMeanwhile { phase: String },
     #[error("nothing has failed in phase '{phase}'")]
     NothingFailed { phase: String },
     #[error("phase '{phase}' has no check '{asked}' that waits for approval")]
@@ -130,6 +132,7 @@ impl Error {
             | Self::KeyUsed { .. }
             | Self::ActiveElsewhere { .. }
             | Self::NothingFailed { .. }
+            | Self::MovedMeanwhile { .. }
             | Self::ActiveAlready { .. }
             | Self::NotPurgeable { .. }
             | Self::BadBundle { .. }
@@ -185,6 +188,7 @@ impl Error {
             Self::NotPurgeable { .. } => "not_purgeable",
             Self::BadBundle { .. } => "bad_bundle",
             Self::Diverged { .. } => "diverged",
+            Self::MovedMeanwhile { .. } => "moved_meanwhile",
             Self::NothingFailed { .. } => "nothing_failed",
             Self::UnknownCheck { .. } => "unknown_check",
             Self::Contended => "contended",
@@ -201,7 +205,10 @@ impl Error {
             Self::NoProject { .. } => {
                 "begin here with: leftoff start, or name a project: --project DIR".to_owned()
             }
-            Self::NoStore { .. } | Self::NoSession { .. } => "begin with: leftoff start".to_owned(),
+            Self::NoStore { .. } => "begin with: leftoff start".to_owned(),
+            Self::NoSession { .. } => {
+                "begin with: leftoff start; go on with one that waits: leftoff resume; or name one: --session ID".to_owned()
+            }
             Self::NothingPaused { .. } => {
                 "see what there is: leftoff list --all; begin with: leftoff start".to_owned()
             }
@@ -212,6 +219,9 @@ impl Error {
             Self::AmbiguousSession { .. } => "give more of the id".to_owned(),
             Self::InvalidSessionId { .. } => {
                 "leave --id out to be given one, or use letters, digits, '-', '_' and '.'".to_owned()
+            }
+            Self::InvalidWorkflowName { asked, .. } if asked.contains(' ') => {
+                format!("what is to be reached is the goal: leftoff start --goal {asked:?}")
             }
             Self::InvalidWorkflowName { .. } => "use letters, digits, '-' and '_'".to_owned(),
             Self::IdTaken { existing } => {
@@ -240,8 +250,14 @@ impl Error {
             Self::ActiveElsewhere { session, agent, .. } => format!(
                 "{agent} works on it there; pause it first (leftoff pause --session {session}), or begin your own: leftoff start"
             ),
-            Self::NeedsAPerson { .. } => {
+            Self::NeedsAPerson { has_policy: false, .. } => {
+                "ask a person to run this command in a terminal".to_owned()
+            }
+            Self::NeedsAPerson { has_policy: true, .. } => {
                 "ask a person to run this command in a terminal; `[policy]` in .leftoff/config.toml can allow it to anyone".to_owned()
+            }
+            Self::MovedMeanwhile { .. } => {
+                "nothing was changed; see where it stands: leftoff status".to_owned()
             }
             Self::NothingFailed { phase } => format!("complete it with: leftoff advance --phase {phase}"),
             Self::UnknownCheck { known, .. } if known.is_empty() => {

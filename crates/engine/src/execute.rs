@@ -125,6 +125,7 @@ impl Engine {
             let was_active = session.lifecycle.name() == "active";
             let mut plan = Plan::of(subject.change(events));
             plan.definitions.push(plan::definition_row(&workflow)?);
+            engine.know_definition(&workflow);
             if !was_active {
                 engine.active_again(&mut plan, &id)?;
             }
@@ -183,7 +184,7 @@ impl Engine {
         let mut answer = Answer { view, said: kept.said, gate_failed: kept.gate_failed };
         let mut batch = kept.batch;
         // What changes nothing is kept only under a key: it must answer the same when it is repeated later.
-        if batch.streams.is_empty() && self.options.key.is_none() {
+        if batch.streams.is_empty() && batch.bindings.is_empty() && self.options.key.is_none() {
             return Ok(answer);
         }
         if let Some(key) = &self.options.key {

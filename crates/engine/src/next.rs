@@ -87,14 +87,16 @@ fn advance(material: &Material<'_>) -> Next {
     let Some(attempt) = failed else {
         return Next { summary: begin(material, defined), command: Some(command) };
     };
-    // What was approved since the attempt is no longer missing.
+    // What was approved or finished since the attempt is no longer missing.
     let approved = |check: &CheckResult| {
         let id = Name::parse(&check.id).ok();
         let approval = id.and_then(|id| material.session.approval(phase.id(), &id));
         check.kind == "approval" && approval.is_some_and(|approval| approval.holds(material.now))
     };
+    let items_done = material.items.counts.done == material.items.counts.total;
+    let settled = |check: &CheckResult| approved(check) || (check.kind == "items" && items_done);
     let missing: Vec<&CheckResult> =
-        attempt.report.checks.iter().filter(|check| check.failed() && !approved(check)).collect();
+        attempt.report.checks.iter().filter(|check| check.failed() && !settled(check)).collect();
     if let Some(check) = waits_for_a_person(&missing) {
         command = format!("leftoff approve {check}{}", naming(material));
     }

@@ -235,13 +235,10 @@ impl Engine {
         let is_the_active_one = session.lifecycle.name() == "active"
             && !session.parallel
             && session.worktree == self.project.worktree();
-        if is_the_active_one && self.options.session.is_none() {
-            return Ok(false);
-        }
         if let Some(bound) = self.open_bound_session()? {
             return Ok(bound != session.id);
         }
-        Ok(!is_the_active_one && self.latest_of_worktree(Want::Latest)?.as_ref() != Some(&session.id))
+        Ok(!is_the_active_one && self.latest_of_worktree()?.is_none_or(|row| row.id != session.id))
     }
 
     pub(crate) fn warnings_about(&self, session: &Session, run: &Run) -> Vec<Warning> {

@@ -4,7 +4,7 @@ mod event;
 mod pair;
 mod token;
 
-pub(crate) use event::event;
+pub(crate) use event::{attempt, event};
 
 use serde_json::Value;
 use std::fmt;
@@ -65,13 +65,10 @@ type Found = (Range<usize>, Kind);
 
 /// The text without its secrets, and what they were; none when it holds none.
 pub(crate) fn text(text: &str) -> Option<(String, Vec<Kind>)> {
-    let mut found: Vec<Found> = token::find(text);
-    found.extend(pair::find(text));
+    let found = places(text);
     if found.is_empty() {
         return None;
     }
-    // Where one lies in another, the one that begins first and reaches furthest stands for both.
-    found.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
     let mut clean = String::with_capacity(text.len());
     let mut kinds = Vec::new();
     let mut end = 0;
@@ -87,6 +84,14 @@ pub(crate) fn text(text: &str) -> Option<(String, Vec<Kind>)> {
     }
     clean.push_str(text.get(end..).unwrap_or_default());
     Some((clean, kinds))
+}
+
+/// Where secrets are. Where one lies in another, the one that begins first and reaches furthest stands for both.
+fn places(text: &str) -> Vec<Found> {
+    let mut found: Vec<Found> = token::find(text);
+    found.extend(pair::find(text));
+    found.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
+    found
 }
 
 /// The text without its secrets.
@@ -105,7 +110,15 @@ pub(crate) fn in_text(given: &mut String) -> Vec<Kind> {
     }
 }
 
-/// Takes secrets out of a value under this name: all of it where the name says what it is.
+/// A value under this name as it may be shown.
+pub(crate) fn seen(name: &str, value: &Value) -> Value {
+    let mut clean = value.clone();
+    in_value(name, &mut clean);
+    clean
+}
+
+/// Takes secrets out of a value under this name: all texts and numbers of it where the name says what they are. Yes and
+/// no tell that there is a secret, and nothing of it.
 pub(crate) fn in_value(name: &str, value: &mut Value) -> Vec<Kind> {
     match value {
         Value::String(given) => match pair::named(name) {
@@ -116,8 +129,22 @@ pub(crate) fn in_value(name: &str, value: &mut Value) -> Vec<Kind> {
             Some(_) | None => in_text(given),
         },
         Value::Array(values) => values.iter_mut().flat_map(|value| in_value(name, value)).collect(),
-        Value::Object(fields) => fields.iter_mut().flat_map(|(name, value)| in_value(name, value)).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+        Value::Object(fields) => fields
+            .iter_mut()
+            .flat_map(|(inner, value)| {
+                // What is inside a secret is one, unless its own name says which.
+                let is_told_outside = pair::named(inner).is_none() && pair::named(name).is_some();
+                in_value(if is_told_outside { name } else { inner }, value)
+            })
+            .collect(),
+        Value::Number(_) => match pair::named(name) {
+            Some(kind) => {
+                *value = Value::String(mark(kind));
+                vec![kind]
+            }
+            None => Vec::new(),
+        },
+        Value::Null | Value::Bool(_) => Vec::new(),
     }
 }
 

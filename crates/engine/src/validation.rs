@@ -73,7 +73,7 @@ impl Engine {
 
     /// Files that fields name.
     fn missing_references(&self, session: &Session) -> Vec<Discrepancy> {
-        let phases = session.run().map(|run| run.phases.as_slice()).unwrap_or_default();
+        let phases = session.run().map(|run| &*run.phases).unwrap_or_default();
         let of_phases = phases.iter().map(|phase| (Some(phase.id()), &phase.fields));
         let places = [self.workspace(session), self.root_of(session)];
         std::iter::once((None, &session.fields))
@@ -136,7 +136,7 @@ fn references(fields: &BTreeMap<String, Value>) -> impl Iterator<Item = (&str, &
 }
 
 pub(crate) fn is_finished(session: &Session, phase: &Name) -> bool {
-    let phases = session.run().map(|run| run.phases.as_slice()).unwrap_or_default();
+    let phases = session.run().map(|run| &*run.phases).unwrap_or_default();
     phases.iter().find(|other| other.id() == phase).is_some_and(has_ended)
 }
 

@@ -81,17 +81,19 @@ pub struct Attempt {
     pub report: AttemptReport,
 }
 
-/// Turns what was given into typed evidence, with a check result for every declared field.
+/// Turns what was given into typed evidence, with a check result for every declared field. `seen` is how the value of
+/// a field may be shown: what a check says is kept and printed, and a secret must not be.
 pub fn read_evidence(
     declared: &[EvidenceDefinition],
     given: &BTreeMap<String, Given>,
+    seen: &dyn Fn(&str, &Value) -> Value,
 ) -> (Map<String, Value>, Vec<CheckResult>) {
     let mut evidence = Map::new();
     let mut checks = Vec::new();
     for field in declared {
         match given.get(&field.name) {
             Some(value) => {
-                let (kept, check) = read_declared(field, value);
+                let (kept, check) = read_declared(field, value, seen);
                 evidence.insert(field.name.clone(), kept);
                 checks.push(check);
             }
@@ -107,8 +109,8 @@ pub fn read_evidence(
     (evidence, checks)
 }
 
-/// A value of a declared type, or what it is instead.
-pub fn coerce(value_type: ValueType, given: &Given) -> Result<Value, String> {
+/// A value of a declared type, or the value that it is instead.
+pub fn coerce(value_type: ValueType, given: &Given) -> Result<Value, Value> {
     let value = match (value_type, given) {
         // Text on a command line is text, also when it looks like a number.
         (ValueType::String, Given::Text(text)) => return Ok(Value::String(text.clone())),
@@ -116,13 +118,13 @@ pub fn coerce(value_type: ValueType, given: &Given) -> Result<Value, String> {
     };
     let fits = match value_type {
         ValueType::Boolean => value.is_boolean(),
-        ValueType::Integer => return whole(&value).map(Value::Number).ok_or_else(|| describe(&value)),
+        ValueType::Integer => return whole(&value).map(Value::Number).ok_or(value),
         ValueType::Number => value.is_number(),
         ValueType::String => value.is_string(),
         ValueType::List => value.is_array(),
         ValueType::Object => value.is_object(),
     };
-    if fits { Ok(value) } else { Err(describe(&value)) }
+    if fits { Ok(value) } else { Err(value) }
 }
 
 /// What a value means when nothing is declared: JSON if it reads as such, else text.
@@ -133,7 +135,11 @@ pub fn guess(given: &Given) -> Value {
     }
 }
 
-fn read_declared(field: &EvidenceDefinition, given: &Given) -> (Value, CheckResult) {
+fn read_declared(
+    field: &EvidenceDefinition,
+    given: &Given,
+    seen: &dyn Fn(&str, &Value) -> Value,
+) -> (Value, CheckResult) {
     let base = CheckResult {
         id: field.name.clone(),
         kind: "evidence".to_owned(),
@@ -144,14 +150,15 @@ fn read_declared(field: &EvidenceDefinition, given: &Given) -> (Value, CheckResu
     };
     match coerce(field.value_type, given) {
         Ok(value) => {
-            let found = Some(shown(&value));
+            let found = Some(shown(&seen(&field.name, &value)));
             (value, CheckResult { found, ..base })
         }
-        Err(instead) => {
+        Err(value) => {
+            let instead = describe(&value, &seen(&field.name, &value));
             let help = format!("Field '{}' must be {}, got: {instead}", field.name, field.value_type.name());
             let check =
                 CheckResult { outcome: CheckOutcome::Failed, found: Some(instead), help: Some(help), ..base };
-            (guess(given), check)
+            (value, check)
         }
     }
 }
@@ -179,8 +186,8 @@ fn whole(value: &Value) -> Option<Number> {
     (float.fract() == 0.0 && float.abs() < 9e15).then(|| Number::from(float as i64))
 }
 
-/// A value in a few words, for a message.
-fn describe(value: &Value) -> String {
+/// A value in a few words, for a message: of which type it is, and how it may be shown.
+pub fn describe(value: &Value, seen: &Value) -> String {
     let kind = match value {
         Value::Null => return "null".to_owned(),
         Value::Bool(_) => "boolean",
@@ -189,7 +196,7 @@ fn describe(value: &Value) -> String {
         Value::Array(_) => "list",
         Value::Object(_) => "object",
     };
-    format!("{kind} {}", shown(value))
+    format!("{kind} {}", shown(seen))
 }
 
 /// A value on one line, cut where it is long.
@@ -236,7 +243,7 @@ mod tests {
     fn missing_and_mistyped_fields_are_failed_checks_that_name_them() {
         let declared = [field("passed", ValueType::Integer, true), field("total", ValueType::Integer, true)];
         let given = BTreeMap::from([("passed".to_owned(), Given::Text("many".into()))]);
-        let (evidence, checks) = read_evidence(&declared, &given);
+        let (evidence, checks) = read_evidence(&declared, &given, &|_, value| value.clone());
         assert_eq!(evidence["passed"], json!("many"));
         let help: Vec<_> = checks.iter().filter_map(|check| check.help.as_deref()).collect();
         assert_eq!(
@@ -249,7 +256,7 @@ mod tests {
     #[test]
     fn evidence_that_nobody_declared_is_kept() {
         let given = BTreeMap::from([("commit".to_owned(), Given::Text("4e1f0aa".into()))]);
-        let (evidence, checks) = read_evidence(&[], &given);
+        let (evidence, checks) = read_evidence(&[], &given, &|_, value| value.clone());
         assert_eq!(evidence["commit"], json!("4e1f0aa"));
         assert!(checks.is_empty());
     }

@@ -17,7 +17,7 @@ pub enum InvalidId {
     TooLong { length: usize, longest: usize },
     #[error("it begins with {0:?}; the first character must be a letter or a digit")]
     BadStart(char),
-    #[error("{0:?} is not allowed in it; use letters, digits, '-', '_' and '.'")]
+    #[error("{0:?} is not allowed in it")]
     BadCharacter(char),
     #[error("it holds '..'")]
     DotDot,

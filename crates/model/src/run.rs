@@ -1,5 +1,9 @@
 //! One pass through one workflow: its phases and which of them is current.
 
+mod phases;
+
+pub use phases::Phases;
+
 use crate::id::Name;
 use crate::phase::{Phase, PhaseStub};
 use crate::workflow::{Indexing, OnComplete, Workflow};
@@ -69,21 +73,21 @@ pub struct Run {
     pub started_at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<Timestamp>,
-    pub phases: Vec<Phase>,
+    pub phases: Phases,
     /// A position in `phases`: always a phase that exists, the last one when all are done.
     current: usize,
 }
 
 impl Run {
-    pub(crate) fn new(workflow: WorkflowRef, ordinal: u32, phases: Vec<PhaseStub>, at: Timestamp) -> Self {
-        Self {
-            workflow,
-            ordinal,
-            started_at: at,
-            completed_at: None,
-            phases: phases.into_iter().map(Phase::new).collect(),
-            current: 0,
-        }
+    /// None without a phase: there would be none to be in.
+    pub(crate) fn new(
+        workflow: WorkflowRef,
+        ordinal: u32,
+        phases: Vec<PhaseStub>,
+        at: Timestamp,
+    ) -> Option<Self> {
+        let phases = Phases::new(phases.into_iter().map(Phase::new).collect())?;
+        Some(Self { workflow, ordinal, started_at: at, completed_at: None, phases, current: 0 })
     }
 
     pub fn is_open(&self) -> bool {
@@ -91,7 +95,7 @@ impl Run {
     }
 
     pub fn current(&self) -> &Phase {
-        &self.phases[self.current.min(self.phases.len() - 1)]
+        self.phases.at(self.current)
     }
 
     pub fn current_number(&self) -> u32 {
@@ -148,5 +152,27 @@ impl Run {
     pub(crate) fn finish(&mut self, at: Timestamp) {
         self.completed_at = Some(at);
         self.current = self.phases.len().saturating_sub(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_run_without_a_phase_is_none() {
+        let workflow: WorkflowRef =
+            serde_json::from_value(json!({ "name": "w", "version": "1", "title": "W",
+            "hash": "h", "indexing": Indexing::default(), "on_complete": OnComplete::default() }))
+            .expect("a workflow");
+        let stub =
+            PhaseStub { id: Name::parse("plan").expect("a name"), title: "Plan".to_owned(), terminal: false };
+        assert_eq!(Run::new(workflow.clone(), 1, Vec::new(), Timestamp::UNIX_EPOCH), None);
+        let run = Run::new(workflow, 1, vec![stub], Timestamp::UNIX_EPOCH).expect("a run");
+        let mut kept = serde_json::to_value(&run).expect("JSON");
+        assert_eq!(serde_json::from_value::<Run>(kept.clone()).ok(), Some(run));
+        kept["phases"] = json!([]);
+        assert!(serde_json::from_value::<Run>(kept).is_err());
     }
 }

@@ -275,11 +275,12 @@ impl Session {
     }
 
     fn start_run(&mut self, workflow: &WorkflowRef, ordinal: u32, phases: &[PhaseStub], at: Timestamp) {
+        let Some(run) = Run::new(workflow.clone(), ordinal, phases.to_vec(), at) else { return };
         self.settle_pause(at);
         self.lifecycle = Lifecycle::Active;
         self.approvals.clear();
         self.run_counts.insert(workflow.name.to_string(), ordinal);
-        self.runs.push(Run::new(workflow.clone(), ordinal, phases.to_vec(), at));
+        self.runs.push(run);
         self.current_run = self.runs.len() - 1;
     }
 

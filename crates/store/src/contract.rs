@@ -41,7 +41,7 @@ pub const CASES: &[Case] = cases![
         an_id_is_taken_whatever_its_case,
         a_malformed_batch_changes_nothing,
         an_empty_batch_changes_nothing,
-        a_definition_is_stored_once,
+        of_two_definitions_under_one_hash_the_later_counts,
         a_files_content_is_stored_once,
         a_turn_is_taken_and_given_back,
     },

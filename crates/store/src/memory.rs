@@ -148,7 +148,7 @@ impl Store for MemoryStore {
         self.refuse(batch)?;
         // From here on nothing can fail.
         for definition in &batch.definitions {
-            self.definitions.entry(definition.hash.clone()).or_insert_with(|| definition.body.clone());
+            self.definitions.insert(definition.hash.clone(), definition.body.clone());
         }
         for content in &batch.contents {
             self.contents.entry(content.hash.clone()).or_insert_with(|| content.body.clone());

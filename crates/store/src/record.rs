@@ -77,7 +77,8 @@ pub struct StreamAppend {
     pub snapshot: Snapshot,
 }
 
-/// A workflow definition, stored once under its hash.
+/// A workflow definition, stored once under its hash. The hash is of its source, which a store does not have: of two
+/// bodies the later one counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefinitionRow {
     pub hash: String,

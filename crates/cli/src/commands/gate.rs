@@ -6,8 +6,11 @@ use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui::{self, Tone};
 use engine::view::GateOutcome;
+use engine::words::one_line;
 use std::fmt::Write;
 use std::process::ExitCode;
+
+const LONGEST_LINE: usize = 400;
 
 /// Run the current phase's checks, and change nothing
 ///
@@ -60,10 +63,11 @@ fn table(tried: &engine::GateTried, out: &ui::Out) -> String {
             continue;
         }
         if let Some(needed) = &check.needed {
-            let _ = writeln!(text, "     {}", ui::session::line("needs ", needed, out));
+            let _ =
+                write!(text, "{}", ui::set_in(5, &format!("needs {}", one_line(needed, LONGEST_LINE)), out));
         }
         if let Some(help) = &check.help {
-            let _ = writeln!(text, "     {}", ui::session::line("", help, out));
+            let _ = write!(text, "{}", ui::set_in(5, &one_line(help, LONGEST_LINE), out));
         }
     }
     text

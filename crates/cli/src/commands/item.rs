@@ -32,20 +32,25 @@ enum Action {
     Add(Add),
     /// Begin to work on an item, and hold it
     Start {
+        /// Item, as `leftoff item list` shows it
         id: String,
     },
-    /// An item is done
+    /// Say that an item is done
     Done {
+        /// Item, as `leftoff item list` shows it
         id: String,
     },
-    /// An item cannot go on, and why
+    /// Say that an item cannot go on, and why
     Block {
+        /// Item, as `leftoff item list` shows it
         id: String,
+        /// What it waits for; told in the brief
         #[arg(long)]
         reason: String,
     },
-    /// What blocked an item is out of the way
+    /// Say that what blocked an item is out of the way
     Unblock {
+        /// Item, as `leftoff item list` shows it
         id: String,
     },
     List(List),
@@ -59,10 +64,12 @@ enum Action {
     },
     /// Let an item go; only its holder or a person can
     Release {
+        /// Item, as `leftoff item list` shows it
         id: String,
     },
     /// Cut a pending item into parts: ID.1, ID.2 and so on
     Split {
+        /// Item, as `leftoff item list` shows it
         id: String,
         /// Title of a part; may be given several times
         #[arg(long = "into", value_name = "TITLE", required = true, num_args = 1..)]
@@ -96,7 +103,7 @@ struct Add {
     field: Vec<(String, String)>,
 }
 
-/// Items of the current phase that are not done
+/// List the items of the current phase that are not done
 #[derive(clap::Args)]
 struct List {
     /// Of another phase
@@ -116,13 +123,15 @@ struct List {
 /// Set fields, counters, title, order or dependencies of an item
 #[derive(clap::Args)]
 struct Set {
+    /// Item, as `leftoff item list` shows it
     id: String,
-    /// A free field
+    /// A free field; may be given several times
     #[arg(value_name = "K=V", value_parser = pair)]
     field: Vec<(String, String)>,
     /// A counter: words=120 sets it, words=+20 or words=-20 counts on
     #[arg(long, value_name = "NAME=N", value_parser = pair, allow_hyphen_values = true)]
     count: Vec<(String, String)>,
+    /// A new title
     #[arg(long)]
     title: Option<String>,
     /// Its place among its siblings, which count in tens: 10, 20, 30

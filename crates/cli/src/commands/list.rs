@@ -26,7 +26,7 @@ pub struct List {
     /// Only sessions that are active, paused, completed, failed or abandoned
     #[arg(long)]
     status: Option<String>,
-    /// Only sessions of this layout, such as native
+    /// Only sessions of this layout, native or ocr
     #[arg(long)]
     layout: Option<String>,
     /// Only sessions with this text in their id, title, goal, target or notes

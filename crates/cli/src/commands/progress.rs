@@ -16,7 +16,7 @@ use std::process::ExitCode;
     after_help = "Examples:\n  leftoff progress --once\n  leftoff progress --once --session 2026-01-31-feature-x"
 )]
 pub struct Progress {
-    /// Print it once and end
+    /// Print it once and end; needed, because the live screen is not there yet
     #[arg(long)]
     once: bool,
 }

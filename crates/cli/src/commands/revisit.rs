@@ -21,7 +21,7 @@ pub struct Revisit {
     /// minor, moderate or major [default: what is proposed]
     #[arg(long, value_parser = ["minor", "moderate", "major"])]
     impact: Option<String>,
-    /// Why
+    /// Why you go back; kept in the history
     #[arg(long)]
     reason: String,
     /// A later phase that is affected; may be given several times [default: all]

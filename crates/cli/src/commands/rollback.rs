@@ -11,7 +11,7 @@ use crate::globals::Globals;
 pub struct Rollback {
     /// The phase to go back to, by id or number
     phase: String,
-    /// Why it is gone back to; kept in the history
+    /// Why you go back; kept in the history
     #[arg(long)]
     reason: Option<String>,
 }

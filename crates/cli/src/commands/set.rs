@@ -10,7 +10,7 @@ use engine::ItemSetting;
 /// Fields that the workflow declares are checked: their type, and the values that they may have. Others are kept as they are given; `true`, `42` and `[1, 2]` are read as what they look like.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  leftoff set ticket=ABC-12 pushback_level=2\n  leftoff set --phase build branch=fix/timeout\n  leftoff set --item impl-2 voice=4"
+    after_help = "Examples:\n  leftoff set ticket=ABC-12 audience=expert\n  leftoff set --phase build branch=fix/timeout\n  leftoff set --item impl-2 voice=4"
 )]
 pub struct Set {
     /// Phase that they belong to, by id or number [default: the session]

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 /// Take your last command back, or go back to a version or checkpoint
 ///
-/// Nothing is taken out of the history: a new event says that the session is again as it was, and undoing once more brings back what was undone. Without --to it takes back your own last command only; with --to it crosses what others did. Files, requirements and who holds which item stay as they are. The start of a session is not undone: abandon it. Undoing changes one session and pauses no other: where this one would become active beside another, it is refused.
+/// Nothing is taken out of the history: a new event says that the session is again as it was, and undoing once more brings back what was undone. Without --to it takes back your own last command only; with --to it crosses what others did. Files, and who holds which item, stay as they are. The start of a session is not undone: abandon it. Undoing changes one session and pauses no other: where this one would become active beside another, it is refused.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff undo\n  leftoff undo --to 12\n  leftoff undo --to \"before the rewrite\""

@@ -160,7 +160,7 @@ fn attempt_lines(ordinal: u32, attempt: &Attempt, out: &Out) -> String {
 /// What a command did, in a few lines.
 pub fn answer(done: &str, answer: &Answer, out: &Out) -> String {
     let view = &answer.view;
-    let word = if view.already { "nothing to do, it was done before" } else { done };
+    let word = if view.already { "nothing to change, it is so already" } else { done };
     format!("{} {word}\n{}", out.paint(Tone::Heading, &view.session_id), next(&view.next, out))
 }
 

@@ -82,6 +82,29 @@ fn what_is_new_is_added_and_what_diverged_is_refused() {
 }
 
 #[test]
+fn taking_a_bundle_under_a_key_counts_once() {
+    let here = with_work();
+    here.run(["item", "add", "one thing"]).ok();
+    let path = bundle(&here, "a.leftoff");
+    let there = git();
+    let take = ["bundle", "take", &path, "--key", "q", "--json"];
+    let first = there.run(take).ok();
+    assert_eq!((&first.json()["already"], &first.json()["number"]), (&json!(false), &json!(1)));
+    let shown = there.run(["status", "--json"]).ok().json();
+    assert_eq!((&first.json()["items"], &first.json()["next"]), (&shown["items"], &shown["next"]));
+    there.run(["resume"]).ok();
+    assert_eq!(there.run(take).ok().stdout, first.stdout);
+    let refused = there.run(["note", "something else", "--key", "q", "--json"]).code(4);
+    assert_eq!(refused.error()["kind"], "key_used");
+    here.run(["note", "more"]).ok();
+    there.run(["bundle", "take", &bundle(&here, "b.leftoff"), "--key", "q"]).code(4);
+    // Nothing was new, and that is what it answers later, too.
+    let already = ["bundle", "take", &path, "--key", "r", "--json"];
+    assert_eq!(there.run(already).ok().json()["already"], true);
+    there.run(["pause", "--key", "r"]).code(4);
+}
+
+#[test]
 fn a_finished_session_stays_finished() {
     let here = with_work();
     here.run(["close", "--force"]).ok();
@@ -154,6 +177,7 @@ fn a_bundle_that_cannot_be_trusted_changes_nothing() {
         (on("event", |event| event["version"] = json!(9)), "event 1 is missing"),
         (on("event", |event| event["kind"] = json!("note_added")), "not of the kind"),
         (on("event", |event| event["body"] = json!("{\"type\":\"teleported\"}")), "does not know"),
+        (on("event", without_phases), "has no phase"),
         (header("leftoff_bundle", json!(2)), "version 2"),
         (header("session", json!("another")), "not those of a session"),
     ];
@@ -166,6 +190,52 @@ fn a_bundle_that_cannot_be_trusted_changes_nothing() {
     assert!(!there.path(".leftoff/sessions").exists());
     assert!(!there.folder().join("outside").exists());
     there.run(["bundle", "take", "/nowhere/at/all"]).code(1);
+}
+
+fn without_phases(event: &mut Value) {
+    if event["kind"] == "run_started" {
+        let mut body: Value = serde_json::from_str(event["body"].as_str().unwrap()).unwrap();
+        body["phases"] = json!([]);
+        event["body"] = json!(body.to_string());
+    }
+}
+
+/// A bundle of a session of workflow `ship` whose definition has lost its checks, under the hash of the real one.
+fn without_checks(path: &str) -> String {
+    forged(path, |line| {
+        if let Some(phases) = line.pointer_mut("/definition/workflow/phases") {
+            for phase in phases.as_array_mut().unwrap() {
+                phase.as_object_mut().unwrap().remove("checks");
+            }
+        }
+    })
+}
+
+#[test]
+fn a_bundle_cannot_take_the_checks_out_of_a_workflow_of_this_project() {
+    let here = with_work();
+    let path = without_checks(&bundle(&here, "a.leftoff"));
+    let there = git();
+    let workflow = ".leftoff/workflows/ship.toml";
+    // Known by its file, and known by a session that was started with it.
+    there.write(workflow, &here.read(workflow));
+    let refused = there.run(["bundle", "take", &path, "--json"]).code(4);
+    assert!(refused.error()["message"].as_str().unwrap().contains("known here"), "{}", refused.stderr);
+    there.run(["start", "ship", "--id", "first"]).ok();
+    std::fs::remove_file(there.path(workflow)).unwrap();
+    there.run(["bundle", "take", &path]).code(4);
+    there.run(["advance", "--session", "first"]).code(5);
+}
+
+#[test]
+fn a_definition_from_a_bundle_gives_way_to_the_one_in_the_project() {
+    let here = with_work();
+    let there = git();
+    there.run(["bundle", "take", &without_checks(&bundle(&here, "a.leftoff"))]).ok();
+    let workflow = ".leftoff/workflows/ship.toml";
+    there.write(workflow, &here.read(workflow));
+    there.run(["start", "ship", "--id", "mine"]).ok();
+    there.run(["advance", "--session", "mine"]).code(5);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use testkit::Sandbox;
 
 /// A sandbox with a workflow `w` of these phases, started as session `s`.
-fn started(phases: &str) -> Sandbox {
+pub(crate) fn started(phases: &str) -> Sandbox {
     let sandbox = git();
     sandbox.write(".leftoff/workflows/w.toml", &format!("name = \"w\"\n{phases}"));
     sandbox.run(["workflow", "check", "w"]).ok();
@@ -92,7 +92,7 @@ fn command_phase(run: &str, timeout: &str) -> String {
 }
 
 /// Trust is a person's: `script` gives the program a terminal.
-fn trust(sandbox: &Sandbox) {
+pub fn trust(sandbox: &Sandbox) {
     let program = env!("CARGO_BIN_EXE_leftoff");
     let mut on_terminal = sandbox.command(["unused"]);
     let mut command = std::process::Command::new("script");

@@ -7,6 +7,7 @@ mod artifacts;
 mod budget;
 mod builtin;
 mod bundles;
+mod choice;
 mod exec;
 mod expiry;
 mod figures;
@@ -21,6 +22,7 @@ mod revisions;
 mod screen;
 mod secrets;
 mod session_life;
+mod story;
 mod undo;
 
 use testkit::{Ran, Sandbox};

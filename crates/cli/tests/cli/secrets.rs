@@ -54,6 +54,83 @@ fn secrets_that_a_caller_hands_in_are_not_kept_and_it_is_said() {
     sandbox.run(["note", "something else", "--key", "k1"]).code(4);
 }
 
+const TYPED: &str = r#"
+name = "typed"
+[[phase]]
+id = "build"
+  [phase.evidence]
+  token = { type = "integer", required = true }
+  api_key = { type = "string", required = true }
+  login = { type = "object", required = true }
+  pin_password = { type = "integer", required = true }
+  [[phase.check]]
+  id = "long-enough"
+  kind = "expr"
+  expr = "size(evidence.api_key) > 200 && evidence.login.hosts[0] == 'x'"
+  [[phase.check]]
+  id = "wrongly-added"
+  kind = "expr"
+  expr = "evidence.login.token + 1 == 2"
+"#;
+
+#[test]
+fn what_a_check_says_repeats_no_secret_of_the_evidence() {
+    let sandbox = git();
+    sandbox.write(".leftoff/workflows/typed.toml", TYPED);
+    sandbox.run(["start", "typed", "--set", "login_password=12345678"]).ok();
+    let long = format!("Zq{}", "9x8w7v6u5t".repeat(12));
+    let login = concat!(
+        r#"login={"hosts": ["postgres://ada:swordfish@db"], "token": "sea\"horses", "#,
+        r#""secret": {"a": ["tiddlywinks"]}}"#
+    );
+    let evidence = ["token=hunter2hunter2", &format!("api_key={long}"), login, "pin_password=87654321"];
+    let given = evidence.into_iter().flat_map(|pair| ["--evidence", pair]);
+    let secrets = ["hunter2", &long[..20], "12345678", "87654321", "swordfish", "horses", "tiddlywinks"]
+        .map(ToOwned::to_owned);
+    for json in [None, Some("--json")] {
+        for command in ["gate", "advance"] {
+            let ran = sandbox.run([command].into_iter().chain(given.clone()).chain(json)).code(5);
+            for secret in &secrets {
+                assert!(!ran.stdout.contains(secret), "{secret} is in {}", ran.stdout);
+                assert!(!ran.stderr.contains(secret), "{secret} is in {}", ran.stderr);
+            }
+        }
+    }
+    for secret in &secrets {
+        assert!(!stands_on_disk(&sandbox, secret), "{secret} was kept");
+    }
+    let help = "Field 'token' must be integer, got: string [redacted: token]";
+    assert!(sandbox.run(["brief"]).ok().stdout.contains(help));
+}
+
+#[test]
+fn a_key_whose_beginning_is_cut_off_a_commands_output_is_not_kept() {
+    let sandbox = git();
+    let (dashes, line) = ("-".repeat(5), "b3BlbnNzaC1rZXktdjEAAAAABG5vbmU".repeat(2));
+    let begin = format!("{dashes}BEGIN RSA PRIVATE KEY{dashes}");
+    let end = format!("{dashes}END RSA PRIVATE KEY{dashes}");
+
+    let key = sandbox.folder().join("key.pem");
+    std::fs::write(&key, format!("{begin}\n{}{end}\nlast words\n", format!("{line}\n").repeat(30))).unwrap();
+    let phase = "[[phase]]\nid = \"build\"\n[[phase.check]]\nid = \"run\"\nkind = \"command\"\n";
+    let run = format!("run = \"cat {}; exit 3\"\n", key.display());
+    sandbox.write(".leftoff/workflows/w.toml", &format!("name = \"w\"\n{phase}{run}"));
+    sandbox.run(["start", "w"]).ok();
+    crate::gates::trust(&sandbox);
+    let failed = sandbox.run(["advance", "--json"]).code(5).stdout;
+    assert!(failed.contains(r"ended with 3 after 0 s:\n[redacted: private key]\nlast words"), "{failed}");
+    assert!(!failed.contains(&line) && !stands_on_disk(&sandbox, &line));
+}
+
+#[test]
+fn a_field_of_the_wrong_type_is_refused_without_its_secret() {
+    let sandbox = git();
+    let declared = "[fields]\ntoken = { type = \"integer\" }\n[[phase]]\nid = \"build\"\n";
+    sandbox.write(".leftoff/workflows/typed.toml", &format!("name = \"typed\"\n{declared}"));
+    let refused = sandbox.run(["start", "typed", "--set", "token=hunter2hunter2"]).code(2);
+    assert!(refused.stderr.contains("got: string [redacted: token]"), "{}", refused.stderr);
+}
+
 #[test]
 fn purge_takes_what_slipped_through_off_the_disk_and_leaves_a_mark() {
     let sandbox = git();
@@ -97,5 +174,7 @@ fn purge_refuses_what_the_history_cannot_be_read_without() {
         assert_eq!(refused.error()["kind"], "not_purgeable", "{needed}");
     }
     sandbox.run(["purge", " ", "--yes"]).code(2);
+    sandbox.run(["purge", "anything", "--yes", "--key", "k"]).code(2);
+    sandbox.run(["purge", "anything", "--yes"]).ok();
     assert_eq!(sandbox.run(["log", "--json"]).ok().json(), before);
 }

@@ -6,16 +6,21 @@
 //! - A `toml` block with phases is a workflow definition, and must have no mistakes.
 //! - Comments above a block: `<!-- at TIME -->` sets the clock, `<!-- file PATH -->` writes the block into a file,
 //!   `<!-- new repository -->` and `<!-- new folder -->` begin again with an empty one.
+//! - Files that a command writes into a session's workspace are dated by that clock, too.
 //!
 //! With `LEFTOFF_BLESS` what is printed replaces what was shown.
 
 use crate::page::anonymous;
 use crate::{PROGRAM, blessed, root};
+use jiff::Timestamp;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::SystemTime;
 use testkit::Sandbox;
 
 const SHOWN_PROJECT: &str = "/home/anna/shop";
+const BEGINNING: &str = "2026-11-14T10:00:00Z";
 
 #[test]
 fn every_command_of_the_pages_does_what_is_shown() {
@@ -82,6 +87,10 @@ fn markdown_in(folder: &str) -> Vec<PathBuf> {
 struct Reader {
     page: PathBuf,
     sandbox: Sandbox,
+    /// What the sandbox's clock says.
+    moment: SystemTime,
+    /// Files of workspaces, with the time that they were given.
+    dated: HashMap<PathBuf, SystemTime>,
     /// The block below is the text of this file.
     file: Option<String>,
     last_code: i32,
@@ -91,9 +100,28 @@ struct Reader {
 
 impl Reader {
     fn new(page: &Path) -> Self {
-        let sandbox = Sandbox::git(PROGRAM);
-        sandbox.at("2026-11-14T10:00:00Z");
-        Self { page: page.to_owned(), sandbox, file: None, last_code: 0, commands: 0, mistakes: Vec::new() }
+        let mut reader = Self {
+            page: page.to_owned(),
+            sandbox: Sandbox::git(PROGRAM),
+            moment: SystemTime::UNIX_EPOCH,
+            dated: HashMap::new(),
+            file: None,
+            last_code: 0,
+            commands: 0,
+            mistakes: Vec::new(),
+        };
+        reader.at(BEGINNING);
+        reader
+    }
+
+    fn at(&mut self, moment: &str) {
+        self.sandbox.at(moment);
+        self.moment = moment.parse::<Timestamp>().expect("a time").into();
+    }
+
+    fn begin_again(&mut self, sandbox: Sandbox) {
+        self.sandbox = sandbox;
+        self.at(BEGINNING);
     }
 
     /// The page as it should be.
@@ -118,17 +146,11 @@ impl Reader {
     }
 
     fn obey(&mut self, directive: &str) {
-        let begin_again = |sandbox: Sandbox| {
-            sandbox.at("2026-11-14T10:00:00Z");
-            sandbox
-        };
         match directive.split_once(' ') {
-            Some(("at", moment)) => {
-                self.sandbox.at(moment);
-            }
+            Some(("at", moment)) => self.at(moment),
             Some(("file", path)) => self.file = Some(path.to_owned()),
-            Some(("new", "repository")) => self.sandbox = begin_again(Sandbox::git(PROGRAM)),
-            Some(("new", "folder")) => self.sandbox = begin_again(Sandbox::plain(PROGRAM)),
+            Some(("new", "repository")) => self.begin_again(Sandbox::git(PROGRAM)),
+            Some(("new", "folder")) => self.begin_again(Sandbox::plain(PROGRAM)),
             _ => {}
         }
     }
@@ -232,7 +254,23 @@ impl Reader {
             .env("PATH", format!("{}:{path}", beside.display()));
         let output = shell.output().expect("a shell");
         self.last_code = output.status.code().unwrap_or(-1);
+        self.date_files();
         anonymous(&String::from_utf8_lossy(&output.stdout), &self.sandbox)
+    }
+
+    /// What was written into workspaces was written when the sandbox's clock says.
+    fn date_files(&mut self) {
+        let workspaces =
+            std::fs::read_dir(self.sandbox.path(".leftoff/sessions")).into_iter().flatten().flatten();
+        let files =
+            workspaces.filter_map(|workspace| std::fs::read_dir(workspace.path()).ok()).flatten().flatten();
+        for path in files.map(|file| file.path()).filter(|path| path.is_file()) {
+            let file = std::fs::File::options().append(true).open(&path).unwrap();
+            if self.dated.get(&path) != Some(&file.metadata().unwrap().modified().unwrap()) {
+                file.set_modified(self.moment).unwrap();
+                self.dated.insert(path, self.moment);
+            }
+        }
     }
 
     /// A definition is checked where nothing else is.

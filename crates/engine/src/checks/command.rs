@@ -3,6 +3,7 @@
 
 use super::{Surroundings, Verdict, trust};
 use crate::error::{Error, Result};
+use crate::redact;
 use crate::words::{duration, one_line};
 use model::workflow::CheckDefinition;
 use std::collections::VecDeque;
@@ -30,7 +31,7 @@ pub(super) fn run(
         let workflow = around.session.run().map(|run| run.workflow.name.to_string()).unwrap_or_default();
         return Ok(Verdict::failed("its command is not trusted on this machine")
             .needing(needed)
-            .mended_by(format!("A person looks at the commands and trusts them: leftoff trust {workflow}")));
+            .mended_first_by(format!("A person looks at the commands and trusts them: leftoff trust {workflow}")));
     }
     let limit = Duration::from_secs(timeout_seconds);
     let ended = Running::start(around, text)?.wait(limit, |elapsed| {
@@ -118,7 +119,11 @@ impl Running {
 impl Ended {
     fn last_lines(&self) -> String {
         let bytes: Vec<u8> = self.tail.iter().copied().collect();
-        let text = String::from_utf8_lossy(&bytes);
+        let mut text = String::from_utf8_lossy(&bytes).into_owned();
+        // A key is known by its first line, which may be among those that are left out.
+        if text.contains("PRIVATE KEY-----") {
+            redact::in_text(&mut text);
+        }
         let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
         let last = &lines[lines.len().saturating_sub(KEPT_LINES)..];
         if last.is_empty() { String::new() } else { format!(":\n{}", last.join("\n")) }

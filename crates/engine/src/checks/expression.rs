@@ -1,5 +1,6 @@
 //! CEL expressions over evidence, session, run, and whether files exist. Bounded in length and time.
 
+use crate::redact;
 use cel::objects::{Key, Map as CelMap};
 use cel::{Context, ExecutionError, Program, Value as CelValue};
 use model::gate::{CheckOutcome, shown};
@@ -57,7 +58,7 @@ impl Scope {
 
     /// Whether the expression holds, and what was found. One that cannot be evaluated has failed.
     pub(super) fn evaluate(&self, expr: &str) -> (CheckOutcome, Option<String>) {
-        match self.within_budget(expr) {
+        match self.holds(expr) {
             Ok(true) => (CheckOutcome::Passed, self.found(expr)),
             Ok(false) => (CheckOutcome::Failed, self.found(expr)),
             Err(message) => (CheckOutcome::Failed, Some(message)),
@@ -65,7 +66,7 @@ impl Scope {
     }
 
     /// CEL has no budget of its own: it runs beside us, and is left to itself when it takes too long.
-    fn within_budget(&self, expr: &str) -> Result<bool, String> {
+    pub(super) fn holds(&self, expr: &str) -> Result<bool, String> {
         let (sender, receiver) = channel();
         let (expr, variables, workspace) = (expr.to_owned(), self.variables.clone(), self.workspace.clone());
         std::thread::spawn(move || sender.send(execute(&expr, &variables, workspace)));
@@ -77,12 +78,12 @@ impl Scope {
     }
 
     /// The evidence that the expression names, with its values: what a reader wants to see first.
-    fn found(&self, expr: &str) -> Option<String> {
+    pub(super) fn found(&self, expr: &str) -> Option<String> {
         let evidence = self.variables.first()?.1.as_object()?;
         let named: Vec<String> = evidence
             .iter()
             .filter(|(name, _)| mentions(expr, name))
-            .map(|(name, value)| format!("{name}={}", shown(value)))
+            .map(|(name, value)| format!("{name}={}", shown(&redact::seen(name, value))))
             .collect();
         (!named.is_empty()).then(|| named.join(", "))
     }

@@ -2,18 +2,17 @@
 
 use crate::clock::new_session_id;
 use crate::definitions;
-use crate::engine::{Engine, Want};
+use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::execute::plan::{Change, Plan, definition_row};
 use crate::execute::{Answer, RevisitRequest, bounded};
-use crate::presence::AgentIdentity;
-use crate::redact::cleaned;
+use crate::redact::{cleaned, seen};
 use crate::validation::{OnDiscrepancy, ask_about, is_finished};
 use crate::words::one_line;
 use crate::workspace;
 use model::command::{self, Command, REASON_SWITCHED, decide};
 use model::event::{Event, Recorded};
-use model::gate::{Given, coerce, guess, shown};
+use model::gate::{Given, coerce, describe, guess, shown};
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 use model::revision::Impact;
@@ -22,7 +21,7 @@ use model::session::Session;
 use model::workflow::Workflow;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use store::{Binding, Filter};
+use store::Binding;
 
 const LONGEST_TITLE: usize = 120;
 
@@ -60,7 +59,13 @@ impl Engine {
             };
             let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
             plan.definitions.push(definition_row(&workflow)?);
-            let parallel = request.parallel || !engine.make_room(&mut plan, &id)?;
+            engine.know_definition(&workflow);
+            let parallel = if request.parallel {
+                engine.bind(&mut plan, &id)?;
+                true
+            } else {
+                !engine.make_room(&mut plan, &id)?
+            };
             let start = command::Start {
                 id,
                 title: title.clone(),
@@ -133,7 +138,7 @@ impl Engine {
         Ok(answer)
     }
 
-    fn activate(&mut self, id: &SessionId, on: OnDiscrepancy) -> Result<Plan> {
+    pub(super) fn activate(&mut self, id: &SessionId, on: OnDiscrepancy) -> Result<Plan> {
         self.activate_by(id, on, |worktree, parallel| Command::Resume { worktree, parallel })
     }
 
@@ -163,6 +168,10 @@ impl Engine {
                 plan.operation = worked_out.operation;
                 plan.said.extend(worked_out.preview.warnings);
             }
+        }
+        if events.is_empty() {
+            // It is the active one already; from now on it is what this agent means.
+            self.bind(&mut plan, id)?;
         }
         plan.subject = subject.change(events);
         Ok(plan)
@@ -207,8 +216,8 @@ impl Engine {
     /// Pauses what is active here, unless another live agent works on it: then the newcomer stands beside it.
     /// Tells whether there is room for a session that is not parallel.
     pub(super) fn make_room(&self, plan: &mut Plan, newcomer: &SessionId) -> Result<bool> {
+        self.bind(plan, newcomer)?;
         let agent = self.asking_agent()?;
-        self.bind(plan, agent.as_ref(), newcomer);
         // An id in other case is the same one to the store, which refuses it.
         let is_newcomer = |id: &SessionId| id.as_str().eq_ignore_ascii_case(newcomer.as_str());
         let Some(active) = self.store.active(&self.project.worktree())?.filter(|id| !is_newcomer(id)) else {
@@ -243,34 +252,32 @@ impl Engine {
         }
     }
 
-    fn bind(&self, plan: &mut Plan, agent: Option<&AgentIdentity>, session: &SessionId) {
-        if let Some(identity) = agent {
+    /// The asking agent works on this session from now on.
+    fn bind(&self, plan: &mut Plan, session: &SessionId) -> Result<()> {
+        let Some(identity) = self.asking_agent()? else { return Ok(()) };
+        let known = self.store.agent(&identity.agent, &identity.id)?.and_then(|row| row.session);
+        if known.as_ref() != Some(session) {
             plan.bindings.push(Binding {
-                agent: identity.agent.clone(),
-                agent_session: identity.id.clone(),
+                agent: identity.agent,
+                agent_session: identity.id,
                 session: session.clone(),
             });
         }
+        Ok(())
     }
 
     fn resumable(&self, asked: Option<&str>) -> Result<SessionId> {
         if let Some(asked) = asked.or(self.options.session.as_deref()) {
             return self.resolve(asked);
         }
+        if let Some(bound) = self.open_bound_session()? {
+            return Ok(bound);
+        }
         let worktree = self.project.worktree();
         if let Some(active) = self.store.active(&worktree)? {
             return Ok(active);
         }
-        let paused = Filter {
-            lifecycles: vec!["paused".to_owned(), "failed".to_owned()],
-            worktree: Some(worktree.clone()),
-            limit: Some(1),
-            ..Filter::default()
-        };
-        match self.store.list(&paused)?.pop() {
-            Some(listed) => Ok(listed.row.id),
-            None => self.select(Want::Unfinished).map_err(|_| Error::NothingPaused { worktree }),
-        }
+        self.waiting()?.ok_or(Error::NothingPaused { worktree })
     }
 
     /// A session that an agent works on in another worktree is not pulled away from it.
@@ -357,7 +364,8 @@ pub(super) fn check_fields(
 
 fn check_field(workflow: &Workflow, name: &str, value: &Given) -> Result<Value> {
     let Some(field) = workflow.fields.get(name) else { return Ok(guess(value)) };
-    let typed = coerce(field.value_type, value).map_err(|instead| {
+    let typed = coerce(field.value_type, value).map_err(|value| {
+        let instead = describe(&value, &seen(name, &value));
         wrong_field(name, &format!("must be {}, got: {instead}", field.value_type.name()))
     })?;
     if !field.one_of.is_empty() && !field.one_of.contains(&typed) {

@@ -9,8 +9,10 @@ use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
 use crate::validation::OnDiscrepancy;
 use crate::view::{CheckView, GateOutcome, GateView, Warning};
+use jiff::Timestamp;
 use model::command::{Command, Standing, decide, standing};
-use model::gate::{Given, guess};
+use model::event::Event;
+use model::gate::{AttemptReport, Given, guess};
 use model::id::{Name, SessionId};
 use model::lifecycle::Lifecycle;
 use model::session::Session;
@@ -46,6 +48,16 @@ pub struct GateTried {
 struct Tried {
     phase: Name,
     run: GateRun,
+    /// Which opening of which run's phase it was.
+    opened: Option<(u32, Option<Timestamp>)>,
+    version: u64,
+}
+
+/// The current run and when this phase of it began; the same still when somebody else has completed it meanwhile.
+fn opened(session: &Session, phase: &Name) -> Option<(u32, Option<Timestamp>)> {
+    let run = session.run()?;
+    let found = run.phases.iter().find(|found| found.id() == phase)?;
+    Some((run.ordinal, found.started_at()))
 }
 
 impl Engine {
@@ -56,14 +68,15 @@ impl Engine {
             return Ok(answer);
         }
         if request.override_reason.is_some() {
-            self.require_person("passing a gate by --override", self.config.policy.override_)?;
+            self.require_person("passing a gate by --override", Some(self.config.policy.override_))?;
         }
         let subject = self.select(Want::Latest)?;
         let session = self.laid_over(self.load(&subject)?.1);
         // A path that is no good is told before a gate is tried, which may take its time.
         self.record_named(&session, &request.artifacts, None)?;
         let mut tried = self.try_gate(&session, request.phase.as_deref(), &submission)?;
-        if let (Some(tried), Some(reason)) = (&mut tried, &request.override_reason) {
+        let held = tried.as_mut().filter(|tried| !tried.run.report.passes());
+        if let (Some(tried), Some(reason)) = (held, &request.override_reason) {
             tried.run.report.overridden = Some(bounded("the reason", reason)?);
         }
         self.complete(&fingerprint, &subject, request, tried.as_ref())
@@ -72,10 +85,13 @@ impl Engine {
     /// Tries a failed phase again with the evidence it had, and whatever is handed in now.
     pub fn retry(&mut self, evidence: BTreeMap<String, Given>) -> Result<Answer> {
         let fingerprint = self.fingerprint("retry", &format!("{evidence:?}"));
+        if let Some(answer) = self.remembered(&fingerprint)? {
+            return Ok(answer);
+        }
         let subject = self.select(Want::Unfinished)?;
         let session = self.laid_over(self.load(&subject)?.1);
         if matches!(session.lifecycle, Lifecycle::Failed { .. }) {
-            return self.resume(Some(subject.as_str()), OnDiscrepancy::GoOn);
+            return self.retry_failed_session(&fingerprint, &subject, &evidence);
         }
         let phase = session.run().map(model::run::Run::current);
         let Some(phase) = phase.filter(|phase| phase.last_attempt_failed()) else {
@@ -92,6 +108,24 @@ impl Engine {
         request.evidence.extend(evidence);
         let tried = self.try_gate(&session, request.phase.as_deref(), &read(&request)?)?;
         self.complete(&fingerprint, &subject, &request, tried.as_ref())
+    }
+
+    /// A session that was marked failed goes on; its gate is tried when its phase is done.
+    fn retry_failed_session(
+        &mut self,
+        fingerprint: &str,
+        subject: &SessionId,
+        evidence: &BTreeMap<String, Given>,
+    ) -> Result<Answer> {
+        if !evidence.is_empty() {
+            return Err(Error::WrongUsage {
+                message: format!(
+                    "session {subject} was marked failed, and no gate is tried before it goes on"
+                ),
+                hint: "go on first: leftoff retry; then hand the evidence in: leftoff advance".to_owned(),
+            });
+        }
+        self.execute(fingerprint, |engine| engine.activate(subject, OnDiscrepancy::GoOn))
     }
 
     /// Runs the current phase's checks and changes nothing.
@@ -122,20 +156,27 @@ impl Engine {
         self.execute(fingerprint, |engine| {
             let subject = engine.take_up(subject)?;
             let session = &subject.session;
+            let attempt = match tried {
+                Some(tried) => engine.brought_up_to_date(session, tried)?,
+                None => AttemptReport::default(),
+            };
             let command = Command::CompletePhase {
                 // The phase whose gate was tried, whatever has become current since.
                 phase: tried.map(|tried| tried.phase.to_string()).or(request.phase.clone()),
-                attempt: tried.map(|tried| tried.run.report.clone()).unwrap_or_default(),
+                attempt,
                 skips: engine.skips_ahead(session)?,
             };
             let mut events = decide(session, command)?;
-            let mut contents = Vec::new();
-            if !events.is_empty() {
+            let (mut contents, mut said) = (Vec::new(), Vec::new());
+            let completes = events.iter().any(|event| matches!(event, Event::PhaseCompleted { .. }));
+            if completes {
                 let artifacts = recording.artifacts.clone();
                 events.splice(0..0, decide(session, Command::RecordArtifacts { artifacts })?);
                 contents.clone_from(&recording.contents);
+                said.extend(tried.iter().flat_map(|tried| tried.run.said.clone()));
             }
             let mut plan = Plan::of(subject.change(events));
+            plan.said = said;
             plan.contents = contents;
             Ok(plan)
         })
@@ -171,7 +212,21 @@ impl Engine {
             Standing::Current(phase) => phase.id().clone(),
         };
         let run = self.run_gate(session, &phase, submission)?;
-        Ok(Some(Tried { phase, run }))
+        let opened = opened(session, &phase);
+        Ok(Some(Tried { phase, run, opened, version: session.version }))
+    }
+
+    /// What a gate said, for the session as it is now. Commands are not run twice; what can be looked at at once is
+    /// looked at again when the session has moved. A phase that was opened anew meanwhile is another one.
+    fn brought_up_to_date(&self, session: &Session, tried: &Tried) -> Result<AttemptReport> {
+        let report = tried.run.report.clone();
+        if session.version == tried.version {
+            return Ok(report);
+        }
+        if opened(session, &tried.phase) != tried.opened {
+            return Err(Error::MovedMeanwhile { phase: tried.phase.to_string() });
+        }
+        self.recheck(session, &tried.phase, report)
     }
 
     /// The phases ahead whose `when` does not hold.

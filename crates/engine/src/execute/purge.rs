@@ -106,6 +106,13 @@ impl Engine {
                 hint: "name what is to go: leftoff purge \"…\"".to_owned(),
             });
         }
+        // A key keeps a hash of what it was given with, by which the text could be found out.
+        if self.options.key.is_some() {
+            return Err(Error::WrongUsage {
+                message: "purge takes no --key".to_owned(),
+                hint: "leave it out: purging again what is gone does nothing".to_owned(),
+            });
+        }
         let id = self.select(Want::Latest)?;
         let (loaded, _) = self.load(&id)?;
         let mut replaced = 0;

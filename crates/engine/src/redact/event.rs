@@ -1,6 +1,6 @@
 //! Which parts of an event are text from a caller. Names every event: a new one says here what it carries.
 
-use super::{Kind, in_text, in_value};
+use super::{Kind, in_text, in_value, places};
 use model::event::{Event, ItemEvent};
 use model::gate::AttemptReport;
 use model::item::NewItem;
@@ -51,6 +51,13 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
         | Event::SessionTaken { .. }
         | Event::Unknown { .. } => {}
     }
+    said.lines
+}
+
+/// Takes secrets out of a try at a gate; what was done, a line each.
+pub(crate) fn attempt(attempt: &mut AttemptReport) -> Vec<String> {
+    let mut said = Said::default();
+    said.attempt(attempt);
     said.lines
 }
 
@@ -106,7 +113,7 @@ impl Said {
         }
     }
 
-    /// What a check found may repeat what was handed in.
+    /// What a check says may repeat what was handed in.
     fn attempt(&mut self, attempt: &mut AttemptReport) {
         let mut repeated: Vec<String> = Vec::new();
         let parts = [("evidence", &mut attempt.evidence), ("output", &mut attempt.outputs)];
@@ -114,15 +121,15 @@ impl Said {
             for (name, value) in values.iter_mut() {
                 let before = value.clone();
                 let kinds = in_value(name, value);
-                if let (false, Value::String(text)) = (kinds.is_empty(), before) {
-                    repeated.push(text);
-                }
+                collect(&before, value, &mut repeated);
                 self.note(&format!("{word} '{name}'"), &kinds);
             }
         }
+        // A shorter one may be part of a longer one.
+        repeated.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         for check in &mut attempt.checks {
-            for text in [&mut check.found, &mut check.needed].into_iter().flatten() {
-                for secret in repeated.iter().filter(|secret| secret.len() >= 4) {
+            for text in [&mut check.found, &mut check.needed, &mut check.help].into_iter().flatten() {
+                for secret in &repeated {
                     *text = text.replace(secret, "[redacted]");
                 }
                 let kinds = in_text(text);
@@ -130,5 +137,28 @@ impl Said {
             }
         }
         self.text("the reason", attempt.overridden.as_mut());
+    }
+}
+
+/// What was taken out of a value, wherever in it: whole, in part, and as a message spells it.
+fn collect(before: &Value, after: &Value, secrets: &mut Vec<String>) {
+    const SHORTEST: usize = 4;
+    match (before, after) {
+        (Value::Array(before), Value::Array(after)) => {
+            before.iter().zip(after).for_each(|(before, after)| collect(before, after, secrets));
+        }
+        (Value::Object(before), Value::Object(after)) => {
+            before.values().zip(after.values()).for_each(|(before, after)| collect(before, after, secrets));
+        }
+        (Value::String(text), after) if before != after => {
+            let parts = places(text).into_iter().map(|(range, _)| text[range].to_owned());
+            let spelled = format!("{text:?}").trim_matches('"').to_owned();
+            let all = parts.chain([text.clone(), spelled]);
+            secrets.extend(all.filter(|secret| secret.len() >= SHORTEST));
+        }
+        (Value::Number(number), Value::String(_)) => {
+            secrets.extend(Some(number.to_string()).filter(|secret| secret.len() >= SHORTEST));
+        }
+        _ => {}
     }
 }

@@ -49,7 +49,10 @@ fn private_keys_are_taken_out_whole() {
         assert_eq!(redacted(&format!("a\n{block}\nb")), "a\n[redacted: private key]\nb");
         let cut = format!("a {}\n{line}", begin(label));
         assert_eq!(redacted(&cut), "a [redacted: private key]");
+        let tail = format!("{line}\n{}\nb {block}", end(label));
+        assert_eq!(redacted(&tail), "[redacted: private key]\nb [redacted: private key]");
     }
+    assert_eq!(text(&format!("a\n{}", end("CERTIFICATE"))), None);
     let certificate = format!("{}\n{line}\n{}", begin("CERTIFICATE"), end("CERTIFICATE"));
     assert_eq!(text(&certificate), None);
 }
@@ -128,12 +131,14 @@ fn what_was_redacted_is_not_redacted_again() {
 #[test]
 fn a_field_whose_name_says_so_is_redacted_whole() {
     let mut value = json!({ "user": "ada", "db_password": "x y", "apiKey": "k", "nested": [{ "token": "t" }],
-        "secret": true, "tokens": "three", "token_count": 5 });
+        "secret": true, "tokens": "three", "token_count": 5, "pin_password": 1234, "keys_secret": { "a": ["b", 7] } });
     in_value("login", &mut value);
     assert_eq!(
         value,
         json!({ "user": "ada", "db_password": "[redacted: password]", "apiKey": "[redacted: API key]",
-            "nested": [{ "token": "[redacted: token]" }], "secret": true, "tokens": "three", "token_count": 5 })
+            "nested": [{ "token": "[redacted: token]" }], "secret": true, "tokens": "three", "token_count": 5,
+            "pin_password": "[redacted: password]",
+            "keys_secret": { "a": ["[redacted: secret]", "[redacted: secret]"] } })
     );
 }
 

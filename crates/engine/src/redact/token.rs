@@ -58,6 +58,10 @@ const SHAPES: &[Shape] = &[
     shape(Kind::SendGrid, "SG.", is_of_jwt, 40),
 ];
 
+const DASHES: &str = "-----";
+const BEGINS: &str = "-----BEGIN ";
+const ENDS: &str = "-----END ";
+
 pub(super) fn find(text: &str) -> Vec<Found> {
     let mut found: Vec<Found> = SHAPES.iter().flat_map(|shape| of_shape(text, shape)).collect();
     found.extend(web_tokens(text));
@@ -86,25 +90,40 @@ fn web_tokens(text: &str) -> impl Iterator<Item = Found> {
     })
 }
 
-/// The whole block; one that was cut off, to the end of the text.
+/// The whole block; of one that was cut off, what is left: from the text's beginning, or to its end.
 fn private_keys(text: &str) -> Vec<Found> {
-    const BEGINS: &str = "-----BEGIN ";
-    const ENDS: &str = "-----END ";
-    let mut found = Vec::new();
-    let mut from = 0;
+    let mut found: Vec<Found> = Vec::new();
+    let mut from = end_without_begin(text).unwrap_or_default();
+    if from > 0 {
+        found.push((0..from, Kind::PrivateKey));
+    }
     while let Some(start) = text[from..].find(BEGINS).map(|place| from + place) {
         let label_at = start + BEGINS.len();
-        let label = text[label_at..].split("-----").next().unwrap_or_default();
+        let label = text[label_at..].split(DASHES).next().unwrap_or_default();
         from = label_at;
-        if label.len() > 60 || !label.contains("PRIVATE KEY") {
+        if !is_of_private_key(label) {
             continue;
         }
-        let close = format!("{ENDS}{label}-----");
+        let close = format!("{ENDS}{label}{DASHES}");
         let end = text[label_at..].find(&close).map_or(text.len(), |place| label_at + place + close.len());
         found.push((start..end, Kind::PrivateKey));
         from = end;
     }
     found
+}
+
+/// Where a block ends of which the first line is not here.
+fn end_without_begin(text: &str) -> Option<usize> {
+    text.match_indices(ENDS).find_map(|(place, mark)| {
+        let label = text[place + mark.len()..].split(DASHES).next().unwrap_or_default();
+        let is_cut = is_of_private_key(label) && !text[..place].contains(&format!("{BEGINS}{label}{DASHES}"));
+        let end = place + mark.len() + label.len() + DASHES.len();
+        is_cut.then(|| end.min(text.len()))
+    })
+}
+
+fn is_of_private_key(label: &str) -> bool {
+    label.len() <= 60 && label.contains("PRIVATE KEY")
 }
 
 /// How many bytes of the text's beginning are of these characters.

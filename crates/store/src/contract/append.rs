@@ -185,14 +185,14 @@ pub(super) fn an_empty_batch_changes_nothing(make: &mut Factory<'_>) {
     assert_eq!(everything(&*store), before);
 }
 
-pub(super) fn a_definition_is_stored_once(make: &mut Factory<'_>) {
+pub(super) fn of_two_definitions_under_one_hash_the_later_counts(make: &mut Factory<'_>) {
     let mut store = make();
     let define = |hash: &str, body: &str| DefinitionRow { hash: hash.to_owned(), body: body.to_owned() };
     for (name, body) in [("first", "as it was first"), ("second", "as it came again")] {
         let definitions = vec![define("h1", body), define(name, "its own")];
         store.append(&Batch { definitions, ..batch([begin(paused(name))]) }).unwrap();
     }
-    assert_eq!(store.definition("h1").unwrap().as_deref(), Some("as it was first"));
+    assert_eq!(store.definition("h1").unwrap().as_deref(), Some("as it came again"));
     assert_eq!(store.definition("second").unwrap().as_deref(), Some("its own"));
 }
 

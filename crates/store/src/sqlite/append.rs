@@ -56,7 +56,8 @@ fn write(connection: &Connection, batch: &Batch) -> Step<()> {
         keep_key(connection, key)?;
     }
     for definition in &batch.definitions {
-        let sql = "INSERT OR IGNORE INTO definitions(hash,body)VALUES(?1,?2)";
+        let sql = "INSERT INTO definitions(hash,body)VALUES(?1,?2)\
+                   ON CONFLICT(hash)DO UPDATE SET body=excluded.body WHERE body<>excluded.body";
         connection.prepare_cached(sql)?.execute([&definition.hash, &definition.body])?;
     }
     for content in &batch.contents {

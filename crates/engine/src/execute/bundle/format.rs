@@ -118,8 +118,8 @@ impl<W: Write> Hashed<'_, W> {
     }
 }
 
-/// Reads a whole bundle, and believes nothing that can be checked.
-pub(super) fn read(from: &mut impl BufRead) -> Result<Bundle, Unreadable> {
+/// Reads a whole bundle, and believes nothing that can be checked. Gives its hash with it.
+pub(super) fn read(from: &mut impl BufRead) -> Result<(Bundle, String), Unreadable> {
     let mut hasher = Sha256::new();
     let first = line(from)?.ok_or_else(|| wrong("it is empty"))?;
     let mut bundle =
@@ -138,7 +138,7 @@ pub(super) fn read(from: &mut impl BufRead) -> Result<Bundle, Unreadable> {
                     return Err(wrong("it was changed on its way: the hash at its end is another's"));
                 }
                 return match line(from)? {
-                    None => Ok(bundle),
+                    None => Ok((bundle, sha256)),
                     Some(_) => Err(wrong("something follows its end")),
                 };
             }

@@ -2,11 +2,11 @@
 
 use super::files;
 use super::format::{self, Bundle, Definition, Unreadable};
+use crate::definitions;
 use crate::engine::{Engine, read_event};
 use crate::error::{Error, Result};
 use crate::execute::Answer;
-use crate::execute::plan::{fold_whole, stream, to_json};
-use crate::failpoint;
+use crate::execute::plan::{fold_whole, key_row, stream, to_json};
 use crate::items::item_rows;
 use model::event::{Event, Recorded};
 use model::lifecycle::Lifecycle;
@@ -29,12 +29,15 @@ struct Addition {
 impl Engine {
     /// Takes the session of a bundle in: new, or gone on with where this project's copy stands.
     pub fn bundle_take(&mut self, from: &Path) -> Result<Answer> {
-        let bundle = read(from)?;
+        let (bundle, hash) = read(from)?;
+        let fingerprint = self.fingerprint("bundle take", &hash);
         let incoming = check(from, &bundle)?;
-        let definitions = bundle.definitions.iter().map(|found| definition(from, found));
-        let definitions = definitions.collect::<Result<Vec<_>>>()?;
         self.store.take_turn(self.patience)?;
-        let kept = self.take_in_turn(from, &bundle, &incoming, definitions);
+        let kept = match self.remembered(&fingerprint) {
+            Ok(None) => self.take_in_turn(from, &bundle, &incoming, &fingerprint),
+            Ok(Some(answer)) => Ok(answer),
+            Err(error) => Err(error),
+        };
         self.store.give_turn_back();
         kept
     }
@@ -44,9 +47,10 @@ impl Engine {
         from: &Path,
         bundle: &Bundle,
         incoming: &[Recorded],
-        definitions: Vec<DefinitionRow>,
+        fingerprint: &str,
     ) -> Result<Answer> {
         let id = &bundle.header.session;
+        let definitions = self.definitions_of(from, bundle)?;
         let local = self.store.events(id, 0, None)?;
         let mut addition = self.addition(from, &local, &bundle.events, incoming)?;
         let expected = addition.known.last().map_or(0, |recorded| recorded.version);
@@ -59,17 +63,57 @@ impl Engine {
         // From here on nothing is refused. Files wait under other names until the session is kept.
         let drafts = files::draft(&self.project.root, id, &bundle.files)
             .map_err(|source| Error::io(format!("writing the files of {}", from.display()), source))?;
+        let mut batch = Batch::default();
         if !already {
-            let streams = vec![stream(&session, expected, &addition.new)?];
-            let replace_items = vec![ItemsReplaced { session: id.clone(), rows: item_rows(id, &whole)? }];
-            failpoint::reached("before-append");
-            self.store.append(&Batch { streams, definitions, replace_items, ..Batch::default() })?;
-            failpoint::reached("after-append");
+            batch.streams.push(stream(&session, expected, &addition.new)?);
+            batch.replace_items.push(ItemsReplaced { session: id.clone(), rows: item_rows(id, &whole)? });
+            batch.definitions = definitions;
+        }
+        let mut answer = self.answer_to_taking(&session, already, &batch)?;
+        if let Some(key) = &self.options.key {
+            batch.key = Some(key_row(key, fingerprint, &answer, self.clock.now())?);
+        }
+        if !already || batch.key.is_some() {
+            self.append(&batch)?;
         }
         // A file that cannot have its name now is told, and fails nothing; taking the bundle again puts it there.
-        let said = drafts.put(&self.project.root);
-        let number = self.store.load(id)?.map_or(0, |loaded| loaded.number);
-        Ok(Answer { view: self.view_of(&session, number, already)?, said, gate_failed: false })
+        answer.said = drafts.put(&self.project.root);
+        Ok(self.with_its_number(answer))
+    }
+
+    /// As it is once the batch is kept.
+    fn answer_to_taking(&self, session: &Session, already: bool, batch: &Batch) -> Result<Answer> {
+        let number = self.store.load(&session.id)?.map_or(0, |loaded| loaded.number);
+        let hash = session.run().map(|run| run.workflow.hash.as_str()).unwrap_or_default();
+        let row = batch.definitions.iter().find(|row| row.hash == hash);
+        if let Some(workflow) = row.and_then(|row| serde_json::from_str(&row.body).ok()) {
+            self.know_definition(&workflow);
+        }
+        let view = self.view_after(session, number, already, batch)?;
+        Ok(Answer { view, said: Vec::new(), gate_failed: false })
+    }
+
+    /// A definition's hash is of its source, which is not in a bundle. So under a hash that is known here only what is
+    /// known here is taken, or a bundle could take the checks out of other sessions.
+    fn definitions_of(&self, from: &Path, bundle: &Bundle) -> Result<Vec<DefinitionRow>> {
+        let sources = definitions::all(&self.project);
+        let mut rows = Vec::new();
+        for found in &bundle.definitions {
+            let row = definition(from, found)?;
+            let own = sources.iter().filter(|source| source.hash() == found.hash);
+            let own = own.filter_map(|source| definitions::check(source).ok()).next();
+            let known = match own {
+                Some(workflow) => Some(to_json(&workflow)?),
+                None => self.definition(&found.hash)?.map(|workflow| to_json(&*workflow)).transpose()?,
+            };
+            if known.is_some_and(|known| known != row.body) {
+                let why =
+                    format!("a workflow's definition is not the one that is known here as {}", found.hash);
+                return Err(bad(from, why));
+            }
+            rows.push(row);
+        }
+        Ok(rows)
     }
 
     /// What the bundle has more. That a session was taken in is each machine's own matter: such events do not make
@@ -132,7 +176,7 @@ impl Engine {
     }
 }
 
-fn read(from: &Path) -> Result<Bundle> {
+fn read(from: &Path) -> Result<(Bundle, String)> {
     let io = |source| Error::io(format!("reading {}", from.display()), source);
     let file = File::open(from).map_err(io)?;
     format::read(&mut BufReader::with_capacity(1 << 16, file)).map_err(|error| match error {
@@ -163,6 +207,9 @@ fn check(from: &Path, bundle: &Bundle) -> Result<Vec<Recorded>> {
         match &recorded.event {
             Event::Unknown { kind } => {
                 return Err(bad(from, format!("it holds '{kind}', which this program does not know")));
+            }
+            Event::RunStarted { phases, .. } if phases.is_empty() => {
+                return Err(bad(from, format!("the run of event {expected} has no phase")));
             }
             event if event.kind() != row.kind => {
                 return Err(bad(from, format!("event {expected} is not of the kind that it says")));

@@ -1,0 +1,62 @@
+//! The phases of a run, of which there is at least one: wherever they come from, a log or a snapshot.
+
+use crate::phase::Phase;
+use serde::{Deserialize, Serialize};
+use std::ops::{Deref, DerefMut};
+
+/// Never empty.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Phase>")]
+pub struct Phases(Vec<Phase>);
+
+impl Phases {
+    pub fn new(phases: Vec<Phase>) -> Option<Self> {
+        (!phases.is_empty()).then_some(Self(phases))
+    }
+
+    /// The one at this place; the last one beyond the end.
+    pub fn at(&self, place: usize) -> &Phase {
+        &self.0[place.min(self.0.len() - 1)]
+    }
+}
+
+impl TryFrom<Vec<Phase>> for Phases {
+    type Error = &'static str;
+
+    fn try_from(phases: Vec<Phase>) -> Result<Self, Self::Error> {
+        Self::new(phases).ok_or("a run has at least one phase")
+    }
+}
+
+/// A slice, so that none can be taken out.
+impl Deref for Phases {
+    type Target = [Phase];
+
+    fn deref(&self) -> &[Phase] {
+        &self.0
+    }
+}
+
+impl DerefMut for Phases {
+    fn deref_mut(&mut self) -> &mut [Phase] {
+        &mut self.0
+    }
+}
+
+impl<'a> IntoIterator for &'a Phases {
+    type Item = &'a Phase;
+    type IntoIter = std::slice::Iter<'a, Phase>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a mut Phases {
+    type Item = &'a mut Phase;
+    type IntoIter = std::slice::IterMut<'a, Phase>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter_mut()
+    }
+}
