@@ -93,7 +93,7 @@ impl Engine {
         let root = self.root_of(&session);
         let mut findings = Vec::new();
         for known in session.artifacts.values() {
-            if let Some(difference) = difference(&root, known, Reading::Everything)? {
+            if let Some(difference) = difference(&root, known, Reading::Everything) {
                 findings.push(finding(known, difference));
             }
         }
@@ -142,7 +142,7 @@ impl Engine {
             .iter()
             .filter(|known| known.newest.phase.as_ref().is_some_and(is_finished))
             .filter_map(|known| {
-                let difference = difference(&root, known, Reading::WhatMayHaveChanged).ok().flatten()?;
+                let difference = difference(&root, known, Reading::WhatMayHaveChanged)?;
                 let found = finding(known, difference);
                 Some(Warning {
                     kind: format!("artifact_{}", difference.name()),
@@ -185,7 +185,7 @@ impl Engine {
         let mut recording = Recording::default();
         for path in paths {
             let kept = self.kept_path(session, path)?;
-            match look(&root, &kept)? {
+            match look(&root, &kept) {
                 Seen::File(looked) => recording.add(kept, looked, phase),
                 Seen::Missing => {
                     return Err(unusable(format!("there is no file {}", path.display()), &root));
@@ -216,7 +216,7 @@ impl Engine {
         paths.dedup();
         let mut recording = Recording::default();
         for path in paths {
-            if let Seen::File(looked) = look(&root, &path)? {
+            if let Seen::File(looked) = look(&root, &path) {
                 recording.add(path, looked, Some(phase));
             }
         }
@@ -284,7 +284,7 @@ pub(crate) enum Reading {
 }
 
 /// How a file differs from what was recorded of it.
-pub(crate) fn difference(root: &Path, known: &Artifact, reading: Reading) -> Result<Option<Difference>> {
+pub(crate) fn difference(root: &Path, known: &Artifact, reading: Reading) -> Option<Difference> {
     let path = root.join(&known.newest.path);
     if reading == Reading::WhatMayHaveChanged
         && let Ok(found) = std::fs::metadata(&path)
@@ -297,17 +297,17 @@ pub(crate) fn difference(root: &Path, known: &Artifact, reading: Reading) -> Res
             .and_then(|at| Timestamp::try_from(at).ok())
             .is_some_and(|at| at < known.recorded_at)
     {
-        return Ok(None);
+        return None;
     }
-    Ok(match look(root, &known.newest.path)? {
+    match look(root, &known.newest.path) {
         Seen::Missing => Some(Difference::Missing),
         Seen::Unusable(_) => Some(Difference::Unusable),
         Seen::File(looked) => (looked.hash != known.newest.hash).then_some(Difference::Changed),
-    })
+    }
 }
 
-pub(crate) fn look(root: &Path, path: &str) -> Result<Seen> {
-    files::look(root, path, LARGEST_KEPT).map_err(|source| Error::io(format!("reading {path}"), source))
+pub(crate) fn look(root: &Path, path: &str) -> Seen {
+    files::look(root, path, LARGEST_KEPT)
 }
 
 pub(crate) fn finding(known: &Artifact, difference: Difference) -> ArtifactFinding {

@@ -9,6 +9,7 @@ use crate::processes::{Processes, SystemProcesses};
 use crate::view::Warning;
 use model::event::{Event, Recorded};
 use model::id::SessionId;
+use model::lifecycle::Lifecycle;
 use model::nearest::nearest;
 use model::session::{FOLD_VERSION, Session};
 use model::workflow::Workflow;
@@ -329,10 +330,8 @@ impl Engine {
     }
 }
 
-const UNFINISHED: [&str; 3] = ["active", "paused", "failed"];
-
 pub(crate) fn is_unfinished(lifecycle: &str) -> bool {
-    UNFINISHED.contains(&lifecycle)
+    Lifecycle::UNFINISHED.contains(&lifecycle)
 }
 
 /// A kept event as the model knows it.

@@ -216,7 +216,10 @@ impl Error {
                 format!("did you mean '{name}'? See what there is: leftoff list --all")
             }
             Self::UnknownSession { nearest: None, .. } => "see what there is: leftoff list --all".to_owned(),
-            Self::AmbiguousSession { .. } => "give more of the id".to_owned(),
+            Self::AmbiguousSession { candidates, .. } => match candidates.first() {
+                Some(first) => format!("give more letters of the id, for example: --session {first}"),
+                None => "give more letters of the id: leftoff list --all".to_owned(),
+            },
             Self::InvalidSessionId { .. } => {
                 "leave --id out to be given one, or use letters, digits, '-', '_' and '.'".to_owned()
             }
@@ -266,10 +269,25 @@ impl Error {
             Self::UnknownCheck { known, .. } => format!("these wait for it: {}", known.join(", ")),
             Self::Contended => "nothing was changed; run the command again".to_owned(),
             Self::Store(error) => store_hint(error),
-            Self::Io { .. } => return None,
+            Self::Io { source, .. } => io_hint(source).to_owned(),
             Self::BrokenLog { .. } => "see what is wrong: leftoff doctor".to_owned(),
         };
         Some(hint)
+    }
+}
+
+/// What stands in the way is the system's to say; what a person can do about it follows from its kind.
+fn io_hint(error: &std::io::Error) -> &'static str {
+    match error.kind() {
+        std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
+            "make it readable and writable for this user, then run the command again"
+        }
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+            "make room, then run the command again"
+        }
+        std::io::ErrorKind::NotFound => "make sure that it is there, then run the command again",
+        // The system's kinds are not ours to name one by one.
+        _ => "see what is wrong: leftoff doctor; then run the command again",
     }
 }
 
@@ -313,5 +331,31 @@ fn store_hint(error: &store::Error) -> String {
             "look before you repeat it: leftoff log; with --key the same command can be run again safely".to_owned()
         }
         store::Error::Io { .. } | store::Error::Engine { .. } => "see what is wrong: leftoff doctor".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::ErrorKind;
+
+    #[test]
+    fn whatever_the_system_refuses_there_is_something_to_do() {
+        for (kind, expected) in [
+            (ErrorKind::PermissionDenied, "make it readable and writable"),
+            (ErrorKind::StorageFull, "make room"),
+            (ErrorKind::NotFound, "make sure that it is there"),
+            (ErrorKind::Other, "leftoff doctor"),
+        ] {
+            let hint = Error::io("reading x", kind.into()).hint().unwrap_or_default();
+            assert!(hint.contains(expected), "{kind}: {hint}");
+        }
+    }
+
+    #[test]
+    fn an_id_that_could_be_several_is_answered_with_one_that_is_whole() {
+        let candidates = vec!["k3v9x2mp".to_owned(), "k3v8aaaa".to_owned()];
+        let hint = Error::AmbiguousSession { asked: "k3".to_owned(), candidates }.hint();
+        assert_eq!(hint.as_deref(), Some("give more letters of the id, for example: --session k3v9x2mp"));
     }
 }

@@ -5,6 +5,7 @@ mod advance;
 mod artifacts;
 mod bundle;
 mod items;
+mod pause;
 mod phases;
 mod plan;
 mod purge;
@@ -18,7 +19,7 @@ pub use advance::{AdvanceRequest, GateTried};
 pub use bundle::BundleMade;
 pub use items::{ItemAdd, ItemSetting};
 pub use phases::TrustedCommand;
-pub use purge::PurgePreview;
+pub use purge::{PurgePreview, PurgeRequest};
 pub use revisit::{FieldChange, FileChange, RevisitPreview, RevisitRequest};
 pub use undo::Undone;
 
@@ -29,7 +30,7 @@ use crate::failpoint;
 use crate::items::ItemView;
 use crate::view::{self, Material, View};
 use crate::workspace::ensure_ignored;
-use model::command::{Command, REASON_USER_REQUEST, decide};
+use model::command::{Command, decide};
 use model::id::SessionId;
 use model::note::NoteKind;
 use model::run::RunPlan;
@@ -79,12 +80,6 @@ impl Engine {
             let events = decide(&whole, command.clone())?;
             Ok(Plan::of(engine.take_up(&subject)?.change(events)))
         })
-    }
-
-    pub fn pause(&mut self, reason: Option<&str>, context: Option<&str>) -> Result<Answer> {
-        let reason = bounded("the reason", reason.unwrap_or(REASON_USER_REQUEST))?;
-        let context = context.map(|text| bounded("the context", text)).transpose()?;
-        self.change("pause", Want::Unfinished, &Command::Pause { reason, context })
     }
 
     pub fn close(&mut self, force: bool) -> Result<Answer> {

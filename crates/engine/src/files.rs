@@ -12,7 +12,8 @@ use std::path::{Component, Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Seen {
     Missing,
-    /// Why it is nothing that can be read: it leads out of the project, or is no regular file.
+    /// Why it is nothing that can be read: it leads out of the project, in a circle or nowhere, is no regular file,
+    /// or is not ours to read.
     Unusable(String),
     File(Looked),
 }
@@ -57,22 +58,31 @@ pub(crate) fn relative(root: &Path, folder: &Path, path: &Path) -> Result<String
     Ok(parts.join("/"))
 }
 
-/// Looks at a file below `root`. A link is followed only as long as it stays inside.
-pub(crate) fn look(root: &Path, relative: &str, beginning: usize) -> io::Result<Seen> {
+/// Looks at a file below `root`. A link is followed only as long as it stays inside. What cannot be looked at is
+/// unusable with the system's reason, and no failure of ours: somebody else put it there.
+pub(crate) fn look(root: &Path, relative: &str, beginning: usize) -> Seen {
     let real = match root.join(relative).canonicalize() {
         Ok(real) => real,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-            return Ok(Seen::Missing);
-        }
-        Err(error) => return Err(error),
+        Err(error) if is_missing(&error) => return Seen::Missing,
+        Err(error) => return unreadable(&error),
     };
     if !real.starts_with(root) {
-        return Ok(Seen::Unusable("it is a link that leads out of the project".to_owned()));
+        return Seen::Unusable("it is a link that leads out of the project".to_owned());
     }
-    if !fs::metadata(&real)?.is_file() {
-        return Ok(Seen::Unusable("it is no regular file".to_owned()));
+    match fs::metadata(&real) {
+        Ok(metadata) if !metadata.is_file() => Seen::Unusable("it is no regular file".to_owned()),
+        Ok(_) => read(&real, beginning).unwrap_or_else(|error| unreadable(&error)),
+        Err(error) => unreadable(&error),
     }
-    read(&real, beginning)
+}
+
+/// Nothing is there, as opposed to something that cannot be looked at.
+pub(crate) fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+fn unreadable(error: &io::Error) -> Seen {
+    Seen::Unusable(format!("it cannot be read: {error}"))
 }
 
 fn read(path: &PathBuf, beginning: usize) -> io::Result<Seen> {
@@ -137,13 +147,25 @@ mod tests {
         fs::create_dir(root.join("d")).expect("a folder");
         assert!(std::process::Command::new("mkfifo").arg(root.join("p")).status().expect("mkfifo").success());
         assert!(
-            matches!(look(&root, "a", 3), Ok(Seen::File(Looked { size: 5, beginning, .. })) if beginning == b"hel")
+            matches!(look(&root, "a", 3), Seen::File(Looked { size: 5, beginning, .. }) if beginning == b"hel")
         );
-        assert!(matches!(look(&root, "in", 9), Ok(Seen::File(Looked { size: 5, .. }))));
+        assert!(matches!(look(&root, "in", 9), Seen::File(Looked { size: 5, .. })));
         for bad in ["out", "d", "p"] {
-            assert!(matches!(look(&root, bad, 1), Ok(Seen::Unusable(_))), "{bad} was read");
+            assert!(matches!(look(&root, bad, 1), Seen::Unusable(_)), "{bad} was read");
         }
-        assert_eq!(look(&root, "nothing", 1).expect("looked"), Seen::Missing);
+        assert_eq!(look(&root, "nothing", 1), Seen::Missing);
+        assert_eq!(look(&root, "a/below", 1), Seen::Missing);
+        drop(folder);
+    }
+
+    #[test]
+    fn links_in_a_circle_and_names_too_long_are_no_files() {
+        let (folder, root) = root();
+        std::os::unix::fs::symlink("circle", root.join("circle")).expect("a link");
+        let long = "x".repeat(300);
+        for bad in ["circle", "circle/below", long.as_str()] {
+            assert!(matches!(look(&root, bad, 1), Seen::Unusable(_)), "{bad} was read");
+        }
         drop(folder);
     }
 }

@@ -247,7 +247,7 @@ fn pauses(line: &[&Recorded], now: Timestamp) -> Vec<PauseLine> {
         let pause = next.as_ref().map(|session| &session.lifecycle);
         let is_open = pauses.last().is_some_and(|pause| pause.to.is_none());
         match (pause, is_open) {
-            (Some(Lifecycle::Paused { at, reason, context }), false) => pauses.push(PauseLine {
+            (Some(Lifecycle::Paused { at, reason, context, .. }), false) => pauses.push(PauseLine {
                 from: *at,
                 to: None,
                 seconds: seconds_between(*at, now),
@@ -255,7 +255,14 @@ fn pauses(line: &[&Recorded], now: Timestamp) -> Vec<PauseLine> {
                 context: context.clone(),
                 actor: recorded.actor.clone(),
             }),
-            (Some(Lifecycle::Paused { .. }) | None, _) | (Some(_), false) => {}
+            (Some(Lifecycle::Paused { reason, context, .. }), true) => {
+                // More was said about it while it went on.
+                if let Some(pause) = pauses.last_mut() {
+                    pause.reason.clone_from(reason);
+                    pause.context.clone_from(context);
+                }
+            }
+            (None, _) | (Some(_), false) => {}
             (Some(_), true) => {
                 if let Some(pause) = pauses.last_mut() {
                     pause.to = Some(recorded.at);

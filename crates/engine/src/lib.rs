@@ -43,7 +43,7 @@ pub use error::{Class, Error, FileMistake, Result};
 pub use exec::{Context, Ran};
 pub use execute::{
     AdvanceRequest, Answer, BundleMade, FieldChange, FileChange, GateTried, ItemAdd, ItemSetting,
-    PurgePreview, RevisitPreview, RevisitRequest, StartRequest, TrustedCommand, Undone,
+    PurgePreview, PurgeRequest, RevisitPreview, RevisitRequest, StartRequest, TrustedCommand, Undone,
 };
 pub use foreign::Foreign;
 pub use history::{

@@ -1,7 +1,8 @@
-//! What to do next: one sentence and the command for it, which runs as it is printed.
+//! What to do next: one sentence and the command for it, which runs as it is printed. The words of definitions stand
+//! in it as they are; whatever callers wrote is quoted as theirs.
 
 use crate::view::{Material, produced};
-use crate::words::{moment, one_line};
+use crate::words::{moment, quoted};
 use model::gate::CheckResult;
 use model::id::Name;
 use model::lifecycle::Lifecycle;
@@ -12,7 +13,8 @@ use model::workflow::PhaseDefinition;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
-const LONGEST_TITLE: usize = 200;
+/// Of what somebody wrote.
+const LONGEST_QUOTATION: usize = 200;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Next {
@@ -51,7 +53,10 @@ impl Next {
                 command: Some(format!("leftoff resume {id}")),
             },
             Lifecycle::Failed { error, .. } => Self {
-                summary: format!("It failed: {error}. Mend that, then go on with it."),
+                summary: format!(
+                    "It failed: {}. Mend that, then go on with it.",
+                    quoted(error, LONGEST_QUOTATION)
+                ),
                 command: Some(format!("leftoff resume {id}")),
             },
             Lifecycle::Completed { .. } => Self {
@@ -117,7 +122,7 @@ fn item(material: &Material<'_>) -> Next {
         Some(lease) => ("done", format!("yours until {}; ", moment(lease.until, material.now))),
         None => ("claim", String::new()),
     };
-    let title = one_line(&next.item.title, LONGEST_TITLE);
+    let title = quoted(&next.item.title, LONGEST_QUOTATION);
     Next {
         summary: format!("Item {}: {title} ({held}{done})", next.id()),
         command: Some(format!("leftoff item {verb} {}{}", next.id(), naming(material))),
@@ -174,11 +179,11 @@ fn revised(session: &Session, phase: &Phase) -> String {
     let last = session.revisions.iter().rev().find(concerns);
     match last.filter(|made| phase.started_at().is_some_and(|started| started >= made.at)) {
         Some(made) if made.revision.phase == *phase.id() => {
-            format!(" It is being revised: {}.", made.revision.reason.trim_end_matches('.'))
+            format!(" It is being revised: {}.", quoted(&made.revision.reason, LONGEST_QUOTATION))
         }
         Some(made) => {
             let revision = &made.revision;
-            let why = revision.reason.trim_end_matches('.');
+            let why = quoted(&revision.reason, LONGEST_QUOTATION);
             format!(" Review what it produced: {} was revised: {why}.", revision.phase)
         }
         None => String::new(),

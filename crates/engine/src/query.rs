@@ -1,5 +1,6 @@
 //! Questions: where a session stands, what there is, what happened. Writes nothing.
 
+use crate::config::{Config, Who};
 use crate::definitions::{self, Source};
 use crate::engine::{Engine, Want, read_event};
 use crate::error::{Error, FileMistake, Result};
@@ -7,7 +8,7 @@ use crate::next::Next;
 use crate::view::{Nothing, ShortView, View, Warning};
 use jiff::Timestamp;
 use model::event::Recorded;
-use model::id::{Name, SessionId};
+use model::id::SessionId;
 use model::run::Run;
 use model::session::Session;
 use model::workflow::Workflow;
@@ -77,6 +78,16 @@ pub struct WorkflowLine {
 
 impl Engine {
     pub fn status(&self) -> Result<Current> {
+        let mut current = self.current()?;
+        let warnings = match &mut current {
+            Current::Session(view) => &mut view.warnings,
+            Current::Nothing(nothing) => &mut nothing.warnings,
+        };
+        warnings.extend(self.policy_warning());
+        Ok(current)
+    }
+
+    fn current(&self) -> Result<Current> {
         match self.select(Want::Latest) {
             Ok(id) => Ok(Current::Session(Box::new(self.look_at(&id)?))),
             Err(Error::NoSession { .. }) => match self.current_foreign() {
@@ -84,11 +95,28 @@ impl Engine {
                 None => Ok(Current::Nothing(Nothing {
                     session_id: None,
                     next: Next::start(None),
-                    warnings: self.warnings.clone(),
+                    warnings: self.warnings.iter().cloned().chain(self.at_work_elsewhere()?).collect(),
                 })),
             },
             Err(error) => Err(error),
         }
+    }
+
+    /// Sessions of other worktrees, for somebody who looks for one here.
+    fn at_work_elsewhere(&self) -> Result<Vec<Warning>> {
+        const MOST_TOLD: usize = 3;
+        let active =
+            Filter { lifecycles: vec!["active".to_owned()], limit: Some(MOST_TOLD), ..Filter::default() };
+        let told = self.store.list(&active)?.into_iter().map(|listed| Warning {
+            kind: "active_elsewhere".to_owned(),
+            message: format!(
+                "session {} is active in another worktree: {}",
+                listed.row.id, listed.row.worktree
+            ),
+            hint: Some(format!("look at it: leftoff show {}", listed.row.id)),
+            path: None,
+        });
+        Ok(told.collect())
     }
 
     /// A session of ours, or another tool's.
@@ -192,26 +220,6 @@ impl Engine {
         definitions::find(&self.project, name.unwrap_or_else(|| self.config.workflow()))
     }
 
-    /// Writes a commented definition to begin with; never over an existing one.
-    pub fn new_workflow(&self, name: &str) -> Result<std::path::PathBuf> {
-        let name =
-            Name::parse(name).map_err(|why| Error::InvalidWorkflowName { asked: name.to_owned(), why })?;
-        let folder = definitions::folder(&self.project);
-        let path = folder.join(format!("{name}.toml"));
-        std::fs::create_dir_all(&folder)
-            .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
-        let text = layouts::definition::template(&name);
-        match std::fs::OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(mut file) => std::io::Write::write_all(&mut file, text.as_bytes())
-                .map_err(|source| Error::io(format!("writing {}", path.display()), source))?,
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-                return Err(Error::AlreadyThere { path });
-            }
-            Err(source) => return Err(Error::io(format!("writing {}", path.display()), source)),
-        }
-        Ok(path)
-    }
-
     pub fn store_info(&self) -> Result<Info> {
         Ok(self.store.info()?)
     }
@@ -239,6 +247,29 @@ impl Engine {
             return Ok(bound != session.id);
         }
         Ok(!is_the_active_one && self.latest_of_worktree()?.is_none_or(|row| row.id != session.id))
+    }
+
+    /// A project that lets agents do what is otherwise a person's to do says so.
+    fn policy_warning(&self) -> Option<Warning> {
+        let policy = &self.config.policy;
+        let what = match (policy.override_, policy.approve) {
+            (Who::Person, Who::Person) => return None,
+            (Who::Anyone, Who::Person) => "pass a gate by --override",
+            (Who::Person, Who::Anyone) => "approve a check",
+            (Who::Anyone, Who::Anyone) => "pass a gate by --override and approve a check",
+        };
+        Some(Warning {
+            kind: "policy".to_owned(),
+            message: format!("anyone may {what} in this project, agents too"),
+            hint: Some("a person only: take it out of [policy] in .leftoff/config.toml".to_owned()),
+            path: Some(Config::path(&self.project).display().to_string()),
+        })
+    }
+
+    /// What a printed command ends with, so that it means this session.
+    pub(crate) fn naming(&self, session: &Session) -> Result<String> {
+        let must_be_named = self.must_be_named(session)?;
+        Ok(if must_be_named { format!(" --session {}", session.id) } else { String::new() })
     }
 
     pub(crate) fn warnings_about(&self, session: &Session, run: &Run) -> Vec<Warning> {

@@ -1,9 +1,11 @@
-//! Setting a project up: its folder, its store. Says what it touched; doing it again changes nothing.
+//! Setting a project up: its folder, its store, a workflow of its own. Says what it touched; doing it again changes nothing.
 
 use crate::config::{Config, TEMPLATE};
+use crate::definitions;
 use crate::error::{Error, Result};
 use crate::place::Project;
 use crate::{Engine, Intent, Options};
+use model::id::Name;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -19,9 +21,11 @@ pub struct Setup {
     pub warnings: Vec<String>,
 }
 
-/// What is kept out of version control: sessions' workspaces and, outside git, the store itself.
+/// What is kept out of version control: sessions' workspaces, the store itself where there is no git folder for it,
+/// and this very file. It appears by itself when work begins, so a worktree that was clean stays clean; a project
+/// that wants it in its history can still add it with `git add -f`.
 pub(crate) const IGNORED: &str =
-    "# Kept by leftoff on this machine only.\nsessions/\narchive/\nleftoff.db*\n";
+    "# Kept by leftoff on this machine only.\n.gitignore\nsessions/\narchive/\nleftoff.db*\n";
 
 /// Sets the project of this folder up.
 pub fn set_up(options: Options, dry_run: bool) -> Result<Setup> {
@@ -61,6 +65,23 @@ pub fn set_up(options: Options, dry_run: bool) -> Result<Setup> {
         setup.created.push(place);
     }
     Ok(setup)
+}
+
+impl Engine {
+    /// Writes a commented definition to begin with; never over an existing one.
+    pub fn new_workflow(&self, name: &str) -> Result<PathBuf> {
+        let name =
+            Name::parse(name).map_err(|why| Error::InvalidWorkflowName { asked: name.to_owned(), why })?;
+        let folder = definitions::folder(&self.project);
+        let path = folder.join(format!("{name}.toml"));
+        fs::create_dir_all(&folder)
+            .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+        if write_new(&path, &layouts::definition::template(&name))? {
+            Ok(path)
+        } else {
+            Err(Error::AlreadyThere { path })
+        }
+    }
 }
 
 /// Writes a file that is not there yet; tells whether it did.

@@ -14,7 +14,7 @@ use crate::gate::AttemptReport;
 use crate::id::{Name, SessionId};
 use crate::lifecycle::Lifecycle;
 use crate::note::NoteKind;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, WayOn};
 use crate::revision::Revision;
 use crate::run::{Run, RunPlan, Skip};
 use crate::session::Session;
@@ -91,6 +91,8 @@ pub enum Command {
     Pause {
         reason: String,
         context: Option<String>,
+        /// Drafts that are recorded with it, by path.
+        saved: Vec<String>,
     },
     Resume {
         worktree: String,
@@ -150,7 +152,7 @@ pub fn decide(session: &Session, command: Command) -> Result<Vec<Event>, Refusal
         }
         Command::ResolveNote { id } => resolve_note(session, id),
         Command::MakeCheckpoint { name } => make_checkpoint(session, name),
-        Command::Pause { reason, context } => lifecycle::pause(session, reason, context),
+        Command::Pause { reason, context, saved } => lifecycle::pause(session, reason, context, saved),
         Command::Resume { worktree, parallel } => lifecycle::resume(session, worktree, parallel),
         Command::Reopen { worktree, parallel } => lifecycle::reopen(session, worktree, parallel),
         Command::Close { force } => lifecycle::close(session, force),
@@ -245,6 +247,7 @@ fn not_active(session: &Session, doing: &'static str) -> Refusal {
         doing,
         session: session.id.clone(),
         lifecycle: session.lifecycle.name(),
+        way_on: WayOn::from(&session.lifecycle),
         workflow: session.run().map_or_else(placeholder_name, |run| run.workflow.name.clone()),
     }
 }

@@ -66,11 +66,14 @@ pub enum Event {
     },
     /// A blocker, question or deferred point was settled.
     NoteResolved { id: u32 },
-    /// Work stopped for a while.
+    /// Work stopped for a while. In a session that is paused already: more is known about why.
     SessionPaused {
         reason: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
+        /// Drafts that were recorded with it, by path.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        saved: Vec<String>,
     },
     /// Work goes on, in this worktree.
     SessionResumed {

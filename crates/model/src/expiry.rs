@@ -47,7 +47,7 @@ impl Session {
 }
 
 pub(crate) fn paused_by_inactivity(since: Timestamp) -> Lifecycle {
-    Lifecycle::Paused { at: since, reason: REASON_INACTIVITY.to_owned(), context: None }
+    Lifecycle::Paused { at: since, reason: REASON_INACTIVITY.to_owned(), context: None, saved: Vec::new() }
 }
 
 #[cfg(test)]

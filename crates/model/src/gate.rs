@@ -196,7 +196,13 @@ pub fn describe(value: &Value, seen: &Value) -> String {
         Value::Array(_) => "list",
         Value::Object(_) => "object",
     };
-    format!("{kind} {}", shown(seen))
+    format!("{kind} {}", quoted(seen))
+}
+
+/// A value as a message may hold it: more than one word is in quotation marks, being somebody's and not the message's.
+pub fn quoted(value: &Value) -> String {
+    let text = shown(value).replace('"', "\u{201d}");
+    if text.contains(char::is_whitespace) { format!("\"{text}\"") } else { text }
 }
 
 /// A value on one line, cut where it is long.
@@ -251,6 +257,18 @@ mod tests {
             ["Field 'passed' must be integer, got: string many", "Field 'total' is required but missing"]
         );
         assert!(checks.iter().all(CheckResult::failed));
+    }
+
+    #[test]
+    fn what_somebody_wrote_stands_in_quotation_marks() {
+        for (value, expected) in [
+            (json!("many"), "many"),
+            (json!(42), "42"),
+            (json!("all \"of\" them"), "\"all ”of” them\""),
+            (json!(["a b"]), "\"[”a b”]\""),
+        ] {
+            assert_eq!(quoted(&value), expected);
+        }
     }
 
     #[test]

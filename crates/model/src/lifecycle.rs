@@ -13,6 +13,9 @@ pub enum Lifecycle {
         /// In the middle of what.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
+        /// Drafts that were recorded as they were when work stopped.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        saved: Vec<String>,
     },
     Completed {
         at: Timestamp,
@@ -41,6 +44,9 @@ impl Lifecycle {
             Self::Abandoned { .. } => "abandoned",
         }
     }
+
+    /// Those of sessions that somebody can go on with.
+    pub const UNFINISHED: [&'static str; 3] = ["active", "paused", "failed"];
 
     pub const NAMES: [&'static str; 5] = ["active", "paused", "completed", "failed", "abandoned"];
 }

@@ -19,12 +19,10 @@ pub fn lineage(events: &[Recorded], version: u64) -> Vec<&Recorded> {
 
 /// How many events made the state that this one was added to.
 fn before(recorded: &Recorded, place: usize) -> usize {
-    match recorded.event {
-        Event::Restored { to_version } => match usize::try_from(to_version) {
-            Ok(earlier) if (1..place).contains(&earlier) => earlier,
-            Ok(_) | Err(_) => place - 1,
-        },
-        _ => place - 1,
+    let Event::Restored { to_version } = recorded.event else { return place - 1 };
+    match usize::try_from(to_version) {
+        Ok(earlier) if (1..place).contains(&earlier) => earlier,
+        Ok(_) | Err(_) => place - 1,
     }
 }
 

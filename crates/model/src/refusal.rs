@@ -5,23 +5,30 @@ mod item;
 pub use item::ItemRefusal;
 
 use crate::id::{Name, SessionId};
+use crate::lifecycle::Lifecycle;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     #[error("cannot complete phase '{asked}': the current phase is '{current}'")]
-    PhaseNotCurrent { asked: Name, current: Name },
+    PhaseNotCurrent { session: SessionId, asked: Name, current: Name },
     #[error("there is no phase '{asked}' in workflow '{workflow}'")]
     UnknownPhase { asked: String, workflow: Name, known: Vec<Name>, nearest: Option<Name> },
     #[error("cannot go back to phase '{asked}': it has not begun yet, the current phase is '{current}'")]
-    PhaseNotReached { asked: Name, current: Name },
+    PhaseNotReached { session: SessionId, asked: Name, current: Name },
     #[error("cannot revisit phase '{asked}': it is not before the current phase '{current}'")]
-    NotEarlier { asked: Name, current: Name },
+    NotEarlier { session: SessionId, asked: Name, current: Name },
     #[error("there is a checkpoint '{name}' already")]
     CheckpointExists { name: String },
     #[error("cannot {doing}: session {session} is {lifecycle}")]
-    NotActive { doing: &'static str, session: SessionId, lifecycle: &'static str, workflow: Name },
+    NotActive {
+        doing: &'static str,
+        session: SessionId,
+        lifecycle: &'static str,
+        workflow: Name,
+        way_on: WayOn,
+    },
     #[error("cannot {doing}: run {ordinal} of '{workflow}' is finished")]
-    RunFinished { doing: &'static str, workflow: Name, ordinal: u32 },
+    RunFinished { doing: &'static str, session: SessionId, workflow: Name, ordinal: u32 },
     #[error("cannot close session {session}: {done} of {total} phases of '{workflow}' are done")]
     Unfinished { session: SessionId, workflow: Name, done: usize, total: usize, current: Name },
     #[error("there is no note {id} in this session")]
@@ -40,6 +47,24 @@ pub enum Refusal {
     NewerEvent { session: SessionId, kind: String },
     #[error(transparent)]
     Item(#[from] ItemRefusal),
+}
+
+/// How work goes on from a session that is not active.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WayOn {
+    Resume,
+    NextRun,
+    NewSession,
+}
+
+impl WayOn {
+    pub(crate) fn from(lifecycle: &Lifecycle) -> Self {
+        match lifecycle {
+            Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => Self::Resume,
+            Lifecycle::Completed { .. } => Self::NextRun,
+            Lifecycle::Abandoned { .. } => Self::NewSession,
+        }
+    }
 }
 
 impl Refusal {
@@ -90,29 +115,27 @@ impl Refusal {
     /// What to do next.
     pub fn hint(&self) -> String {
         match self {
-            Self::PhaseNotCurrent { current, .. } => {
-                format!("complete '{current}' first")
+            Self::PhaseNotCurrent { session, current, .. } => {
+                format!("complete '{current}' first: leftoff advance --phase {current} --session {session}")
             }
-            Self::PhaseNotReached { current, .. } | Self::NotEarlier { current, .. } => {
-                format!("go on with: leftoff advance --phase {current}")
+            Self::PhaseNotReached { session, current, .. } | Self::NotEarlier { session, current, .. } => {
+                format!("go on with: leftoff advance --phase {current} --session {session}")
             }
             Self::CheckpointExists { .. } => "choose another name".to_owned(),
             Self::UnknownPhase { known, nearest, .. } => match nearest {
                 Some(name) => format!("did you mean '{name}'? The phases are {}", listed(known)),
                 None => format!("the phases are {}", listed(known)),
             },
-            Self::NotActive { session, lifecycle, workflow, .. } => match *lifecycle {
-                "completed" => {
+            Self::NotActive { session, workflow, way_on, .. } => match way_on {
+                WayOn::NextRun => {
                     format!("begin the next run with: leftoff run start {workflow} --session {session}")
                 }
-                "abandoned" => format!("begin a new session with: leftoff start {workflow}"),
-                _ => format!("go on with it first: leftoff resume {session}"),
+                WayOn::NewSession => format!("begin a new session with: leftoff start {workflow}"),
+                WayOn::Resume => format!("go on with it first: leftoff resume {session}"),
             },
-            Self::RunFinished { workflow, .. } => {
-                format!(
-                    "begin the next run with: leftoff run start {workflow}, or end the session: leftoff close"
-                )
-            }
+            Self::RunFinished { session, workflow, .. } => format!(
+                "begin the next run with: leftoff run start {workflow} --session {session}, or end the session: leftoff close --session {session}"
+            ),
             Self::Unfinished { session, current, .. } => format!(
                 "go on with phase '{current}', or close it as it is: leftoff close --force --session {session}"
             ),

@@ -109,9 +109,9 @@ impl Session {
         let mut session = rest.iter().fold(Self::begin(first)?, |session, recorded| session.apply(recorded));
         // Also what was taken back must be known: a newer program may have meant more by it.
         if session.unknown_event.is_none() {
-            session.unknown_event = events.iter().find_map(|recorded| match &recorded.event {
-                Event::Unknown { kind } => Some(kind.clone()),
-                _ => None,
+            session.unknown_event = events.iter().find_map(|recorded| {
+                let Event::Unknown { kind } = &recorded.event else { return None };
+                Some(kind.clone())
             });
         }
         Some(session)
@@ -204,8 +204,8 @@ impl Session {
             Event::CheckpointMade { name } => {
                 self.checkpoints.push(Checkpoint { name: name.clone(), version: recorded.version, at });
             }
-            Event::SessionPaused { reason, context } => {
-                self.enter(Lifecycle::Paused { at, reason: reason.clone(), context: context.clone() }, at);
+            Event::SessionPaused { reason, context, saved } => {
+                self.pause(reason.clone(), context.clone(), saved.clone(), at);
             }
             Event::SessionExpired { since } => self.enter(paused_by_inactivity(*since), at),
             Event::SessionTaken { worktree } => self.take(worktree, at),
@@ -397,6 +397,21 @@ impl Session {
         self.lifecycle = lifecycle;
     }
 
+    /// What is said about a pause that goes on already does not begin it anew.
+    fn pause(&mut self, reason: String, context: Option<String>, saved: Vec<String>, now: Timestamp) {
+        let at = match &self.lifecycle {
+            Lifecycle::Paused { at, .. } => *at,
+            Lifecycle::Active
+            | Lifecycle::Completed { .. }
+            | Lifecycle::Failed { .. }
+            | Lifecycle::Abandoned { .. } => {
+                self.settle_pause(now);
+                now
+            }
+        };
+        self.lifecycle = Lifecycle::Paused { at, reason, context, saved };
+    }
+
     fn activate(&mut self, worktree: &str, parallel: bool, at: Timestamp) {
         self.enter(Lifecycle::Active, at);
         worktree.clone_into(&mut self.worktree);
@@ -407,7 +422,8 @@ impl Session {
     fn take(&mut self, worktree: &str, at: Timestamp) {
         worktree.clone_into(&mut self.worktree);
         self.parallel = false;
-        let paused = Lifecycle::Paused { at, reason: REASON_TAKEN.to_owned(), context: None };
+        let reason = REASON_TAKEN.to_owned();
+        let paused = Lifecycle::Paused { at, reason, context: None, saved: Vec::new() };
         match &self.lifecycle {
             Lifecycle::Active => self.enter(paused, at),
             Lifecycle::Paused { .. }

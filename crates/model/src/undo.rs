@@ -42,9 +42,9 @@ pub fn point(events: &[Recorded], asked: &str) -> Result<u64, Refusal> {
             Err(Refusal::UnknownVersion { asked: version, newest })
         };
     }
-    let named = |recorded: &Recorded| match &recorded.event {
-        Event::CheckpointMade { name } => Some(name.clone()),
-        _ => None,
+    let named = |recorded: &Recorded| {
+        let Event::CheckpointMade { name } = &recorded.event else { return None };
+        Some(name.clone())
     };
     if let Some(found) = events.iter().rev().find(|recorded| named(recorded).as_deref() == Some(asked)) {
         return Ok(found.version);

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 /// Carry a session to another machine in one file
 ///
-/// A bundle holds one session: its history, the workflow definitions it uses, and the files that it recorded (up to 16 MiB each). The file is readable by its owner alone; it holds all that the session knows.
+/// A bundle holds one session: its history, the workflow definitions it uses, and the files that it recorded (up to 16 MiB each), with what is kept of their earlier versions. The file is readable by its owner alone; it holds all that the session knows.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff bundle create login.leftoff\n  leftoff bundle create login.leftoff --session k3v9\n  leftoff bundle take login.leftoff"

@@ -42,7 +42,7 @@ impl Run for List {
         let lifecycles = match &self.status {
             Some(status) => vec![known(status)?],
             None if self.all => Vec::new(),
-            None => ["active", "paused", "failed"].map(ToOwned::to_owned).to_vec(),
+            None => Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec(),
         };
         let request = ListRequest { lifecycles, layout: self.layout, search: self.search };
         let engine = globals.query()?;

@@ -4,11 +4,12 @@ use crate::commands::{Outcome, Run, answered};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui::{self, counted};
+use engine::PurgeRequest;
 use std::process::ExitCode;
 
 /// Take text out of a session's history for good
 ///
-/// For what slipped through the redaction. Every occurrence in the session's events, snapshot, activity and remembered answers becomes `[purged]`, the bytes are taken off the disk, and an event says that it happened, not what it was. It cannot be undone. A secret that was stored should be replaced where it is used, too. A person's to do: it asks, unless --yes is given.
+/// For what slipped through the redaction. Every occurrence in the session's events, snapshot, activity and remembered answers becomes `[purged]`, what is kept of recorded files that hold it is forgotten, the bytes are taken off the disk, and an event says that it happened, not what it was. It cannot be undone, and reaches no backup or bundle that was made before. A secret that was stored should be replaced where it is used, too. A person's to do: it asks, unless --yes is given.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff purge \"the password\"\n  leftoff purge --session k3v9 --match \"the password\" --yes\n  pass show db | leftoff purge --match - --yes"
@@ -29,23 +30,15 @@ impl Run for Purge {
         let preview = engine.purge_preview(&text)?;
         let occurrences = usize::try_from(preview.occurrences).unwrap_or(usize::MAX);
         let out = globals.out();
-        if preview.occurrences > 0 {
-            let question = format!(
-                "Replace {} in {} of session {} ({}) for good?",
-                counted(occurrences, "occurrence"),
-                counted(preview.events, "event"),
-                preview.session_id,
-                engine::words::one_line(&preview.title, 60)
-            );
-            if !globals.yes && !globals.options.person_present {
-                let hint = "a person must answer: run it in a terminal, or with --yes".to_owned();
-                return Err(engine::Error::NeedsAnswer { question, hint }.into());
-            }
-            if !ui::ask::yes(&question, globals) {
+        let mut confirmed = globals.yes;
+        // Where nobody can answer, the engine says that somebody must.
+        if preview.occurrences > 0 && !confirmed && globals.options.person_present {
+            confirmed = ui::ask::yes(&preview.question(), globals);
+            if !confirmed {
                 return Err(Failure::findings("nothing was purged".to_owned(), None));
             }
         }
-        let answer = engine.purge(&text)?;
+        let answer = engine.purge(&PurgeRequest { text, confirmed })?;
         if globals.json {
             out.json(&serde_json::json!({
                 "session_id": preview.session_id,

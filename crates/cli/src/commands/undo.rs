@@ -32,6 +32,7 @@ impl Run for Undo {
         if let Some(undone) = undone.as_ref().filter(|_| !answer.view.already) {
             tell("undid", &undone.gone, &out);
             tell("brought back", &undone.back, &out);
+            out.say("claims and files stay as they are; leftoff undo takes this back");
         }
         let to = undone.map_or(answer.view.version, |undone| undone.to_version);
         answered(&format!("is again as it was at version {to}"), &answer, globals)

@@ -134,8 +134,14 @@ fn definitions(count: usize) -> String {
 }
 
 fn new(name: &str, globals: &Globals) -> Outcome {
-    let path = globals.open(Intent::Create)?.new_workflow(name)?;
+    let engine = globals.open(Intent::Create)?;
+    let shadows =
+        engine.workflow_source(Some(name)).is_ok_and(|source| source.origin.starts_with("built-in"));
+    let path = engine.new_workflow(name)?;
     let out = globals.out();
+    if shadows {
+        out.warn(&format!("in this project it takes the place of the built-in workflow '{name}'"));
+    }
     if globals.json {
         out.json(&json!({ "path": path }));
     } else {

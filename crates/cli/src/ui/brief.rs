@@ -25,6 +25,7 @@ pub fn text(brief: &Brief, out: &Out) -> String {
         status(brief, out),
         notes("Blocked, open:", brief.session.open_notes().into_iter(), brief, out),
         items(brief, out),
+        revised(brief, out),
         notes("Decided:", brief.notes(NoteKind::Decision), brief, out),
         notes("Tried, did not work:", brief.notes(NoteKind::Tried), brief, out),
         notes("Assumed:", brief.notes(NoteKind::Assumption), brief, out),
@@ -178,10 +179,13 @@ fn status(brief: &Brief, out: &Out) -> String {
     let mut text = format!("{}\n", out.paint(tone, &heading));
     match &view.lifecycle {
         Lifecycle::Active => {}
-        Lifecycle::Paused { at, reason, context } => {
+        Lifecycle::Paused { at, reason, context, saved } => {
             text.push_str(&row("Paused ", &format!("{}: {reason}", ago(*at, brief.now)), out));
             if let Some(context) = context {
                 text.push_str(&row("In the middle of: ", context, out));
+            }
+            if !saved.is_empty() {
+                text.push_str(&row("Saved: ", &saved.join(", "), out));
             }
         }
         Lifecycle::Completed { at, forced } => {
@@ -239,6 +243,29 @@ fn items(brief: &Brief, out: &Out) -> String {
         text.push_str(&row("", &format!("and {left_out} more: leftoff item list"), out));
     }
     text
+}
+
+fn revised(brief: &Brief, out: &Out) -> String {
+    let lines: Vec<String> = brief
+        .session
+        .revisions
+        .iter()
+        .map(|made| {
+            let revision = &made.revision;
+            let when = ago(made.at, brief.now);
+            let line =
+                format!("{} impact: {} ({when}, {})", revision.impact.name(), revision.reason, made.actor);
+            row(&format!("- {}, ", revision.phase), &line, out)
+        })
+        .collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!(
+        "{}\n{}",
+        out.paint(Tone::Heading, "Revised (what was decided before may no longer hold):"),
+        lines.join("")
+    )
 }
 
 fn timing(brief: &Brief, out: &Out) -> String {

@@ -24,7 +24,8 @@ pub fn words(event: &Event) -> String {
     match event {
         Event::SessionStarted { title, layout, parallel, .. } => {
             let beside = if *parallel { ", beside another" } else { "" };
-            format!("session started ({layout}{beside}): {}", one_line(title, LONGEST))
+            let foreign = if layout == "native" { String::new() } else { format!(" ({layout})") };
+            format!("session started{foreign}{beside}: {}", one_line(title, LONGEST))
         }
         Event::RunStarted { workflow, ordinal, phases } => {
             format!(
@@ -50,9 +51,11 @@ pub fn words(event: &Event) -> String {
             format!("{} {id}: {}", kind.name(), one_line(text, LONGEST))
         }
         Event::NoteResolved { id } => format!("note {id} resolved"),
-        Event::SessionPaused { reason, context } => {
+        Event::SessionPaused { reason, context, saved } => {
             let context = context.as_ref().map(|context| format!(", in the middle of {context}"));
-            one_line(&format!("paused: {reason}{}", context.unwrap_or_default()), LONGEST)
+            let saved =
+                if saved.is_empty() { String::new() } else { format!(", saved {}", saved.join(", ")) };
+            one_line(&format!("paused: {reason}{}{saved}", context.unwrap_or_default()), LONGEST)
         }
         Event::SessionResumed { .. } => "resumed".to_owned(),
         Event::SessionCompleted { forced: true } => "closed before it was finished".to_owned(),
@@ -85,7 +88,7 @@ pub fn words(event: &Event) -> String {
         }
         Event::PhaseRevised { revision } => revised(revision),
         Event::CheckpointMade { name } => format!("checkpoint: {}", one_line(name, LONGEST)),
-        Event::Restored { to_version } => format!("back to where it was at {to_version}"),
+        Event::Restored { to_version } => format!("undone: back to where it was at version {to_version}"),
         Event::Item(event) => crate::ui::items::words(event),
         Event::Purged { replaced: 1 } => "text was purged in one place".to_owned(),
         Event::Purged { replaced } => format!("text was purged in {replaced} places"),
@@ -97,7 +100,9 @@ pub fn words(event: &Event) -> String {
 pub fn revised(revision: &Revision) -> String {
     let names =
         |phases: &[model::id::Name]| phases.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    let mut text = format!("phase {} revisited, {} impact", revision.phase, revision.impact.name());
+    let (phase, impact) = (&revision.phase, revision.impact.name());
+    let mut text =
+        format!("phase {phase} revisited, {impact} impact: {}", one_line(&revision.reason, LONGEST));
     if !revision.flagged.is_empty() {
         text.push_str(&format!("; to be reviewed: {}", names(&revision.flagged)));
     }
@@ -109,7 +114,7 @@ pub fn revised(revision: &Revision) -> String {
         let what = if archived.copied { "is kept as" } else { "is now" };
         text.push_str(&format!("; {from} {what} {to}"));
     }
-    format!("{text}: {}", one_line(&revision.reason, LONGEST))
+    text
 }
 
 fn evidence(attempt: &AttemptReport) -> String {

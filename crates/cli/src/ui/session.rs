@@ -56,9 +56,10 @@ fn ending(view: &View, out: &Out) -> String {
     let short = |label: &str, text: &str| format!("{}\n", lines(label, text, LINES_OF_A_TEXT, out));
     match &view.lifecycle {
         Lifecycle::Active | Lifecycle::Completed { forced: false, .. } => String::new(),
-        Lifecycle::Paused { reason, context, .. } => {
+        Lifecycle::Paused { reason, context, saved, .. } => {
             let context = context.as_ref().map(|context| short("In the middle of: ", context));
-            short("Paused: ", reason) + &context.unwrap_or_default()
+            let saved = (!saved.is_empty()).then(|| short("Saved: ", &saved.join(", ")));
+            short("Paused: ", reason) + &context.unwrap_or_default() + &saved.unwrap_or_default()
         }
         Lifecycle::Completed { forced: true, .. } => short("", "Closed before it was finished."),
         Lifecycle::Failed { error, .. } => short("Failed: ", error),
@@ -149,6 +150,10 @@ fn attempt_lines(ordinal: u32, attempt: &Attempt, out: &Out) -> String {
     let mut text = format!("  attempt {ordinal}: {verdict}, {} by {}\n", attempt.at, attempt.actor);
     for (name, value) in attempt.report.evidence.iter().chain(&attempt.report.outputs) {
         let _ = writeln!(text, "{}", line(&format!("    {}=", one_line(name, 60)), &shown(value), out));
+    }
+    for check in attempt.report.checks.iter().filter(|check| !check.failed() && check.kind != "evidence") {
+        let found = check.needed.as_deref().or(check.found.as_deref()).unwrap_or("as it must be");
+        text.push_str(&format!("    passed {}: {}\n", one_line(&check.id, 60), one_line(found, 200)));
     }
     for check in attempt.report.checks.iter().filter(|check| check.failed()) {
         let found = check.found.as_deref().unwrap_or("missing");

@@ -226,14 +226,14 @@ const FAILURES: &[Failure] = &[
         code: 3,
         kind: "ambiguous_session",
         message: "'lo' could be any of ",
-        hint: "give more of the id",
+        hint: "give more letters of the id, for example: --session lo",
     },
     Failure {
         words: &["advance", "--phase", "review"],
         code: 4,
         kind: "phase_not_current",
         message: "cannot complete phase 'review': the current phase is 'build'",
-        hint: "complete 'build' first",
+        hint: "complete 'build' first: leftoff advance --phase build --session login",
     },
     Failure {
         words: &["advance", "--evidence", "coverage"],

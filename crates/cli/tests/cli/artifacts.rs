@@ -158,3 +158,46 @@ fn purging_forgets_kept_files_that_hold_the_text() {
     assert!(!kept(&database()));
     assert!(sandbox.read(&workspace("thesis.md")).contains("hunter2"), "the file itself is the person's");
 }
+
+#[test]
+fn pausing_saves_the_drafts_that_are_named() {
+    let sandbox = git();
+    sandbox.at("2026-11-14T10:00:00Z");
+    sandbox.run(["start", "--id", "s"]).ok();
+    sandbox.write("docs/draft.md", "half a sentence");
+    sandbox.write("notes.md", "x");
+    let outside = sandbox.run(["pause", "--save", "../outside.md", "--json"]).code(2);
+    assert_eq!(outside.error()["kind"], "wrong_usage");
+    assert_eq!(sandbox.run(["status", "--json"]).json()["status"], "active");
+
+    let ran = sandbox.run(["pause", "--reason", "night", "--save", "docs/draft.md", "notes.md"]).ok();
+    assert!(ran.stderr.contains("saved: docs/draft.md\nsaved: notes.md\n"), "{}", ran.stderr);
+    let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
+    assert!(brief.contains(": \"night\". Saved: \"docs/draft.md\", \"notes.md\"."), "{brief}");
+    let status = sandbox.run(["status"]).ok().stdout;
+    assert!(status.contains("Saved: docs/draft.md, notes.md\n"), "{status}");
+    let recorded = sandbox.run(["artifact", "list", "--json"]).json()["artifacts"].clone();
+    assert_eq!((&recorded[0]["path"], &recorded[0]["phase"]), (&"docs/draft.md".into(), &"plan".into()));
+}
+
+#[test]
+fn what_is_said_about_a_pause_later_takes_its_place() {
+    let sandbox = git();
+    sandbox.at("2026-11-14T10:00:00Z");
+    sandbox.run(["start", "--id", "s"]).ok();
+    sandbox.run(["pause", "--reason", "night", "--context", "half a test"]).ok();
+    sandbox.at("2026-11-14T12:00:00Z");
+    assert_eq!(sandbox.run(["pause", "--json"]).ok().json()["already"], true);
+    let view = sandbox.run(["pause", "--reason", "weekend", "--json"]).ok().json();
+    let expected = serde_json::json!({
+        "state": "paused", "at": "2026-11-14T10:00:00Z", "reason": "weekend", "context": "half a test"
+    });
+    assert_eq!(view["lifecycle"], expected);
+    sandbox.at("2026-11-14T13:00:00Z");
+    sandbox.run(["resume"]).ok();
+    let view = sandbox.run(["status", "--json"]).json();
+    assert_eq!(view["phases"][0]["paused_seconds"], 3 * 3600);
+    let history = sandbox.run(["history", "--json"]).ok().json();
+    assert_eq!(history["pauses"].as_array().map(Vec::len), Some(1), "{history}");
+    assert_eq!(history["pauses"][0]["reason"], "weekend");
+}

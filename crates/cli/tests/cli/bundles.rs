@@ -105,6 +105,19 @@ fn taking_a_bundle_under_a_key_counts_once() {
 }
 
 #[test]
+fn what_was_in_files_earlier_travels_too() {
+    let here = with_work();
+    let plan = ".leftoff/sessions/k3v9x2mp/PLAN.md";
+    here.write(plan, "another plan\n");
+    here.run(["artifact", "add", plan]).ok();
+    let there = git();
+    there.run(["bundle", "take", &bundle(&here, "a.leftoff")]).ok();
+    let back = std::fs::read_to_string(bundle(&there, "b.leftoff")).unwrap();
+    let lines = back.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    assert_eq!(lines.filter(|line| line.get("content").is_some()).count(), 2, "{back}");
+}
+
+#[test]
 fn a_finished_session_stays_finished() {
     let here = with_work();
     here.run(["close", "--force"]).ok();
@@ -173,6 +186,7 @@ fn a_bundle_that_cannot_be_trusted_changes_nothing() {
         (on("file", |file| file["path"] = json!("a\nb")), "control character"),
         (on("file", |file| file["path"] = json!(".git/hooks/pre-commit")), "git's own folder"),
         (on("file", |file| file["base64"] = json!("AAAA")), "hash"),
+        (on("content", |content| content["base64"] = json!("AAAA")), "hash"),
         (on("definition", |definition| definition["hash"] = json!("00")), "definition"),
         (on("event", |event| event["version"] = json!(9)), "event 1 is missing"),
         (on("event", |event| event["kind"] = json!("note_added")), "not of the kind"),

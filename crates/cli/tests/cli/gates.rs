@@ -2,6 +2,7 @@
 
 use crate::git;
 use serde_json::{Value, json};
+use std::os::unix::process::ExitStatusExt;
 use testkit::Sandbox;
 
 /// A sandbox with a workflow `w` of these phases, started as session `s`.
@@ -73,6 +74,23 @@ fn an_artifact_that_is_a_link_out_a_pipe_or_a_folder_does_not_pass() {
 }
 
 #[test]
+fn an_artifact_that_cannot_be_looked_at_fails_its_check_and_the_attempt_is_kept() {
+    let sandbox = started(ARTIFACT);
+    std::os::unix::fs::symlink("PLAN.md", sandbox.path(".leftoff/sessions/s/PLAN.md")).unwrap();
+    assert_found(&sandbox, "plan", "failed", "it cannot be read");
+    let view = sandbox.run(["advance", "--phase", "plan", "--json"]).code(5).json();
+    assert_eq!(view["phases"][0]["attempt_count"], 1);
+
+    let sandbox = started(
+        "[[phase]]\nid = \"p\"\n[[phase.check]]\nid = \"each\"\nkind = \"artifact\"\npath = \"notes/{item}.md\"\n",
+    );
+    assert_found(&sandbox, "each", "failed", "is missing");
+    sandbox.write(".leftoff/sessions/s/notes", "no folder");
+    assert_found(&sandbox, "each", "failed", "no folder that can be looked into");
+    sandbox.run(["advance", "--phase", "p"]).code(5);
+}
+
+#[test]
 fn a_file_that_proves_a_phase_is_recorded_with_it() {
     let sandbox = started(ARTIFACT);
     sandbox.write(".leftoff/sessions/s/PLAN.md", "## Acceptance\n");
@@ -91,12 +109,16 @@ fn command_phase(run: &str, timeout: &str) -> String {
     )
 }
 
-/// Trust is a person's: `script` gives the program a terminal.
-pub fn trust(sandbox: &Sandbox) {
+pub fn trust(sandbox: &Sandbox) -> String {
+    at_a_terminal(sandbox, "trust w --yes")
+}
+
+/// Some commands are a person's: `script` gives the program a terminal. What it showed, with plain line breaks.
+fn at_a_terminal(sandbox: &Sandbox, arguments: &str) -> String {
     let program = env!("CARGO_BIN_EXE_leftoff");
     let mut on_terminal = sandbox.command(["unused"]);
     let mut command = std::process::Command::new("script");
-    command.args(["-qec", &format!("{program} trust w --yes"), "/dev/null"]);
+    command.args(["-qec", &format!("{program} {arguments}"), "/dev/null"]);
     command.current_dir(sandbox.project()).env_clear();
     for (name, value) in on_terminal.stdin(std::process::Stdio::null()).get_envs() {
         if let Some(value) = value {
@@ -104,7 +126,39 @@ pub fn trust(sandbox: &Sandbox) {
         }
     }
     let output = command.stdin(std::process::Stdio::null()).output().expect("script from util-linux");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let shown = String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n");
+    assert!(output.status.success(), "{shown}");
+    shown
+}
+
+#[test]
+fn trust_reaches_the_definition_that_the_session_began_with() {
+    let sandbox = started(&command_phase("echo old", "10s"));
+    let newer = format!("name = \"w\"\n{}", command_phase("echo new", "10s"));
+    sandbox.write(".leftoff/workflows/w.toml", &newer);
+    let shown = trust(&sandbox);
+    assert!(shown.contains("p/c:\n    echo new\n"), "{shown}");
+    assert!(shown.contains("p/c, as session s began with it:\n    echo old\n"), "{shown}");
+    assert_found(&sandbox, "c", "passed", "ended with 0");
+
+    // As after a bundle: the session has a definition, the project has none of that name.
+    let sandbox = started(&command_phase("echo old", "10s"));
+    std::fs::remove_file(sandbox.path(".leftoff/workflows/w.toml")).unwrap();
+    let check = check(&sandbox, "c");
+    assert!(check["help"].as_str().unwrap().ends_with(": leftoff trust w"), "{check}");
+    trust(&sandbox);
+    assert_found(&sandbox, "c", "passed", "ended with 0");
+}
+
+#[test]
+fn what_is_trusted_is_shown_exactly_line_by_line() {
+    let long = "x".repeat(3000);
+    let sandbox = started(&command_phase(&format!("true # tests\n\ttouch hidden\necho {long}"), "10s"));
+    let shown = trust(&sandbox);
+    assert!(
+        shown.contains(&format!("p/c:\n    true # tests\n    \\ttouch hidden\n    echo {long}\n")),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -138,21 +192,62 @@ fn a_command_that_fails_shows_its_code_and_its_last_lines() {
 }
 
 #[test]
+fn the_last_lines_of_a_command_that_ended_well_are_kept_too() {
+    let sandbox = started(&command_phase(
+        "seq 1 100; head -c 9000 /dev/zero | tr '\\0' x; echo; echo 12 passed",
+        "10s",
+    ));
+    trust(&sandbox);
+    let view = sandbox.run(["advance", "--phase", "p", "--json"]).ok().json();
+    let found = view["phases"][0]["attempts"][0]["checks"][0]["found"].as_str().unwrap().to_owned();
+    assert!(found.starts_with("ended with 0 after ") && found.ends_with("x\n12 passed"), "{found}");
+    assert!(found.len() < 3000, "{} bytes were kept", found.len());
+}
+
+#[test]
 fn a_command_over_its_limit_is_ended_with_all_it_started() {
     let sandbox = started(&command_phase("sh -c 'sleep 600; touch late' & echo $! > child; sleep 600", "1s"));
     trust(&sandbox);
     assert_found(&sandbox, "c", "failed", "ran over its limit of 1 s");
-    let child = sandbox.read("child");
-    // It was told to end; how soon the system is done with it is the system's matter.
+    assert_ends(&sandbox.read("child"));
+}
+
+/// It was told to end; how soon the system is done with it is the system's matter.
+#[track_caller]
+fn assert_ends(process: &str) {
     let lives = || {
-        std::fs::read_to_string(format!("/proc/{}/stat", child.trim()))
+        std::fs::read_to_string(format!("/proc/{}/stat", process.trim()))
             .is_ok_and(|stat| !stat.contains(") Z ") && !stat.contains(") X "))
     };
     let given_up = std::time::Instant::now() + std::time::Duration::from_secs(20);
     while lives() && std::time::Instant::now() < given_up {
         std::thread::yield_now();
     }
-    assert!(!lives(), "process {child} lives on");
+    assert!(!lives(), "process {process} lives on");
+}
+
+/// Runs a gate whose command sleeps, sends the signal to leftoff alone once it runs, and tells how leftoff ended.
+fn ended_by(sandbox: &Sandbox, signal: &str) -> Option<i32> {
+    let mut leftoff = sandbox.command(["advance", "--phase", "p"]).spawn().expect("leftoff");
+    let given_up = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while !sandbox.path("child").exists() && std::time::Instant::now() < given_up {
+        std::thread::yield_now();
+    }
+    let sent = std::process::Command::new("kill").args([signal, &leftoff.id().to_string()]).status();
+    assert!(sent.expect("kill").success());
+    leftoff.wait().expect("its end").signal()
+}
+
+#[test]
+fn a_command_ends_when_leftoff_is_told_to_end() {
+    for (signal, number) in [("-TERM", 15), ("-INT", 2), ("-HUP", 1)] {
+        let sandbox =
+            started(&command_phase("sleep 600 & echo $! > child.new; mv child.new child; wait", "5m"));
+        trust(&sandbox);
+        assert_eq!(ended_by(&sandbox, signal), Some(number));
+        assert_ends(&sandbox.read("child"));
+        assert_eq!(sandbox.run(["status", "--json"]).json()["phases"][0]["attempt_count"], 0);
+    }
 }
 
 #[test]
@@ -215,6 +310,20 @@ fn an_override_is_a_persons_and_stays_in_sight() {
 }
 
 #[test]
+fn status_says_when_the_project_lets_anyone_do_what_is_a_persons() {
+    let sandbox = started("[[phase]]\nid = \"p\"\n");
+    let status = || sandbox.run(["status", "--json"]).ok().json()["warnings"].clone();
+    assert_eq!(status(), json!([]));
+    sandbox.write(".leftoff/config.toml", "[policy]\noverride = \"anyone\"\n");
+    assert_eq!(status()[0]["kind"], "policy");
+    let told = sandbox.run(["status"]).ok().stderr;
+    assert!(told.contains("anyone may pass a gate by --override in this project, agents too"), "{told}");
+    sandbox.write(".leftoff/config.toml", "[policy]\noverride = \"anyone\"\napprove = \"anyone\"\n");
+    let told = sandbox.run(["status"]).ok().stderr;
+    assert!(told.contains("--override and approve a check"), "{told}");
+}
+
+#[test]
 fn a_lenient_gate_passes_with_warnings() {
     let sandbox = started(
         "[[phase]]\nid = \"p\"\nstrict = false\n[[phase.check]]\nid = \"never\"\nkind = \"expr\"\nexpr = \"false\"\n",
@@ -242,6 +351,10 @@ fn git_is_asked_whether_the_worktree_is_clean() {
     git(&["add", "."]);
     git(&["commit", "-qm", "first"]);
     sandbox.run(["start", "w"]).ok();
+    // The session's workspace is made here, and with it what keeps it out of git.
+    sandbox.run(["exec", "--", "touch", "made"]).ok();
+    std::fs::remove_file(sandbox.path("made")).unwrap();
+    assert!(sandbox.path(".leftoff/.gitignore").exists());
     assert_found(&sandbox, "clean", "passed", "no changes");
     sandbox.write("new.txt", "x");
     assert_found(&sandbox, "clean", "failed", "1 changed file: new.txt");

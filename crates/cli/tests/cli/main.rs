@@ -17,6 +17,7 @@ mod histories;
 mod hook;
 mod items;
 mod keys;
+mod quotations;
 mod resume_checks;
 mod revisions;
 mod screen;

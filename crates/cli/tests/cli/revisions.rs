@@ -107,7 +107,7 @@ fn minor_impact_flags_later_phases_and_archives_nothing_of_theirs() {
     let waits =
         "## Waits for review\n- 2 outline: thesis was revisited (minor impact, 14 Nov): \"the claim moved\"";
     assert!(brief.contains(waits), "{brief}");
-    assert!(sandbox.run(["next"]).ok().stdout.contains("It is being revised: the claim moved"));
+    assert!(sandbox.run(["next"]).ok().stdout.contains("It is being revised: \"the claim moved"));
 
     let next = sandbox.run(["advance", "--phase", "thesis", "--json"]).ok().json();
     assert_eq!((&next["current_phase"]["id"], &next["progress"]["percent"]), (&"outline".into(), &25.into()));

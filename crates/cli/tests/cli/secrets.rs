@@ -99,7 +99,7 @@ fn what_a_check_says_repeats_no_secret_of_the_evidence() {
     for secret in &secrets {
         assert!(!stands_on_disk(&sandbox, secret), "{secret} was kept");
     }
-    let help = "Field 'token' must be integer, got: string [redacted: token]";
+    let help = "Field 'token' must be integer, got: string \"[redacted: token]\"";
     assert!(sandbox.run(["brief"]).ok().stdout.contains(help));
 }
 
@@ -128,7 +128,7 @@ fn a_field_of_the_wrong_type_is_refused_without_its_secret() {
     let declared = "[fields]\ntoken = { type = \"integer\" }\n[[phase]]\nid = \"build\"\n";
     sandbox.write(".leftoff/workflows/typed.toml", &format!("name = \"typed\"\n{declared}"));
     let refused = sandbox.run(["start", "typed", "--set", "token=hunter2hunter2"]).code(2);
-    assert!(refused.stderr.contains("got: string [redacted: token]"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("got: string \"[redacted: token]\""), "{}", refused.stderr);
 }
 
 #[test]
@@ -162,6 +162,19 @@ fn purge_takes_what_slipped_through_off_the_disk_and_leaves_a_mark() {
     let again = sandbox.run(["purge", "--session", &first, secret]).ok();
     assert!(again.stdout.contains("does not hold it"), "{}", again.stdout);
     sandbox.run(["doctor"]).ok();
+}
+
+#[test]
+fn purge_reaches_what_is_kept_of_files_and_says_that_it_reaches_no_copies() {
+    let sandbox = git();
+    sandbox.run(["start", "--id", "login"]).ok();
+    sandbox.write("plan.md", "say mellon\n");
+    sandbox.run(["artifact", "add", "plan.md"]).ok();
+    std::fs::remove_file(sandbox.path("plan.md")).unwrap();
+    assert!(stands_on_disk(&sandbox, "mellon"));
+    let purged = sandbox.run(["purge", "mellon", "--yes"]).ok();
+    assert!(!stands_on_disk(&sandbox, "mellon"));
+    assert!(purged.stderr.contains("copies that were made before (store backup, bundles) still hold it"));
 }
 
 #[test]

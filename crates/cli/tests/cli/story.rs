@@ -151,8 +151,11 @@ fn reads_well(sandbox: &Sandbox) {
     for fact in ["Current status: completed", "Evidence: coverage=91", "Rotate on a timer: simplest"] {
         assert!(brief.contains(fact), "{fact:?} is not in\n{brief}");
     }
+    // For a person who wants to read it: LEFTOFF_TEST_SHOW=1 cargo test -p leftoff --test cli story
     if std::env::var_os("LEFTOFF_TEST_SHOW").is_some() {
-        println!("{log}\n{show}\n{brief}\n{}", sandbox.run(["brief", "--format", "markdown"]).stdout);
-        println!("{}", sandbox.run(["history"]).stdout);
+        let markdown = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
+        let history = sandbox.run(["history"]).ok().stdout;
+        let all = format!("{log}\n{show}\n{brief}\n{markdown}\n{history}\n");
+        std::io::Write::write_all(&mut std::io::stderr(), all.as_bytes()).expect("stderr");
     }
 }

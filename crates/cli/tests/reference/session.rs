@@ -24,6 +24,7 @@ pub fn example() -> Sandbox {
     run("2026-11-14T09:00:00Z", &[&start[..], &["--set", "ticket=ABC-12"]].concat(), 0);
     run("2026-11-14T09:20:00Z", &["note", "Rotate on every use", "--kind", "decision"], 0);
     run("2026-11-14T09:25:00Z", &["note", "Staging certificate expired", "--kind", "blocker"], 0);
+    sandbox.write(".leftoff/sessions/login-timeout/PLAN.md", "# Plan\nRotate on every use.\n");
     run("2026-11-14T09:30:00Z", &["advance", "--phase", "plan", "--output", "plan=PLAN.md"], 0);
     run("2026-11-14T10:00:00Z", &["pause", "--reason", "lunch", "--context", "refresh tests"], 0);
     run("2026-11-14T11:00:00Z", &["resume"], 0);

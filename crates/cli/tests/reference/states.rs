@@ -43,7 +43,7 @@ fn samples() -> Vec<(&'static str, Command)> {
         ("rollback", Command::RollBack { phase: "one".to_owned(), reason: None }),
         ("note", Command::AddNote { kind: NoteKind::Note, text: "x".to_owned(), fields: BTreeMap::new() }),
         ("note resolve", Command::ResolveNote { id: 1 }),
-        ("pause", Command::Pause { reason: "x".to_owned(), context: None }),
+        ("pause", Command::Pause { reason: "x".to_owned(), context: None, saved: Vec::new() }),
         ("resume", Command::Resume { worktree: "/p".to_owned(), parallel: false }),
         ("reopen", Command::Reopen { worktree: "/p".to_owned(), parallel: false }),
         ("fail", Command::Fail { error: "x".to_owned() }),
@@ -189,7 +189,7 @@ fn in_state(lifecycle: &str, in_last_phase: bool) -> Session {
     let at = Timestamp::UNIX_EPOCH;
     session.lifecycle = match lifecycle {
         "active" => Lifecycle::Active,
-        "paused" => Lifecycle::Paused { at, reason: "x".to_owned(), context: None },
+        "paused" => Lifecycle::Paused { at, reason: "x".to_owned(), context: None, saved: Vec::new() },
         "completed" => Lifecycle::Completed { at, forced: true },
         "failed" => Lifecycle::Failed { at, error: "x".to_owned() },
         "abandoned" => Lifecycle::Abandoned { at, reason: None },

@@ -65,7 +65,7 @@ fn a_full_disk_refuses_changes_and_works_again_when_there_is_room() {
             break ran.code(1);
         }
         acknowledged += 1;
-        assert!(acknowledged * long.len() < 1024 * 1024, "more was acknowledged than there is room for");
+        assert!(acknowledged < 1_000, "a full disk is not told");
     };
     assert_eq!(full.error()["kind"], "disk_full");
     assert!(acknowledged > 5, "only {acknowledged}");

@@ -99,7 +99,7 @@ fn a_folder_that_cannot_be_written_blocks_nobody_and_the_brief_is_given() {
     let _sealed = Sealed::new(sandbox.project());
     let mut command = nobody.command(&["hook", "claude"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
+    let mut child = crate::nobody::start(&mut command);
     child.stdin.take().unwrap().write_all(session_start(&sandbox).as_bytes()).unwrap();
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_open(&ran);

@@ -38,7 +38,7 @@ impl Arena {
 #[test]
 fn what_was_acknowledged_survives_kill_9_and_is_there_once() {
     let seed = number("LEFTOFF_TEST_SEED").unwrap_or_else(|| u64::from(std::process::id()) * 7_919);
-    println!("seed: {seed} (LEFTOFF_TEST_SEED)");
+    tell(&format!("seed: {seed} (LEFTOFF_TEST_SEED)"));
     let sandbox = git();
     sandbox.run(["start", "--id", "shared"]).ok();
     let arena = Arena {
@@ -61,14 +61,14 @@ fn what_was_acknowledged_survives_kill_9_and_is_there_once() {
         writers.into_iter().map(|writer| writer.join().unwrap()).collect()
     });
     let kept = oracle::compare(&sandbox, &promises);
-    println!(
+    tell(&format!(
         "kills: {}, acknowledged: {}, lost: {}, doubled: {}",
         arena.kills.load(Ordering::Relaxed),
         arena.acknowledged.load(Ordering::Relaxed),
         kept.lost.len(),
         kept.doubled.len()
-    );
-    println!("kept, and killed before the answer: {} notes", kept.unanswered);
+    ));
+    tell(&format!("kept, and killed before the answer: {} notes", kept.unanswered));
     assert!(kept.lost.is_empty(), "acknowledged and not there: {:#?}", kept.lost);
     assert!(kept.doubled.is_empty(), "there twice: {:#?}", kept.doubled);
     assert_sound(&sandbox);
@@ -98,4 +98,9 @@ fn assert_sound(sandbox: &Sandbox) {
 
 fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
+}
+
+/// Said also when the test passes, whose output the test runner keeps to itself.
+fn tell(line: &str) {
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), format!("{line}\n").as_bytes());
 }

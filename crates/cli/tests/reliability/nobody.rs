@@ -4,6 +4,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use testkit::{Ran, Sandbox};
 
 /// The unprivileged user of most systems.
@@ -28,12 +29,12 @@ impl<'a> Nobody<'a> {
         Self { sandbox, program }
     }
 
-    pub fn command(&self, arguments: &[&str]) -> std::process::Command {
+    pub fn command(&self, arguments: &[&str]) -> Command {
         let as_root = self.sandbox.command(arguments);
-        let mut command = std::process::Command::new(&self.program);
+        let mut command = Command::new(&self.program);
         command.args(as_root.get_args()).current_dir(self.sandbox.project()).env_clear();
         command.envs(as_root.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        command.stdin(std::process::Stdio::null());
+        command.stdin(Stdio::null());
         if is_root() {
             command.uid(NOBODY).gid(NOBODY);
         }
@@ -41,14 +42,23 @@ impl<'a> Nobody<'a> {
     }
 
     pub fn run(&self, arguments: &[&str]) -> Ran {
-        loop {
-            match self.command(arguments).output() {
-                // Another test that starts a process just now still holds the copy open for writing.
-                Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
-                    std::thread::yield_now();
-                }
-                done => return Ran::from(done.unwrap()),
-            }
+        Ran::from(self.spawn(arguments).wait_with_output().unwrap())
+    }
+
+    pub fn spawn(&self, arguments: &[&str]) -> Child {
+        let mut command = self.command(arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        start(&mut command)
+    }
+}
+
+/// Starts a copy of the program that was made just now.
+pub fn start(command: &mut Command) -> Child {
+    loop {
+        match command.spawn() {
+            // Another test that starts a process just now still holds the copy open for writing.
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+            done => return done.unwrap(),
         }
     }
 }

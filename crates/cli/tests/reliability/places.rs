@@ -4,7 +4,6 @@ use crate::nobody::{Nobody, Sealed};
 use crate::tree::Tree;
 use crate::{git, worktrees};
 use std::path::Path;
-use std::process::Stdio;
 use testkit::Ran;
 
 fn place(ran: &Ran) -> String {
@@ -43,9 +42,7 @@ fn processes_that_find_the_git_folder_sealed_at_once_choose_one_place() {
     let sandbox = git();
     let nobody = Nobody::in_sandbox(&sandbox);
     let _sealed = Sealed::new(&sandbox.path(".git"));
-    let children: Vec<_> = (0..8)
-        .map(|_| nobody.command(&["start"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
-        .collect();
+    let children: Vec<_> = (0..8).map(|_| nobody.spawn(&["start"])).collect();
     for child in children {
         Ran::from(child.wait_with_output().unwrap()).ok();
     }

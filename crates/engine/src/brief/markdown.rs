@@ -2,8 +2,8 @@
 
 use crate::brief::Brief;
 use crate::view::{CheckView, GateOutcome, PhaseView};
-use crate::words::{ago, date, defused, duration, moment, quoted};
-use model::gate::shown;
+use crate::words::{ago, date, defused, defused_around_quotes, duration, moment, quoted};
+use model::gate;
 use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
 use std::fmt::Write;
@@ -96,6 +96,7 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
         essential(to_review(brief, detail)),
         essential(listed("Blocked, open", &waiting, brief, detail)),
         optional(items(brief, detail)),
+        optional(revised(brief, detail)),
         optional(by_kind("Decided", NoteKind::Decision)),
         optional(by_kind("Tried, did not work", NoteKind::Tried)),
         optional(by_kind("Assumed", NoteKind::Assumption)),
@@ -154,12 +155,13 @@ fn standing(brief: &Brief, detail: Detail) -> String {
             format!("Run {} is **finished** ({figures}); the session is still open.", view.run.ordinal)
         }
         Lifecycle::Active => format!("{place}{}. {figures}{}.", time_in_phase(brief), remaining(brief)),
-        Lifecycle::Paused { at, reason, context } => {
+        Lifecycle::Paused { at, reason, context, saved } => {
             let context = context.as_ref().map_or_else(String::new, |context| {
                 format!(", in the middle of {}", quoted(context, detail.longest_text()))
             });
+            let saved = saved_drafts(saved, detail);
             format!(
-                "{place}{}. **Paused** {}: {}{context}. {figures}{}.",
+                "{place}{}. **Paused** {}: {}{context}.{saved} {figures}{}.",
                 time_in_phase(brief),
                 ago(*at, brief.now),
                 quoted(reason, detail.longest_text()),
@@ -200,6 +202,19 @@ fn standing(brief: &Brief, detail: Detail) -> String {
     }
 }
 
+/// The drafts that a pause kept, as ` Saved: "a.md", "b.md".`
+fn saved_drafts(saved: &[String], detail: Detail) -> String {
+    if saved.is_empty() {
+        return String::new();
+    }
+    let mut named: Vec<String> =
+        saved.iter().take(detail.longest_list()).map(|path| quoted(path, detail.longest_text())).collect();
+    if saved.len() > named.len() {
+        named.push(format!("and {} more", saved.len() - named.len()));
+    }
+    format!(" Saved: {}.", named.join(", "))
+}
+
 fn time_in_phase(brief: &Brief) -> String {
     let progress = &brief.session.progress;
     let Some(time) = progress.time_in_phase_seconds else { return String::new() };
@@ -220,7 +235,9 @@ fn remaining(brief: &Brief) -> String {
 
 fn next(brief: &Brief, detail: Detail) -> String {
     let next = &brief.session.next;
-    let mut text = format!("## Next\n1. {}\n", defused(&next.summary, detail.longest_text() * 2));
+    // Whatever others wrote is quoted in it already.
+    let summary = defused_around_quotes(&next.summary, detail.longest_text() * 2);
+    let mut text = format!("## Next\n1. {summary}\n");
     if let Some(command) = &next.command {
         let _ = writeln!(text, "2. `{command}`");
     }
@@ -319,7 +336,9 @@ fn pairs(values: &serde_json::Map<String, serde_json::Value>) -> String {
     let shown: Vec<String> = values
         .iter()
         .take(20)
-        .map(|(name, value)| format!("{}={}", defused(name, 60), defused(&shown(value), 80)))
+        .map(|(name, value)| {
+            format!("{}={}", defused(name, 60), defused_around_quotes(&gate::quoted(value), 90))
+        })
         .collect();
     shown.join(", ")
 }
@@ -346,13 +365,19 @@ fn failed_line(check: &CheckView, detail: Detail) -> String {
     let longest = detail.longest_text();
     let mut line = format!("- {}", defused(&check.id, 80));
     if let Some(found) = &check.found {
-        let _ = write!(line, ": {}", defused(found, longest));
+        let found = match check.kind.as_str() {
+            // Values are quoted in it already.
+            "evidence" | "expr" => defused_around_quotes(found, longest),
+            // Names of files, what a command printed: not ours to say.
+            _ => quoted(found, longest),
+        };
+        let _ = write!(line, ": {found}");
     }
     if let Some(needed) = &check.needed {
         let _ = write!(line, ", needs {}", defused(needed, longest));
     }
     if let Some(help) = &check.help {
-        let _ = write!(line, ". {}", defused(help, longest));
+        let _ = write!(line, ". {}", defused_around_quotes(help, longest));
     }
     line.push('\n');
     line
@@ -416,6 +441,28 @@ fn note_line(note: &Note, brief: &Brief, detail: Detail) -> String {
         let _ = write!(line, " ({}, {actor})", date(note.at));
     }
     line
+}
+
+/// What was decided before an earlier phase was changed may no longer hold: the reader must know of the change.
+fn revised(brief: &Brief, detail: Detail) -> String {
+    let made = &brief.session.revisions;
+    if made.is_empty() {
+        return String::new();
+    }
+    let mut text = "## Revised: what was decided before may no longer hold\n".to_owned();
+    for made in made.iter().rev().take(detail.longest_list()) {
+        let revision = &made.revision;
+        let _ = writeln!(
+            text,
+            "- {} ({} impact): {} ({}, {})",
+            revision.phase,
+            revision.impact.name(),
+            quoted(&revision.reason, detail.longest_text()),
+            moment(made.at, brief.now),
+            defused(&made.actor.to_string(), 60)
+        );
+    }
+    text
 }
 
 fn warnings(brief: &Brief, detail: Detail) -> String {

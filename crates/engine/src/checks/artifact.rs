@@ -1,7 +1,6 @@
 //! Files that prove a phase: there, not empty, written since the phase began, with what they must hold.
 
 use super::{Surroundings, Verdict};
-use crate::error::{Error, Result};
 use crate::files::{self, Looked, Seen};
 use model::time::seconds_between;
 use std::path::Path;
@@ -17,62 +16,61 @@ pub(super) fn run(
     path: &str,
     matches: Option<&str>,
     stale_ok: bool,
-) -> Result<(Verdict, Vec<(String, Looked)>)> {
+) -> (Verdict, Vec<(String, Looked)>) {
     let path = path.replace("{run}", &around.run_ordinal.to_string());
     let wanted = around.below_project(&path);
-    let candidates = match path.split_once("{item}") {
-        None => vec![wanted.clone()],
-        Some(_) => around.any_item(&wanted)?,
-    };
     let needed = wanted.replace("{item}", "*");
-    if candidates.is_empty() {
-        return Ok((missing(&needed), Vec::new()));
-    }
-    let mut proven = Vec::new();
-    for candidate in candidates {
-        match around.judge(&candidate, matches, stale_ok)? {
-            Ok(looked) => proven.push((candidate, looked)),
-            Err(verdict) => return Ok((verdict.needing(needed), Vec::new())),
+    match around.prove(&wanted, matches, stale_ok) {
+        Ok(proven) if proven.is_empty() => (missing(&needed), proven),
+        Ok(proven) => {
+            let found: Vec<String> =
+                proven.iter().map(|(path, looked)| format!("{path} ({} bytes)", looked.size)).collect();
+            (Verdict::passed(found.join(", ")).needing(needed), proven)
         }
+        Err(verdict) => (verdict.needing(needed), Vec::new()),
     }
-    let found: Vec<String> =
-        proven.iter().map(|(path, looked)| format!("{path} ({} bytes)", looked.size)).collect();
-    Ok((Verdict::passed(found.join(", ")).needing(needed), proven))
 }
 
 impl Surroundings<'_> {
-    fn judge(
+    /// Every file that is meant, or what is wrong with the first that does not pass.
+    fn prove(
         &self,
-        path: &str,
+        wanted: &str,
         matches: Option<&str>,
         stale_ok: bool,
-    ) -> Result<std::result::Result<Looked, Verdict>> {
-        let seen = files::look(&self.engine.project.root, path, LONGEST_LOOK)
-            .map_err(|source| Error::io(format!("looking at {path}"), source))?;
-        let looked = match seen {
-            Seen::Missing => return Ok(Err(missing(path))),
+    ) -> Result<Vec<(String, Looked)>, Verdict> {
+        let candidates =
+            if wanted.contains("{item}") { self.any_item(wanted)? } else { vec![wanted.to_owned()] };
+        let judged = candidates.into_iter().map(|candidate| {
+            let looked = self.judge(&candidate, matches, stale_ok)?;
+            Ok((candidate, looked))
+        });
+        judged.collect()
+    }
+
+    fn judge(&self, path: &str, matches: Option<&str>, stale_ok: bool) -> Result<Looked, Verdict> {
+        let looked = match files::look(&self.engine.project.root, path, LONGEST_LOOK) {
+            Seen::Missing => return Err(missing(path)),
             Seen::Unusable(why) => {
-                return Ok(
-                    Err(Verdict::failed(format!("{path}: {why}")).mended_by(format!("Write {path}."))),
-                );
+                return Err(Verdict::failed(format!("{path}: {why}")).mended_by(format!("Write {path}.")));
             }
             Seen::File(looked) => looked,
         };
         if looked.size == 0 {
-            return Ok(Err(Verdict::failed(format!("{path} is empty")).mended_by(format!("Write {path}."))));
+            return Err(Verdict::failed(format!("{path} is empty")).mended_by(format!("Write {path}.")));
         }
         if !stale_ok && self.is_older(&looked) {
             let found = format!("{path} is older than the phase");
-            return Ok(Err(Verdict::failed(found).mended_by(format!("Bring {path} up to date."))));
+            return Err(Verdict::failed(found).mended_by(format!("Bring {path} up to date.")));
         }
         if let Some(pattern) = matches
             && !holds(pattern, &looked.beginning)
         {
             let found = format!("{path} does not match {pattern}");
             let help = format!("Write into {path} what the pattern {pattern} asks for.");
-            return Ok(Err(Verdict::failed(found).mended_by(help)));
+            return Err(Verdict::failed(found).mended_by(help));
         }
-        Ok(Ok(looked))
+        Ok(looked)
     }
 
     fn is_older(&self, looked: &Looked) -> bool {
@@ -85,13 +83,16 @@ impl Surroundings<'_> {
     }
 
     /// Files that stand where `{item}` stands for any name.
-    fn any_item(&self, pattern: &str) -> Result<Vec<String>> {
+    fn any_item(&self, pattern: &str) -> Result<Vec<String>, Verdict> {
         let (folder, name) = pattern.rsplit_once('/').unwrap_or(("", pattern));
         let (before, after) = name.split_once("{item}").unwrap_or((name, ""));
         let entries = match std::fs::read_dir(self.engine.project.root.join(folder)) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(source) => return Err(Error::io(format!("looking into {folder}"), source)),
+            Err(error) => {
+                let found = format!("{folder} is no folder that can be looked into: {error}");
+                return Err(Verdict::failed(found).mended_by(format!("Make {folder} a folder.")));
+            }
         };
         let mut found: Vec<String> = entries
             .flatten()

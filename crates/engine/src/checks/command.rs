@@ -1,6 +1,8 @@
 //! Runs a check's command: in the project's folder, after the person trusted it, with a time limit. Keeps the last
-//! lines of what it printed, however much that is, and ends everything it started.
+//! lines of what it printed, however much that is, and ends everything it started, also when leftoff itself is told
+//! to end.
 
+use super::ending::Watch;
 use super::{Surroundings, Verdict, trust};
 use crate::error::{Error, Result};
 use crate::redact;
@@ -15,6 +17,8 @@ use std::time::{Duration, Instant};
 
 const KEPT_BYTES: usize = 16 * 1024;
 const KEPT_LINES: usize = 20;
+/// Of a command that ended well less is worth keeping.
+const KEPT_BYTES_OF_SUCCESS: usize = 2 * 1024;
 /// How long its output is waited for once the command has ended: something it left behind may hold the pipe open.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -29,18 +33,22 @@ pub(super) fn run(
     let needed = format!("`{}` ends with 0", one_line(text, 200));
     if !trust::is_trusted(root, text) {
         let workflow = around.session.run().map(|run| run.workflow.name.to_string()).unwrap_or_default();
+        let naming = around.engine.naming(around.session)?;
         return Ok(Verdict::failed("its command is not trusted on this machine")
             .needing(needed)
-            .mended_first_by(format!("A person looks at the commands and trusts them: leftoff trust {workflow}")));
+            .mended_first_by(format!(
+                "A person looks at the commands and trusts them: leftoff trust {workflow}{naming}"
+            )));
     }
     let limit = Duration::from_secs(timeout_seconds);
     let ended = Running::start(around, text)?.wait(limit, |elapsed| {
         around.engine.tell_progress(check.id.as_str(), text, elapsed);
     })?;
-    let lines = ended.last_lines();
+    let succeeded = ended.status.is_some_and(|status| status.success());
+    let lines = ended.last_lines(if succeeded { KEPT_BYTES_OF_SUCCESS } else { KEPT_BYTES });
     let verdict = match ended.status {
         Some(status) if status.success() => {
-            Verdict::passed(format!("ended with 0 after {}", duration(ended.elapsed.as_secs())))
+            Verdict::passed(format!("ended with 0 after {}{lines}", duration(ended.elapsed.as_secs())))
         }
         Some(status) => {
             let how = match (status.code(), status.signal()) {
@@ -64,6 +72,7 @@ struct Running {
     child: Child,
     started: Instant,
     output: Receiver<Vec<u8>>,
+    watch: Watch,
 }
 
 struct Ended {
@@ -77,6 +86,7 @@ impl Running {
     fn start(around: &Surroundings<'_>, text: &str) -> Result<Self> {
         let failed = |source| Error::io(format!("running `{}`", one_line(text, 200)), source);
         let (reader, writer) = std::io::pipe().map_err(failed)?;
+        let watch = Watch::begin();
         let child = Command::new("/bin/sh")
             .args(["-c", text])
             .current_dir(&around.engine.project.root)
@@ -90,7 +100,7 @@ impl Running {
             .process_group(0)
             .spawn()
             .map_err(failed)?;
-        Ok(Self { child, started: Instant::now(), output: read_in_background(reader) })
+        Ok(Self { child, started: Instant::now(), output: read_in_background(reader), watch })
     }
 
     fn wait(mut self, limit: Duration, mut tell: impl FnMut(Duration)) -> Result<Ended> {
@@ -102,7 +112,7 @@ impl Running {
             {
                 break Some(status);
             }
-            if self.started.elapsed() >= limit {
+            if self.started.elapsed() >= limit || self.watch.is_told_to_end() {
                 break None;
             }
             tell(self.started.elapsed());
@@ -111,19 +121,26 @@ impl Running {
         // What it left behind in its group does not outlive the check.
         end_group(&self.child);
         let _ = self.child.wait();
+        // Here this process ends, if that is what it was told: nothing is kept of a check that was broken off.
+        drop(self.watch);
         drain_until_closed(&self.output, &mut tail, LAST_WORDS);
         Ok(Ended { status, elapsed, tail })
     }
 }
 
 impl Ended {
-    fn last_lines(&self) -> String {
+    fn last_lines(&self, most_bytes: usize) -> String {
         let bytes: Vec<u8> = self.tail.iter().copied().collect();
         let mut text = String::from_utf8_lossy(&bytes).into_owned();
         // A key is known by its first line, which may be among those that are left out.
         if text.contains("PRIVATE KEY-----") {
             redact::in_text(&mut text);
         }
+        let mut beginning = text.len().saturating_sub(most_bytes);
+        while !text.is_char_boundary(beginning) {
+            beginning += 1;
+        }
+        let text = &text[beginning..];
         let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
         let last = &lines[lines.len().saturating_sub(KEPT_LINES)..];
         if last.is_empty() { String::new() } else { format!(":\n{}", last.join("\n")) }

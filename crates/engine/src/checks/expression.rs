@@ -3,7 +3,7 @@
 use crate::redact;
 use cel::objects::{Key, Map as CelMap};
 use cel::{Context, ExecutionError, Program, Value as CelValue};
-use model::gate::{CheckOutcome, shown};
+use model::gate::{CheckOutcome, quoted};
 use model::session::Session;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -83,7 +83,7 @@ impl Scope {
         let named: Vec<String> = evidence
             .iter()
             .filter(|(name, _)| mentions(expr, name))
-            .map(|(name, value)| format!("{name}={}", shown(&redact::seen(name, value))))
+            .map(|(name, value)| format!("{name}={}", quoted(&redact::seen(name, value))))
             .collect();
         (!named.is_empty()).then(|| named.join(", "))
     }

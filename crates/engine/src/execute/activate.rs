@@ -154,6 +154,12 @@ impl Engine {
         self.refuse_work_elsewhere(session)?;
         let worktree = self.project.worktree();
         let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
+        if session.worktree != worktree {
+            plan.said.push(format!(
+                "it comes from another worktree; its files stay there: {}",
+                self.workspace(session).display()
+            ));
+        }
         // Decided before anything else makes room: a refusal must change nothing.
         let mut events = decide(session, command(worktree.clone(), session.parallel))?;
         if !events.is_empty() {
@@ -234,7 +240,7 @@ impl Engine {
         }
         let other = self.look_up(&active)?;
         plan.said.push(format!("paused {active} ({})", one_line(&other.session.title, LONGEST_TITLE)));
-        let pause = Command::Pause { reason: REASON_SWITCHED.to_owned(), context: None };
+        let pause = Command::Pause { reason: REASON_SWITCHED.to_owned(), context: None, saved: Vec::new() };
         let events = decide(&other.session, pause)?;
         plan.others.push(other.change_and_found(events));
         Ok(true)

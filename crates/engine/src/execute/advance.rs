@@ -173,6 +173,11 @@ impl Engine {
                 let artifacts = recording.artifacts.clone();
                 events.splice(0..0, decide(session, Command::RecordArtifacts { artifacts })?);
                 contents.clone_from(&recording.contents);
+            }
+            if completes && let Some(open) = open_items(session, tried) {
+                said.push(open);
+            }
+            if !events.is_empty() {
                 said.extend(tried.iter().flat_map(|tried| tried.run.said.clone()));
             }
             let mut plan = Plan::of(subject.change(events));
@@ -233,6 +238,14 @@ impl Engine {
     pub(super) fn skips_ahead(&self, session: &Session) -> Result<Vec<model::run::Skip>> {
         Ok(self.skips(session, &*self.definition_of(session)?))
     }
+}
+
+/// A phase without a check for it may be completed with items that nobody finished; that is not passed over in silence.
+fn open_items(session: &Session, tried: Option<&Tried>) -> Option<String> {
+    let phase =
+        session.run()?.phases.iter().find(|phase| Some(phase.id()) == tried.map(|tried| &tried.phase))?;
+    let open = phase.items.total.saturating_sub(phase.items.done);
+    (open > 0).then(|| format!("{open} items of {} were left open: leftoff item list --all", phase.id()))
 }
 
 fn read(request: &AdvanceRequest) -> Result<Submission> {

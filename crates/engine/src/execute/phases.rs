@@ -8,13 +8,17 @@ use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
 use model::approval::Approval;
 use model::command::{Command, decide};
-use model::id::Name;
+use model::id::{Name, SessionId};
 use model::session::Session;
 use model::workflow::{CheckKind, PhaseDefinition, Workflow};
+use std::rc::Rc;
 
-/// The commands of a definition, and which of them are trusted already.
+/// A command of a definition, and whether it is trusted already.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct TrustedCommand {
+    /// The session whose own definition has it, where the workflow as it is now does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionId>,
     pub phase: Name,
     pub check: Name,
     pub command: String,
@@ -60,17 +64,50 @@ impl Engine {
         })
     }
 
-    /// The commands that a workflow's checks would run.
+    /// The commands that a workflow's checks would run: those of the workflow as it is now, and those of the
+    /// definition that the session which is meant began with. The file may have been changed since, or never have
+    /// been here.
     pub fn commands_of(&self, workflow: &str) -> Result<Vec<TrustedCommand>> {
-        let workflow = definitions::load(&self.project, workflow)?;
-        Ok(commands(&workflow)
+        let of_session = self.definition_in_use(workflow)?;
+        let mut found = match definitions::load(&self.project, workflow) {
+            Ok(current) => self.commands_in(&current, None),
+            Err(_) if of_session.is_some() => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        if let Some((session, definition)) = of_session {
+            for entry in self.commands_in(&definition, Some(&session)) {
+                if !found.iter().any(|known| known.command == entry.command) {
+                    found.push(entry);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The definition of this name that the session which is meant was started with.
+    fn definition_in_use(&self, workflow: &str) -> Result<Option<(SessionId, Rc<Workflow>)>> {
+        let id = match self.select(Want::Latest) {
+            Ok(id) => id,
+            Err(Error::NoSession { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let (_, session) = self.load(&id)?;
+        let current = session.run().filter(|run| run.workflow.name.as_str() == workflow);
+        let earlier = || session.runs.iter().rev().find(|run| run.workflow.name.as_str() == workflow);
+        let Some(run) = current.or_else(earlier) else { return Ok(None) };
+        Ok(self.definition(&run.workflow.hash)?.map(|definition| (id, definition)))
+    }
+
+    fn commands_in(&self, workflow: &Workflow, session: Option<&SessionId>) -> Vec<TrustedCommand> {
+        commands(workflow)
             .map(|(phase, check, command)| TrustedCommand {
+                session: session.cloned(),
                 phase: phase.clone(),
                 check: check.clone(),
                 command: command.to_owned(),
                 trusted: trust::is_trusted(&self.project.root, command),
             })
-            .collect())
+            .collect()
     }
 
     /// Lets exactly these commands run for this user on this machine.

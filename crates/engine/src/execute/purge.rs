@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::execute::Answer;
 use crate::execute::plan::{fold_whole, stream, to_json};
 use crate::items::item_rows;
+use crate::words::one_line;
 use model::event::{Event, Recorded};
 use model::id::SessionId;
 use model::refusal::Refusal;
@@ -25,6 +26,28 @@ pub struct PurgePreview {
     pub events: usize,
 }
 
+impl PurgePreview {
+    /// What a person answers before it is done.
+    pub fn question(&self) -> String {
+        let counted = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        format!(
+            "Replace {} in {} of session {} ({}) for good?",
+            counted(self.occurrences, "occurrence"),
+            counted(self.events as u64, "event"),
+            self.session_id,
+            one_line(&self.title, 60)
+        )
+    }
+}
+
+/// What is to go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PurgeRequest {
+    pub text: String,
+    /// A person was asked what the preview asks, and said yes.
+    pub confirmed: bool,
+}
+
 /// A history with other words.
 struct Purged {
     id: SessionId,
@@ -42,20 +65,14 @@ struct Purged {
 impl Engine {
     /// Where the text is; changes nothing.
     pub fn purge_preview(&self, text: &str) -> Result<PurgePreview> {
-        let purged = self.without(text)?;
-        let title = fold_whole(&purged.events)?.title;
-        Ok(PurgePreview {
-            session_id: purged.id.to_string(),
-            title,
-            occurrences: purged.replaced,
-            events: purged.rows.len(),
-        })
+        self.without(text)?.preview()
     }
 
     /// Replaces every occurrence in the session's events, snapshot, activity and remembered answers, and forgets kept files that hold it.
-    pub fn purge(&mut self, text: &str) -> Result<Answer> {
+    /// What cannot be undone is done when a person said yes to it.
+    pub fn purge(&mut self, request: &PurgeRequest) -> Result<Answer> {
         self.store.take_turn(self.patience)?;
-        let done = self.purge_in_turn(text);
+        let done = self.purge_in_turn(request);
         self.store.give_turn_back();
         let mut answer = done?;
         match self.store.erase(self.patience) {
@@ -70,12 +87,19 @@ impl Engine {
         Ok(answer)
     }
 
-    fn purge_in_turn(&mut self, text: &str) -> Result<Answer> {
+    fn purge_in_turn(&mut self, request: &PurgeRequest) -> Result<Answer> {
+        let text = request.text.as_str();
         let mut purged = self.without(text)?;
         if purged.replaced == 0 {
             let session = fold_whole(&purged.events)?;
             let view = self.view_of(&session, purged.number, true)?;
             return Ok(Answer { view, said: Vec::new(), gate_failed: false });
+        }
+        if !request.confirmed {
+            return Err(Error::NeedsAnswer {
+                question: purged.preview()?.question(),
+                hint: "a person must answer: run it in a terminal, or with --yes".to_owned(),
+            });
         }
         let expected = purged.events.last().map_or(0, |recorded| recorded.version);
         let mark = Recorded {
@@ -173,6 +197,17 @@ impl Engine {
     }
 }
 
+impl Purged {
+    fn preview(&self) -> Result<PurgePreview> {
+        Ok(PurgePreview {
+            session_id: self.id.to_string(),
+            title: fold_whole(&self.events)?.title,
+            occurrences: self.replaced,
+            events: self.rows.len(),
+        })
+    }
+}
+
 fn without_in_event(row: EventRow, text: &str) -> Result<(EventRow, u64)> {
     let (body, in_body) = without_in_json(&row.body, text)?;
     let (actor, in_actor) = without_in_json(&row.actor, text)?;
@@ -196,19 +231,26 @@ fn still_readable(id: &SessionId, row: &EventRow, before: &Recorded) -> Result<R
     if after.event.kind() != before.event.kind() || matches!(after.event, Event::Unknown { .. }) {
         return Err(refused("a name or a number"));
     }
-    match (&after.event, &before.event) {
-        (Event::SessionStarted { id: named, .. }, _) if named != id => Err(refused("the session's id")),
-        (Event::RunStarted { workflow: new, .. }, Event::RunStarted { workflow: old, .. }) if new != old => {
-            Err(refused("what names a workflow"))
-        }
-        (Event::ArtifactRecorded { artifact: new }, Event::ArtifactRecorded { artifact: old })
-            if new.hash != old.hash =>
-        {
-            Err(refused("a file's hash"))
-        }
-        (new, old) if places(new) != places(old) => Err(refused("the worktree's path or the layout's name")),
-        _ => Ok(after),
+    let (new, old) = (&after.event, &before.event);
+    if let Event::SessionStarted { id: named, .. } = new
+        && named != id
+    {
+        return Err(refused("the session's id"));
     }
+    if let (Event::RunStarted { workflow: new, .. }, Event::RunStarted { workflow: old, .. }) = (new, old)
+        && new != old
+    {
+        return Err(refused("what names a workflow"));
+    }
+    if let (Event::ArtifactRecorded { artifact: new }, Event::ArtifactRecorded { artifact: old }) = (new, old)
+        && new.hash != old.hash
+    {
+        return Err(refused("a file's hash"));
+    }
+    if places(new) != places(old) {
+        return Err(refused("the worktree's path or the layout's name"));
+    }
+    Ok(after)
 }
 
 /// Where a session is, by which others find it.
@@ -218,7 +260,30 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         Event::SessionResumed { worktree, .. }
         | Event::SessionReopened { worktree, .. }
         | Event::SessionTaken { worktree } => Some((worktree, "")),
-        _ => None,
+        Event::RunStarted { .. }
+        | Event::RunSelected { .. }
+        | Event::PhaseStarted { .. }
+        | Event::GateFailed { .. }
+        | Event::PhaseCompleted { .. }
+        | Event::PhaseSkipped { .. }
+        | Event::RunCompleted
+        | Event::NoteAdded { .. }
+        | Event::NoteResolved { .. }
+        | Event::SessionPaused { .. }
+        | Event::SessionCompleted { .. }
+        | Event::SessionAbandoned { .. }
+        | Event::SessionFailed { .. }
+        | Event::SessionExpired { .. }
+        | Event::RolledBack { .. }
+        | Event::CheckApproved { .. }
+        | Event::FieldsSet { .. }
+        | Event::ArtifactRecorded { .. }
+        | Event::PhaseRevised { .. }
+        | Event::CheckpointMade { .. }
+        | Event::Restored { .. }
+        | Event::Purged { .. }
+        | Event::Item(_)
+        | Event::Unknown { .. } => None,
     }
 }
 
@@ -272,4 +337,28 @@ fn merged(rows: Vec<ActivityRow>) -> Vec<ActivityRow> {
         }
     }
     merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Intent, Options};
+    use crate::execute::StartRequest;
+
+    #[test]
+    fn nothing_is_purged_before_a_person_said_yes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let options =
+            Options { project: Some(folder.path().to_owned()), person_present: true, ..Options::default() };
+        let mut engine = Engine::open(options, Intent::Create).expect("an engine");
+        let goal = Some("say mellon".to_owned());
+        engine.start(&StartRequest { goal, ..StartRequest::default() }).expect("a session");
+        let ask = |text: &str, confirmed| PurgeRequest { text: text.to_owned(), confirmed };
+        let refused = engine.purge(&ask("mellon", false)).expect_err("nobody said yes");
+        assert!(matches!(refused, Error::NeedsAnswer { .. }), "{refused}");
+        assert_eq!(engine.purge_preview("mellon").expect("a preview").occurrences, 2);
+        assert!(engine.purge(&ask("not there", false)).is_ok());
+        engine.purge(&ask("mellon", true)).expect("it is purged");
+        assert_eq!(engine.purge_preview("mellon").expect("a preview").occurrences, 0);
+    }
 }

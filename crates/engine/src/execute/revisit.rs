@@ -167,7 +167,7 @@ impl Engine {
         known
             .map(|known| {
                 let kept = self.store.content(&known.newest.hash)?;
-                Ok(OwnFile::compare(known, look(&root, &known.newest.path)?, kept))
+                Ok(OwnFile::compare(known, look(&root, &known.newest.path), kept))
             })
             .collect()
     }

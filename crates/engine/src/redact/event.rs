@@ -23,7 +23,7 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
             said.text("the note", Some(text));
             said.fields(fields);
         }
-        Event::SessionPaused { reason, context } => {
+        Event::SessionPaused { reason, context, saved: _ } => {
             said.text("the reason", Some(reason));
             said.text("the context", context.as_mut());
         }

@@ -148,6 +148,7 @@ impl Context<'_> {
         if !run.is_open() {
             return Err(Refusal::RunFinished {
                 doing: "add an item",
+                session: self.session.id.clone(),
                 workflow: run.workflow.name.clone(),
                 ordinal: run.ordinal,
             });

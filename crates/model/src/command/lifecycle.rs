@@ -1,6 +1,6 @@
 //! A session as a whole: pausing, going on, ending.
 
-use super::not_active;
+use super::{REASON_SWITCHED, REASON_USER_REQUEST, not_active};
 use crate::event::Event;
 use crate::lifecycle::Lifecycle;
 use crate::refusal::Refusal;
@@ -10,10 +10,21 @@ pub(super) fn pause(
     session: &Session,
     reason: String,
     context: Option<String>,
+    saved: Vec<String>,
 ) -> Result<Vec<Event>, Refusal> {
-    match session.lifecycle {
-        Lifecycle::Active => Ok(vec![Event::SessionPaused { reason, context }]),
-        Lifecycle::Paused { .. } => Ok(Vec::new()),
+    match &session.lifecycle {
+        Lifecycle::Active => Ok(vec![Event::SessionPaused { reason, context, saved }]),
+        Lifecycle::Paused { reason: known, context: known_context, saved: known_saved, .. } => {
+            // What was said before stays where nobody says anything new.
+            let is_ours = [REASON_USER_REQUEST, REASON_SWITCHED].contains(&reason.as_str());
+            let reason = if is_ours { known.clone() } else { reason };
+            let context = context.or_else(|| known_context.clone());
+            let mut all = known_saved.clone();
+            all.extend(saved.into_iter().filter(|path| !known_saved.contains(path)));
+            let is_new = reason != *known || context != *known_context || all != *known_saved;
+            let events = is_new.then_some(Event::SessionPaused { reason, context, saved: all });
+            Ok(events.into_iter().collect())
+        }
         Lifecycle::Completed { .. } | Lifecycle::Failed { .. } | Lifecycle::Abandoned { .. } => {
             Err(not_active(session, "pause"))
         }

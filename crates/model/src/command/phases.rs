@@ -36,12 +36,14 @@ pub fn standing<'a>(session: &'a Session, asked: Option<&str>) -> Result<Standin
     if !run.is_open() {
         return Err(Refusal::RunFinished {
             doing: "advance",
+            session: session.id.clone(),
             workflow: run.workflow.name.clone(),
             ordinal: run.ordinal,
         });
     }
     if phase.id() != run.current().id() {
         return Err(Refusal::PhaseNotCurrent {
+            session: session.id.clone(),
             asked: phase.id().clone(),
             current: run.current().id().clone(),
         });
@@ -63,20 +65,22 @@ pub(super) fn complete(
         return Ok(vec![Event::GateFailed { phase, attempt }]);
     }
     let run = run_of(session, "advance")?;
-    let rest = run
-        .phases
-        .iter()
-        .skip(run.position(phase.as_str()).map_or(0, |position| position + 1))
-        .filter(|phase| !phase.is_done())
-        .map(|phase| &phase.stub);
+    let following = after(session, run, &phase, skips);
     let mut events = Vec::new();
     if let Some(reason) = &attempt.overridden {
         events.push(override_note(session, &phase, reason));
     }
     events.push(Event::PhaseCompleted { phase, attempt });
-    let closes = run.workflow.on_complete == OnComplete::Close && !has_other_open_run(session, run);
-    events.extend(go_on(rest, skips, closes));
+    events.extend(following);
     Ok(events)
+}
+
+/// What follows this phase of the run once it is done or skipped.
+fn after(session: &Session, run: &Run, phase: &Name, skips: &[Skip]) -> Vec<Event> {
+    let position = run.position(phase.as_str()).map_or(0, |position| position + 1);
+    let rest = run.phases.iter().skip(position).filter(|phase| !phase.is_done()).map(|phase| &phase.stub);
+    let closes = run.workflow.on_complete == OnComplete::Close && !has_other_open_run(session, run);
+    go_on(rest, skips, closes)
 }
 
 /// What follows a completed phase: the next one begins, or the run is complete.
@@ -110,11 +114,9 @@ pub(super) fn skip(session: &Session, reason: String, skips: &[Skip]) -> Result<
         Standing::Current(phase) => phase.id().clone(),
     };
     let run = run_of(session, "skip")?;
-    let position = run.position(phase.as_str()).unwrap_or_default();
-    let rest = run.phases.iter().skip(position + 1).filter(|phase| !phase.is_done()).map(|phase| &phase.stub);
-    let closes = run.workflow.on_complete == OnComplete::Close && !has_other_open_run(session, run);
+    let following = after(session, run, &phase, skips);
     let mut events = vec![Event::PhaseSkipped { phase, reason }];
-    events.extend(go_on(rest, skips, closes));
+    events.extend(following);
     Ok(events)
 }
 
@@ -131,7 +133,7 @@ pub(super) fn roll_back(
             return Err(not_active(session, "roll back"));
         }
     }
-    refuse_what_never_began(run, target)?;
+    refuse_what_never_began(session, run, target)?;
     let mut events = Vec::new();
     if matches!(session.lifecycle, Lifecycle::Failed { .. }) {
         events.push(Event::SessionResumed { worktree: session.worktree.clone(), parallel: session.parallel });
@@ -145,21 +147,27 @@ pub(super) fn revise(session: &Session, revision: Revision) -> Result<Vec<Event>
     let run = run_of(session, "revisit")?;
     let asked = revision.phase.as_str();
     let target = run.resolve(asked).ok_or_else(|| unknown(run, asked))?;
-    refuse_what_never_began(run, target)?;
+    refuse_what_never_began(session, run, target)?;
     let position = run.position(target.id().as_str());
     let in_progress = matches!(target.state, PhaseState::InProgress { .. });
     if in_progress || position > run.position(run.current().id().as_str()) {
-        return Err(Refusal::NotEarlier { asked: target.id().clone(), current: run.current().id().clone() });
+        return Err(Refusal::NotEarlier {
+            session: session.id.clone(),
+            asked: target.id().clone(),
+            current: run.current().id().clone(),
+        });
     }
     Ok(vec![Event::PhaseRevised { revision }])
 }
 
 /// One can only go back to where one has been.
-fn refuse_what_never_began(run: &Run, target: &Phase) -> Result<(), Refusal> {
+fn refuse_what_never_began(session: &Session, run: &Run, target: &Phase) -> Result<(), Refusal> {
     match target.state {
-        PhaseState::NotStarted => {
-            Err(Refusal::PhaseNotReached { asked: target.id().clone(), current: run.current().id().clone() })
-        }
+        PhaseState::NotStarted => Err(Refusal::PhaseNotReached {
+            session: session.id.clone(),
+            asked: target.id().clone(),
+            current: run.current().id().clone(),
+        }),
         PhaseState::InProgress { .. }
         | PhaseState::Completed { .. }
         | PhaseState::NeedsReview { .. }

@@ -29,18 +29,21 @@ pub(super) fn start(session: &Session, plan: RunPlan) -> Result<Vec<Event>, Refu
         // The way to the unfinished run is to go on with it, not to begin another.
         let is_current =
             session.run().is_some_and(|run| run.workflow.name == name && run.ordinal == open.ordinal);
-        return match &session.lifecycle {
-            Lifecycle::Active if is_current => Ok(Vec::new()),
-            Lifecycle::Active => Ok(vec![Event::RunSelected { workflow: name, ordinal: open.ordinal }]),
-            _ => {
+        let mut events = Vec::new();
+        match session.lifecycle {
+            Lifecycle::Active => {}
+            Lifecycle::Paused { .. }
+            | Lifecycle::Completed { .. }
+            | Lifecycle::Failed { .. }
+            | Lifecycle::Abandoned { .. } => {
                 let (worktree, parallel) = (session.worktree.clone(), session.parallel);
-                let mut events = vec![Event::SessionResumed { worktree, parallel }];
-                if !is_current {
-                    events.push(Event::RunSelected { workflow: name, ordinal: open.ordinal });
-                }
-                Ok(events)
+                events.push(Event::SessionResumed { worktree, parallel });
             }
-        };
+        }
+        if !is_current {
+            events.push(Event::RunSelected { workflow: name, ordinal: open.ordinal });
+        }
+        return Ok(events);
     }
     let other_open = session.runs.iter().any(Run::is_open);
     Ok(begin(plan, session.runs_of(&name) + 1, other_open))

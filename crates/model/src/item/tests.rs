@@ -236,7 +236,7 @@ fn an_item_belongs_to_a_phase_that_is_not_done() {
 #[test]
 fn a_session_that_is_not_active_changes_no_items() {
     let mut work = Work::with(&["a"]);
-    let pause = Command::Pause { reason: "lunch".to_owned(), context: None };
+    let pause = Command::Pause { reason: "lunch".to_owned(), context: None, saved: Vec::new() };
     let events = command::decide(&work.session, pause).expect("it is active");
     work.keep(&anna(), &events);
     assert!(matches!(work.try_to(&anna(), done("a")), Err(Refusal::NotActive { .. })));

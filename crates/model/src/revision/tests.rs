@@ -178,7 +178,8 @@ fn only_an_earlier_phase_is_revisited() {
     let session = revised(session, "plan", Impact::Minor, &[]);
     let later = revision(&session, "build", Impact::Minor, &[]);
     let refusal = decide(&session, Command::Revise { revision: later }).expect_err("plan comes first");
-    assert_eq!(refusal, Refusal::NotEarlier { asked: name("build"), current: name("plan") });
+    let (asked, current) = (name("build"), name("plan"));
+    assert_eq!(refusal, Refusal::NotEarlier { session: session.id.clone(), asked, current });
 }
 
 #[test]

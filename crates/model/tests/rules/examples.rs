@@ -144,7 +144,7 @@ fn paused_time_is_not_working_time() {
         let version = history.len() as u64 + 1;
         history.push(recorded(version, at(seconds), event));
     };
-    add(1_000, Event::SessionPaused { reason: "night".to_owned(), context: None });
+    add(1_000, Event::SessionPaused { reason: "night".to_owned(), context: None, saved: Vec::new() });
     add(50_000, Event::SessionResumed { worktree: "/here".to_owned(), parallel: false });
     add(50_100, completed("plan"));
     let session = Session::fold(&history).unwrap();

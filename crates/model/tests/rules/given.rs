@@ -173,7 +173,11 @@ pub fn note(kind: NoteKind, text: &str) -> Command {
 }
 
 pub fn pause() -> Command {
-    Command::Pause { reason: "lunch".to_owned(), context: Some("half a sentence".to_owned()) }
+    Command::Pause {
+        reason: "lunch".to_owned(),
+        context: Some("half a sentence".to_owned()),
+        saved: Vec::new(),
+    }
 }
 
 pub fn resume() -> Command {

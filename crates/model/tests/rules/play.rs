@@ -172,7 +172,7 @@ impl Step {
                 fields: BTreeMap::from([("weight".to_owned(), 0.1.into())]),
             },
             Self::Resolve(id) => Command::ResolveNote { id: *id },
-            Self::Pause => Command::Pause { reason: "night".to_owned(), context: None },
+            Self::Pause => Command::Pause { reason: "night".to_owned(), context: None, saved: Vec::new() },
             Self::Resume { elsewhere, parallel } => Command::Resume {
                 worktree: if *elsewhere { "/there" } else { HERE }.to_owned(),
                 parallel: *parallel,

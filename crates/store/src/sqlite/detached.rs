@@ -36,13 +36,20 @@ pub(super) fn connect(path: &Path) -> Result<(Connection, Option<TemporaryCopy>)
             OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         return Ok((Connection::open_with_flags(immutable_address(path), flags).map_err(fail)?, None));
     }
+    let (connection, copy) = copy(path)?;
+    Ok((connection, Some(copy)))
+}
+
+/// A copy that can be written; what is written is the copy's. Its folder may go once the connection has read.
+pub(super) fn copy(path: &Path) -> Result<(Connection, TemporaryCopy)> {
+    let fail = |error| failure(path, &format!("reading {}", path.display()), &error);
     let copy = TemporaryCopy { folder: make_folder().map_err(|error| reading(path, error))? };
     let database = copy.folder.join("copy.db");
     copy_consistently(path, &database).map_err(|error| reading(path, error))?;
-    // Writable, so that SQLite can play the log in; what it writes is the copy's.
+    // Writable, so that SQLite can play the log in.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&database, flags).map_err(fail)?;
-    Ok((connection, Some(copy)))
+    Ok((connection, copy))
 }
 
 fn reading(path: &Path, source: std::io::Error) -> Error {

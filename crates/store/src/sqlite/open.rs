@@ -39,7 +39,7 @@ pub(super) fn open(path: &Path, access: Access) -> Result<SqliteStore> {
             open_to_write(path)
         }
         (Access::Create | Access::Write, Found::Something) => open_to_write(path),
-        (Access::Read, Found::Something) => open_to_read(path),
+        (Access::Read, Found::Something) => open_to_read(path, MIGRATIONS),
         (Access::Write | Access::Read, Found::Nothing | Found::Empty) => {
             Err(Error::Missing { path: path.to_owned() })
         }
@@ -81,13 +81,14 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
 fn open_to_write(path: &Path) -> Result<SqliteStore> {
     let mut connection = connect_to_write(path)?;
     let found = marks(&connection).map_err(failing(path))?;
-    if known_schema(found, path)? < newest(MIGRATIONS) {
+    if known_schema(found, path, MIGRATIONS)? < newest(MIGRATIONS) {
         migrate(&mut connection, path, MIGRATIONS)?;
     }
     Ok(store(connection, path, true))
 }
 
-fn open_to_read(path: &Path) -> Result<SqliteStore> {
+/// A database of an older schema is read as a copy that has the newest: what stands there is not ours to change.
+pub(super) fn open_to_read(path: &Path, migrations: &[&str]) -> Result<SqliteStore> {
     let attached = if is_writable(path) {
         connect_to_read(path)
     } else {
@@ -105,14 +106,18 @@ fn open_to_read(path: &Path) -> Result<SqliteStore> {
         }
         Err(error) => return Err(error),
     };
-    let (found, known) = (known_schema(found, path)?, newest(MIGRATIONS));
-    if found < known {
-        return Err(Error::Engine {
-            doing: format!("reading {}", path.display()),
-            why: format!("its schema is {found}; a command that changes something brings it to {known}"),
-        });
+    if known_schema(found, path, migrations)? < newest(migrations) {
+        return Ok(store(migrated_copy(path, migrations)?, path, false));
     }
     Ok(store(connection, path, false))
+}
+
+fn migrated_copy(path: &Path, migrations: &[&str]) -> Result<Connection> {
+    let (mut connection, copy) = detached::copy(path)?;
+    run(&mut connection, migrations).map_err(failing(path))?;
+    marks(&connection).map_err(failing(path))?;
+    drop(copy);
+    Ok(connection)
 }
 
 fn connect_to_read(path: &Path) -> Result<(Connection, Marks)> {
@@ -146,11 +151,11 @@ fn make_durable(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// The schema of a database of ours that this program can read.
-fn known_schema(found: Marks, path: &Path) -> Result<u32> {
+fn known_schema(found: Marks, path: &Path, migrations: &[&str]) -> Result<u32> {
     if found.application_id != APPLICATION_ID || found.schema == 0 {
         return Err(not_a_database(path, "it is another program's SQLite file"));
     }
-    let known = newest(MIGRATIONS);
+    let known = newest(migrations);
     if found.schema > known {
         return Err(Error::Newer { path: path.to_owned(), found: found.schema, known });
     }

@@ -178,6 +178,23 @@ fn expired_keys_are_swept_away() {
 }
 
 #[test]
+fn an_older_schema_is_read_as_a_migrated_copy_and_left_as_it_was() {
+    let (folder, mut store) = new_store();
+    with(&mut store, [line("first")]);
+    let later = "CREATE TABLE later(what TEXT); INSERT INTO later SELECT id FROM sessions";
+    let more = [MIGRATIONS, &[later]].concat();
+    let path = store.path.clone();
+    let names = |folder: &std::path::Path| std::fs::read_dir(folder).unwrap().count();
+    let before = (std::fs::read(&path).unwrap(), names(folder.path()));
+    let read = open::open_to_read(&path, &more).unwrap();
+    let found: String = read.connection.query_row("SELECT what FROM later", [], |row| row.get(0)).unwrap();
+    assert_eq!(found, "first");
+    assert_eq!(everything(&read), everything(&store));
+    assert_eq!((std::fs::read(&path).unwrap(), names(folder.path())), before);
+    assert_eq!(marks(&store.connection).unwrap().schema, newest(MIGRATIONS));
+}
+
+#[test]
 fn a_migration_leaves_a_copy_and_never_overwrites_one() {
     let (folder, mut store) = new_store();
     with(&mut store, [line("first")]);

@@ -12,6 +12,7 @@ use std::fs::OpenOptions;
 use std::io::{BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use store::ContentRow;
 
 /// What was put into a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -67,6 +68,7 @@ impl Engine {
             },
             definitions: self.definitions_used(id)?,
             files: self.pack_files(&session, said)?,
+            contents: self.contents_kept(id)?,
             events,
         })
     }
@@ -92,13 +94,30 @@ impl Engine {
         Ok(definitions)
     }
 
+    /// What is kept of the files' earlier versions, so that they can be compared there, too.
+    fn contents_kept(&self, id: &SessionId) -> Result<Vec<ContentRow>> {
+        let hashes: BTreeSet<String> = self
+            .history(id)?
+            .into_iter()
+            .filter_map(|recorded| match recorded.event {
+                Event::ArtifactRecorded { artifact } => Some(artifact.hash),
+                _ => None,
+            })
+            .collect();
+        let mut contents = Vec::new();
+        for hash in hashes {
+            if let Some(body) = self.store.content(&hash)? {
+                contents.push(ContentRow { hash, body });
+            }
+        }
+        Ok(contents)
+    }
+
     fn pack_files(&self, session: &Session, said: &mut Vec<String>) -> Result<Vec<PackedFile>> {
         let mut files = Vec::new();
         let most = usize::try_from(LARGEST_FILE).unwrap_or(usize::MAX);
         for (path, artifact) in &session.artifacts {
-            let seen = look(&self.project.root, path, most)
-                .map_err(|source| Error::io(format!("reading {path}"), source))?;
-            match seen {
+            match look(&self.project.root, path, most) {
                 Seen::Missing => said.push(format!("{path} is missing, so it is not in the bundle")),
                 Seen::Unusable(why) => said.push(format!("{path} is not in the bundle: {why}")),
                 Seen::File(looked) if looked.size > LARGEST_FILE => {

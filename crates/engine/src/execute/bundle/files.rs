@@ -57,7 +57,7 @@ pub(super) fn refused(path: &str) -> Option<&'static str> {
 pub(super) fn draft(root: &Path, session: &SessionId, files: &[PackedFile]) -> io::Result<Drafts> {
     let mut drafts = Drafts::default();
     for file in files {
-        let beside = match look(root, &file.path, 0)? {
+        let beside = match look(root, &file.path, 0) {
             Seen::File(looked) if looked.hash == hash(&file.content) => continue,
             Seen::Missing if may_be_put(&file.path, session) => None,
             Seen::Missing => Some("a hidden file can give orders to a program"),

@@ -1,5 +1,6 @@
 //! The bundle's format: JSON lines. A header, definitions, events, files, and a last line with the hash of all before it.
 
+use crate::artifacts::LARGEST_KEPT;
 use crate::hex;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::io::{self, BufRead, Write};
-use store::EventRow;
+use store::{ContentRow, EventRow};
 
 /// A file is left out of a bundle beyond this.
 pub(super) const LARGEST_FILE: u64 = 16 * 1024 * 1024;
@@ -34,6 +35,7 @@ enum Line {
     Definition(Definition),
     Event(EventLine),
     File(FileLine),
+    Content(ContentLine),
     End { sha256: String },
 }
 
@@ -60,6 +62,13 @@ struct FileLine {
     base64: String,
 }
 
+/// What was in a file when it was recorded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct ContentLine {
+    sha256: String,
+    base64: String,
+}
+
 /// A file as it travels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PackedFile {
@@ -74,6 +83,7 @@ pub(super) struct Bundle {
     pub(super) definitions: Vec<Definition>,
     pub(super) events: Vec<EventRow>,
     pub(super) files: Vec<PackedFile>,
+    pub(super) contents: Vec<ContentRow>,
 }
 
 /// Why a file is no bundle that can be taken.
@@ -100,6 +110,12 @@ pub(super) fn write(bundle: &Bundle, to: &mut impl Write) -> io::Result<()> {
             base64: STANDARD.encode(&file.content),
         }))?;
     }
+    for content in &bundle.contents {
+        out.put(&Line::Content(ContentLine {
+            sha256: content.hash.clone(),
+            base64: STANDARD.encode(&content.body),
+        }))?;
+    }
     let sha256 = hex(&out.hasher.clone().finalize());
     out.put(&Line::End { sha256 })
 }
@@ -122,8 +138,13 @@ impl<W: Write> Hashed<'_, W> {
 pub(super) fn read(from: &mut impl BufRead) -> Result<(Bundle, String), Unreadable> {
     let mut hasher = Sha256::new();
     let first = line(from)?.ok_or_else(|| wrong("it is empty"))?;
-    let mut bundle =
-        Bundle { header: header(&first)?, definitions: Vec::new(), events: Vec::new(), files: Vec::new() };
+    let mut bundle = Bundle {
+        header: header(&first)?,
+        definitions: Vec::new(),
+        events: Vec::new(),
+        files: Vec::new(),
+        contents: Vec::new(),
+    };
     hasher.update(&first);
     for number in 2.. {
         let Some(text) = line(from)? else { return Err(wrong("its end is missing")) };
@@ -133,6 +154,7 @@ pub(super) fn read(from: &mut impl BufRead) -> Result<(Bundle, String), Unreadab
             Line::Definition(definition) => bundle.definitions.push(definition),
             Line::Event(event) => bundle.events.push(event.into()),
             Line::File(file) => bundle.files.push(unpacked(file, number)?),
+            Line::Content(content) => bundle.contents.push(unpacked_content(&content, number)?),
             Line::End { sha256 } => {
                 if sha256 != hex(&hasher.finalize()) {
                     return Err(wrong("it was changed on its way: the hash at its end is another's"));
@@ -176,6 +198,18 @@ fn unpacked(file: FileLine, number: usize) -> Result<PackedFile, Unreadable> {
         return Err(wrong(&format!("the content of {:?} is not the one that its hash is of", file.path)));
     }
     Ok(PackedFile { path: file.path, content })
+}
+
+fn unpacked_content(content: &ContentLine, number: usize) -> Result<ContentRow, Unreadable> {
+    let decoded = STANDARD.decode(&content.base64);
+    let body = decoded.map_err(|error| wrong(&format!("line {number}, a file's content: {error}")))?;
+    if body.len() > LARGEST_KEPT {
+        return Err(wrong(&format!("line {number}: a file's content is larger than {LARGEST_KEPT} bytes")));
+    }
+    if hash(&body) != content.sha256 {
+        return Err(wrong(&format!("line {number}: a file's content is not the one that its hash is of")));
+    }
+    Ok(ContentRow { hash: content.sha256.clone(), body })
 }
 
 /// The next line, with its end; never more than a line may have.

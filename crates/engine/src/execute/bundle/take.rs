@@ -68,6 +68,7 @@ impl Engine {
             batch.streams.push(stream(&session, expected, &addition.new)?);
             batch.replace_items.push(ItemsReplaced { session: id.clone(), rows: item_rows(id, &whole)? });
             batch.definitions = definitions;
+            batch.contents.clone_from(&bundle.contents);
         }
         let mut answer = self.answer_to_taking(&session, already, &batch)?;
         if let Some(key) = &self.options.key {
@@ -100,9 +101,8 @@ impl Engine {
         let mut rows = Vec::new();
         for found in &bundle.definitions {
             let row = definition(from, found)?;
-            let own = sources.iter().filter(|source| source.hash() == found.hash);
-            let own = own.filter_map(|source| definitions::check(source).ok()).next();
-            let known = match own {
+            let mut own = sources.iter().filter(|source| source.hash() == found.hash);
+            let known = match own.find_map(|source| definitions::check(source).ok()) {
                 Some(workflow) => Some(to_json(&workflow)?),
                 None => self.definition(&found.hash)?.map(|workflow| to_json(&*workflow)).transpose()?,
             };

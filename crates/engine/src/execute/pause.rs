@@ -1,0 +1,53 @@
+//! Pausing, with the drafts that work stops at.
+
+use crate::artifacts::{LARGEST_KEPT, Recording};
+use crate::engine::{Engine, Want};
+use crate::error::Result;
+use crate::execute::plan::Plan;
+use crate::execute::{Answer, bounded};
+use model::command::{Command, REASON_USER_REQUEST, decide};
+use std::path::PathBuf;
+
+impl Engine {
+    /// Pauses the session and records these files as they are now.
+    pub fn pause(
+        &mut self,
+        reason: Option<&str>,
+        context: Option<&str>,
+        drafts: &[PathBuf],
+    ) -> Result<Answer> {
+        let reason = bounded("the reason", reason.unwrap_or(REASON_USER_REQUEST))?;
+        let context = context.map(|text| bounded("the context", text)).transpose()?;
+        let fingerprint = self.fingerprint("pause", &format!("{reason:?} {context:?} {drafts:?}"));
+        let id = self.select(Want::Unfinished)?;
+        // They are read outside the turn.
+        let recording = self.drafts(&id, drafts)?;
+        let saved: Vec<String> = recording.artifacts.iter().map(|draft| draft.path.clone()).collect();
+        let mut answer = self.execute(&fingerprint, |engine| {
+            let subject = engine.take_up(&id)?;
+            let session = &subject.session;
+            let (reason, context, saved) = (reason.clone(), context.clone(), saved.clone());
+            let mut events =
+                decide(session, Command::RecordArtifacts { artifacts: recording.artifacts.clone() })?;
+            events.extend(decide(session, Command::Pause { reason, context, saved })?);
+            let mut plan = Plan::of(subject.change(events));
+            plan.contents.clone_from(&recording.contents);
+            Ok(plan)
+        })?;
+        answer.said.extend(recording.artifacts.iter().map(|draft| {
+            let is_kept = draft.size <= LARGEST_KEPT as u64;
+            let how = if is_kept { "" } else { " (its content is too large to be kept, its hash is)" };
+            format!("saved: {}{how}", draft.path)
+        }));
+        Ok(answer)
+    }
+
+    fn drafts(&self, id: &model::id::SessionId, paths: &[PathBuf]) -> Result<Recording> {
+        if paths.is_empty() {
+            return Ok(Recording::default());
+        }
+        let (_, session) = self.load(id)?;
+        let phase = session.run().filter(|run| run.is_open()).map(|run| run.current().id().clone());
+        self.record_named(&session, paths, phase.as_ref())
+    }
+}
