@@ -137,6 +137,8 @@ impl<'a> Writer<'a> {
                 Some(ran) if ran.code == 4 && ran.error()["kind"] == "not_active" => {
                     self.until_acknowledged(folder, &["run", "start", "--session", "shared"]);
                 }
+                // The next run began between this one's gate and its turn: refused, nothing changed, so it is asked again.
+                Some(ran) if ran.code == 4 && ran.error()["kind"] == "moved_meanwhile" => {}
                 Some(ran) => panic!("{command:?}: {ran:?}"),
             }
         };
