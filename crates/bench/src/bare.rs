@@ -76,7 +76,8 @@ impl Writer {
             let sql = "INSERT INTO events(session,version,at,actor,kind,body)VALUES(?1,?2,?3,?4,?5,?6)";
             change.prepare_cached(sql)?.execute(params![number, version, at, ACTOR, kind, text])?;
         }
-        let sql = "UPDATE sessions SET phase=?2,phases_done=?3,updated_at=?4,version=?5 WHERE number=?1";
+        let sql = "UPDATE sessions SET phase=?2,phases_done=?3,updated_at=?4,version=?5,\
+                   turn=(SELECT coalesce(max(cursor),0)+1 FROM events)WHERE number=?1";
         change.prepare_cached(sql)?.execute(params![number, "testing", 3, at, version])?;
         put_version(&mut body, version, growth);
         let sql = "INSERT OR REPLACE INTO snapshots(session,fold_version,version,body)VALUES(?1,?2,?3,?4)";

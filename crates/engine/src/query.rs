@@ -171,11 +171,11 @@ impl Engine {
             let short = ShortView::from(&found);
             if request.wants(&short) {
                 warnings.extend(found.warnings.iter().cloned());
-                sessions.push(short);
+                // Ours keep the store's order, which no clock can disturb; a foreign one has nothing but its time.
+                let place = sessions.iter().position(|ours| ours.updated_at < short.updated_at);
+                sessions.insert(place.unwrap_or(sessions.len()), short);
             }
         }
-        // The newest activity first, whoever keeps the session.
-        sessions.sort_by_key(|session| std::cmp::Reverse(session.updated_at));
         Ok(Listing { sessions, warnings })
     }
 

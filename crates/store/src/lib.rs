@@ -36,7 +36,7 @@ pub trait Store {
     fn content(&self, hash: &str) -> Result<Option<Vec<u8>>>;
     /// The one session of this worktree that is active and not parallel.
     fn active(&self, worktree: &str) -> Result<Option<SessionId>>;
-    /// Sessions, the newest activity first.
+    /// Sessions, the one that changed last first: by the order in which the store took changes, not by their times.
     fn list(&self, filter: &Filter) -> Result<Vec<Listed>>;
     /// Ids that begin with this text, case ignored; at most `limit`, shortest first.
     fn with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<SessionId>>;

@@ -32,6 +32,8 @@ pub struct MemoryStore {
 #[derive(Debug)]
 struct Kept {
     row: SessionRow,
+    /// When it changed last, in the order of changes: a clock may have stepped back.
+    turn: u64,
     snapshot: Snapshot,
     events: Vec<EventRow>,
     activity: Vec<ActivityRow>,
@@ -102,7 +104,7 @@ impl MemoryStore {
         malformed(format!("it binds an agent to session {}, which does not exist", binding.session))
     }
 
-    fn keep_stream(&mut self, stream: &StreamAppend) {
+    fn keep_stream(&mut self, stream: &StreamAppend, turn: u64) {
         for event in &stream.events {
             let cursor = self.log.len() as u64 + 1;
             self.log.push(Change { cursor, session: stream.row.id.clone(), event: event.clone() });
@@ -110,12 +112,14 @@ impl MemoryStore {
         if let Some(place) = self.find(&stream.row.id).map(|(place, _)| place) {
             let kept = &mut self.sessions[place];
             kept.row = stream.row.clone();
+            kept.turn = turn;
             kept.snapshot = stream.snapshot.clone();
             kept.events.extend_from_slice(&stream.events);
         } else {
             self.places.insert(folded(stream.row.id.as_str()), self.sessions.len());
             self.sessions.push(Kept {
                 row: stream.row.clone(),
+                turn,
                 snapshot: stream.snapshot.clone(),
                 events: stream.events.clone(),
                 activity: Vec::new(),
@@ -153,7 +157,8 @@ impl Store for MemoryStore {
         for content in &batch.contents {
             self.contents.entry(content.hash.clone()).or_insert_with(|| content.body.clone());
         }
-        batch.streams.iter().for_each(|stream| self.keep_stream(stream));
+        let turn = self.log.len() as u64 + 1;
+        batch.streams.iter().for_each(|stream| self.keep_stream(stream, turn));
         if let Some(key) = &batch.key {
             self.keys.retain(|_, kept| kept.at > keys_expire_at(key.at));
             self.keys.insert(key.key.clone(), key.clone());
@@ -191,11 +196,11 @@ impl Store for MemoryStore {
     }
 
     fn list(&self, filter: &Filter) -> Result<Vec<Listed>> {
-        let mut found: Vec<Listed> =
-            self.listed().filter(|(_, kept)| is_wanted(filter, kept)).map(|(listed, _)| listed).collect();
-        found.sort_by_key(|listed| std::cmp::Reverse((listed.row.updated_at, listed.number)));
+        let mut found: Vec<(Listed, &Kept)> =
+            self.listed().filter(|(_, kept)| is_wanted(filter, kept)).collect();
+        found.sort_by_key(|(listed, kept)| std::cmp::Reverse((kept.turn, listed.number)));
         found.truncate(filter.limit.unwrap_or(usize::MAX));
-        Ok(found)
+        Ok(found.into_iter().map(|(listed, _)| listed).collect())
     }
 
     fn with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<SessionId>> {
@@ -295,7 +300,8 @@ impl Store for MemoryStore {
         let stream = &rewrite.stream;
         self.refuse_version(stream)?;
         self.refuse_second_active(std::slice::from_ref(stream))?;
-        self.keep_stream(stream);
+        let turn = self.log.len() as u64 + 1;
+        self.keep_stream(stream, turn);
         let Some(place) = self.find(&stream.row.id).map(|(place, _)| place) else { return Ok(()) };
         let of_session = |change: &&mut Change| change.session == stream.row.id;
         let log = self.log.iter_mut().filter(of_session).map(|change| &mut change.event);

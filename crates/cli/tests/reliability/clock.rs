@@ -68,3 +68,20 @@ fn a_callers_idea_of_time_changes_no_time() {
     assert_eq!(view["notes"][0]["at"], "2026-11-14T10:00:00Z");
     assert_eq!(view["phases"][0]["duration_seconds"], json!(3600));
 }
+
+#[test]
+fn a_clock_that_went_back_changes_no_order_between_sessions() {
+    let sandbox = git();
+    sandbox.at("2026-11-14T12:00:00Z").run(["start", "--id", "first"]).ok();
+    sandbox.at("2026-11-14T08:00:00Z").run(["start", "--id", "second"]).ok();
+    sandbox.run(["pause"]).ok();
+    let listed = sandbox.run(["list", "--json"]).ok().json();
+    let ids: Vec<&str> = listed["sessions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|session| session["session_id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids, ["second", "first"]);
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "second");
+}

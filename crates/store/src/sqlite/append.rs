@@ -199,7 +199,8 @@ fn find(connection: &Connection, id: &SessionId) -> rusqlite::Result<Option<Exis
 fn insert(connection: &Connection, row: &SessionRow) -> rusqlite::Result<i64> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO sessions(workflow,title,goal,target,phase,phases_done,phases_total,created_at,updated_at,version,\
-         id,worktree,layout,lifecycle,parallel)VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)",
+         id,worktree,layout,lifecycle,parallel,turn)VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,\
+         (SELECT coalesce(max(cursor),0)+1 FROM events))",
     )?;
     statement.insert(params![
         row.workflow,
@@ -233,7 +234,7 @@ fn update(connection: &Connection, existing: &Existing, row: &SessionRow) -> rus
     }
     let mut statement = connection.prepare_cached(
         "UPDATE sessions SET workflow=?2,title=?3,goal=?4,target=?5,phase=?6,phases_done=?7,phases_total=?8,\
-         created_at=?9,updated_at=?10,version=?11 WHERE number=?1",
+         created_at=?9,updated_at=?10,version=?11,turn=(SELECT coalesce(max(cursor),0)+1 FROM events)WHERE number=?1",
     )?;
     statement.execute(params![
         existing.number,

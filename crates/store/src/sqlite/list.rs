@@ -37,9 +37,8 @@ pub(super) fn statement(filter: &Filter) -> (String, Vec<Value>) {
         format!(" WHERE {}", conditions.all.join(" AND "))
     };
     conditions.values.push(Value::Integer(at_most(filter.limit)));
-    let sql = format!(
-        "SELECT {SESSION} FROM sessions s{filtering} ORDER BY s.updated_at DESC,s.number DESC LIMIT ?"
-    );
+    let sql =
+        format!("SELECT {SESSION} FROM sessions s{filtering} ORDER BY s.turn DESC,s.number DESC LIMIT ?");
     (sql, conditions.values)
 }
 

@@ -1,10 +1,10 @@
 -- Times are whole nanoseconds since 1970 in UTC: exact from 1678 to 2262, and beyond that the nearest end.
 -- SQLite keeps the text of every statement and parses all of it on each open, so there are few and they are short.
 -- Snapshots have a table of their own: with them inside `sessions`, lists and look-ups pass over them.
-CREATE TABLE sessions(number INTEGER PRIMARY KEY AUTOINCREMENT,id TEXT NOT NULL UNIQUE COLLATE NOCASE,worktree TEXT NOT NULL,layout TEXT NOT NULL,workflow TEXT NOT NULL,title TEXT NOT NULL,goal TEXT,target TEXT,lifecycle TEXT NOT NULL,parallel INTEGER NOT NULL,phase TEXT NOT NULL,phases_done INTEGER NOT NULL,phases_total INTEGER NOT NULL,created_at INTEGER NOT NULL,updated_at INTEGER NOT NULL,version INTEGER NOT NULL)STRICT;
-CREATE INDEX sessions_by_lifecycle ON sessions(lifecycle,updated_at);
-CREATE INDEX sessions_by_activity ON sessions(updated_at);
-CREATE INDEX sessions_by_worktree ON sessions(worktree,updated_at);
+CREATE TABLE sessions(number INTEGER PRIMARY KEY AUTOINCREMENT,id TEXT NOT NULL UNIQUE COLLATE NOCASE,worktree TEXT NOT NULL,layout TEXT NOT NULL,workflow TEXT NOT NULL,title TEXT NOT NULL,goal TEXT,target TEXT,lifecycle TEXT NOT NULL,parallel INTEGER NOT NULL,phase TEXT NOT NULL,phases_done INTEGER NOT NULL,phases_total INTEGER NOT NULL,created_at INTEGER NOT NULL,updated_at INTEGER NOT NULL,version INTEGER NOT NULL,turn INTEGER NOT NULL DEFAULT 0)STRICT;
+CREATE INDEX sessions_by_lifecycle ON sessions(lifecycle,turn);
+CREATE INDEX sessions_by_activity ON sessions(turn);
+CREATE INDEX sessions_by_worktree ON sessions(worktree,turn);
 CREATE UNIQUE INDEX one_active ON sessions(worktree)WHERE lifecycle='active' AND parallel=0 AND layout IN('native','ccw');
 CREATE TABLE snapshots(session INTEGER PRIMARY KEY,fold_version INTEGER NOT NULL,version INTEGER NOT NULL,body TEXT NOT NULL)STRICT;
 CREATE TABLE events(cursor INTEGER PRIMARY KEY AUTOINCREMENT,session INTEGER NOT NULL,version INTEGER NOT NULL,at INTEGER NOT NULL,actor TEXT NOT NULL,kind TEXT NOT NULL,body TEXT NOT NULL,UNIQUE(session,version))STRICT;
