@@ -314,7 +314,7 @@ fn phase_view(
 
 /// What the last attempt found, else what the gate will ask for.
 fn gate(phase: &Phase, defined: Option<&PhaseDefinition>) -> GateView {
-    if let Some(attempt) = phase.last_attempt() {
+    if let Some(attempt) = phase.last_attempt().filter(|_| !phase.claimed) {
         let outcome = match attempt.outcome {
             AttemptOutcome::Passed => GateOutcome::Passed,
             AttemptOutcome::Failed => GateOutcome::Failed,
@@ -347,7 +347,8 @@ fn gate(phase: &Phase, defined: Option<&PhaseDefinition>) -> GateView {
             checks.push(waiting(check.id.as_str(), check.kind.name(), needed, check.help.as_ref()));
         }
     }
-    GateView { outcome: GateOutcome::Open, checks }
+    let outcome = if phase.claimed { GateOutcome::Claimed } else { GateOutcome::Open };
+    GateView { outcome, checks }
 }
 
 impl From<&CheckResult> for CheckView {

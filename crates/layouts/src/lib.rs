@@ -2,6 +2,9 @@
 
 pub mod builtin;
 pub mod definition;
+pub mod json;
+pub mod layout;
 pub mod ocr;
 pub mod reading;
+pub mod reconcile;
 pub mod tree;

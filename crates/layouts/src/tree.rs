@@ -1,5 +1,6 @@
 //! A folder as the engine found it: names, and the content of what was small enough to read. Pure data.
 
+use jiff::Timestamp;
 use std::collections::BTreeMap;
 
 /// What stands at a path.
@@ -19,11 +20,37 @@ pub enum Entry {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tree {
     entries: BTreeMap<String, Entry>,
+    modified: BTreeMap<String, Timestamp>,
 }
 
 impl Tree {
     pub fn insert(&mut self, path: impl Into<String>, entry: Entry) {
         self.entries.insert(path.into(), entry);
+    }
+
+    /// When the file says it was last written.
+    pub fn set_modified(&mut self, path: impl Into<String>, at: Timestamp) {
+        self.modified.insert(path.into(), at);
+    }
+
+    pub fn modified(&self, path: &str) -> Option<Timestamp> {
+        self.modified.get(path).copied()
+    }
+
+    /// What is in a file, as far as it was read.
+    pub fn content(&self, path: &str) -> Option<&[u8]> {
+        match self.get(path) {
+            Some(Entry::File(content)) => Some(content),
+            Some(Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_)) | None => None,
+        }
+    }
+
+    /// Paths of files, in order.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.entries
+            .iter()
+            .filter(|(_, entry)| !matches!(entry, Entry::Folder))
+            .map(|(path, _)| path.as_str())
     }
 
     pub fn get(&self, path: &str) -> Option<&Entry> {

@@ -135,7 +135,9 @@ impl Engine {
         let (loaded, session) = self.load(&subject)?;
         let request = AdvanceRequest { evidence, ..AdvanceRequest::default() };
         let phase = match standing(&session, None)? {
-            Standing::Current(phase) | Standing::AlreadyDone(phase) => phase.id().clone(),
+            Standing::Current(phase) | Standing::Claimed(phase) | Standing::AlreadyDone(phase) => {
+                phase.id().clone()
+            }
         };
         let report = self.run_gate(&session, &phase, &read(&request)?)?.report;
         let outcome = if report.passes() { GateOutcome::Passed } else { GateOutcome::Failed };
@@ -216,7 +218,7 @@ impl Engine {
     ) -> Result<Option<Tried>> {
         let phase = match standing(session, asked)? {
             Standing::AlreadyDone(_) => return Ok(None),
-            Standing::Current(phase) => phase.id().clone(),
+            Standing::Current(phase) | Standing::Claimed(phase) => phase.id().clone(),
         };
         let run = self.run_gate(session, &phase, submission)?;
         let opened = opened(session, &phase);

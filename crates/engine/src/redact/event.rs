@@ -79,6 +79,7 @@ impl Said {
             ItemEvent::ItemStarted { .. }
             | ItemEvent::ItemCompleted { .. }
             | ItemEvent::ItemUnblocked { .. }
+            | ItemEvent::ItemReopened { .. }
             | ItemEvent::ItemClaimed { .. }
             | ItemEvent::ItemReleased { .. }
             | ItemEvent::ItemLeaseRenewed { .. } => {}

@@ -1,6 +1,7 @@
 //! state.json of every era: what it says, and what is odd about it. Unknown keys are left alone.
 
 use super::{Kind, STATE};
+use crate::json;
 use crate::reading::Oddity;
 use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
@@ -70,11 +71,9 @@ pub(super) fn read(tree: &Tree, now: Timestamp, warnings: &mut Vec<Oddity>) -> S
         Some(Entry::Unread { .. }) => return unusable("it was not read", warnings),
         Some(Entry::Unusable(why)) => return unusable(why, warnings),
     };
-    match serde_json::from_slice::<Value>(content) {
-        Ok(Value::Object(fields)) => from_fields(&fields, now, warnings),
-        Ok(_) => unusable("it holds no JSON object", warnings),
-        Err(_) if content.is_empty() => unusable("it is empty", warnings),
-        Err(error) => unusable(&format!("it is no JSON ({error})"), warnings),
+    match json::object(content) {
+        Ok(fields) => from_fields(&fields, now, warnings),
+        Err(why) => unusable(&why, warnings),
     }
 }
 
