@@ -34,7 +34,7 @@ pub(crate) fn fails(_name: &str) -> io::Result<()> {
 #[cfg(debug_assertions)]
 pub(crate) fn slow(name: &str) {
     if std::env::var_os("LEFTOFF_TEST_SLOW").is_some_and(|asked| asked == name) {
-        std::thread::sleep(std::time::Duration::from_micros(300));
+        std::thread::sleep(std::time::Duration::from_millis(2));
     }
 }
 
