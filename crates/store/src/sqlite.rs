@@ -24,10 +24,11 @@ pub use open::Access;
 
 use crate::{
     ActivityRow, AgentRow, Batch, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
-    Loaded, ReadyQuery, Result, Rewrite, Store,
+    Loaded, ReadyQuery, Result, Rewrite, Store, Trace,
 };
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
+use open::Pace;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -46,12 +47,19 @@ pub struct SqliteStore {
     path: PathBuf,
     lock: PathBuf,
     writable: bool,
+    /// How long SQLite waits for other programs.
+    busy_wait: Duration,
     turn: Option<Turn>,
 }
 
 impl SqliteStore {
     pub fn open(path: &Path, access: Access) -> Result<Self> {
-        open::open(path, access)
+        open::open(path, access, Pace::Patient)
+    }
+
+    /// For somebody who cannot wait: gives up after this long, and brings no large database to a newer schema.
+    pub fn open_in_a_hurry(path: &Path, access: Access, wait: Duration) -> Result<Self> {
+        open::open(path, access, Pace::Hurried(wait))
     }
 
     fn fail(&self, doing: &str) -> impl FnOnce(rusqlite::Error) -> Error {
@@ -193,6 +201,12 @@ impl Store for SqliteStore {
         }
         self.in_turn(patience, |store| {
             activity::record(&store.connection, session, rows).map_err(store.fail("keeping activity"))
+        })
+    }
+
+    fn trace(&mut self, trace: &Trace, patience: Duration) -> Result<bool> {
+        self.in_turn(patience, |store| {
+            activity::trace(&store.connection, trace).map_err(store.fail("keeping what a hook saw"))
         })
     }
 
