@@ -4,19 +4,16 @@ mod markdown;
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
-use crate::failpoint;
 use crate::items::ItemView;
-use crate::presence::AgentIdentity;
 use crate::query::Current;
 use crate::view::View;
 use jiff::Timestamp;
 use model::id::SessionId;
 use model::note::{Note, NoteKind};
 use serde::Serialize;
-use std::time::Duration;
-use store::{ActivityKind, ActivityRow, KEPT_ACTIVITIES};
+use store::{ActivityKind, ActivityRow, AgentRow, KEPT_ACTIVITIES};
 
-pub use markdown::markdown;
+pub use markdown::{here_now, markdown};
 
 /// A session's view with what only a brief tells.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -30,6 +27,13 @@ pub struct Brief {
     pub now: Timestamp,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastWords<'a> {
+    pub who: String,
+    pub at: Timestamp,
+    pub words: &'a str,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Neighbour {
     pub agent: String,
@@ -38,6 +42,18 @@ pub struct Neighbour {
     pub session_id: Option<String>,
     pub branch: Option<String>,
     pub last_seen: Timestamp,
+}
+
+impl From<AgentRow> for Neighbour {
+    fn from(row: AgentRow) -> Self {
+        Self {
+            agent: row.agent,
+            agent_session: row.agent_session,
+            session_id: row.session.map(String::from),
+            branch: row.branch,
+            last_seen: row.last_seen,
+        }
+    }
 }
 
 impl Brief {
@@ -53,6 +69,15 @@ impl Brief {
 }
 
 impl Brief {
+    /// What agents said when they stopped, the newest first.
+    pub fn last_words(&self) -> impl Iterator<Item = LastWords<'_>> {
+        self.activity(ActivityKind::Words).filter_map(|row| {
+            let (agent, id) = row.what.split_once(':')?;
+            let short: String = id.chars().take(8).collect();
+            Some(LastWords { who: format!("{agent} {short}"), at: row.at, words: row.detail.as_deref()? })
+        })
+    }
+
     pub fn activity(&self, kind: ActivityKind) -> impl Iterator<Item = &ActivityRow> {
         self.activity.iter().filter(move |row| row.kind == kind)
     }
@@ -67,31 +92,8 @@ impl Engine {
         }
     }
 
-    /// An agent session began, or came back after a compaction: it is known here from now on, bound to what is
-    /// going on, and told about it.
-    pub fn agent_arrived(&mut self, identity: &AgentIdentity, patience: Duration) -> Result<Option<Brief>> {
-        self.caller.agent = Some(identity.clone());
-        failpoint::reached("agent-arrived");
-        let session = self.unfinished()?;
-        // Not being able to say that somebody is here is no reason to leave them without the brief.
-        let greeted = self.greet(identity, session.clone(), patience);
-        match session {
-            Some(id) => self.brief_of(self.view_by_id(&id)?).map(Some),
-            None => greeted.map(|()| None),
-        }
-    }
-
-    /// The same where nothing can be written: the agent is told, and not made known.
-    pub fn brief_for_agent(&mut self, identity: &AgentIdentity) -> Result<Option<Brief>> {
-        self.caller.agent = Some(identity.clone());
-        match self.unfinished()? {
-            Some(id) => self.brief_of(self.view_by_id(&id)?).map(Some),
-            None => Ok(None),
-        }
-    }
-
     /// What a newcomer is told about: what is going on here, else what waits to be gone on with.
-    fn unfinished(&self) -> Result<Option<SessionId>> {
+    pub(crate) fn unfinished(&self) -> Result<Option<SessionId>> {
         match self.select(Want::Unfinished) {
             Ok(id) => Ok(Some(id)),
             Err(Error::NoSession { .. }) => self.waiting(),
@@ -99,25 +101,15 @@ impl Engine {
         }
     }
 
-    fn view_by_id(&self, id: &SessionId) -> Result<View> {
+    pub(crate) fn view_by_id(&self, id: &SessionId) -> Result<View> {
         let (loaded, session) = self.load(id)?;
         self.view_of(&session, loaded.number, false)
     }
 
-    fn brief_of(&self, mut session: View) -> Result<Brief> {
+    pub(crate) fn brief_of(&self, mut session: View) -> Result<Brief> {
         session.warnings.extend(self.artifact_warnings(&session));
         let asking = self.asking_agent()?;
-        let here_now = self
-            .other_live_agents(asking.as_ref())?
-            .into_iter()
-            .map(|row| Neighbour {
-                agent: row.agent,
-                agent_session: row.agent_session,
-                session_id: row.session.map(String::from),
-                branch: row.branch,
-                last_seen: row.last_seen,
-            })
-            .collect();
+        let here_now = self.other_live_agents(asking.as_ref())?.into_iter().map(Neighbour::from).collect();
         // What was touched is worth telling, and no reason to tell nothing.
         let activity = SessionId::parse(&session.session_id)
             .ok()

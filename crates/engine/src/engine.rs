@@ -66,6 +66,8 @@ pub enum Intent {
     Command,
     /// Sets the project up if need be.
     Create,
+    /// Answers an agent's hook: waits for nobody, passes over a broken setting, and reads where it cannot write.
+    Hook { writes: bool },
 }
 
 /// Which session a command means when none is named.
@@ -113,13 +115,13 @@ impl Engine {
         };
         let project = match intent {
             Intent::Create => Project::find_or_here(&from)?,
-            Intent::Query | Intent::Command => Project::find(&from)?,
+            Intent::Query | Intent::Command | Intent::Hook { .. } => Project::find(&from)?,
         };
         let mut warnings = Vec::new();
         let config = match Config::read(&project) {
             Ok(config) => config,
             // A mistake in a setting must not hide where things stand.
-            Err(error) if intent == Intent::Query => {
+            Err(error) if matches!(intent, Intent::Query | Intent::Hook { .. }) => {
                 warnings.push(Warning::from_error("config", &error));
                 Config::default()
             }
@@ -353,12 +355,31 @@ fn open_store(project: &Project, intent: Intent, warnings: &mut Vec<Warning>) ->
         Intent::Create => create_store(project, &database, warnings),
         Intent::Query => open_or_empty(&database, Access::Read),
         Intent::Command => open_or_empty(&database, Access::Write),
+        Intent::Hook { writes } => open_for_hook(&database, writes),
     }
+}
+
+/// How long a hook waits for another program that has the database locked.
+const HOOK_BUSY_WAIT: Duration = Duration::from_millis(20);
+
+fn open_for_hook(database: &Path, writes: bool) -> Result<Box<dyn Store>> {
+    let open = |access| SqliteStore::open_in_a_hurry(database, access, HOOK_BUSY_WAIT);
+    let opened = match (writes, open(if writes { Access::Write } else { Access::Read })) {
+        (true, Err(error)) if !matches!(error, store::Error::Missing { .. }) => {
+            open(Access::Read).map_err(|_| error)
+        }
+        (_, opened) => opened,
+    };
+    or_empty(opened)
 }
 
 /// Nothing was ever kept here: an empty store says so to every question.
 fn open_or_empty(database: &Path, access: Access) -> Result<Box<dyn Store>> {
-    match SqliteStore::open(database, access) {
+    or_empty(SqliteStore::open(database, access))
+}
+
+fn or_empty(opened: store::Result<SqliteStore>) -> Result<Box<dyn Store>> {
+    match opened {
         Ok(store) => Ok(Box::new(store)),
         Err(store::Error::Missing { .. }) => Ok(Box::new(MemoryStore::default())),
         Err(error) => Err(error.into()),

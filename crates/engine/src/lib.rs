@@ -19,6 +19,7 @@ mod failpoint;
 mod files;
 mod foreign;
 mod history;
+pub mod hooks;
 mod items;
 mod next;
 mod place;

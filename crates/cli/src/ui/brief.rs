@@ -283,6 +283,11 @@ fn timing(brief: &Brief, out: &Out) -> String {
 fn touched(brief: &Brief, out: &Out) -> String {
     const SHOWN: usize = 10;
     let mut text = String::new();
+    if let Some(said) = brief.last_words().next() {
+        let _ = writeln!(text, "{}", out.paint(Tone::Heading, "Last words:"));
+        let words = format!("{}, {}: \"{}\"", said.who, ago(said.at, brief.now), said.words);
+        text.push_str(&row("", &words, out));
+    }
     let files: Vec<&str> = brief.activity(ActivityKind::File).map(|row| row.what.as_str()).collect();
     if !files.is_empty() {
         let shown = files.len().min(SHOWN);
