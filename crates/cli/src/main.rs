@@ -5,6 +5,7 @@ mod commands;
 mod failure;
 mod globals;
 mod hooks;
+mod install;
 mod ui;
 
 use failure::Failure;

@@ -57,7 +57,8 @@ pub use next::Next;
 pub use place::Project;
 pub use presence::AgentIdentity;
 pub use query::{AgentView, Current, ListRequest, Listing, WorkflowLine};
-pub use setup::{Setup, set_up};
+pub use registry::{projects_outside_git, state_folder};
+pub use setup::{Setup, StorePlace, set_up, take_down};
 pub use store::{ActivityKind, ActivityRow};
 pub use validation::{Discrepancy, OnDiscrepancy};
 

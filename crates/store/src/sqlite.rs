@@ -10,6 +10,7 @@ mod failure;
 mod items;
 mod list;
 mod mount;
+mod moving;
 mod open;
 mod outcome;
 mod queries;
@@ -88,7 +89,15 @@ impl Store for SqliteStore {
             return Err(Error::ReadOnly { path: self.path.clone() });
         }
         if self.turn.is_none() {
-            self.turn = Some(Turn::take(&self.lock, &self.path, patience)?);
+            let turn = Turn::take(&self.lock, &self.path, patience)?;
+            // Whoever moves a store holds the turn: what is written to the old one afterwards would be lost.
+            if !self.path.exists() {
+                return Err(Error::Engine {
+                    doing: format!("writing to {}", self.path.display()),
+                    why: "the store was moved meanwhile; try again".to_owned(),
+                });
+            }
+            self.turn = Some(turn);
         }
         Ok(())
     }

@@ -394,3 +394,27 @@ fn what_was_purged_is_gone_from_the_database_and_its_log() {
     drop(reader);
     assert!(store.erase(PATIENCE).unwrap());
 }
+
+#[test]
+fn a_store_that_is_moved_is_whole_in_its_new_place_and_kept_in_the_old() {
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (folder.path().join("old/leftoff.db"), folder.path().join("new/deep/leftoff.db"));
+    let mut store = SqliteStore::open(&old, Access::Create).unwrap();
+    with(&mut store, [line("first")]);
+    let before = everything(&store);
+    // Somebody who opened it before the move, and writes after it.
+    let mut late = SqliteStore::open(&old, Access::Write).unwrap();
+    let mut recorded = false;
+    let left = store.move_to(&new, || {
+        recorded = true;
+        Ok(())
+    });
+    let left = left.unwrap();
+    assert!(recorded && !old.exists());
+    assert_eq!(everything(&SqliteStore::open(&new, Access::Read).unwrap()), before);
+    assert_eq!(everything(&SqliteStore::open(&left, Access::Read).unwrap()), before);
+    late.take_turn(PATIENCE).unwrap_err();
+    let again = SqliteStore::open(&new, Access::Write).unwrap();
+    again.move_to(&left, || Ok(())).unwrap_err();
+    assert!(new.exists(), "nothing is overwritten, and nothing is given up then");
+}

@@ -18,6 +18,7 @@ mod hook;
 mod hook_agents;
 mod hook_events;
 mod hook_stops;
+mod install;
 mod items;
 mod keys;
 mod quotations;
