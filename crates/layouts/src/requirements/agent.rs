@@ -50,7 +50,9 @@ impl AgentKey {
     /// The key of this agent session's entry, if it has one.
     pub(super) fn key_in<'a>(&self, entries: &'a Map<String, Value>) -> Option<&'a str> {
         let short = entries.get_key_value(&self.short).filter(|(key, entry)| self.owns(key, entry));
-        short.or_else(|| entries.iter().find(|(key, entry)| self.owns(key, entry))).map(|(key, _)| key.as_str())
+        short
+            .or_else(|| entries.iter().find(|(key, entry)| self.owns(key, entry)))
+            .map(|(key, _)| key.as_str())
     }
 
     /// The key under which this agent session is, or is to be.

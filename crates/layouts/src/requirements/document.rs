@@ -156,8 +156,8 @@ impl Document {
     ) -> Option<Satisfaction> {
         let entry = self.requirement(name)?;
         let expires = scope != RequirementScope::Permanent;
-        let of_the_branch = satisfaction(entry, expires, now)
-            .map(|found| Satisfaction { for_the_branch: true, ..found });
+        let of_the_branch =
+            satisfaction(entry, expires, now).map(|found| Satisfaction { for_the_branch: true, ..found });
         if of_the_branch.is_some() || !scope.is_of_one_agent() {
             return of_the_branch;
         }
@@ -238,7 +238,9 @@ impl Document {
     /// Hands the newest satisfaction of another agent session to this one, if it is young enough. What was inherited
     /// is not inherited again, and nobody's is inherited twice.
     pub fn carry_over(&mut self, name: &str, heir: &AgentKey, window: u64, now: i64) -> bool {
-        let Some(sessions) = self.requirement(name).and_then(|entry| entry.get("sessions")) else { return false };
+        let Some(sessions) = self.requirement(name).and_then(|entry| entry.get("sessions")) else {
+            return false;
+        };
         let Some(sessions) = sessions.as_object() else { return false };
         let newest = sessions
             .iter()
@@ -256,7 +258,8 @@ impl Document {
             }
         }
         session.insert("satisfied_by".to_owned(), json!(SatisfiedBy::CarryOver.name()));
-        session.insert("metadata".to_owned(), json!({ "from": key, "satisfied_by": from.get("satisfied_by") }));
+        session
+            .insert("metadata".to_owned(), json!({ "from": key, "satisfied_by": from.get("satisfied_by") }));
         true
     }
 
@@ -337,8 +340,11 @@ fn satisfaction(entry: &Map<String, Value>, expires: bool, now: i64) -> Option<S
 }
 
 fn is_heritable(entry: &Value, window: u64, now: i64) -> bool {
-    let Some(found) = entry.as_object().and_then(|entry| satisfaction(entry, true, now)) else { return false };
-    let is_young = found.at.is_some_and(|at| now.saturating_sub(at) <= i64::try_from(window).unwrap_or(i64::MAX));
+    let Some(found) = entry.as_object().and_then(|entry| satisfaction(entry, true, now)) else {
+        return false;
+    };
+    let is_young =
+        found.at.is_some_and(|at| now.saturating_sub(at) <= i64::try_from(window).unwrap_or(i64::MAX));
     is_young && found.by != SatisfiedBy::CarryOver.name() && entry.get(CARRIED_TO).is_none()
 }
 

@@ -88,8 +88,7 @@ impl Metrics {
         } else {
             tool.entry("blocked_count").or_insert_with(|| json!(0));
         }
-        for (key, what, most) in
-            [("files", used.file, MOST_FILES), ("commands", used.command, MOST_COMMANDS)]
+        for (key, what, most) in [("files", used.file, MOST_FILES), ("commands", used.command, MOST_COMMANDS)]
         {
             let known = list_in(tool, key);
             if let Some(what) = what
