@@ -109,7 +109,7 @@ impl Engine {
             project: self.project.worktree(),
             root,
             levels: above + 1,
-            home: home(),
+            home: self.caller.home.clone(),
         })
     }
 
@@ -121,8 +121,4 @@ impl Engine {
     fn seconds(&self) -> i64 {
         self.clock.now().as_second()
     }
-}
-
-fn home() -> Option<PathBuf> {
-    std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
 }

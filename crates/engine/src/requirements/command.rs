@@ -7,7 +7,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::presence::AgentIdentity;
 use jiff::Timestamp;
-use layouts::requirements::{AgentKey, Requirement, SatisfiedBy, Satisfying};
+use layouts::requirements::{AgentKey, Change, Count, Counted, Deed, Requirement, SatisfiedBy, Satisfying};
 use model::event::Event;
 use model::nearest::nearest;
 use model::workflow::RequirementScope;
@@ -78,9 +78,7 @@ impl Engine {
         })?;
         let mut said: Vec<String> = changed.problem.into_iter().collect();
         let already = changed.answer.is_empty();
-        if let Some(agent) = &agent {
-            said.extend(self.tell_cleared(&ground, agent, &changed.answer, "by hand"));
-        }
+        said.extend(self.tell_cleared(&ground, agent.as_ref(), &changed.answer, "by hand"));
         self.answered(asked, identity, already, said)
     }
 
@@ -110,7 +108,7 @@ impl Engine {
         let identity = self.agent_meant(&ground, asked)?;
         let agent = AgentKey::new(&identity.id).ok_or(Error::NoAgentSession)?;
         let now = self.clock.now().as_second();
-        let already = ground.count(&agent, self.patience, now, |metrics| change(metrics, now))?;
+        let already = ground.change_metrics(&agent, self.patience, now, |metrics| change(metrics, now))?;
         self.answered(asked, Some(identity), already, Vec::new())
     }
 
@@ -128,12 +126,21 @@ impl Engine {
         } else {
             self.agent_for(&ground, asked, &required)?
         };
-        // What holds for the whole branch needs nobody in particular.
         let agent = identity.as_ref().and_then(|identity| AgentKey::new(&identity.id));
-        let agent = agent.or_else(|| AgentKey::new("branch")).ok_or(Error::NoAgentSession)?;
+        if let Some(key) = self.options.key.clone()
+            && let Some(agent) = &agent
+            && ground.metrics(agent).is_some_and(|metrics| metrics.has_seen(&keyed(&key)))
+        {
+            return self.answered(asked, identity, true, Vec::new());
+        }
         let mut said = Vec::new();
         for (requirement, satisfying) in required.iter().zip(&wanted) {
-            said.extend(self.satisfy_all(&ground, &agent, std::slice::from_ref(requirement), satisfying)?);
+            let one = std::slice::from_ref(requirement);
+            said.extend(self.satisfy_all(&ground, agent.as_ref(), one, satisfying)?);
+        }
+        if let (Some(key), Some(agent)) = (self.options.key.clone(), &agent) {
+            let now = self.clock.now().as_second();
+            ground.change_metrics(agent, self.patience, now, |metrics| metrics.first_time(&keyed(&key)))?;
         }
         self.answered(asked, identity, false, said)
     }
@@ -142,7 +149,7 @@ impl Engine {
     pub(super) fn satisfy_all(
         &mut self,
         ground: &Ground,
-        agent: &AgentKey,
+        agent: Option<&AgentKey>,
         required: &[Requirement],
         satisfying: &Satisfying,
     ) -> Result<Vec<String>> {
@@ -156,18 +163,22 @@ impl Engine {
             | SatisfiedBy::Skill
             | SatisfiedBy::CarryOver => requirement.scope,
         };
-        let changed = ground.file().update(self.patience, now, |document| {
-            for requirement in required {
-                document.satisfy(&requirement.name, scope_of(requirement), agent, satisfying, now);
-            }
-        })?;
+        let change = Change {
+            at: now,
+            agent_session: agent.map(|agent| agent.full().to_owned()),
+            names: required.iter().map(|one| (one.name.clone(), scope_of(one))).collect(),
+            deed: Deed::Satisfy(satisfying.clone()),
+        };
+        let changed = ground.file().apply(self.patience, &change)?;
         let mut problems: Vec<String> = changed.problem.into_iter().collect();
-        let counted = ground.count(agent, self.patience, now, |metrics| {
-            for requirement in required {
-                metrics.satisfied(&requirement.name, satisfying.by.name(), now);
-            }
-        });
-        problems.extend(counted.err().map(|error| error.to_string()));
+        let what = Counted::Satisfied {
+            requirements: required.iter().map(|one| one.name.clone()).collect(),
+            by: satisfying.by.name().to_owned(),
+        };
+        if let Some(agent) = agent {
+            let counted = ground.count(agent, self.patience, &Count { at: now, event: None, what });
+            problems.extend(counted.err().map(|error| error.to_string()));
+        }
         let expires_at =
             satisfying.ttl.and_then(|ttl| Timestamp::from_second(now.saturating_add_unsigned(ttl)).ok());
         let events = required
@@ -177,7 +188,7 @@ impl Engine {
                 scope: scope_of(requirement),
                 by: satisfying.by.name().to_owned(),
                 branch: ground.branch.clone(),
-                agent_session: agent.full().to_owned(),
+                agent_session: agent.map(|agent| agent.full().to_owned()),
                 expires_at,
             })
             .collect();
@@ -188,7 +199,7 @@ impl Engine {
     pub(super) fn tell_cleared(
         &mut self,
         ground: &Ground,
-        agent: &AgentKey,
+        agent: Option<&AgentKey>,
         names: &[String],
         why: &str,
     ) -> Vec<String> {
@@ -197,7 +208,7 @@ impl Engine {
             .map(|name| Event::RequirementCleared {
                 requirement: name.clone(),
                 branch: ground.branch.clone(),
-                agent_session: agent.full().to_owned(),
+                agent_session: agent.map(|agent| agent.full().to_owned()),
                 why: why.to_owned(),
             })
             .collect();
@@ -321,4 +332,9 @@ impl Engine {
         });
         Ok(found.map_or(typed, |(agent, id)| AgentIdentity { agent: agent.clone(), id: id.clone() }))
     }
+}
+
+/// A key counts as an event of its own, which happens once.
+fn keyed(key: &str) -> String {
+    format!("key:{key}")
 }

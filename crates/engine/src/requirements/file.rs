@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::hex;
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
@@ -25,6 +26,8 @@ pub(super) struct SharedFile {
 
 /// What a change makes of a file.
 pub(super) enum New {
+    /// It is not the file that was meant: nothing of it is touched.
+    Anothers,
     Same,
     Text(String),
     /// The old one cannot be gone on with: it is kept under another name.
@@ -51,25 +54,73 @@ impl SharedFile {
         read(&self.path).map_err(|error| Error::io(format!("reading {}", self.path.display()), error))
     }
 
-    /// Reads, changes and writes it while nobody else does.
+    /// Reads, changes and writes it while nobody else does. The change is given what was left beside it meanwhile.
     pub(super) fn update<T>(
         &self,
         patience: Duration,
-        change: impl FnOnce(Option<&str>) -> (New, T),
+        change: impl FnOnce(Option<&str>, &[String]) -> (New, T),
     ) -> Result<T> {
         if let Some(folder) = self.path.parent() {
             fs::create_dir_all(folder)
                 .map_err(|error| Error::io(format!("making {}", folder.display()), error))?;
         }
         let _lock = self.take_lock(patience)?;
-        let (new, answer) = change(self.read()?.as_deref());
+        let late = self.late_files();
+        let notes: Vec<String> = late.iter().map(|(_, text)| text.clone()).collect();
+        let (new, answer) = change(self.read()?.as_deref(), &notes);
         let written = match new {
+            New::Anothers => return Ok(answer),
             New::Same => Ok(()),
             New::Text(text) => self.replace(&text),
             New::InsteadOfBroken(text) => self.set_aside().and_then(|()| self.replace(&text)),
         };
         written.map_err(|error| Error::io(format!("writing {}", self.path.display()), error))?;
+        for (path, _) in &late {
+            let _ = fs::remove_file(path);
+        }
+        if !late.is_empty() {
+            let _ = fs::remove_dir(self.late_folder());
+        }
         Ok(answer)
+    }
+
+    /// Leaves a note beside a file that somebody else is writing; whoever writes it next takes the note in.
+    pub(super) fn leave(&self, note: &impl Serialize) -> Result<()> {
+        let folder = self.late_folder();
+        let leaving = || -> io::Result<()> {
+            fs::create_dir_all(&folder)?;
+            let text = serde_json::to_string(note)?;
+            let mut random = [0u8; 8];
+            let _ = getrandom::fill(&mut random);
+            let path = folder.join(format!("{}-{}", std::process::id(), hex(&random)));
+            let temporary = path.with_extension("tmp");
+            self.write_whole(&temporary, &text)?;
+            fs::rename(&temporary, &path)
+        };
+        leaving().map_err(|error| Error::io(format!("leaving a note in {}", folder.display()), error))
+    }
+
+    /// What was left beside it, in no order: each note says when it is from.
+    pub(super) fn late(&self) -> Vec<String> {
+        self.late_files().into_iter().map(|(_, text)| text).collect()
+    }
+
+    fn late_files(&self) -> Vec<(PathBuf, String)> {
+        // Mostly there is no such folder, and looking for it is all that this costs.
+        let Ok(entries) = fs::read_dir(self.late_folder()) else { return Vec::new() };
+        let whole = |path: &PathBuf| path.extension().is_none();
+        entries
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(whole)
+            .filter_map(|path| Some((path.clone(), read(&path).ok()??)))
+            .collect()
+    }
+
+    fn late_folder(&self) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(".late");
+        PathBuf::from(name)
     }
 
     fn replace(&self, text: &str) -> io::Result<()> {

@@ -4,12 +4,13 @@ use super::setting::Rules;
 use super::wording::{self, Held};
 use super::{Gated, Ground, ToolCall, Verdict};
 use crate::engine::Engine;
+use crate::error::Error;
 use crate::presence::AgentIdentity;
 use crate::redact::cleaned;
 use crate::words::one_line;
 use layouts::requirements::{
-    AgentKey, Document, Guard, Kind, Requirement, SatisfiedBy, Satisfying, ToolUse, is_plan_file,
-    requirements_of_skill, skill_name,
+    AgentKey, Change, Count, Counted, Deed, Document, Guard, Kind, Requirement, SatisfiedBy, Satisfying,
+    is_plan_file, requirements_of_skill, skill_name,
 };
 use model::workflow::RequirementScope;
 use sha2::{Digest, Sha256};
@@ -130,13 +131,10 @@ impl Engine {
         let mut rules = self.rules(&ground);
         let mut problems = std::mem::take(&mut rules.problems);
         if rules.enabled().next().is_some() {
-            let (now, message) = (self.seconds(), one_line(&cleaned(error), LONGEST));
-            let done = ground.count(&agent, self.patience, now, |metrics| {
-                if once(call, "failed").is_none_or(|event| metrics.first_time(&event)) {
-                    metrics.failed("tool_failed", &message, Some(call.tool), now);
-                }
-            });
-            problems.extend(done.err().map(|error| error.to_string()));
+            let message = one_line(&cleaned(error), LONGEST);
+            let what = Counted::Failed { tool: call.tool.to_owned(), message };
+            let count = Count { at: self.seconds(), event: once(call, "failed"), what };
+            problems.extend(ground.count(&agent, self.patience, &count).err().map(|error| error.to_string()));
         }
         Gated { answer: (), problems }
     }
@@ -289,23 +287,35 @@ impl Engine {
         let Asking { ground, agent, now, .. } = asking;
         let message = wording::denial(call.tool, held, agent);
         let fingerprint = crate::hex(&Sha256::digest(message.as_bytes())[..8]);
-        let used = Counted::of(call, true);
-        let counted = ground.count(agent, self.patience, *now, |metrics| {
+        let count = Count {
+            at: *now,
+            event: once(call, "denied"),
+            what: Counted::Held {
+                tool: call.tool.to_owned(),
+                file: first_file(call),
+                command: call.command.map(kept),
+                requirements: held.iter().map(|one| one.requirement.name.clone()).collect(),
+            },
+        };
+        let shown = ground.change_metrics(agent, self.patience, *now, |metrics| {
             if metrics.is_paused() {
                 return None;
             }
-            if once(call, "denied").is_none_or(|event| metrics.first_time(&event)) {
-                metrics.tool_used(used.tool_use());
-                for one in held {
-                    metrics.triggered(&one.requirement.name, true, *now);
-                }
-            }
+            metrics.count(&count);
             Some(metrics.shows_denial(&fingerprint, SHOWN_ONCE_WITHIN, *now))
         });
-        match counted {
+        match shown {
             Ok(None) => Verdict::Allow,
             Ok(Some(true)) => Verdict::Deny(message),
             Ok(Some(false)) => Verdict::Deny(wording::denied_again(call.tool, held)),
+            // Somebody else counts just now: what was shown before is not known, and all of it is shown.
+            Err(Error::FileBusy { .. }) => {
+                if ground.metrics(agent).is_some_and(|metrics| metrics.is_paused()) {
+                    return Verdict::Allow;
+                }
+                problems.extend(ground.leave_count(agent, &count).err().map(|error| error.to_string()));
+                Verdict::Deny(message)
+            }
             Err(error) => {
                 problems.push(error.to_string());
                 Verdict::Deny(message)
@@ -318,31 +328,33 @@ impl Engine {
         if asked.is_empty() || ground.metrics(agent).is_some_and(|metrics| metrics.is_paused()) {
             return Vec::new();
         }
-        let now = self.seconds();
-        let marked = ground.file().update(self.patience, now, |document| {
-            for requirement in asked {
-                document.trigger(&requirement.name, requirement.scope, agent, now);
-            }
-        });
-        match marked {
+        let change = self.deed(agent, asked.iter().copied(), Deed::Trigger);
+        match ground.file().apply(self.patience, &change) {
             Ok(changed) => changed.problem.into_iter().collect(),
             Err(error) => vec![error.to_string()],
         }
     }
 
+    fn deed<'a>(
+        &self,
+        agent: &AgentKey,
+        requirements: impl IntoIterator<Item = &'a Requirement>,
+        deed: Deed,
+    ) -> Change {
+        let names = requirements.into_iter().map(|one| (one.name.clone(), one.scope)).collect();
+        Change { at: self.seconds(), agent_session: Some(agent.full().to_owned()), names, deed }
+    }
+
     /// False if this call was counted before.
     fn count_call(&self, ground: &Ground, agent: &AgentKey, call: &ToolCall<'_>) -> crate::Result<bool> {
-        let (now, used) = (self.seconds(), Counted::of(call, false));
-        ground.count(agent, self.patience, now, |metrics| {
-            if once(call, "used").is_some_and(|event| !metrics.first_time(&event)) {
-                return false;
-            }
-            metrics.tool_used(used.tool_use());
-            if let Some(skill) = call.skill {
-                metrics.skill_used(skill_name(skill), now);
-            }
-            true
-        })
+        let what = Counted::Used {
+            tool: call.tool.to_owned(),
+            file: first_file(call),
+            command: call.command.map(kept),
+            skill: call.skill.map(|skill| skill_name(skill).to_owned()),
+        };
+        let count = Count { at: self.seconds(), event: once(call, "used"), what };
+        ground.count(agent, self.patience, &count)
     }
 
     fn satisfied_by_skill(
@@ -364,7 +376,7 @@ impl Engine {
         }
         let mut satisfying = Satisfying::by(SatisfiedBy::Skill);
         satisfying.metadata.insert("skill".to_owned(), skill_name(skill).into());
-        match self.satisfy_all(ground, agent, &met, &satisfying) {
+        match self.satisfy_all(ground, Some(agent), &met, &satisfying) {
             Ok(found) => problems.extend(found),
             Err(error) => {
                 problems.push(error.to_string());
@@ -388,14 +400,12 @@ impl Engine {
         if single.is_empty() || !ground.file().read(now).is_ok_and(|document| is_satisfied(&document)) {
             return;
         }
-        let used = ground.file().update(self.patience, now, |document| {
-            let used = single.iter().filter(|one| document.use_up(&one.name, agent));
-            used.map(|one| one.name.clone()).collect::<Vec<_>>()
-        });
+        let change = self.deed(agent, single.iter().copied(), Deed::UseUp);
+        let used = ground.file().apply(self.patience, &change);
         match used {
             Ok(changed) => {
                 problems.extend(changed.problem);
-                problems.extend(self.tell_cleared(ground, agent, &changed.answer, "it was used up"));
+                problems.extend(self.tell_cleared(ground, Some(agent), &changed.answer, "it was used up"));
             }
             Err(error) => problems.push(error.to_string()),
         }
@@ -409,33 +419,13 @@ impl Engine {
     }
 }
 
-/// What is counted of a call: secrets and endless commands are not.
-struct Counted<'a> {
-    tool: &'a str,
-    file: Option<String>,
-    command: Option<String>,
-    blocked: bool,
+/// What is counted of a command or a path: secrets and what is endless are not.
+fn kept(text: &str) -> String {
+    one_line(&cleaned(text), LONGEST)
 }
 
-impl<'a> Counted<'a> {
-    fn of(call: &ToolCall<'a>, blocked: bool) -> Self {
-        let clean = |text: &str| one_line(&cleaned(text), LONGEST);
-        Self {
-            tool: call.tool,
-            file: call.files.first().map(|file| clean(file)),
-            command: call.command.map(clean),
-            blocked,
-        }
-    }
-
-    fn tool_use(&self) -> ToolUse<'_> {
-        ToolUse {
-            tool: self.tool,
-            file: self.file.as_deref(),
-            command: self.command.as_deref(),
-            blocked: self.blocked,
-        }
-    }
+fn first_file(call: &ToolCall<'_>) -> Option<String> {
+    call.files.first().map(|file| kept(file))
 }
 
 /// Enabled requirements that this call triggers.

@@ -11,7 +11,6 @@ use layouts::requirements::{AgentKey, Entry, Registry};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use serde::Serialize;
-use std::path::PathBuf;
 
 /// The agent whose sessions that list has.
 const AGENT: &str = "claude";
@@ -62,7 +61,7 @@ impl Engine {
                 && self.entry_lives(entry)
         };
         let entries =
-            registry_file().and_then(|file| file.read().ok()?).and_then(|text| Registry::read(&text));
+            self.registry_file().and_then(|file| file.read().ok()?).and_then(|text| Registry::read(&text));
         let entries = entries.map(|registry| registry.entries()).unwrap_or_default();
         entries.into_iter().filter(is_here).map(live).collect()
     }
@@ -90,8 +89,9 @@ impl Engine {
     }
 
     pub(super) fn unregister(&self, agent: &AgentKey) -> Result<()> {
-        let Some(file) = registry_file().filter(|file| file.path().exists()) else { return Ok(()) };
-        drop(file);
+        if self.registry_file().is_none_or(|file| !file.path().exists()) {
+            return Ok(());
+        }
         self.change_registry(|registry| {
             registry.remove(agent);
             registry.drop_gone(|entry| self.entry_lives(entry));
@@ -99,8 +99,8 @@ impl Engine {
     }
 
     fn change_registry(&self, change: impl Fn(&mut Registry)) -> Result<()> {
-        let Some(file) = registry_file() else { return Ok(()) };
-        file.update(self.patience, |text| {
+        let Some(file) = self.registry_file() else { return Ok(()) };
+        file.update(self.patience, |text, _| {
             let known = text.map(Registry::read);
             let is_broken = matches!(known, Some(None));
             let before = known.flatten();
@@ -114,6 +114,11 @@ impl Engine {
             };
             (new, ())
         })
+    }
+
+    fn registry_file(&self) -> Option<SharedFile> {
+        let home = self.caller.home.as_ref()?;
+        Some(SharedFile::new(home.join(".claude").join("sessions.json")))
     }
 
     fn entry_lives(&self, entry: &Entry) -> bool {
@@ -154,8 +159,4 @@ fn live(entry: Entry) -> LiveAgent {
         branch: entry.branch,
         last_seen: Timestamp::from_second(entry.last_active).unwrap_or(Timestamp::UNIX_EPOCH),
     }
-}
-
-fn registry_file() -> Option<SharedFile> {
-    super::home().map(|home: PathBuf| SharedFile::new(home.join(".claude").join("sessions.json")))
 }

@@ -3,6 +3,7 @@
 use super::VERSION;
 use super::agent::{AgentKey, FULL_ID, shortened};
 use model::workflow::RequirementScope;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// Marks a satisfaction that another agent session inherited.
@@ -34,7 +35,8 @@ impl std::fmt::Display for Unreadable {
 }
 
 /// By what a requirement was satisfied, in the words of the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SatisfiedBy {
     Manual,
     Cli,
@@ -72,7 +74,7 @@ pub struct Satisfaction {
 }
 
 /// What is to be written as satisfied.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Satisfying {
     pub by: SatisfiedBy,
     pub ttl: Option<u64>,
@@ -164,22 +166,27 @@ impl Document {
         satisfaction(self.session(name, agent?)?, true, now)
     }
 
+    /// False where it is asked of one agent session, and none is named.
     pub fn satisfy(
         &mut self,
         name: &str,
         scope: RequirementScope,
-        agent: &AgentKey,
+        agent: Option<&AgentKey>,
         satisfying: &Satisfying,
         now: i64,
-    ) {
+    ) -> bool {
+        let for_the_branch = satisfying.for_the_branch || !scope.is_of_one_agent();
+        if !for_the_branch && agent.is_none() {
+            return false;
+        }
         let entry = self.requirement_mut(name);
         entry.insert("scope".to_owned(), json!(scope.name()));
         let ttl = satisfying.ttl.filter(|_| scope != RequirementScope::Permanent);
-        if satisfying.for_the_branch || !scope.is_of_one_agent() {
-            satisfying.write(entry, ttl, now);
-        } else {
-            satisfying.write(session_mut(entry, agent), ttl, now);
+        match agent.filter(|_| !for_the_branch) {
+            Some(agent) => satisfying.write(session_mut(entry, agent), ttl, now),
+            None => satisfying.write(entry, ttl, now),
         }
+        true
     }
 
     /// Takes back what was satisfied for this agent session and for the branch. Whether there was anything.
