@@ -5,15 +5,16 @@ mod markdown;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::items::ItemView;
+use crate::presence::AgentIdentity;
 use crate::query::Current;
 use crate::view::View;
 use jiff::Timestamp;
 use model::id::SessionId;
 use model::note::{Note, NoteKind};
 use serde::Serialize;
-use store::{ActivityKind, ActivityRow, AgentRow, KEPT_ACTIVITIES};
+use store::{ActivityKind, ActivityRow, KEPT_ACTIVITIES};
 
-pub use markdown::{here_now, markdown};
+pub use markdown::markdown;
 
 /// A session's view with what only a brief tells.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -41,19 +42,10 @@ pub struct Neighbour {
     /// What it works on.
     pub session_id: Option<String>,
     pub branch: Option<String>,
+    /// Where it is, if not in this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<String>,
     pub last_seen: Timestamp,
-}
-
-impl From<AgentRow> for Neighbour {
-    fn from(row: AgentRow) -> Self {
-        Self {
-            agent: row.agent,
-            agent_session: row.agent_session,
-            session_id: row.session.map(String::from),
-            branch: row.branch,
-            last_seen: row.last_seen,
-        }
-    }
 }
 
 impl Brief {
@@ -109,7 +101,7 @@ impl Engine {
     pub(crate) fn brief_of(&self, mut session: View) -> Result<Brief> {
         session.warnings.extend(self.artifact_warnings(&session));
         let asking = self.asking_agent()?;
-        let here_now = self.other_live_agents(asking.as_ref())?.into_iter().map(Neighbour::from).collect();
+        let here_now = self.neighbours(asking.as_ref())?;
         // What was touched is worth telling, and no reason to tell nothing.
         let activity = SessionId::parse(&session.session_id)
             .ok()
@@ -121,5 +113,39 @@ impl Engine {
             here_now,
             now: self.clock.now(),
         })
+    }
+
+    /// Other agent sessions of this project that are alive, in whichever worktree: those that leftoff saw, and those
+    /// that only the list of another tool has.
+    fn neighbours(&self, asking: Option<&AgentIdentity>) -> Result<Vec<Neighbour>> {
+        let here = self.project.worktree();
+        let mut neighbours: Vec<Neighbour> = Vec::new();
+        for row in self.store.agents(None)? {
+            if asking.is_some_and(|identity| identity.is(&row)) || !self.lives(&row) {
+                continue;
+            }
+            neighbours.push(Neighbour {
+                agent: row.agent,
+                agent_session: row.agent_session,
+                session_id: row.session.map(String::from),
+                branch: row.branch,
+                worktree: Some(row.worktree).filter(|worktree| *worktree != here),
+                last_seen: row.last_seen,
+            });
+        }
+        for other in self.listed_elsewhere(asking) {
+            let known = |neighbour: &Neighbour| neighbour.agent_session.starts_with(&other.agent_session);
+            if !neighbours.iter().any(known) {
+                neighbours.push(Neighbour {
+                    agent: other.agent,
+                    agent_session: other.agent_session,
+                    session_id: None,
+                    branch: other.branch,
+                    worktree: None,
+                    last_seen: other.last_seen,
+                });
+            }
+        }
+        Ok(neighbours)
     }
 }

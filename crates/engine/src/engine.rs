@@ -40,6 +40,7 @@ pub struct Options {
 pub struct Caller {
     pub user: String,
     pub host: String,
+    pub home: Option<PathBuf>,
     /// Known from the environment that the agent was given.
     pub agent: Option<AgentIdentity>,
 }
@@ -52,6 +53,7 @@ impl Caller {
                 .or_else(|| set("LOGNAME"))
                 .unwrap_or_else(|| format!("uid-{}", rustix::process::getuid().as_raw())),
             host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+            home: std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from),
             agent: set("LEFTOFF_AGENT_SESSION").and_then(|text| AgentIdentity::parse(&text)),
         }
     }
@@ -137,6 +139,30 @@ impl Engine {
             caller: Caller::of_this_process(),
             options,
             warnings,
+            patience: PATIENCE,
+            progress: None,
+            last_definition: RefCell::default(),
+        })
+    }
+
+    /// For hooks, where the store cannot be opened: what does not need a session still works, and nothing is known of
+    /// any. Never used to change one.
+    pub fn without_store(options: Options) -> Result<Self> {
+        let from = match &options.project {
+            Some(folder) => folder.clone(),
+            None => {
+                std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?
+            }
+        };
+        Ok(Self {
+            project: Project::find(&from)?,
+            config: Config::default(),
+            store: Box::new(MemoryStore::default()),
+            clock: Box::new(SystemClock),
+            processes: Box::new(SystemProcesses::default()),
+            caller: Caller::of_this_process(),
+            options,
+            warnings: Vec::new(),
             patience: PATIENCE,
             progress: None,
             last_definition: RefCell::default(),

@@ -10,7 +10,7 @@ mod working;
 pub use event::{Happened, HookEvent, Source, Subagent};
 pub use tool::ToolCall;
 
-use crate::brief::{Brief, Neighbour};
+use crate::brief::Brief;
 use crate::engine::{Engine, Intent, Options, Want};
 use crate::error::{Error, Result};
 use crate::failpoint;
@@ -42,9 +42,7 @@ pub enum Told {
     Session { id: String, title: String, next: String },
     /// What others did to the agent's session, the oldest first.
     Changes { session: String, events: Vec<Recorded>, more: bool, now: jiff::Timestamp },
-    /// Who else is here, where there is no brief to say it.
-    Neighbours { neighbours: Vec<Neighbour>, now: jiff::Timestamp },
-    /// Said by the rules of a project.
+    /// What the project requires, and who else is here.
     Words(String),
 }
 
@@ -59,14 +57,23 @@ pub enum Verdict {
     Hold(String),
 }
 
+impl Reply {
+    /// Nothing to say but what went wrong.
+    fn unless(problems: Vec<String>) -> Self {
+        Self { problem: one_problem(problems), ..Self::default() }
+    }
+}
+
+/// Several are told on one line.
+fn one_problem(problems: Vec<String>) -> Option<String> {
+    (!problems.is_empty()).then(|| problems.join("; "))
+}
+
 /// Answers one event of an agent. An error means that leftoff is broken here, and is no reason to stop anybody.
 pub fn respond(event: &HookEvent) -> Result<Reply> {
     let writes = match &event.happened {
-        Happened::Other | Happened::Compacting | Happened::Compacted => return Ok(Reply::default()),
-        Happened::AfterTool(call) | Happened::ToolFailed { call, .. } if call.leaves_nothing() => {
-            return Ok(Reply::default());
-        }
-        Happened::BeforeTool(_) => false,
+        Happened::Other => return Ok(Reply::default()),
+        Happened::BeforeTool(_) | Happened::Compacting | Happened::Compacted => false,
         Happened::Arrived { .. }
         | Happened::Prompt
         | Happened::AfterTool(_)
@@ -76,11 +83,12 @@ pub fn respond(event: &HookEvent) -> Result<Reply> {
         | Happened::Ended => true,
     };
     let options = Options { project: Some(event.folder.clone()), ..Options::default() };
-    let mut engine = match Engine::open(options, Intent::Hook { writes }) {
-        Ok(engine) => engine,
+    let (mut engine, problem) = match Engine::open(options.clone(), Intent::Hook { writes }) {
+        Ok(engine) => (engine, None),
         // Nothing of ours is here, so there is nothing to say.
         Err(Error::NoProject { .. }) => return Ok(Reply::default()),
-        Err(error) => return Err(error),
+        // What the project requires of agents does not depend on our store.
+        Err(error) => (Engine::without_store(options)?, Some(error.to_string())),
     };
     engine.caller.agent = Some(event.agent.clone());
     engine.patience = PATIENCE;
@@ -88,7 +96,9 @@ pub fn respond(event: &HookEvent) -> Result<Reply> {
     let reply = engine.answer(event);
     // Never taken apart: the process ends next, and the kernel closes what is open.
     std::mem::forget(engine);
-    reply
+    let mut reply = reply?;
+    reply.problem = problem.or(reply.problem);
+    Ok(reply)
 }
 
 impl Engine {
@@ -96,13 +106,14 @@ impl Engine {
         match &event.happened {
             Happened::Arrived { source } => self.arrived(event, *source),
             Happened::Prompt => self.prompted(event),
-            Happened::BeforeTool(call) => self.before_tool(event, call),
-            Happened::AfterTool(call) => self.after_tool(event, call, None),
-            Happened::ToolFailed { call, error } => self.after_tool(event, call, Some(error)),
+            Happened::BeforeTool(call) => Ok(self.about_to_use(event, call)),
+            Happened::AfterTool(call) => self.used(event, call),
+            Happened::ToolFailed { call, error } => self.failed_to_use(event, call, error),
             Happened::Stopping { again, last_words } => self.stopping(event, *again, last_words.as_deref()),
             Happened::SubagentStopping { again } => self.subagent_stopping(event, *again),
-            Happened::Ended => self.ended(event),
-            Happened::Compacting | Happened::Compacted | Happened::Other => Ok(Reply::default()),
+            Happened::Compacting => Ok(Reply::unless(self.compacted(&event.agent).problems)),
+            Happened::Ended => Ok(Reply::unless(self.at_end(&event.agent).problems)),
+            Happened::Compacted | Happened::Other => Ok(Reply::default()),
         }
     }
 

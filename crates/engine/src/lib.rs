@@ -28,6 +28,7 @@ mod processes;
 mod query;
 mod redact;
 mod registry;
+mod requirements;
 mod setup;
 mod validation;
 pub mod view;
@@ -58,6 +59,10 @@ pub use place::Project;
 pub use presence::AgentIdentity;
 pub use query::{AgentView, Current, ListRequest, Listing, WorkflowLine};
 pub use registry::{projects_outside_git, state_folder};
+pub use requirements::{
+    Gated, LiveAgent, OpenRequirement, Opening, RequirementAnswer, RequirementList, RequirementView,
+    SatisfyRequest, ToolCall, Verdict,
+};
 pub use setup::{Setup, StorePlace, set_up, take_down};
 pub use store::{ActivityKind, ActivityRow};
 pub use validation::{Discrepancy, OnDiscrepancy};

@@ -27,7 +27,7 @@ impl AgentIdentity {
             .then(|| Self { agent: agent.to_owned(), id: id.to_owned() })
     }
 
-    fn is(&self, row: &AgentRow) -> bool {
+    pub(crate) fn is(&self, row: &AgentRow) -> bool {
         row.agent == self.agent && row.agent_session == self.id
     }
 }

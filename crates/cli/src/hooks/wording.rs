@@ -1,7 +1,7 @@
 //! What an agent is told, as text. Others' words stand in it as data.
 
 use crate::ui::log::words;
-use engine::brief::{here_now, markdown};
+use engine::brief::markdown;
 use engine::hooks::{Reply, Told};
 use engine::words::{defused, moment};
 
@@ -40,7 +40,6 @@ fn part(told: &Told) -> String {
             }
             text
         }
-        Told::Neighbours { neighbours, now } => here_now(neighbours, *now),
         Told::Words(text) => format!("{}\n", text.trim_end()),
     }
 }

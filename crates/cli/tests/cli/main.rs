@@ -17,6 +17,7 @@ mod histories;
 mod hook;
 mod hook_agents;
 mod hook_events;
+mod hook_requirements;
 mod hook_stops;
 mod install;
 mod items;

@@ -96,6 +96,7 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
         essential(failed(brief, detail)),
         essential(to_review(brief, detail)),
         essential(listed("Blocked, open", &waiting, brief, detail)),
+        optional(required(brief, detail)),
         optional(items(brief, detail)),
         optional(revised(brief, detail)),
         optional(by_kind("Decided", NoteKind::Decision)),
@@ -536,8 +537,19 @@ fn commands_run(brief: &Brief, detail: Detail) -> String {
     text
 }
 
+/// What is asked of an agent before it may use some tools, and how to satisfy it.
+fn required(brief: &Brief, detail: Detail) -> String {
+    let open = brief.session.requirements.iter().filter(|requirement| !requirement.satisfied);
+    let mut text = String::new();
+    for requirement in open.take(detail.longest_list()) {
+        let how = defused(&requirement.how, detail.longest_text());
+        let _ = writeln!(text, "- {}: {how}", defused(&requirement.name, 80));
+    }
+    if text.is_empty() { text } else { format!("## Required before some tools may be used\n{text}") }
+}
+
 /// Who else is alive here.
-pub fn here_now(neighbours: &[Neighbour], now: Timestamp) -> String {
+fn here_now(neighbours: &[Neighbour], now: Timestamp) -> String {
     if neighbours.is_empty() {
         return String::new();
     }
@@ -550,6 +562,9 @@ pub fn here_now(neighbours: &[Neighbour], now: Timestamp) -> String {
         }
         if let Some(branch) = &other.branch {
             let _ = write!(text, ", branch {}", defused(branch, 100));
+        }
+        if let Some(worktree) = &other.worktree {
+            let _ = write!(text, ", in worktree {}", defused(worktree, 200));
         }
         let _ = writeln!(text, ", seen {}", ago(other.last_seen, now));
     }

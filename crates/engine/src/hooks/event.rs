@@ -57,6 +57,17 @@ pub enum Source {
 }
 
 impl Source {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Startup => "startup",
+            Self::Resume => "resume",
+            Self::Clear => "clear",
+            Self::Compact => "compact",
+            Self::Fork => "fork",
+            Self::Other => "other",
+        }
+    }
+
     pub fn parse(text: &str) -> Self {
         match text {
             "startup" => Self::Startup,

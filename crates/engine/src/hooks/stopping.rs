@@ -28,48 +28,66 @@ impl Engine {
         again: bool,
         last_words: Option<&str>,
     ) -> Result<Reply> {
-        let Some(session) = self.at_work()? else { return Ok(Reply::default()) };
+        let gated = self.at_stop(&event.agent, again);
+        let mut problems = gated.problems;
+        let mut verdict = gated.answer.map_or(Verdict::GoOn, Verdict::Hold);
+        let Some(session) = self.at_work()? else {
+            return Ok(Reply { verdict, ..Reply::unless(problems) });
+        };
         let mut trace = self.trace_of(event);
-        if let Some(row) = last_words.and_then(|words| {
-            self.bounded_row(ActivityKind::Words, &event.agent.to_string(), Some(words), LONGEST_WORDS)
-        }) {
-            trace.activity = Some((session.clone(), vec![row]));
+        let kind = ActivityKind::Words;
+        let said = last_words.filter(|words| !words.trim().is_empty());
+        let row = said.and_then(|_| self.bounded_row(kind, &event.agent.to_string(), said, LONGEST_WORDS));
+        trace.activity = row.map(|row| (session.clone(), vec![row]));
+        if verdict == Verdict::GoOn {
+            let (decided, memory) = self.held_by_workflow(event, &session, again)?;
+            (verdict, trace.memory) = (decided, memory);
         }
-        let mut verdict = Verdict::GoOn;
-        if let Some(workflow) = self.workflow_that_holds(&session)? {
-            let view = self.view_by_id(&session)?;
-            if let Some(reason) = claimed(&workflow, &view).filter(|_| !again) {
-                verdict = Verdict::Hold(reason);
-            } else if workflow.keep_going
-                && let Some(reason) = next_step(&view)
-            {
-                // Of an agent that is not known nothing can be counted.
-                let memory = self.memory_of(event)?.and_then(|memory| sent_on(memory, &view));
-                if let Some(memory) = memory {
-                    trace.memory = Some(memory.text());
-                    verdict = Verdict::Hold(reason);
-                }
-            }
-        }
-        let problem = self.leave(&trace);
-        if problem.is_some() && trace.memory.is_some() {
+        let left = self.leave(&trace);
+        if left.is_some() && trace.memory.is_some() {
             // What cannot be counted could go on for ever.
             verdict = Verdict::GoOn;
         }
-        Ok(Reply { verdict, problem, ..Reply::default() })
+        problems.extend(left);
+        Ok(Reply { verdict, ..Reply::unless(problems) })
     }
 
     pub(super) fn subagent_stopping(&mut self, event: &HookEvent, again: bool) -> Result<Reply> {
         if again || event.subagent.as_ref().is_none_or(|subagent| subagent.is_internal) {
             return Ok(Reply::default());
         }
-        let Some(session) = self.at_work()? else { return Ok(Reply::default()) };
-        let Some(workflow) = self.workflow_that_holds(&session)? else { return Ok(Reply::default()) };
-        let verdict = match claimed(&workflow, &self.view_by_id(&session)?) {
-            Some(reason) => Verdict::Hold(reason),
-            None => Verdict::GoOn,
+        let gated = self.at_stop(&event.agent, again);
+        let mut verdict = gated.answer.map_or(Verdict::GoOn, Verdict::Hold);
+        if verdict == Verdict::GoOn
+            && let Some(session) = self.at_work()?
+            && let Some(workflow) = self.workflow_that_holds(&session)?
+            && let Some(reason) = claimed(&workflow, &self.view_by_id(&session)?)
+        {
+            verdict = Verdict::Hold(reason);
+        }
+        Ok(Reply { verdict, ..Reply::unless(gated.problems) })
+    }
+
+    /// Whether the session's workflow holds the agent, and what is to be remembered of that.
+    fn held_by_workflow(
+        &self,
+        event: &HookEvent,
+        session: &SessionId,
+        again: bool,
+    ) -> Result<(Verdict, Option<String>)> {
+        let Some(workflow) = self.workflow_that_holds(session)? else { return Ok((Verdict::GoOn, None)) };
+        let view = self.view_by_id(session)?;
+        if let Some(reason) = claimed(&workflow, &view).filter(|_| !again) {
+            return Ok((Verdict::Hold(reason), None));
+        }
+        let Some(reason) = next_step(&view).filter(|_| workflow.keep_going) else {
+            return Ok((Verdict::GoOn, None));
         };
-        Ok(Reply { verdict, ..Reply::default() })
+        // Of an agent that is not known nothing can be counted.
+        match self.memory_of(event)?.and_then(|memory| sent_on(memory, &view)) {
+            Some(memory) => Ok((Verdict::Hold(reason), Some(memory.text()))),
+            None => Ok((Verdict::GoOn, None)),
+        }
     }
 
     /// The definition of the session's run, if it has a say in when an agent stops.

@@ -3,7 +3,8 @@
 use crate::engine::{Engine, read_event};
 use crate::error::Result;
 use crate::hooks::memory::Memory;
-use crate::hooks::{HookEvent, PATIENCE, Reply, Told, ToolCall};
+use crate::hooks::{HookEvent, PATIENCE, Reply, Told, ToolCall, Verdict, one_problem};
+use crate::requirements;
 use crate::words::one_line;
 use model::actor::Actor;
 use model::event::Recorded;
@@ -67,26 +68,56 @@ impl Engine {
         Ok(Told::Session { id: view.session_id, title: view.title, next })
     }
 
-    pub(super) fn before_tool(&mut self, _event: &HookEvent, _call: &ToolCall) -> Result<Reply> {
-        Ok(Reply::default())
+    /// Whether the project's requirements let it.
+    pub(super) fn about_to_use(&mut self, event: &HookEvent, call: &ToolCall) -> Reply {
+        let files: Vec<&str> = call.files.iter().map(String::as_str).collect();
+        let gated = self.before_tool(&asked(event, call, &files));
+        let (told, verdict) = match gated.answer {
+            requirements::Verdict::Allow => (Vec::new(), Verdict::GoOn),
+            requirements::Verdict::Warn(text) => (vec![Told::Words(text)], Verdict::GoOn),
+            requirements::Verdict::Deny(reason) => (Vec::new(), Verdict::Deny(reason)),
+        };
+        Reply { told, verdict, problem: one_problem(gated.problems) }
     }
 
-    pub(super) fn after_tool(
+    pub(super) fn used(&mut self, event: &HookEvent, call: &ToolCall) -> Result<Reply> {
+        let files: Vec<&str> = call.files.iter().map(String::as_str).collect();
+        let gated = self.after_tool(&asked(event, call, &files));
+        let mut problems = gated.problems;
+        problems.extend(self.write_down(event, call, None)?);
+        let told = match gated.answer.as_slice() {
+            [] => Vec::new(),
+            names => vec![Told::Words(format!("Satisfied now: {}", names.join(", ")))],
+        };
+        Ok(Reply { told, problem: one_problem(problems), ..Reply::default() })
+    }
+
+    pub(super) fn failed_to_use(&mut self, event: &HookEvent, call: &ToolCall, error: &str) -> Result<Reply> {
+        let files: Vec<&str> = call.files.iter().map(String::as_str).collect();
+        let mut problems = self.tool_failed(&asked(event, call, &files), error).problems;
+        problems.extend(self.write_down(event, call, Some(error))?);
+        Ok(Reply::unless(problems))
+    }
+
+    /// Writes down what was touched and run, for the session that the agent works on.
+    fn write_down(
         &mut self,
         event: &HookEvent,
         call: &ToolCall,
-        failed: Option<&String>,
-    ) -> Result<Reply> {
-        if call.is_ours() {
-            return Ok(Reply::default());
+        failed: Option<&str>,
+    ) -> Result<Option<String>> {
+        if call.leaves_nothing() || call.is_ours() {
+            return Ok(None);
         }
-        let Some(session) = self.at_work()? else { return Ok(Reply::default()) };
-        let rows = self.rows_of(event, call, failed.map(String::as_str));
+        let Some(session) = self.at_work()? else { return Ok(None) };
+        let rows = self.rows_of(event, call, failed);
+        if rows.is_empty() {
+            return Ok(None);
+        }
         let mut trace = self.trace_of(event);
         trace.once = call.id.as_ref().map(|id| format!("hook {} after {id}", event.agent.id));
-        trace.activity = (!rows.is_empty()).then_some((session, rows));
-        let problem = self.leave(&trace);
-        Ok(Reply { problem, ..Reply::default() })
+        trace.activity = Some((session, rows));
+        Ok(self.leave(&trace))
     }
 
     fn rows_of(&self, event: &HookEvent, call: &ToolCall, failed: Option<&str>) -> Vec<ActivityRow> {
@@ -113,6 +144,17 @@ impl Engine {
             folder.join(whole.file_name().unwrap_or_default()).strip_prefix(root).map(ToOwned::to_owned)
         });
         inside.map_or_else(|_| path.to_owned(), |path| path.to_string_lossy().into_owned())
+    }
+}
+
+fn asked<'a>(event: &'a HookEvent, call: &'a ToolCall, files: &'a [&'a str]) -> requirements::ToolCall<'a> {
+    requirements::ToolCall {
+        agent: &event.agent,
+        tool: &call.name,
+        command: call.command.as_deref(),
+        files,
+        skill: call.skill.as_deref(),
+        tool_use_id: call.id.as_deref(),
     }
 }
 
