@@ -38,6 +38,7 @@ mod show;
 mod skip;
 mod start;
 mod status;
+mod statusline;
 mod store;
 mod switch;
 mod trust;
@@ -116,6 +117,7 @@ const ENTRIES: &[Entry] = &[
     entry::<purge::Purge>("purge"),
     entry::<workflow::WorkflowCommand>("workflow"),
     entry::<hook::Hook>("hook"),
+    entry::<statusline::Statusline>("statusline"),
     entry::<store::StoreCommand>("store"),
     entry::<doctor::Doctor>("doctor"),
     entry::<completions::Completions>("completions"),

@@ -8,6 +8,7 @@ mod cursor;
 mod environment;
 mod gemini;
 mod opencode;
+pub mod statusline;
 mod wording;
 
 use engine::AgentIdentity;

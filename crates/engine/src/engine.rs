@@ -54,7 +54,10 @@ impl Caller {
                 .unwrap_or_else(|| format!("uid-{}", rustix::process::getuid().as_raw())),
             host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
             home: std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from),
-            agent: set("LEFTOFF_AGENT_SESSION").and_then(|text| AgentIdentity::parse(&text)),
+            // Codex names its session in the environment of every command by itself.
+            agent: set("LEFTOFF_AGENT_SESSION")
+                .or_else(|| set("CODEX_SESSION_ID").map(|id| format!("codex:{id}")))
+                .and_then(|text| AgentIdentity::parse(&text)),
         }
     }
 }

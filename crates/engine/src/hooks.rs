@@ -3,11 +3,13 @@
 mod arriving;
 mod event;
 mod memory;
+mod statusline;
 mod stopping;
 mod tool;
 mod working;
 
 pub use event::{Happened, HookEvent, Source, Subagent};
+pub use statusline::{StatusLine, status_line};
 pub use tool::ToolCall;
 
 use crate::brief::Brief;

@@ -215,8 +215,13 @@ fn claude_hooks(path: PathBuf) -> Edit {
 }
 
 fn codex_hooks(path: PathBuf) -> Edit {
-    let group = json!({ "hooks": [{ "type": "command", "command": "leftoff hook codex", "timeout": 10 }] });
-    Edit::Json(JsonEdit::lists(path, &CODEX_EVENTS, |_| group.clone()))
+    // It gives the end of a conversation three seconds at most, and says so each time when it is asked for more.
+    let seconds = |event: &str| if event == "SessionEnd" { 3 } else { 10 };
+    Edit::Json(JsonEdit::lists(
+        path,
+        &CODEX_EVENTS,
+        |event| json!({ "hooks": [{ "type": "command", "command": "leftoff hook codex", "timeout": seconds(event) }] }),
+    ))
 }
 
 /// Its times are in milliseconds.
