@@ -29,6 +29,8 @@ mod record;
 mod setting;
 mod size;
 mod status;
+#[cfg(test)]
+mod tests;
 mod wording;
 
 pub use command::{RequirementAnswer, SatisfyRequest};
