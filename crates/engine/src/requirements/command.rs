@@ -181,7 +181,7 @@ impl Engine {
         }
         let expires_at =
             satisfying.ttl.and_then(|ttl| Timestamp::from_second(now.saturating_add_unsigned(ttl)).ok());
-        let events = required
+        let events: Vec<Event> = required
             .iter()
             .map(|requirement| Event::RequirementSatisfied {
                 requirement: requirement.name.clone(),
@@ -192,7 +192,7 @@ impl Engine {
                 expires_at,
             })
             .collect();
-        problems.extend(self.tell(events));
+        problems.extend(self.tell(&events));
         Ok(problems)
     }
 
@@ -203,7 +203,7 @@ impl Engine {
         names: &[String],
         why: &str,
     ) -> Vec<String> {
-        let events = names
+        let events: Vec<Event> = names
             .iter()
             .map(|name| Event::RequirementCleared {
                 requirement: name.clone(),
@@ -212,11 +212,11 @@ impl Engine {
                 why: why.to_owned(),
             })
             .collect();
-        self.tell(events)
+        self.tell(&events)
     }
 
     /// The branch's file is the truth; that the log could not be written is told, and changes nothing.
-    fn tell(&mut self, events: Vec<Event>) -> Vec<String> {
+    fn tell(&mut self, events: &[Event]) -> Vec<String> {
         if events.is_empty() {
             return Vec::new();
         }

@@ -34,6 +34,46 @@ pub(super) enum New {
     InsteadOfBroken(String),
 }
 
+/// What was found in a file of one shape.
+pub(super) enum Known<T> {
+    Nothing,
+    Broken,
+    Good(T),
+}
+
+impl<T: Clone + PartialEq> Known<T> {
+    pub(super) fn read(text: Option<&str>, parse: impl FnOnce(&str) -> Option<T>) -> Self {
+        match text.map(parse) {
+            None => Self::Nothing,
+            Some(None) => Self::Broken,
+            Some(Some(value)) => Self::Good(value),
+        }
+    }
+
+    /// What is to be written after a change; nothing where nothing changed.
+    pub(super) fn changed<A>(
+        self,
+        fresh: impl FnOnce() -> T,
+        text: impl FnOnce(&T) -> String,
+        change: impl FnOnce(&mut T) -> A,
+    ) -> (New, A) {
+        let (mut value, before, is_broken) = match self {
+            Self::Nothing => (fresh(), None, false),
+            Self::Broken => (fresh(), None, true),
+            Self::Good(value) => (value.clone(), Some(value), false),
+        };
+        let answer = change(&mut value);
+        let new = if before.as_ref() == Some(&value) {
+            New::Same
+        } else if is_broken {
+            New::InsteadOfBroken(text(&value))
+        } else {
+            New::Text(text(&value))
+        };
+        (new, answer)
+    }
+}
+
 impl SharedFile {
     /// `x.json`, whose lock is `x.lock` beside it.
     pub(super) fn new(path: PathBuf) -> Self {
@@ -82,6 +122,26 @@ impl SharedFile {
             let _ = fs::remove_dir(self.late_folder());
         }
         Ok(answer)
+    }
+
+    /// The same where others may write it without the lock: decided again while they do.
+    pub(super) fn update_watchfully(
+        &self,
+        patience: Duration,
+        change: impl Fn(Option<&str>) -> New,
+    ) -> Result<()> {
+        const TRIES: usize = 8;
+        for _ in 0..TRIES {
+            let written = self.update(patience, |before, _| {
+                let new = change(before);
+                let is_same = read(&self.path).is_ok_and(|now| now.as_deref() == before);
+                if is_same { (new, true) } else { (New::Anothers, false) }
+            })?;
+            if written {
+                return Ok(());
+            }
+        }
+        Err(Error::FileBusy { path: self.path.clone() })
     }
 
     /// Leaves a note beside a file that somebody else is writing; whoever writes it next takes the note in.

@@ -142,7 +142,7 @@ fn branches_that_have_one_file_name_stay_two() {
         .expect("a folder")
         .flatten()
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .filter(|name| name.ends_with(".json"))
+        .filter(|name| Path::new(name).extension().is_some_and(|ending| ending == "json"))
         .collect();
     assert_eq!(listed, ["feature-auth.json"], "the original sees the file that it knows, and no other");
 }
