@@ -1,7 +1,7 @@
 //! `leftoff req`: satisfying, clearing, approving, pausing. What was done is told in the session's log afterwards.
 
 use super::Ground;
-use super::live::is_same;
+use super::live::{LiveAgent, is_same};
 use super::status::RequirementList;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -292,9 +292,9 @@ impl Engine {
                 && agent.branch.as_ref().is_none_or(|name| *name == ground.branch)
         });
         let ancestors = self.processes.ancestors();
-        if let Some(found) = here.iter().find(|agent| ancestors.iter().any(|one| Some(one.pid) == agent.pid))
-        {
-            return Ok(AgentIdentity { agent: found.agent.clone(), id: found.agent_session.clone() });
+        let runs_this = |agent: &LiveAgent| ancestors.iter().any(|one| Some(one.pid) == agent.pid);
+        if here.iter().any(runs_this) {
+            here.retain(runs_this);
         }
         match here.as_slice() {
             [] => Err(Error::NoAgentSession),

@@ -100,10 +100,7 @@ impl SharedFile {
         patience: Duration,
         change: impl FnOnce(Option<&str>, &[String]) -> (New, T),
     ) -> Result<T> {
-        if let Some(folder) = self.path.parent() {
-            fs::create_dir_all(folder)
-                .map_err(|error| Error::io(format!("making {}", folder.display()), error))?;
-        }
+        self.make_folder()?;
         let _lock = self.take_lock(patience)?;
         let late = self.late_files();
         let notes: Vec<String> = late.iter().map(|(_, text)| text.clone()).collect();
@@ -131,15 +128,22 @@ impl SharedFile {
         change: impl Fn(Option<&str>) -> New,
     ) -> Result<()> {
         const TRIES: usize = 8;
+        self.make_folder()?;
+        let _lock = self.take_lock(patience)?;
+        let writing = |error| Error::io(format!("writing {}", self.path.display()), error);
         for _ in 0..TRIES {
-            let written = self.update(patience, |before, _| {
-                let new = change(before);
-                let is_same = read(&self.path).is_ok_and(|now| now.as_deref() == before);
-                if is_same { (new, true) } else { (New::Anothers, false) }
-            })?;
-            if written {
-                return Ok(());
+            let before = self.read()?;
+            let (text, is_broken) = match change(before.as_deref()) {
+                New::Same | New::Anothers => return Ok(()),
+                New::Text(text) => (text, false),
+                New::InsteadOfBroken(text) => (text, true),
+            };
+            let staged = self.stage(&text).map_err(writing)?;
+            if self.read()? == before {
+                let aside = if is_broken { self.set_aside() } else { Ok(()) };
+                return aside.and_then(|()| self.install(&staged)).map_err(writing);
             }
+            let _ = fs::remove_file(&staged);
         }
         Err(Error::FileBusy { path: self.path.clone() })
     }
@@ -184,16 +188,35 @@ impl SharedFile {
     }
 
     fn replace(&self, text: &str) -> io::Result<()> {
+        self.install(&self.stage(text)?)
+    }
+
+    /// Writes it under another name beside the file.
+    fn stage(&self, text: &str) -> io::Result<PathBuf> {
         let temporary = temporary_beside(&self.path);
-        let written = self.write_whole(&temporary, text).and_then(|()| fs::rename(&temporary, &self.path));
-        if written.is_err() {
-            let _ = fs::remove_file(&temporary);
-            return written;
+        match self.write_whole(&temporary, text) {
+            Ok(()) => Ok(temporary),
+            Err(error) => {
+                let _ = fs::remove_file(&temporary);
+                Err(error)
+            }
+        }
+    }
+
+    fn install(&self, staged: &Path) -> io::Result<()> {
+        if let Err(error) = fs::rename(staged, &self.path) {
+            let _ = fs::remove_file(staged);
+            return Err(error);
         }
         match self.path.parent() {
             Some(folder) if self.durable => File::open(folder)?.sync_all(),
             Some(_) | None => Ok(()),
         }
+    }
+
+    fn make_folder(&self) -> Result<()> {
+        let Some(folder) = self.path.parent() else { return Ok(()) };
+        fs::create_dir_all(folder).map_err(|error| Error::io(format!("making {}", folder.display()), error))
     }
 
     fn write_whole(&self, path: &Path, text: &str) -> io::Result<()> {
