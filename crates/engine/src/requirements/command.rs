@@ -79,7 +79,7 @@ impl Engine {
         let mut said: Vec<String> = changed.problem.into_iter().collect();
         let already = changed.answer.is_empty();
         said.extend(self.tell_cleared(&ground, agent.as_ref(), &changed.answer, "by hand"));
-        self.answered(asked, identity, already, said)
+        self.answered(identity, already, said)
     }
 
     /// Nothing is asked of this agent session, until it is resumed or ends.
@@ -109,7 +109,7 @@ impl Engine {
         let agent = AgentKey::new(&identity.id).ok_or(Error::NoAgentSession)?;
         let now = self.clock.now().as_second();
         let already = ground.change_metrics(&agent, self.patience, now, |metrics| change(metrics, now))?;
-        self.answered(asked, Some(identity), already, Vec::new())
+        self.answered(Some(identity), already, Vec::new())
     }
 
     fn satisfy_named(
@@ -131,7 +131,7 @@ impl Engine {
             && let Some(agent) = &agent
             && ground.metrics(agent).is_some_and(|metrics| metrics.has_seen(&keyed(&key)))
         {
-            return self.answered(asked, identity, true, Vec::new());
+            return self.answered(identity, true, Vec::new());
         }
         let mut said = Vec::new();
         for (requirement, satisfying) in required.iter().zip(&wanted) {
@@ -142,7 +142,7 @@ impl Engine {
             let now = self.clock.now().as_second();
             ground.change_metrics(agent, self.patience, now, |metrics| metrics.first_time(&keyed(&key)))?;
         }
-        self.answered(asked, identity, false, said)
+        self.answered(identity, false, said)
     }
 
     /// Writes them down as satisfied, counts it, and tells it in the log. What could not be told or counted.
@@ -228,14 +228,11 @@ impl Engine {
 
     fn answered(
         &self,
-        asked: Option<&str>,
         identity: Option<AgentIdentity>,
         already: bool,
         said: Vec<String>,
     ) -> Result<RequirementAnswer> {
-        let id = identity.map(|identity| identity.id);
-        let list = self.requirement_list(id.as_deref().or(asked))?;
-        Ok(RequirementAnswer { list, already, said })
+        Ok(RequirementAnswer { list: self.requirements_for(identity), already, said })
     }
 
     fn required_ground(&self) -> Result<Ground> {
