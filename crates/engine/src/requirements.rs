@@ -31,6 +31,7 @@ mod size;
 mod status;
 #[cfg(test)]
 mod tests;
+mod used;
 mod wording;
 
 pub use command::{RequirementAnswer, SatisfyRequest};
