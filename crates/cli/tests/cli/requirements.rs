@@ -72,7 +72,7 @@ fn a_requirement_is_listed_satisfied_and_cleared() {
     let shown = sandbox.run_as(ANNA, ["req", "list"]).ok().stdout;
     let shown = unbroken(&shown);
     assert!(
-        shown.contains("[ ] commit_plan (session) open Run /arch-review; or leftoff req satisfy commit_plan"),
+        shown.contains("[ ] commit_plan (session) open Run /arch-review leftoff req satisfy commit_plan"),
         "{shown}"
     );
     let answer = sandbox

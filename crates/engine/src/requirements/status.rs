@@ -30,8 +30,8 @@ pub struct RequirementView {
     pub triggered_at: Option<Timestamp>,
     /// What was measured, or which condition does not hold.
     pub found: Option<String>,
-    /// How to satisfy it.
-    pub how: String,
+    /// Every way to satisfy it: a skill to run, a command.
+    pub how: Vec<String>,
 }
 
 /// All of them, for one agent session.
@@ -170,7 +170,7 @@ fn view(
         satisfied_by: written.map(|written| written.by).or(phase),
         triggered_at: agent.and_then(|agent| moment(document.triggered_at(&requirement.name, agent)?)),
         found,
-        how: wording::how(requirement, agent),
+        how: wording::ways(requirement, agent),
     }
 }
 
