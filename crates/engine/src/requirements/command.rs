@@ -10,7 +10,6 @@ use jiff::Timestamp;
 use layouts::requirements::{AgentKey, Change, Count, Counted, Deed, Requirement, SatisfiedBy, Satisfying};
 use model::event::Event;
 use model::nearest::nearest;
-use model::workflow::RequirementScope;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -154,19 +153,10 @@ impl Engine {
         satisfying: &Satisfying,
     ) -> Result<Vec<String>> {
         let now = self.clock.now().as_second();
-        let scope_of = |requirement: &Requirement| match satisfying.by {
-            // As the original keeps it: an approval is one agent session's.
-            SatisfiedBy::Approval => RequirementScope::Session,
-            SatisfiedBy::Manual
-            | SatisfiedBy::Cli
-            | SatisfiedBy::CliBypass
-            | SatisfiedBy::Skill
-            | SatisfiedBy::CarryOver => requirement.scope,
-        };
         let change = Change {
             at: now,
             agent_session: agent.map(|agent| agent.full().to_owned()),
-            names: required.iter().map(|one| (one.name.clone(), scope_of(one))).collect(),
+            names: required.iter().map(|one| (one.name.clone(), one.kept_scope())).collect(),
             deed: Deed::Satisfy(satisfying.clone()),
         };
         let changed = ground.file().apply(self.patience, &change)?;
@@ -185,7 +175,7 @@ impl Engine {
             .iter()
             .map(|requirement| Event::RequirementSatisfied {
                 requirement: requirement.name.clone(),
-                scope: scope_of(requirement),
+                scope: requirement.kept_scope(),
                 by: satisfying.by.name().to_owned(),
                 branch: ground.branch.clone(),
                 agent_session: agent.map(|agent| agent.full().to_owned()),
@@ -267,7 +257,7 @@ impl Engine {
         asked: Option<&str>,
         required: &[Requirement],
     ) -> Result<Option<AgentIdentity>> {
-        let needs_one = required.iter().any(|requirement| requirement.scope.is_of_one_agent());
+        let needs_one = required.iter().any(|requirement| requirement.kept_scope().is_of_one_agent());
         match self.agent_meant(ground, asked) {
             Ok(identity) => Ok(Some(identity)),
             Err(Error::NoAgentSession | Error::NeedsAnswer { .. }) if !needs_one => Ok(None),

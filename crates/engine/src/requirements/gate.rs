@@ -10,7 +10,6 @@ use crate::presence::AgentIdentity;
 use layouts::requirements::{
     AgentKey, Count, Counted, Deed, Document, Guard, Kind, Requirement, is_plan_file,
 };
-use model::workflow::RequirementScope;
 use sha2::{Digest, Sha256};
 use std::path::{Component, Path, PathBuf};
 
@@ -140,7 +139,7 @@ impl Engine {
         if held.is_empty() || ground.metrics(&agent).is_some_and(|metrics| metrics.is_paused()) {
             return Gated { answer: None, problems };
         }
-        Gated { answer: Some(wording::held_at_stop(&held, &agent)), problems }
+        Gated { answer: Some(wording::held_at_stop(&held, &agent, &ground.branch)), problems }
     }
 
     /// What holds this tool call, and what comes close to it.
@@ -180,11 +179,7 @@ impl Engine {
         requirement: &Requirement,
     ) -> std::result::Result<Standing, String> {
         let Asking { ground, rules, document, agent, now, .. } = asking;
-        let scope = match requirement.kind {
-            Kind::Blocking => requirement.scope,
-            // An approval is always one agent session's, whatever the configuration says.
-            Kind::Dynamic(_) | Kind::Guard(_) => RequirementScope::Session,
-        };
+        let scope = requirement.kept_scope();
         let is_met = rules.phase_done(requirement).is_some()
             || document.satisfaction(&requirement.name, scope, Some(agent), *now).is_some();
         if is_met {
@@ -238,7 +233,7 @@ impl Engine {
         problems: &mut Vec<String>,
     ) -> Verdict {
         let Asking { ground, agent, now, .. } = asking;
-        let message = wording::denial(call.tool, held, agent);
+        let message = wording::denial(call.tool, held, agent, &ground.branch);
         let fingerprint = crate::hex(&Sha256::digest(message.as_bytes())[..8]);
         let count = Count {
             at: *now,

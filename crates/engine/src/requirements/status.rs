@@ -142,7 +142,7 @@ fn view(
     now: i64,
     problems: &mut Vec<String>,
 ) -> RequirementView {
-    let written = document.satisfaction(&requirement.name, requirement.scope, agent, now);
+    let written = document.satisfaction(&requirement.name, requirement.kept_scope(), agent, now);
     let phase = rules.phase_done(requirement).map(|phase| format!("phase:{phase}"));
     let (met, found) = match standing {
         Ok(Standing::Met) => (true, None),
