@@ -29,11 +29,15 @@ mod record;
 mod setting;
 mod size;
 mod status;
+#[cfg(test)]
+mod tests;
+mod used;
 mod wording;
 
 pub use command::{RequirementAnswer, SatisfyRequest};
 pub use life::{OpenRequirement, Opening};
 pub use live::LiveAgent;
+pub(crate) use live::is_same as is_same_agent;
 pub(crate) use status::warning;
 pub use status::{RequirementList, RequirementView};
 

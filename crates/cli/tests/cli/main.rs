@@ -23,6 +23,7 @@ mod install;
 mod items;
 mod keys;
 mod quotations;
+mod requirements;
 mod resume_checks;
 mod revisions;
 mod screen;

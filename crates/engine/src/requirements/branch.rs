@@ -31,13 +31,12 @@ impl BranchFile<'_> {
     /// As it is now; empty where there is nothing yet.
     pub(super) fn read(&self, now: i64) -> Result<Document> {
         let own = self.own_file();
-        let (file, found) = match own.read()? {
-            Some(text) => (own, parsed(&text).map_or_else(Found::Broken, Found::Ours)),
-            None => {
-                let usual = self.usual_file();
-                let found = self.found(usual.read()?.as_deref(), now);
-                (if matches!(found, Found::Anothers) { own } else { usual }, found)
-            }
+        let (file, found) = if let Some(text) = own.read()? {
+            (own, parsed(&text).map_or_else(Found::Broken, Found::Ours))
+        } else {
+            let usual = self.usual_file();
+            let found = self.found(usual.read()?.as_deref(), now);
+            (if matches!(found, Found::Anothers) { own } else { usual }, found)
         };
         match found {
             Found::Ours(document) => Ok(with_notes(document, &file.late())),
@@ -57,10 +56,10 @@ impl BranchFile<'_> {
         if !own.path().exists() {
             let usual = self.usual_file();
             let done = usual.update(patience, |text, notes| match self.found(text, now) {
-                Found::Ours(document) => written(document, notes, None, now, &mut change),
+                Found::Ours(document) => written(&document, notes, None, now, &mut change),
                 Found::Broken(why) => {
                     let said = set_aside(usual.path(), &why);
-                    written(self.fresh(now), notes, Some(said), now, &mut change)
+                    written(&self.fresh(now), notes, Some(said), now, &mut change)
                 }
                 Found::Anothers => (New::Anothers, None),
             })?;
@@ -69,11 +68,11 @@ impl BranchFile<'_> {
             }
         }
         let done = own.update(patience, |text, notes| match text.map(parsed) {
-            None => written(self.fresh(now), notes, None, now, &mut change),
-            Some(Ok(document)) => written(document, notes, None, now, &mut change),
+            None => written(&self.fresh(now), notes, None, now, &mut change),
+            Some(Ok(document)) => written(&document, notes, None, now, &mut change),
             Some(Err(why)) => {
                 let said = set_aside(own.path(), &why);
-                written(self.fresh(now), notes, Some(said), now, &mut change)
+                written(&self.fresh(now), notes, Some(said), now, &mut change)
             }
         })?;
         done.ok_or_else(|| Error::FileBusy { path: own.path().to_owned() })
@@ -143,7 +142,7 @@ fn with_notes(mut document: Document, notes: &[String]) -> Document {
 }
 
 fn written<T>(
-    before: Document,
+    before: &Document,
     notes: &[String],
     problem: Option<String>,
     now: i64,
@@ -151,7 +150,7 @@ fn written<T>(
 ) -> (New, Option<Changed<T>>) {
     let mut document = with_notes(before.clone(), notes);
     let answer = change(&mut document);
-    let new = if document == before {
+    let new = if document == *before {
         New::Same
     } else {
         document.touch(now);

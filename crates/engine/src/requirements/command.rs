@@ -1,7 +1,7 @@
 //! `leftoff req`: satisfying, clearing, approving, pausing. What was done is told in the session's log afterwards.
 
 use super::Ground;
-use super::live::is_same;
+use super::live::{LiveAgent, is_same};
 use super::status::RequirementList;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -10,7 +10,6 @@ use jiff::Timestamp;
 use layouts::requirements::{AgentKey, Change, Count, Counted, Deed, Requirement, SatisfiedBy, Satisfying};
 use model::event::Event;
 use model::nearest::nearest;
-use model::workflow::RequirementScope;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -79,7 +78,7 @@ impl Engine {
         let mut said: Vec<String> = changed.problem.into_iter().collect();
         let already = changed.answer.is_empty();
         said.extend(self.tell_cleared(&ground, agent.as_ref(), &changed.answer, "by hand"));
-        self.answered(asked, identity, already, said)
+        self.answered(identity, already, said)
     }
 
     /// Nothing is asked of this agent session, until it is resumed or ends.
@@ -109,7 +108,7 @@ impl Engine {
         let agent = AgentKey::new(&identity.id).ok_or(Error::NoAgentSession)?;
         let now = self.clock.now().as_second();
         let already = ground.change_metrics(&agent, self.patience, now, |metrics| change(metrics, now))?;
-        self.answered(asked, Some(identity), already, Vec::new())
+        self.answered(Some(identity), already, Vec::new())
     }
 
     fn satisfy_named(
@@ -131,7 +130,7 @@ impl Engine {
             && let Some(agent) = &agent
             && ground.metrics(agent).is_some_and(|metrics| metrics.has_seen(&keyed(&key)))
         {
-            return self.answered(asked, identity, true, Vec::new());
+            return self.answered(identity, true, Vec::new());
         }
         let mut said = Vec::new();
         for (requirement, satisfying) in required.iter().zip(&wanted) {
@@ -142,7 +141,7 @@ impl Engine {
             let now = self.clock.now().as_second();
             ground.change_metrics(agent, self.patience, now, |metrics| metrics.first_time(&keyed(&key)))?;
         }
-        self.answered(asked, identity, false, said)
+        self.answered(identity, false, said)
     }
 
     /// Writes them down as satisfied, counts it, and tells it in the log. What could not be told or counted.
@@ -154,19 +153,10 @@ impl Engine {
         satisfying: &Satisfying,
     ) -> Result<Vec<String>> {
         let now = self.clock.now().as_second();
-        let scope_of = |requirement: &Requirement| match satisfying.by {
-            // As the original keeps it: an approval is one agent session's.
-            SatisfiedBy::Approval => RequirementScope::Session,
-            SatisfiedBy::Manual
-            | SatisfiedBy::Cli
-            | SatisfiedBy::CliBypass
-            | SatisfiedBy::Skill
-            | SatisfiedBy::CarryOver => requirement.scope,
-        };
         let change = Change {
             at: now,
             agent_session: agent.map(|agent| agent.full().to_owned()),
-            names: required.iter().map(|one| (one.name.clone(), scope_of(one))).collect(),
+            names: required.iter().map(|one| (one.name.clone(), one.kept_scope())).collect(),
             deed: Deed::Satisfy(satisfying.clone()),
         };
         let changed = ground.file().apply(self.patience, &change)?;
@@ -181,18 +171,18 @@ impl Engine {
         }
         let expires_at =
             satisfying.ttl.and_then(|ttl| Timestamp::from_second(now.saturating_add_unsigned(ttl)).ok());
-        let events = required
+        let events: Vec<Event> = required
             .iter()
             .map(|requirement| Event::RequirementSatisfied {
                 requirement: requirement.name.clone(),
-                scope: scope_of(requirement),
+                scope: requirement.kept_scope(),
                 by: satisfying.by.name().to_owned(),
                 branch: ground.branch.clone(),
                 agent_session: agent.map(|agent| agent.full().to_owned()),
                 expires_at,
             })
             .collect();
-        problems.extend(self.tell(events));
+        problems.extend(self.tell(&events));
         Ok(problems)
     }
 
@@ -203,7 +193,7 @@ impl Engine {
         names: &[String],
         why: &str,
     ) -> Vec<String> {
-        let events = names
+        let events: Vec<Event> = names
             .iter()
             .map(|name| Event::RequirementCleared {
                 requirement: name.clone(),
@@ -212,11 +202,11 @@ impl Engine {
                 why: why.to_owned(),
             })
             .collect();
-        self.tell(events)
+        self.tell(&events)
     }
 
     /// The branch's file is the truth; that the log could not be written is told, and changes nothing.
-    fn tell(&mut self, events: Vec<Event>) -> Vec<String> {
+    fn tell(&mut self, events: &[Event]) -> Vec<String> {
         if events.is_empty() {
             return Vec::new();
         }
@@ -228,14 +218,11 @@ impl Engine {
 
     fn answered(
         &self,
-        asked: Option<&str>,
         identity: Option<AgentIdentity>,
         already: bool,
         said: Vec<String>,
     ) -> Result<RequirementAnswer> {
-        let id = identity.map(|identity| identity.id);
-        let list = self.requirement_list(id.as_deref().or(asked))?;
-        Ok(RequirementAnswer { list, already, said })
+        Ok(RequirementAnswer { list: self.requirements_for(identity), already, said })
     }
 
     fn required_ground(&self) -> Result<Ground> {
@@ -270,7 +257,7 @@ impl Engine {
         asked: Option<&str>,
         required: &[Requirement],
     ) -> Result<Option<AgentIdentity>> {
-        let needs_one = required.iter().any(|requirement| requirement.scope.is_of_one_agent());
+        let needs_one = required.iter().any(|requirement| requirement.kept_scope().is_of_one_agent());
         match self.agent_meant(ground, asked) {
             Ok(identity) => Ok(Some(identity)),
             Err(Error::NoAgentSession | Error::NeedsAnswer { .. }) if !needs_one => Ok(None),
@@ -292,9 +279,9 @@ impl Engine {
                 && agent.branch.as_ref().is_none_or(|name| *name == ground.branch)
         });
         let ancestors = self.processes.ancestors();
-        if let Some(found) = here.iter().find(|agent| ancestors.iter().any(|one| Some(one.pid) == agent.pid))
-        {
-            return Ok(AgentIdentity { agent: found.agent.clone(), id: found.agent_session.clone() });
+        let runs_this = |agent: &LiveAgent| ancestors.iter().any(|one| Some(one.pid) == agent.pid);
+        if here.iter().any(runs_this) {
+            here.retain(runs_this);
         }
         match here.as_slice() {
             [] => Err(Error::NoAgentSession),

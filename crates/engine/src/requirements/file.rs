@@ -34,6 +34,46 @@ pub(super) enum New {
     InsteadOfBroken(String),
 }
 
+/// What was found in a file of one shape.
+pub(super) enum Known<T> {
+    Nothing,
+    Broken,
+    Good(T),
+}
+
+impl<T: Clone + PartialEq> Known<T> {
+    pub(super) fn read(text: Option<&str>, parse: impl FnOnce(&str) -> Option<T>) -> Self {
+        match text.map(parse) {
+            None => Self::Nothing,
+            Some(None) => Self::Broken,
+            Some(Some(value)) => Self::Good(value),
+        }
+    }
+
+    /// What is to be written after a change; nothing where nothing changed.
+    pub(super) fn changed<A>(
+        self,
+        fresh: impl FnOnce() -> T,
+        text: impl FnOnce(&T) -> String,
+        change: impl FnOnce(&mut T) -> A,
+    ) -> (New, A) {
+        let (mut value, before, is_broken) = match self {
+            Self::Nothing => (fresh(), None, false),
+            Self::Broken => (fresh(), None, true),
+            Self::Good(value) => (value.clone(), Some(value), false),
+        };
+        let answer = change(&mut value);
+        let new = if before.as_ref() == Some(&value) {
+            New::Same
+        } else if is_broken {
+            New::InsteadOfBroken(text(&value))
+        } else {
+            New::Text(text(&value))
+        };
+        (new, answer)
+    }
+}
+
 impl SharedFile {
     /// `x.json`, whose lock is `x.lock` beside it.
     pub(super) fn new(path: PathBuf) -> Self {
@@ -60,10 +100,7 @@ impl SharedFile {
         patience: Duration,
         change: impl FnOnce(Option<&str>, &[String]) -> (New, T),
     ) -> Result<T> {
-        if let Some(folder) = self.path.parent() {
-            fs::create_dir_all(folder)
-                .map_err(|error| Error::io(format!("making {}", folder.display()), error))?;
-        }
+        self.make_folder()?;
         let _lock = self.take_lock(patience)?;
         let late = self.late_files();
         let notes: Vec<String> = late.iter().map(|(_, text)| text.clone()).collect();
@@ -84,20 +121,54 @@ impl SharedFile {
         Ok(answer)
     }
 
+    /// The same where others may write it without the lock: decided again while they do.
+    pub(super) fn update_watchfully(
+        &self,
+        patience: Duration,
+        change: impl Fn(Option<&str>) -> New,
+    ) -> Result<()> {
+        const TRIES: usize = 8;
+        self.make_folder()?;
+        let _lock = self.take_lock(patience)?;
+        let writing = |error| Error::io(format!("writing {}", self.path.display()), error);
+        for _ in 0..TRIES {
+            let before = self.read()?;
+            let (text, is_broken) = match change(before.as_deref()) {
+                New::Same | New::Anothers => return Ok(()),
+                New::Text(text) => (text, false),
+                New::InsteadOfBroken(text) => (text, true),
+            };
+            let staged = self.stage(&text).map_err(writing)?;
+            if self.read()? == before {
+                let aside = if is_broken { self.set_aside() } else { Ok(()) };
+                return aside.and_then(|()| self.install(&staged)).map_err(writing);
+            }
+            let _ = fs::remove_file(&staged);
+        }
+        Err(Error::FileBusy { path: self.path.clone() })
+    }
+
     /// Leaves a note beside a file that somebody else is writing; whoever writes it next takes the note in.
     pub(super) fn leave(&self, note: &impl Serialize) -> Result<()> {
+        const TRIES: usize = 100;
         let folder = self.late_folder();
-        let leaving = || -> io::Result<()> {
-            fs::create_dir_all(&folder)?;
-            let text = serde_json::to_string(note)?;
-            let mut random = [0u8; 8];
-            let _ = getrandom::fill(&mut random);
-            let path = folder.join(format!("{}-{}", std::process::id(), hex(&random)));
-            let temporary = path.with_extension("tmp");
-            self.write_whole(&temporary, &text)?;
-            fs::rename(&temporary, &path)
-        };
-        leaving().map_err(|error| Error::io(format!("leaving a note in {}", folder.display()), error))
+        let doing = |error| Error::io(format!("leaving a note in {}", folder.display()), error);
+        let text = serde_json::to_string(note).map_err(|error| doing(error.into()))?;
+        let mut random = [0u8; 8];
+        let _ = getrandom::fill(&mut random);
+        let path = folder.join(format!("{}-{}", std::process::id(), hex(&random)));
+        let temporary = path.with_extension("tmp");
+        for _ in 0..TRIES {
+            let left = fs::create_dir_all(&folder)
+                .and_then(|()| self.write_whole(&temporary, &text))
+                .and_then(|()| fs::rename(&temporary, &path));
+            match left {
+                // Whoever took the last notes in has just taken the empty folder away.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                done => return done.map_err(doing),
+            }
+        }
+        Err(Error::FileBusy { path: self.path.clone() })
     }
 
     /// What was left beside it, in no order: each note says when it is from.
@@ -124,16 +195,35 @@ impl SharedFile {
     }
 
     fn replace(&self, text: &str) -> io::Result<()> {
+        self.install(&self.stage(text)?)
+    }
+
+    /// Writes it under another name beside the file.
+    fn stage(&self, text: &str) -> io::Result<PathBuf> {
         let temporary = temporary_beside(&self.path);
-        let written = self.write_whole(&temporary, text).and_then(|()| fs::rename(&temporary, &self.path));
-        if written.is_err() {
-            let _ = fs::remove_file(&temporary);
-            return written;
+        match self.write_whole(&temporary, text) {
+            Ok(()) => Ok(temporary),
+            Err(error) => {
+                let _ = fs::remove_file(&temporary);
+                Err(error)
+            }
+        }
+    }
+
+    fn install(&self, staged: &Path) -> io::Result<()> {
+        if let Err(error) = fs::rename(staged, &self.path) {
+            let _ = fs::remove_file(staged);
+            return Err(error);
         }
         match self.path.parent() {
             Some(folder) if self.durable => File::open(folder)?.sync_all(),
             Some(_) | None => Ok(()),
         }
+    }
+
+    fn make_folder(&self) -> Result<()> {
+        let Some(folder) = self.path.parent() else { return Ok(()) };
+        fs::create_dir_all(folder).map_err(|error| Error::io(format!("making {}", folder.display()), error))
     }
 
     fn write_whole(&self, path: &Path, text: &str) -> io::Result<()> {

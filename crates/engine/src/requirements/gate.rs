@@ -1,25 +1,20 @@
-//! Before a tool, after it, and when the agent stops: which requirements are open, and what that means.
+//! Before a tool and when the agent stops: which requirements are open, and what that means.
 
 use super::setting::Rules;
+use super::used::{first_file, kept, once};
 use super::wording::{self, Held};
 use super::{Gated, Ground, ToolCall, Verdict};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::presence::AgentIdentity;
-use crate::redact::cleaned;
-use crate::words::one_line;
 use layouts::requirements::{
-    AgentKey, Change, Count, Counted, Deed, Document, Guard, Kind, Requirement, SatisfiedBy, Satisfying,
-    is_plan_file, requirements_of_skill, skill_name,
+    AgentKey, Count, Counted, Deed, Document, Guard, Kind, Requirement, is_plan_file,
 };
-use model::workflow::RequirementScope;
 use sha2::{Digest, Sha256};
 use std::path::{Component, Path, PathBuf};
 
 /// The same denial is told in full once in so many seconds: agents call tools several at a time.
 const SHOWN_ONCE_WITHIN: i64 = 5;
-/// The longest path or command line that is counted.
-const LONGEST: usize = 500;
 
 /// How a requirement stands for one agent session.
 pub(super) enum Standing {
@@ -96,49 +91,6 @@ impl Engine {
         Gated { answer, problems }
     }
 
-    /// A tool was used: what it satisfies, what it used up, what is counted. The names of what it satisfied.
-    pub fn after_tool(&mut self, call: &ToolCall<'_>) -> Gated<Vec<String>> {
-        self.asked_by(call.agent);
-        let (Some(ground), Some(agent)) = (self.ground(), AgentKey::new(&call.agent.id)) else {
-            return Gated::fine(Vec::new());
-        };
-        let mut rules = self.rules(&ground);
-        let mut problems = std::mem::take(&mut rules.problems);
-        if rules.enabled().next().is_none() {
-            return Gated { answer: Vec::new(), problems };
-        }
-        match self.count_call(&ground, &agent, call) {
-            // The same event came twice.
-            Ok(false) => return Gated { answer: Vec::new(), problems },
-            Ok(true) => {}
-            Err(error) => problems.push(error.to_string()),
-        }
-        let satisfied = self.satisfied_by_skill(&ground, &rules, &agent, call, &mut problems);
-        let single: Vec<&Requirement> = asked_by_tool(&rules, call, &mut problems)
-            .into_iter()
-            .filter(|requirement| requirement.scope == RequirementScope::SingleUse && !requirement.stop_only)
-            .collect();
-        self.use_up(&ground, &agent, &single, &mut problems);
-        Gated { answer: satisfied, problems }
-    }
-
-    /// A tool failed: counted, and nothing is used up.
-    pub fn tool_failed(&mut self, call: &ToolCall<'_>, error: &str) -> Gated<()> {
-        self.asked_by(call.agent);
-        let (Some(ground), Some(agent)) = (self.ground(), AgentKey::new(&call.agent.id)) else {
-            return Gated::fine(());
-        };
-        let mut rules = self.rules(&ground);
-        let mut problems = std::mem::take(&mut rules.problems);
-        if rules.enabled().next().is_some() {
-            let message = one_line(&cleaned(error), LONGEST);
-            let what = Counted::Failed { tool: call.tool.to_owned(), message };
-            let count = Count { at: self.seconds(), event: once(call, "failed"), what };
-            problems.extend(ground.count(&agent, self.patience, &count).err().map(|error| error.to_string()));
-        }
-        Gated { answer: (), problems }
-    }
-
     /// Why the agent may not stop yet, if it may not. Never twice in a row.
     pub fn at_stop(&mut self, identity: &AgentIdentity, stop_hook_active: bool) -> Gated<Option<String>> {
         self.asked_by(identity);
@@ -187,7 +139,7 @@ impl Engine {
         if held.is_empty() || ground.metrics(&agent).is_some_and(|metrics| metrics.is_paused()) {
             return Gated { answer: None, problems };
         }
-        Gated { answer: Some(wording::held_at_stop(&held, &agent)), problems }
+        Gated { answer: Some(wording::held_at_stop(&held, &agent, &ground.branch)), problems }
     }
 
     /// What holds this tool call, and what comes close to it.
@@ -227,11 +179,7 @@ impl Engine {
         requirement: &Requirement,
     ) -> std::result::Result<Standing, String> {
         let Asking { ground, rules, document, agent, now, .. } = asking;
-        let scope = match requirement.kind {
-            Kind::Blocking => requirement.scope,
-            // An approval is always one agent session's, whatever the configuration says.
-            Kind::Dynamic(_) | Kind::Guard(_) => RequirementScope::Session,
-        };
+        let scope = requirement.kept_scope();
         let is_met = rules.phase_done(requirement).is_some()
             || document.satisfaction(&requirement.name, scope, Some(agent), *now).is_some();
         if is_met {
@@ -285,7 +233,7 @@ impl Engine {
         problems: &mut Vec<String>,
     ) -> Verdict {
         let Asking { ground, agent, now, .. } = asking;
-        let message = wording::denial(call.tool, held, agent);
+        let message = wording::denial(call.tool, held, agent, &ground.branch);
         let fingerprint = crate::hex(&Sha256::digest(message.as_bytes())[..8]);
         let count = Count {
             at: *now,
@@ -335,82 +283,6 @@ impl Engine {
         }
     }
 
-    fn deed<'a>(
-        &self,
-        agent: &AgentKey,
-        requirements: impl IntoIterator<Item = &'a Requirement>,
-        deed: Deed,
-    ) -> Change {
-        let names = requirements.into_iter().map(|one| (one.name.clone(), one.scope)).collect();
-        Change { at: self.seconds(), agent_session: Some(agent.full().to_owned()), names, deed }
-    }
-
-    /// False if this call was counted before.
-    fn count_call(&self, ground: &Ground, agent: &AgentKey, call: &ToolCall<'_>) -> crate::Result<bool> {
-        let what = Counted::Used {
-            tool: call.tool.to_owned(),
-            file: first_file(call),
-            command: call.command.map(kept),
-            skill: call.skill.map(|skill| skill_name(skill).to_owned()),
-        };
-        let count = Count { at: self.seconds(), event: once(call, "used"), what };
-        ground.count(agent, self.patience, &count)
-    }
-
-    fn satisfied_by_skill(
-        &mut self,
-        ground: &Ground,
-        rules: &Rules,
-        agent: &AgentKey,
-        call: &ToolCall<'_>,
-        problems: &mut Vec<String>,
-    ) -> Vec<String> {
-        let Some(skill) = call.skill else { return Vec::new() };
-        let met: Vec<Requirement> = requirements_of_skill(skill, &rules.settings.requirements)
-            .into_iter()
-            .filter(|requirement| requirement.enabled)
-            .cloned()
-            .collect();
-        if met.is_empty() {
-            return Vec::new();
-        }
-        let mut satisfying = Satisfying::by(SatisfiedBy::Skill);
-        satisfying.metadata.insert("skill".to_owned(), skill_name(skill).into());
-        match self.satisfy_all(ground, Some(agent), &met, &satisfying) {
-            Ok(found) => problems.extend(found),
-            Err(error) => {
-                problems.push(error.to_string());
-                return Vec::new();
-            }
-        }
-        met.into_iter().map(|requirement| requirement.name).collect()
-    }
-
-    fn use_up(
-        &mut self,
-        ground: &Ground,
-        agent: &AgentKey,
-        single: &[&Requirement],
-        problems: &mut Vec<String>,
-    ) {
-        let now = self.seconds();
-        let is_satisfied = |document: &Document| {
-            single.iter().any(|one| document.satisfaction(&one.name, one.scope, Some(agent), now).is_some())
-        };
-        if single.is_empty() || !ground.file().read(now).is_ok_and(|document| is_satisfied(&document)) {
-            return;
-        }
-        let change = self.deed(agent, single.iter().copied(), Deed::UseUp);
-        let used = ground.file().apply(self.patience, &change);
-        match used {
-            Ok(changed) => {
-                problems.extend(changed.problem);
-                problems.extend(self.tell_cleared(ground, Some(agent), &changed.answer, "it was used up"));
-            }
-            Err(error) => problems.push(error.to_string()),
-        }
-    }
-
     /// Whether all that it writes are plans, which are written before anything is satisfied.
     fn writes_only_plans(&self, call: &ToolCall<'_>) -> bool {
         let folder = self.options.project.as_deref().unwrap_or(&self.project.root);
@@ -419,17 +291,8 @@ impl Engine {
     }
 }
 
-/// What is counted of a command or a path: secrets and what is endless are not.
-fn kept(text: &str) -> String {
-    one_line(&cleaned(text), LONGEST)
-}
-
-fn first_file(call: &ToolCall<'_>) -> Option<String> {
-    call.files.first().map(|file| kept(file))
-}
-
 /// Enabled requirements that this call triggers.
-fn asked_by_tool<'a>(
+pub(super) fn asked_by_tool<'a>(
     rules: &'a Rules,
     call: &ToolCall<'_>,
     problems: &mut Vec<String>,
@@ -440,11 +303,6 @@ fn asked_by_tool<'a>(
         triggered
     };
     rules.enabled().filter(is_asked).collect()
-}
-
-/// A name for this event of this call, by which a second delivery is known.
-fn once(call: &ToolCall<'_>, event: &str) -> Option<String> {
-    call.tool_use_id.map(|id| format!("{event}:{}", one_line(id, 100)))
 }
 
 /// `..` and `.` taken out, without asking the disk: the file may not be there yet.

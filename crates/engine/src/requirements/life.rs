@@ -27,7 +27,7 @@ pub struct Opening {
 pub struct OpenRequirement {
     pub name: String,
     pub scope: RequirementScope,
-    pub how: String,
+    pub how: Vec<String>,
 }
 
 impl Engine {
@@ -162,8 +162,13 @@ impl Engine {
         if inject_context && !opening.open.is_empty() {
             let _ = writeln!(text, "## Required here before some tools may be used\n");
             for open in &opening.open {
-                let _ =
-                    writeln!(text, "- {} ({}), not satisfied. {}", open.name, open.scope.name(), open.how);
+                let _ = writeln!(
+                    text,
+                    "- {} ({}), not satisfied. {}",
+                    open.name,
+                    open.scope.name(),
+                    open.how.join("; or ")
+                );
             }
         }
         if inject_context && !opening.carried_over.is_empty() {

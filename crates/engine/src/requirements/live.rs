@@ -1,7 +1,7 @@
 //! The user's list of live agent sessions, which the original keeps in the home folder: read, and written under a lock.
 
 use super::Ground;
-use super::file::{New, SharedFile};
+use super::file::{Known, SharedFile};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::presence::AgentIdentity;
@@ -23,6 +23,7 @@ pub struct LiveAgent {
     pub pid: Option<u32>,
     pub worktree: String,
     pub branch: Option<String>,
+    pub started_at: Timestamp,
     pub last_seen: Timestamp,
 }
 
@@ -41,6 +42,7 @@ impl Engine {
                 pid: Some(row.pid),
                 worktree: row.worktree,
                 branch: row.branch,
+                started_at: row.started_at,
                 last_seen: row.last_seen,
             })
             .collect();
@@ -100,19 +102,10 @@ impl Engine {
 
     fn change_registry(&self, change: impl Fn(&mut Registry)) -> Result<()> {
         let Some(file) = self.registry_file() else { return Ok(()) };
-        file.update(self.patience, |text, _| {
-            let known = text.map(Registry::read);
-            let is_broken = matches!(known, Some(None));
-            let before = known.flatten();
-            let mut registry = before.clone().unwrap_or_default();
-            change(&mut registry);
-            let new = match before {
-                Some(before) if before == registry => New::Same,
-                Some(_) => New::Text(registry.text()),
-                None if is_broken => New::InsteadOfBroken(registry.text()),
-                None => New::Text(registry.text()),
-            };
-            (new, ())
+        // The original takes no lock between reading the list and replacing it: what it wrote meanwhile is looked at
+        // again, and not written over.
+        file.update_watchfully(self.patience, |text| {
+            Known::read(text, Registry::read).changed(Registry::default, Registry::text, &change).0
         })
     }
 
@@ -138,7 +131,7 @@ impl Engine {
 }
 
 /// Whether two ids, each whole or short, are one agent session's.
-pub(super) fn is_same(one: &str, other: &str) -> bool {
+pub(crate) fn is_same(one: &str, other: &str) -> bool {
     if one == other {
         return true;
     }
@@ -151,12 +144,14 @@ pub(super) fn is_same(one: &str, other: &str) -> bool {
 }
 
 fn live(entry: Entry) -> LiveAgent {
+    let moment = |seconds: i64| Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH);
     LiveAgent {
         agent: AGENT.to_owned(),
         pid: entry.process(),
         agent_session: entry.id,
         worktree: entry.project_dir,
         branch: entry.branch,
-        last_seen: Timestamp::from_second(entry.last_active).unwrap_or(Timestamp::UNIX_EPOCH),
+        started_at: moment(entry.started_at),
+        last_seen: moment(entry.last_active),
     }
 }

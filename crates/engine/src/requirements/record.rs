@@ -1,7 +1,7 @@
 //! Metrics of an agent session on disk. Counted under a lock, so that no increment is lost; a power cut may take the last.
 
 use super::Ground;
-use super::file::{New, SharedFile};
+use super::file::{Known, New, SharedFile};
 use crate::error::{Error, Result};
 use layouts::requirements::{AgentKey, Count, Metrics};
 use std::time::Duration;
@@ -40,13 +40,12 @@ impl Ground {
         now: i64,
         mut change: impl FnMut(&mut Metrics) -> T,
     ) -> Result<T> {
-        let done = self.metrics_file(agent.short()).update(patience, |text, notes| {
-            match text.map(Metrics::read) {
-                Some(Some(metrics)) if !metrics.is_of(agent) => (New::Anothers, None),
-                known => {
-                    let (new, answer) = self.changed(agent, known, notes, now, &mut change);
-                    (new, Some(answer))
-                }
+        let usual = self.metrics_file(agent.short());
+        let done = usual.update(patience, |text, notes| match Known::read(text, Metrics::read) {
+            Known::Good(metrics) if !metrics.is_of(agent) => (New::Anothers, None),
+            known @ (Known::Nothing | Known::Broken | Known::Good(_)) => {
+                let (new, answer) = self.changed(agent, known, notes, now, &mut change);
+                (new, Some(answer))
             }
         })?;
         if let Some(answer) = done {
@@ -54,34 +53,25 @@ impl Ground {
         }
         // Another agent session has the same eight characters.
         self.metrics_file(&agent.spare()).update(patience, |text, notes| {
-            self.changed(agent, text.map(Metrics::read), notes, now, &mut change)
+            self.changed(agent, Known::read(text, Metrics::read), notes, now, &mut change)
         })
     }
 
-    /// `known` is nothing, something that cannot be read, or metrics.
     fn changed<T>(
         &self,
         agent: &AgentKey,
-        known: Option<Option<Metrics>>,
+        known: Known<Metrics>,
         notes: &[String],
         now: i64,
         change: &mut impl FnMut(&mut Metrics) -> T,
     ) -> (New, T) {
-        let is_broken = matches!(known, Some(None));
-        let before = known.flatten();
         let fresh = || Metrics::new(agent, &self.project, &self.branch, now);
-        let mut metrics = before.clone().unwrap_or_else(fresh);
-        for late in notes.iter().filter_map(|text| serde_json::from_str::<Count>(text).ok()) {
-            metrics.count(&late);
-        }
-        let answer = change(&mut metrics);
-        let new = match before {
-            Some(before) if before == metrics => New::Same,
-            Some(_) => New::Text(metrics.text()),
-            None if is_broken => New::InsteadOfBroken(metrics.text()),
-            None => New::Text(metrics.text()),
-        };
-        (new, answer)
+        known.changed(fresh, Metrics::text, |metrics| {
+            for late in notes.iter().filter_map(|text| serde_json::from_str::<Count>(text).ok()) {
+                metrics.count(&late);
+            }
+            change(metrics)
+        })
     }
 
     fn metrics_file(&self, name: &str) -> SharedFile {

@@ -3,7 +3,7 @@
 
 use super::Ground;
 use super::file;
-use crate::engine::Engine;
+use crate::engine::{Engine, is_unfinished};
 use layouts::reading::Reading;
 use layouts::requirements::{self as layout, Requirement, Settings, Source};
 use model::session::Session;
@@ -50,13 +50,21 @@ impl Engine {
         rules
     }
 
-    /// The session that the asking agent is bound to, else the active one of this worktree. Never searches.
+    /// The session that the asking agent is bound to, else the active one of this worktree. Never searches, and loads
+    /// it once.
     fn session_of_rules(&self) -> crate::Result<Option<Session>> {
-        let id = match self.open_bound_session()? {
-            Some(bound) => Some(bound),
-            None => self.store.active(&self.project.worktree())?,
+        let bound = match self.asking_agent()? {
+            Some(identity) => self.store.agent(&identity.agent, &identity.id)?.and_then(|row| row.session),
+            None => None,
         };
-        id.map(|id| Ok(self.load(&id)?.1)).transpose()
+        if let Some(id) = bound {
+            let (loaded, session) = self.load(&id)?;
+            if is_unfinished(&loaded.row.lifecycle) {
+                return Ok(Some(session));
+            }
+        }
+        let active = self.store.active(&self.project.worktree())?;
+        active.map(|id| Ok(self.load(&id)?.1)).transpose()
     }
 
     fn add_declared(&self, rules: &mut Rules, session: &Session) {

@@ -10,10 +10,10 @@ pub(super) struct Held<'a> {
     pub(super) found: Option<String>,
 }
 
-pub(super) fn denial(tool: &str, held: &[Held<'_>], agent: &AgentKey) -> String {
+pub(super) fn denial(tool: &str, held: &[Held<'_>], agent: &AgentKey, branch: &str) -> String {
     let what = if held.len() == 1 { "a requirement is" } else { "requirements are" };
     let mut text = format!("{tool} is held: {what} not satisfied.\n");
-    text.push_str(&listed(held));
+    text.push_str(&listed(held, agent, branch));
     text.push_str(&commands(held, agent));
     text
 }
@@ -22,9 +22,9 @@ pub(super) fn denied_again(tool: &str, held: &[Held<'_>]) -> String {
     format!("{tool} is still held by {}: see the message before.", names(held).join(", "))
 }
 
-pub(super) fn held_at_stop(held: &[Held<'_>], agent: &AgentKey) -> String {
+pub(super) fn held_at_stop(held: &[Held<'_>], agent: &AgentKey, branch: &str) -> String {
     let mut text = "Not yet: this was asked for by what you did, and is not satisfied.\n".to_owned();
-    text.push_str(&listed(held));
+    text.push_str(&listed(held, agent, branch));
     text.push_str(&commands(held, agent));
     text
 }
@@ -39,26 +39,24 @@ pub(super) fn short(agent_session: &str) -> String {
     AgentKey::new(agent_session).map_or_else(|| agent_session.to_owned(), |agent| agent.short().to_owned())
 }
 
-/// How somebody satisfies this requirement.
-pub(super) fn how(requirement: &Requirement, agent: Option<&AgentKey>) -> String {
-    let mut ways: Vec<String> = Vec::new();
-    if let Some(skill) = requirement.auto_resolve_skill.as_ref().or(requirement.skills.first()) {
-        ways.push(format!("Run /{}", skill.trim_start_matches('/')));
-    }
-    for phase in &requirement.phases {
-        ways.push(format!("complete phase {phase}: leftoff advance --phase {phase}"));
-    }
-    ways.push(command(verb(requirement), &[&requirement.name], agent));
-    ways.join("; or ")
+/// Every way to satisfy this requirement, each on a line of its own: a command must not be broken.
+pub(super) fn ways(requirement: &Requirement, agent: Option<&AgentKey>) -> Vec<String> {
+    let skill = requirement.auto_resolve_skill.as_ref().or(requirement.skills.first());
+    let skill = skill.map(|skill| format!("Run /{}", skill.trim_start_matches('/')));
+    let phases = requirement.phases.iter().map(|phase| format!("leftoff advance --phase {phase}"));
+    let by_hand = command(verb(requirement), &[&requirement.name], agent);
+    skill.into_iter().chain(phases).chain([by_hand]).collect()
 }
 
-/// `{branch}` and its like are filled in by whoever knows; what nobody knows stays.
-pub(super) fn message(held: &Held<'_>) -> String {
+/// What the configuration says about it, and what was found.
+fn message(held: &Held<'_>, agent: &AgentKey, branch: &str) -> String {
     let requirement = held.requirement;
     let own = requirement.message.as_deref().map(str::trim).filter(|text| !text.is_empty());
     let skill = requirement.auto_resolve_skill.as_deref().unwrap_or_default();
     let own = own.map(|text| {
         text.replace("{req_name}", &requirement.name)
+            .replace("{branch}", branch)
+            .replace("{session_id}", agent.short())
             .replace("{auto_resolve_skill}", skill)
             .replace("{summary}", held.found.as_deref().unwrap_or_default())
     });
@@ -70,11 +68,17 @@ pub(super) fn message(held: &Held<'_>) -> String {
     }
 }
 
-fn listed(held: &[Held<'_>]) -> String {
+fn listed(held: &[Held<'_>], agent: &AgentKey, branch: &str) -> String {
     let mut text = String::new();
     for one in held {
         let requirement = one.requirement;
-        let _ = write!(text, "\n- {} ({}): {}", requirement.name, requirement.scope.name(), message(one));
+        let _ = write!(
+            text,
+            "\n- {} ({}): {}",
+            requirement.name,
+            requirement.scope.name(),
+            message(one, agent, branch)
+        );
         for point in &requirement.checklist {
             let _ = write!(text, "\n  - [ ] {point}");
         }

@@ -1,7 +1,8 @@
 //! What a hook does to a branch's file, as a value: it can wait in a file of its own until the branch's can be written.
 
 use super::agent::AgentKey;
-use super::document::{Document, Satisfying};
+use super::document::Document;
+use super::satisfaction::Satisfying;
 use model::workflow::RequirementScope;
 use serde::{Deserialize, Serialize};
 

@@ -121,11 +121,15 @@ impl Metrics {
             }
             Counted::Held { tool, file, command, requirements } => {
                 self.tool_used(tool, file.as_deref(), command.as_deref(), true);
-                requirements.iter().for_each(|name| self.held(name, *at));
+                for name in requirements {
+                    self.held(name, *at);
+                }
             }
             Counted::Failed { tool, message } => self.failed(tool, message, *at),
             Counted::Satisfied { requirements, by } => {
-                requirements.iter().for_each(|name| self.satisfied(name, by, *at));
+                for name in requirements {
+                    self.satisfied(name, by, *at);
+                }
             }
             Counted::Compacted => add_one(&mut self.root, "compaction_count"),
             Counted::Ended => {
