@@ -277,3 +277,24 @@ fn neighbours_are_told_where_there_is_no_session() {
     drop(other);
     assert_eq!(send(&sandbox, "claude", &session_start(&sandbox, ID, "resume")).stdout, "", "it is gone");
 }
+
+#[test]
+fn the_status_bar_gets_one_line_and_never_a_failure() {
+    let sandbox = git();
+    let bar = |input: &str| sandbox.run_with_input(&["statusline"], input).ok();
+    let given = json!({ "session_id": ID, "workspace": { "current_dir": sandbox.project() },
+        "context_window": { "used_percentage": 12 } })
+    .to_string();
+    assert_eq!(bar(&given).stdout, "", "nothing is going on");
+    sandbox.at("2026-11-14T10:00:00Z");
+    sandbox.run(["start", "--title", "Log-out\u{1b}[31m"]).ok();
+    sandbox.run(["advance", "--phase", "plan"]).ok();
+    sandbox.at("2026-11-14T10:20:00Z");
+    assert_eq!(bar(&given).stdout, "Log-out [31m · implement 2/3 · 33 % · 20 min · longer than usual\n");
+    for input in ["", "{", "null", "[1]", "{\"session_id\": \"a b\"}"] {
+        let ran = bar(input);
+        assert!(ran.stdout.lines().count() <= 1 && ran.stderr.is_empty(), "{input}: {ran:?}");
+    }
+    sandbox.write(".git/leftoff/leftoff.db", &"broken".repeat(100));
+    assert_eq!((bar(&given).stdout.as_str(), bar(&given).stderr.as_str()), ("", ""));
+}
