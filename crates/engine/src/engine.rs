@@ -3,6 +3,7 @@
 use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, Who};
 use crate::error::{Error, Result};
+use crate::opening::open_store;
 use crate::place::Project;
 use crate::presence::AgentIdentity;
 use crate::processes::{Processes, SystemProcesses};
@@ -14,10 +15,10 @@ use model::nearest::nearest;
 use model::session::{FOLD_VERSION, Session};
 use model::workflow::Workflow;
 use std::cell::RefCell;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
-use store::{Access, EventRow, Filter, Loaded, MemoryStore, SessionRow, SqliteStore, Store};
+use store::{EventRow, Filter, Loaded, MemoryStore, SessionRow, Store};
 
 /// How long a command waits for its turn to write.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -376,64 +377,4 @@ pub(crate) fn read_event(id: &SessionId, row: &EventRow) -> Result<Recorded> {
         })?,
         event: Event::read(&row.kind, &row.body),
     })
-}
-
-fn open_store(project: &Project, intent: Intent, warnings: &mut Vec<Warning>) -> Result<Box<dyn Store>> {
-    let database = project.database()?;
-    match intent {
-        Intent::Create => create_store(project, &database, warnings),
-        Intent::Query => open_or_empty(&database, Access::Read),
-        Intent::Command => open_or_empty(&database, Access::Write),
-        Intent::Hook { writes } => open_for_hook(&database, writes),
-    }
-}
-
-/// How long a hook waits for another program that has the database locked.
-const HOOK_BUSY_WAIT: Duration = Duration::from_millis(20);
-
-fn open_for_hook(database: &Path, writes: bool) -> Result<Box<dyn Store>> {
-    let open = |access| SqliteStore::open_in_a_hurry(database, access, HOOK_BUSY_WAIT);
-    let opened = match (writes, open(if writes { Access::Write } else { Access::Read })) {
-        (true, Err(error)) if !matches!(error, store::Error::Missing { .. }) => {
-            open(Access::Read).map_err(|_| error)
-        }
-        (_, opened) => opened,
-    };
-    or_empty(opened)
-}
-
-/// Nothing was ever kept here: an empty store says so to every question.
-fn open_or_empty(database: &Path, access: Access) -> Result<Box<dyn Store>> {
-    or_empty(SqliteStore::open(database, access))
-}
-
-fn or_empty(opened: store::Result<SqliteStore>) -> Result<Box<dyn Store>> {
-    match opened {
-        Ok(store) => Ok(Box::new(store)),
-        Err(store::Error::Missing { .. }) => Ok(Box::new(MemoryStore::default())),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Only a store that never existed may be put elsewhere; one that exists and cannot be written is an error.
-fn create_store(project: &Project, database: &Path, warnings: &mut Vec<Warning>) -> Result<Box<dyn Store>> {
-    let existed = database.exists();
-    match SqliteStore::open(database, Access::Create) {
-        Ok(store) => Ok(Box::new(store)),
-        Err(store::Error::ReadOnly { .. }) if !existed && *database == project.default_database() => {
-            let elsewhere = project.move_database_to_state_folder()?;
-            warnings.push(Warning {
-                kind: "store_elsewhere".to_owned(),
-                message: format!(
-                    "{} cannot be written, so the store is {}",
-                    database.display(),
-                    elsewhere.display()
-                ),
-                hint: Some("it stays there for this project: leftoff store info".to_owned()),
-                path: Some(elsewhere.display().to_string()),
-            });
-            Ok(Box::new(SqliteStore::open(&elsewhere, Access::Create)?))
-        }
-        Err(error) => Err(error.into()),
-    }
 }

@@ -61,13 +61,13 @@ pub enum Verdict {
 
 impl Reply {
     /// Nothing to say but what went wrong.
-    fn unless(problems: Vec<String>) -> Self {
+    fn unless(problems: &[String]) -> Self {
         Self { problem: one_problem(problems), ..Self::default() }
     }
 }
 
 /// Several are told on one line.
-fn one_problem(problems: Vec<String>) -> Option<String> {
+fn one_problem(problems: &[String]) -> Option<String> {
     (!problems.is_empty()).then(|| problems.join("; "))
 }
 
@@ -113,8 +113,8 @@ impl Engine {
             Happened::ToolFailed { call, error } => self.failed_to_use(event, call, error),
             Happened::Stopping { again, last_words } => self.stopping(event, *again, last_words.as_deref()),
             Happened::SubagentStopping { again } => self.subagent_stopping(event, *again),
-            Happened::Compacting => Ok(Reply::unless(self.compacted(&event.agent).problems)),
-            Happened::Ended => Ok(Reply::unless(self.at_end(&event.agent).problems)),
+            Happened::Compacting => Ok(Reply::unless(&self.compacted(&event.agent).problems)),
+            Happened::Ended => Ok(Reply::unless(&self.at_end(&event.agent).problems)),
             Happened::Compacted | Happened::Other => Ok(Reply::default()),
         }
     }

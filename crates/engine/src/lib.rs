@@ -22,6 +22,7 @@ mod history;
 pub mod hooks;
 mod items;
 mod next;
+mod opening;
 mod place;
 mod presence;
 mod processes;

@@ -189,11 +189,8 @@ fn without_permission_to_write_all_events_are_let_through_or_rightly_denied() {
 fn garbage_stops_nobody() {
     let sandbox = required();
     let good = &events(&sandbox)[3].1;
-    let huge = format!(
-        "{}{}\"}}",
-        &good[..good.len() - 1],
-        format!(",\"tool_response\":\"{}", "x".repeat(3_000_000))
-    );
+    let output = "x".repeat(3_000_000);
+    let huge = format!("{},\"tool_response\":\"{output}\"}}", &good[..good.len() - 1]);
     for input in ["", "\u{0}", "{}", "[", "{\"session_id\":{},\"cwd\":[]}", &good[..good.len() / 2], &huge] {
         for agent in ["claude", "codex", "gemini", "cursor", "copilot", "opencode", "nobody", ""] {
             let ran = run(sandbox.command(["hook", agent]), input);

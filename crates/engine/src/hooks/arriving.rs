@@ -31,6 +31,6 @@ impl Engine {
             }
             None => told.extend(opening.answer.text.map(Told::Words)),
         }
-        Ok(Reply { told, problem: one_problem(problems), ..Reply::default() })
+        Ok(Reply { told, problem: one_problem(&problems), ..Reply::default() })
     }
 }

@@ -32,7 +32,7 @@ impl Engine {
         let mut problems = gated.problems;
         let mut verdict = gated.answer.map_or(Verdict::GoOn, Verdict::Hold);
         let Some(session) = self.at_work()? else {
-            return Ok(Reply { verdict, ..Reply::unless(problems) });
+            return Ok(Reply { verdict, ..Reply::unless(&problems) });
         };
         let mut trace = self.trace_of(event);
         let kind = ActivityKind::Words;
@@ -49,7 +49,7 @@ impl Engine {
             verdict = Verdict::GoOn;
         }
         problems.extend(left);
-        Ok(Reply { verdict, ..Reply::unless(problems) })
+        Ok(Reply { verdict, ..Reply::unless(&problems) })
     }
 
     pub(super) fn subagent_stopping(&mut self, event: &HookEvent, again: bool) -> Result<Reply> {
@@ -65,7 +65,7 @@ impl Engine {
         {
             verdict = Verdict::Hold(reason);
         }
-        Ok(Reply { verdict, ..Reply::unless(gated.problems) })
+        Ok(Reply { verdict, ..Reply::unless(&gated.problems) })
     }
 
     /// Whether the session's workflow holds the agent, and what is to be remembered of that.

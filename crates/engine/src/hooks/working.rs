@@ -77,7 +77,7 @@ impl Engine {
             requirements::Verdict::Warn(text) => (vec![Told::Words(text)], Verdict::GoOn),
             requirements::Verdict::Deny(reason) => (Vec::new(), Verdict::Deny(reason)),
         };
-        Reply { told, verdict, problem: one_problem(gated.problems) }
+        Reply { told, verdict, problem: one_problem(&gated.problems) }
     }
 
     pub(super) fn used(&mut self, event: &HookEvent, call: &ToolCall) -> Result<Reply> {
@@ -89,14 +89,14 @@ impl Engine {
             [] => Vec::new(),
             names => vec![Told::Words(format!("Satisfied now: {}", names.join(", ")))],
         };
-        Ok(Reply { told, problem: one_problem(problems), ..Reply::default() })
+        Ok(Reply { told, problem: one_problem(&problems), ..Reply::default() })
     }
 
     pub(super) fn failed_to_use(&mut self, event: &HookEvent, call: &ToolCall, error: &str) -> Result<Reply> {
         let files: Vec<&str> = call.files.iter().map(String::as_str).collect();
         let mut problems = self.tool_failed(&asked(event, call, &files), error).problems;
         problems.extend(self.write_down(event, call, Some(error))?);
-        Ok(Reply::unless(problems))
+        Ok(Reply::unless(&problems))
     }
 
     /// Writes down what was touched and run, for the session that the agent works on.
