@@ -7,4 +7,5 @@ pub mod layout;
 pub mod ocr;
 pub mod reading;
 pub mod reconcile;
+pub mod requirements;
 pub mod tree;
