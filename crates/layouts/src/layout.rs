@@ -54,7 +54,7 @@ pub trait Layout: Sync {
 
 /// Every layout that this program knows.
 pub fn all() -> &'static [&'static dyn Layout] {
-    &[&crate::ocr::Ocr]
+    &[&crate::ocr::Ocr, &crate::ccw::Ccw]
 }
 
 pub fn by_name(name: &str) -> Option<&'static dyn Layout> {
@@ -166,6 +166,7 @@ pub enum Proof {
 pub enum Details {
     None,
     Ocr(Box<crate::ocr::OcrSession>),
+    Ccw(Box<crate::ccw::CcwSession>),
 }
 
 /// A session that is to be shown by files.

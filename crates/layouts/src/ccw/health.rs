@@ -1,0 +1,113 @@
+//! Whether a session can be gone on with: its files, and the one check that each phase asks for. Changes nothing.
+
+use super::documents::{self, PLAN};
+use super::place::Ground;
+use super::tasks::{Task, TaskStatus};
+use super::words::PhaseWord;
+use super::{CcwSession, STATE};
+
+/// One check and what it found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    pub check: &'static str,
+    pub is_well: bool,
+    pub found: String,
+}
+
+pub(super) fn of(session: &CcwSession) -> Vec<Health> {
+    let mut checks = vec![state(session)];
+    if session.ground == Ground::Home {
+        checks.push(registry(session));
+    }
+    checks.push(files_of_tasks(session));
+    checks.push(phase(session));
+    checks
+}
+
+fn state(session: &CcwSession) -> Health {
+    let is_well = session.state.is_readable;
+    let found =
+        if is_well { format!("{STATE} can be read") } else { format!("{STATE} is missing or broken") };
+    Health { check: "session file", is_well, found }
+}
+
+fn registry(session: &CcwSession) -> Health {
+    let lines = session.line.as_ref().map_or(0, |line| line.count);
+    let found = match lines {
+        0 => "it has no line in the registry".to_owned(),
+        1 => "it is registered".to_owned(),
+        several => format!("it has {several} lines in the registry"),
+    };
+    Health { check: "registry", is_well: lines == 1, found }
+}
+
+fn files_of_tasks(session: &CcwSession) -> Health {
+    let broken = session.tasks.broken.len();
+    let count = session.tasks.count();
+    let found = if broken == 0 {
+        format!("{count} can be read")
+    } else {
+        format!("{broken} of {} cannot be read", count + broken)
+    };
+    Health { check: "task files", is_well: broken == 0, found }
+}
+
+/// What going on in each phase needs: a plan's document, tasks to work on, an implementation to review.
+fn phase(session: &CcwSession) -> Health {
+    let open = session.tasks.tasks.iter().filter(|task| !task.is_over()).count();
+    match session.phase {
+        PhaseWord::Init | PhaseWord::Brainstorm | PhaseWord::Plan => {
+            let is_there =
+                session.documents.iter().any(|document| document.path == PLAN && document.files > 0);
+            let found = match (is_there, documents::has(&session.documents, PLAN)) {
+                (_, true) => format!("{PLAN} is there"),
+                (true, false) => format!("{PLAN} says nothing yet"),
+                (false, false) => format!("{PLAN} is missing"),
+            };
+            Health { check: "plan document", is_well: is_there, found }
+        }
+        PhaseWord::Implement | PhaseWord::Vibe => active_tasks(session),
+        PhaseWord::Review => Health {
+            check: "implementation",
+            is_well: open == 0,
+            found: if open == 0 {
+                "it is complete".to_owned()
+            } else {
+                format!("{open} tasks are unfinished")
+            },
+        },
+        PhaseWord::Complete => Health {
+            check: "completion",
+            is_well: open == 0,
+            found: if open == 0 {
+                "nothing is left".to_owned()
+            } else {
+                format!("{open} tasks are unfinished")
+            },
+        },
+    }
+}
+
+fn active_tasks(session: &CcwSession) -> Health {
+    let tasks = &session.tasks.tasks;
+    let plain = super::tasks::plain;
+    let is_there = |name: &&String| tasks.iter().any(|task| plain(task.id.as_str()) == plain(name));
+    let missing: Vec<&String> = session
+        .state
+        .current_tasks
+        .iter()
+        .filter(|name| !is_there(name) && session.tasks.unread == 0)
+        .collect();
+    if let Some(name) = missing.first() {
+        let found = format!("current task {} is not there", super::fields::cut(name));
+        return Health { check: "active tasks", is_well: false, found };
+    }
+    let active: Vec<&str> =
+        tasks.iter().filter(|task| is_active(task)).map(|task| task.id.as_str()).collect();
+    let found = if active.is_empty() { "none is active".to_owned() } else { active.join(", ") };
+    Health { check: "active tasks", is_well: true, found }
+}
+
+fn is_active(task: &Task) -> bool {
+    task.status == TaskStatus::Active
+}
