@@ -44,11 +44,28 @@ pub trait Layout: Sync {
     /// The workflows that its sessions can follow; the first one when none is asked for.
     fn workflows(&self) -> &'static [&'static str];
 
+    /// Whether a worktree has one active session of it at most, together with native ones.
+    fn takes_the_worktree(&self) -> bool {
+        false
+    }
+
     /// Somebody else's version of a file, with what it dropped of ours put back: a key that is missing from another
     /// writer's file is never a deletion.
     fn merge(&self, path: &str, base: &[u8], theirs: &[u8]) -> Vec<u8> {
         let _ = path;
         crate::json::with_missing_of(base, theirs)
+    }
+
+    /// `onto` with what differs between `base` and `theirs`: an edit that came while we wrote.
+    fn merge_slipped(&self, path: &str, base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
+        let _ = path;
+        crate::json::with_changes(base, theirs, onto)
+    }
+
+    /// Whether a file of a session's state could be read at all: a damaged one never becomes the backup.
+    fn is_readable(&self, path: &str, content: &[u8]) -> bool {
+        let _ = path;
+        crate::json::object(content).is_ok()
     }
 }
 
