@@ -24,9 +24,10 @@ pub use tasks::{Task, TaskStatus, Tasks};
 pub use words::{PhaseWord, Size};
 
 use crate::layout::{
-    Beginning, Depth, Details, FileChange, Folder, Interest, Layout, Place, Spot, Standing, Told,
+    Beginning, Depth, Details, FileChange, Folder, Furniture, Interest, Layout, Place, Spot, Standing, Told,
 };
 use crate::reading::{Oddity, Reading};
+use model::session::Session;
 
 /// Where everything is, below the project's folder; paths in a tree are relative to it.
 pub const HOME: &str = ".workflow";
@@ -41,6 +42,9 @@ const ACTIVE: &str = "active";
 const ARCHIVES: &str = "archives";
 /// A file of this name and a session's id says, in later releases, that the session is the active one.
 const MARKER: &str = ".active-";
+const MOST_OF_A_FILE: u64 = 1024 * 1024;
+/// Tens of thousands of sessions.
+const MOST_OF_THE_REGISTRY: u64 = 4 * 1024 * 1024;
 /// The workflow that all of its sessions follow.
 const WORKFLOW: &str = "ccw";
 
@@ -112,8 +116,42 @@ impl Layout for Ccw {
         &[WORKFLOW]
     }
 
+    fn takes_the_worktree(&self) -> bool {
+        true
+    }
+
+    fn furnish(&self, session: &Session, spot: &Spot) -> Furniture {
+        let folder = place::below_home(spot);
+        let plan = documents::template(&session.title, session.goal.as_deref());
+        Furniture {
+            folders: vec![format!("{folder}/{TASKS}")],
+            files: vec![FileChange { path: format!("{folder}/{PLAN}"), content: plan.into_bytes() }],
+        }
+    }
+
+    fn share(&self, spot: &Spot, path: &str, content: &[u8]) -> Option<Vec<u8>> {
+        (path == REGISTRY).then(|| registry::share(content, place::name_of(spot)))
+    }
+
+    fn most_bytes(&self, path: &str) -> u64 {
+        if path == REGISTRY { MOST_OF_THE_REGISTRY } else { MOST_OF_A_FILE }
+    }
+
+    fn merge_slipped(&self, path: &str, base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
+        if path == REGISTRY {
+            registry::with_changes(base, theirs, onto)
+        } else {
+            crate::json::with_changes(base, theirs, onto)
+        }
+    }
+
+    /// A registry can always be read, line by line.
+    fn is_readable(&self, path: &str, content: &[u8]) -> bool {
+        path == REGISTRY || crate::json::object(content).is_ok()
+    }
+
     fn merge(&self, path: &str, base: &[u8], theirs: &[u8]) -> Vec<u8> {
-        if path.ends_with(REGISTRY) {
+        if path == REGISTRY {
             registry::with_missing_of(base, theirs)
         } else {
             crate::json::with_missing_of(base, theirs)

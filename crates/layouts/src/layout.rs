@@ -41,6 +41,24 @@ pub trait Layout: Sync {
     /// Where a new session goes.
     fn begin(&self, beginning: &Beginning<'_>) -> Result<Spot, String>;
 
+    /// What a new session's folder has from the beginning, beside its state. Made once, and its users' own from then on.
+    fn furnish(&self, session: &Session, spot: &Spot) -> Furniture {
+        let _ = (session, spot);
+        Furniture::default()
+    }
+
+    /// Of a file that sessions share: the part that is this session's. None for a file that is all its own.
+    fn share(&self, spot: &Spot, path: &str, content: &[u8]) -> Option<Vec<u8>> {
+        let _ = (spot, path, content);
+        None
+    }
+
+    /// The most of a file that is read.
+    fn most_bytes(&self, path: &str) -> u64 {
+        let _ = path;
+        1024 * 1024
+    }
+
     /// The workflows that its sessions can follow; the first one when none is asked for.
     fn workflows(&self) -> &'static [&'static str];
 
@@ -115,8 +133,17 @@ pub enum Interest {
     Skip,
     /// That it is there; of a folder, what is in it.
     Name,
-    /// What is in the file.
+    /// What is in the file, which is no state: it may show something, and who changes it changes no session.
+    Evidence,
+    /// What is in the file, which is state.
     Content,
+}
+
+/// What a new session's folder has from the beginning. Paths are relative to the session's home.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Furniture {
+    pub folders: Vec<String>,
+    pub files: Vec<FileChange>,
 }
 
 /// One session's files as they were found.

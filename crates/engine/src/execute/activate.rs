@@ -97,13 +97,27 @@ impl Engine {
     /// A workflow that asks for files gets the folder for them. The session is kept already: not being able to make
     /// a folder is said, and fails nothing.
     fn prepare_workspace(&self, workflow: &Workflow, answer: &mut Answer) {
-        let is_native = answer.view.layout == NATIVE;
-        if !is_native || workflow.phases.iter().all(|phase| phase.produces.is_empty()) {
+        if let Some(layout) = layout::by_name(&answer.view.layout) {
+            return self.furnish(layout, answer);
+        }
+        if workflow.phases.iter().all(|phase| phase.produces.is_empty()) {
             return;
         }
         let Ok(id) = SessionId::parse(&answer.view.session_id) else { return };
         if let Err(error) = workspace::make(&self.project.root, &id) {
             answer.said.push(error.to_string());
+        }
+    }
+
+    /// What a layout's sessions have from the beginning. Nothing is made where something is.
+    fn furnish(&self, layout: &dyn Layout, answer: &mut Answer) {
+        let Ok(id) = SessionId::parse(&answer.view.session_id) else { return };
+        let Ok((_, session)) = self.load_kept(&id) else { return };
+        let Some(spot) = session.path.as_deref().and_then(|path| layout.spot(path, true)) else { return };
+        let furniture = layout.furnish(&session, &spot);
+        let made = workspace::furnish(&self.root_of(&session).join(&spot.home), &furniture);
+        if let Err(error) = made {
+            answer.said.push(format!("what its folder begins with could not be made: {error}"));
         }
     }
 

@@ -145,7 +145,8 @@ impl Engine {
         let home = self.project.root.join(&located.spot.home);
         for path in reading.value.unreadable.clone() {
             let backup = format!("{path}.bak");
-            let Entry::File(content) = tree::content(&home.join(&backup)) else { continue };
+            let most = located.layout.most_bytes(&path);
+            let Entry::File(content) = tree::content(&home.join(&backup), most) else { continue };
             let mut other = tree.clone();
             other.insert(path.clone(), Entry::File(content));
             let mut read = self.read_tree(located, &other);

@@ -366,5 +366,6 @@ fn stale(id: &SessionId, error: &Error) -> Warning {
 
 /// Nothing of a file is out of step.
 pub(super) fn is_settled(look: &Look) -> bool {
-    look.slipped.is_empty() && look.states.values().all(|state| *state == FileState::Same)
+    let is_in_step = |state: &FileState| matches!(state, FileState::Same | FileState::OfOthers);
+    look.slipped.is_empty() && look.states.values().all(is_in_step)
 }

@@ -83,9 +83,9 @@ fn own_file(path: &str, is_folder: bool, depth: Depth) -> Interest {
         // What was said is nobody's state, and there may be much of it.
         ".chat" => Interest::Skip,
         STATE => Interest::Content,
-        super::PLAN if whole => Interest::Content,
-        _ if !is_folder && is_task(path) && whole => Interest::Content,
-        _ if path.contains('/') && !whole && !is_task(path) => Interest::Skip,
+        super::PLAN => Interest::Evidence,
+        _ if !is_folder && is_task(path) => Interest::Content,
+        _ if path.contains('/') && !whole => Interest::Skip,
         _ => Interest::Name,
     }
 }
@@ -169,7 +169,7 @@ fn free_name(slug: &str, is_taken: impl Fn(&str) -> bool) -> String {
     (2..u32::MAX).map(numbered).find(|name| !is_taken(name)).unwrap_or(first)
 }
 
-fn below_home(spot: &Spot) -> &str {
+pub(super) fn below_home(spot: &Spot) -> &str {
     spot.path.strip_prefix(HOME).and_then(|rest| rest.strip_prefix('/')).unwrap_or(&spot.path)
 }
 

@@ -118,12 +118,10 @@ pub(super) struct Entered<'a> {
 /// The registry with this session's line as it is to be; none when it is that already.
 pub(super) fn with_line(bytes: &[u8], entered: &Entered<'_>) -> Option<Vec<u8>> {
     let all: Vec<&[u8]> = lines(bytes).collect();
-    let is_own = |line: &&[u8]| {
-        mentions(line, entered.name)
-            && object(line).is_some_and(|fields| name_in(&fields) == Some(entered.name))
+    let own: Vec<usize> = (0..all.len()).filter(|at| is_about(all[*at], entered.name)).collect();
+    let Some((last, earlier)) = own.split_last() else {
+        return Some(appended(bytes, new_line(entered).as_bytes()));
     };
-    let own: Vec<usize> = (0..all.len()).filter(|at| is_own(&all[*at])).collect();
-    let Some((last, earlier)) = own.split_last() else { return Some(appended(bytes, &new_line(entered))) };
     let mut line = all[*last].to_vec();
     for older in earlier.iter().rev() {
         line = with_missing(&line, &object(all[*older]).unwrap_or_default());
@@ -169,6 +167,42 @@ pub(super) fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {
     merged
 }
 
+/// The lines of one session, without their line ends.
+pub(super) fn share(bytes: &[u8], name: &str) -> Vec<u8> {
+    let own = lines(bytes).filter(|line| is_about(line, name)).map(<[u8]>::trim_ascii);
+    own.collect::<Vec<_>>().join(&b'\n')
+}
+
+/// `onto` with the lines of every session for which `theirs` has others than `base`.
+pub(super) fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
+    let before: BTreeSet<&[u8]> = lines(base).map(<[u8]>::trim_ascii).collect();
+    let mut merged = onto.to_vec();
+    for line in lines(theirs).filter(|line| !before.contains(line.trim_ascii()) && !is_blank(line)) {
+        let text = line.trim_ascii();
+        let name = object(line).as_ref().and_then(name_in).map(ToOwned::to_owned);
+        let known = name.and_then(|name| {
+            let at = lines(&merged).position(|known| is_about(known, &name))?;
+            Some(at)
+        });
+        merged = match known {
+            Some(at) => lines(&merged)
+                .enumerate()
+                .flat_map(|(place, known)| {
+                    let end = &known[known.trim_ascii_end().len()..];
+                    if place == at { [text, end].concat() } else { known.to_vec() }
+                })
+                .collect(),
+            None if lines(&merged).any(|known| known.trim_ascii() == text) => merged,
+            None => appended(&merged, text),
+        };
+    }
+    merged
+}
+
+fn is_about(line: &[u8], name: &str) -> bool {
+    mentions(line, name) && object(line).is_some_and(|fields| name_in(&fields) == Some(name))
+}
+
 /// With their line ends.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n')
@@ -211,13 +245,13 @@ fn new_line(entered: &Entered<'_>) -> String {
 }
 
 /// At the end, in the registry's own kind of line end.
-fn appended(bytes: &[u8], line: &str) -> Vec<u8> {
+fn appended(bytes: &[u8], line: &[u8]) -> Vec<u8> {
     let end = if bytes.windows(2).any(|pair| pair == b"\r\n") { "\r\n" } else { "\n" };
     let mut written = bytes.to_vec();
     if !written.is_empty() && !written.ends_with(b"\n") {
         written.extend_from_slice(end.as_bytes());
     }
-    written.extend_from_slice(line.as_bytes());
+    written.extend_from_slice(line);
     written.extend_from_slice(end.as_bytes());
     written
 }

@@ -4,7 +4,6 @@
 mod state;
 mod tasks;
 
-use super::documents::{self, PLAN};
 use super::history;
 use super::place::Ground;
 use super::registry::{self, Entered};
@@ -43,21 +42,8 @@ pub(super) fn files(standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileCha
     let mut changes = Vec::new();
     changes.extend(state::file(standing, &said, folder));
     changes.extend(tasks::files(standing, &said, folder));
-    changes.extend(plan(standing, &said, folder));
     changes.extend(line(standing, &said, folder));
     changes
-}
-
-/// The template, once: what became of the plan since is its authors' matter.
-fn plan(standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_>) -> Option<FileChange> {
-    let is_new = standing.since.iter().any(|recorded| matches!(recorded.event, Event::SessionStarted { .. }));
-    let is_ours = !standing.since.iter().any(|recorded| matches!(recorded.event, Event::Adopted { .. }));
-    let path = format!("{}/{PLAN}", said.read.folder);
-    let session = standing.session;
-    (is_new && is_ours && folder.tree.get(&path).is_none()).then(|| FileChange {
-        path,
-        content: documents::template(&session.title, session.goal.as_deref()).into_bytes(),
-    })
 }
 
 /// Later releases have no registry: where there is none, their sessions make none.
