@@ -292,6 +292,7 @@ impl Engine {
         // An id in other case is the same one to the store, which refuses it.
         let is_newcomer = |id: &SessionId| id.as_str().eq_ignore_ascii_case(newcomer.as_str());
         let Some(active) = self.store.active(&self.project.worktree())?.filter(|id| !is_newcomer(id)) else {
+            self.pause_foreign(plan, newcomer)?;
             return Ok(true);
         };
         let others = self.other_live_agents(agent.as_ref())?;
@@ -308,6 +309,7 @@ impl Engine {
         let pause = Command::Pause { reason: REASON_SWITCHED.to_owned(), context: None, saved: Vec::new() };
         let events = decide(&other.session, pause)?;
         plan.others.push(other.change_and_found(events));
+        self.pause_foreign(plan, newcomer)?;
         Ok(true)
     }
 
@@ -346,6 +348,9 @@ impl Engine {
         }
         let worktree = self.project.worktree();
         if let Some(active) = self.store.active(&worktree)? {
+            return Ok(active);
+        }
+        if let Some(active) = self.active_foreign() {
             return Ok(active);
         }
         self.waiting()?.ok_or(Error::NothingPaused { worktree })

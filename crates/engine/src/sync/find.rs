@@ -66,10 +66,14 @@ impl Engine {
             if !crate::engine::is_unfinished(found.session.lifecycle.name()) {
                 continue;
             }
-            if found.told.unreadable.is_empty() {
+            // Where only one is active, that is the one, whatever it is called.
+            if found.told.unreadable.is_empty() && !located.layout.takes_the_worktree() {
                 known = Some(located.layout.name());
             }
-            let rank = |found: &Foreign| (found.told.unreadable.is_empty(), found.session.updated_at);
+            let rank = |found: &Foreign| {
+                let is_active = found.session.lifecycle.name() == "active";
+                (found.told.unreadable.is_empty(), is_active, found.session.updated_at)
+            };
             if best.as_ref().is_none_or(|best| rank(&found) > rank(best)) {
                 best = Some(found);
             }
@@ -80,7 +84,23 @@ impl Engine {
     /// A foreign session by its id.
     pub(crate) fn foreign(&self, id: &SessionId) -> Option<Foreign> {
         let located = self.unadopted().into_iter().find(|located| located.id == *id)?;
-        self.foreign_at(&located, Depth::Whole)
+        self.foreign_at(&located, Depth::Whole).map(|found| self.beside_others(found))
+    }
+
+    /// The foreign session with this number: they are counted on after those of the store.
+    pub(crate) fn foreign_with_number(&self, number: u64) -> Result<Option<SessionId>> {
+        let all = self.unadopted();
+        if all.is_empty() {
+            return Ok(None);
+        }
+        let first = self.first_foreign_number()?;
+        let place = number.checked_sub(first).and_then(|place| usize::try_from(place).ok());
+        Ok(place.and_then(|place| all.into_iter().nth(place)).map(|located| located.id))
+    }
+
+    fn first_foreign_number(&self) -> Result<u64> {
+        let kept = self.store.list(&store::Filter::default())?;
+        Ok(kept.iter().map(|listed| listed.number).max().unwrap_or(0) + 1)
     }
 
     /// Ids of foreign sessions that begin with this text.
@@ -90,11 +110,28 @@ impl Engine {
         ids.filter(|id| !prefix.is_empty() && id.as_str().to_lowercase().starts_with(&prefix)).collect()
     }
 
+    /// Ids that hold this text, ours and foreign ones.
+    pub(crate) fn ids_with_part(&self, part: &str) -> Result<Vec<SessionId>> {
+        let part = part.to_lowercase();
+        let kept = self.store.list(&store::Filter::default())?.into_iter().map(|listed| listed.row.id);
+        let ids = kept.chain(self.unadopted().into_iter().map(|located| located.id));
+        Ok(ids.filter(|id| !part.is_empty() && id.as_str().to_lowercase().contains(&part)).collect())
+    }
+
     /// Every foreign session on one line. A broken one does not hide the others.
     pub(crate) fn foreign_lines(&self) -> Vec<(ShortView, Vec<Warning>)> {
         let all = self.unadopted();
-        let found = all.iter().filter_map(|located| self.foreign_at(located, Depth::Short));
-        found.map(|found| (ShortView::from(&found.session), found.warnings)).collect()
+        if all.is_empty() {
+            return Vec::new();
+        }
+        let first = self.first_foreign_number().unwrap_or(0);
+        let numbered = all.iter().zip(first..);
+        let mut lines: Vec<(ShortView, Vec<Warning>)> = numbered
+            .filter_map(|(located, number)| Some((self.foreign_at(located, Depth::Short)?, number)))
+            .map(|(found, number)| (ShortView { number, ..(&found.session).into() }, found.warnings))
+            .collect();
+        self.lines_beside_others(&mut lines);
+        lines
     }
 
     /// What a layout's own screen shows of a session, adopted or not.

@@ -255,6 +255,8 @@ impl Engine {
 
     /// Takes in what slipped between two steps, in a turn of its own.
     pub(super) fn take_in(&mut self, id: &SessionId) -> Result<()> {
+        self.look_again();
+        self.make_way(id)?;
         self.store.take_turn(self.patience)?;
         let done = self.take_in_now(id);
         self.store.give_turn_back();

@@ -144,7 +144,7 @@ fn tasks_done(session: &CcwSession) -> Option<AttemptReport> {
 
 /// All of them first, then who waits for whom, then how far each is: parts before what they are part of.
 fn tasks(session: &CcwSession, run: &RunRef, begin: Timestamp, events: &mut Vec<Dated>) {
-    let (Ok(phase), Ok(kind)) = (Name::parse("implement"), Name::parse("task")) else { return };
+    let (Ok(phase), Ok(kind)) = (Name::parse("implement"), Name::parse("impl")) else { return };
     let tasks = &session.tasks.tasks;
     let orders = orders(tasks);
     let mut known: BTreeSet<String> = BTreeSet::new();
