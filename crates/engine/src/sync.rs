@@ -9,6 +9,7 @@ mod rivals;
 mod show;
 mod tree;
 
+pub(crate) use find::has_foreign;
 pub(crate) use look::Look;
 pub use mend::{Mended, repair};
 
