@@ -168,14 +168,13 @@ impl Look {
                 bytes == row.previous || hash == row.hash || row.earlier.contains(&hash)
             };
             let most = self.located.layout.most_bytes(path);
-            let (waiting, backup) = (exchange::waiting(&target), exchange::backup(&target));
-            for place in [waiting, backup.clone()] {
-                // The version before of a shared file may be another session's.
-                let is_others = |bytes: &[u8]| place == backup && self.is_others(path, row, bytes);
+            let is_shared = self.located.layout.share(&self.located.spot, path, &row.body).is_some();
+            // The version before of a shared file may be any session's.
+            let backup = Some(exchange::backup(&target)).filter(|_| !is_shared);
+            for place in std::iter::once(exchange::waiting(&target)).chain(backup) {
                 if let Entry::File(bytes) = tree::content(&place, most)
                     && !row.previous.is_empty()
                     && !is_ours(&bytes)
-                    && !is_others(&bytes)
                     && self.tree.content(path) != Some(&bytes)
                 {
                     self.slipped.insert(path.clone(), bytes);

@@ -2,6 +2,7 @@
 //! place after them, and confirmed. A file that cannot be written is told, and fails nothing: the log has it all.
 
 use super::NATIVE;
+use super::find::Located;
 use super::look::{FileState, Look, hash};
 use crate::disk::{self, exchange};
 use crate::engine::{Engine, read_event};
@@ -203,10 +204,11 @@ impl Engine {
                 return Ok((placed, true));
             }
             let failed = |source| Error::io(format!("writing {}", target.display()), source);
-            match exchange::put(&target, &row.body, &row.previous).map_err(failed)? {
+            let (body, previous) = beside_others(&located, &target, &row);
+            match exchange::put(&target, &body, &previous).map_err(failed)? {
                 exchange::Put::New => placed.push((row, None)),
                 exchange::Put::Changed => return Ok((placed, true)),
-                exchange::Put::Over(out) if is_known(&row, &out) => {
+                exchange::Put::Over(out) if is_known(&row, &out) || out == previous => {
                     let aside = self.keep_old(&root, id, &target, &row, &out, located.layout)?;
                     placed.push((row, aside));
                 }
@@ -309,6 +311,20 @@ impl Engine {
             }
         }
     }
+}
+
+/// What is written and what is expected to be there. Where other sessions changed their parts of a shared file since it
+/// was looked at, those stay: not for a moment is there a file without them.
+fn beside_others(located: &Located, target: &Path, row: &ViewRow) -> (Vec<u8>, Vec<u8>) {
+    let share = |content: &[u8]| located.layout.share(&located.spot, &row.path, content);
+    let there = exchange::read(target).unwrap_or_default();
+    let is_theirs_alone = there != row.previous
+        && !there.is_empty()
+        && share(&there).is_some_and(|there| Some(there) == share(&row.previous));
+    if !is_theirs_alone {
+        return (row.body.clone(), row.previous.clone());
+    }
+    (located.layout.merge_slipped(&row.path, &row.previous, &there, &row.body), there)
 }
 
 /// What waits beside a file since a crash: our own bytes never got there and are not needed; the version before goes to
