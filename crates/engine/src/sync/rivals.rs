@@ -8,7 +8,7 @@ use crate::execute::plan::{Change, Plan};
 use crate::view::{ShortView, Warning};
 use crate::words::one_line;
 use jiff::Timestamp;
-use layouts::layout::{self, Depth};
+use layouts::layout::{self, Depth, Layout};
 use model::command::{Command, REASON_SWITCHED, decide};
 use model::event::{Event, Recorded};
 use model::id::SessionId;
@@ -51,7 +51,7 @@ impl Engine {
     /// The same for the lines of a list, which are all there.
     pub(super) fn lines_beside_others(&self, lines: &mut [(ShortView, Vec<Warning>)]) {
         let takes = |line: &ShortView| {
-            let takes_it = layout::by_name(&line.layout).is_some_and(|layout| layout.takes_the_worktree());
+            let takes_it = layout::by_name(&line.layout).is_some_and(Layout::takes_the_worktree);
             takes_it && line.lifecycle == "active"
         };
         let active = lines.iter().map(|(line, _)| line).filter(|line| takes(line));
@@ -87,7 +87,7 @@ impl Engine {
     /// What files say is active takes the place of what was: the edit is the newer of the two.
     pub(crate) fn make_room_for_found(&self, plan: &mut Plan) -> Result<()> {
         let Some(before) = &plan.subject.before else { return Ok(()) };
-        let takes_it = layout::by_name(&before.layout).is_some_and(|layout| layout.takes_the_worktree());
+        let takes_it = layout::by_name(&before.layout).is_some_and(Layout::takes_the_worktree);
         let stays = !plan.subject.events.iter().any(ends_activity);
         if !takes_it || !is_active(before) || before.parallel || !stays || plan.subject.events.is_empty() {
             return Ok(());
@@ -108,7 +108,7 @@ impl Engine {
     /// The same for what is taken in without a command: a turn of its own, before that.
     pub(super) fn make_way(&mut self, id: &SessionId) -> Result<()> {
         let (_, session) = self.load(id)?;
-        let takes_it = layout::by_name(&session.layout).is_some_and(|layout| layout.takes_the_worktree());
+        let takes_it = layout::by_name(&session.layout).is_some_and(Layout::takes_the_worktree);
         let rival = self.store.active(&session.worktree)?.filter(|rival| rival != id);
         let Some(rival) = rival.filter(|_| takes_it && is_active(&session) && !session.parallel) else {
             return Ok(());

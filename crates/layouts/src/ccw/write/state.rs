@@ -117,7 +117,9 @@ fn status(changes: &mut Changes, session: &Session, said: &Said<'_>) {
         && session.run().map(|run| run.current().id()) != said.session.run().map(|run| run.current().id());
     // An archived session is completed by its place, whatever stands in its file.
     let is_told_by_place = said.read.ground == Ground::Archives && word == Word::Completed;
-    if known.and_then(Word::parse) != Some(word) && !is_told_by_place {
+    // Where the file has no word for it, what the others say has to do, as long as it is true.
+    let shown = known.and_then(Word::parse).unwrap_or_else(|| super::word(&said.session.lifecycle));
+    if shown != word && !is_told_by_place {
         changes.set(&["status"], &json!(word.text()));
     } else if is_moved && word == Word::Active {
         let text = match current(session) {

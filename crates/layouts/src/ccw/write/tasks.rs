@@ -83,8 +83,9 @@ fn change(changes: &mut Changes, item: &Item, (known, all_known): (&Item, &ItemB
         changes.set_where_it_is(PARENT, &json!(item.parent));
     }
     subtasks(changes, item, all_known, items);
+    // Attempts are counted in the file, so that others can; there are never fewer than there were.
     if let Some(attempts) = item.counters.get("attempts")
-        && known.counters.get("attempts") != Some(attempts)
+        && known.counters.get("attempts") < Some(attempts)
     {
         changes.set(&["execution", "attempts"], &json!(attempts));
     }
@@ -121,9 +122,7 @@ fn attempt(changes: &mut Changes, item: &Item, recorded: &Recorded) {
         return;
     }
     let before = changes.document.get(&["execution", "attempts"]).and_then(|count| count.as_i64());
-    if !item.counters.contains_key("attempts") {
-        changes.set(&["execution", "attempts"], &json!(before.unwrap_or_default().saturating_add(1)));
-    }
+    changes.set(&["execution", "attempts"], &json!(before.unwrap_or_default().saturating_add(1)));
     changes.set(&["execution", "last_attempt"], &at);
 }
 
