@@ -5,7 +5,7 @@ use crate::definitions::{self, Source};
 use crate::engine::{Engine, Want, read_event};
 use crate::error::{Error, FileMistake, Result};
 use crate::next::Next;
-use crate::view::{Nothing, ShortView, View, Warning};
+use crate::view::{HealthView, Nothing, ShortView, View, Warning};
 use jiff::Timestamp;
 use model::event::Recorded;
 use model::id::SessionId;
@@ -79,12 +79,40 @@ pub struct WorkflowLine {
 impl Engine {
     pub fn status(&self) -> Result<Current> {
         let mut current = self.current()?;
+        if let Current::Session(view) = &mut current {
+            self.add_health(view);
+        }
         let warnings = match &mut current {
             Current::Session(view) => &mut view.warnings,
             Current::Nothing(nothing) => &mut nothing.warnings,
         };
         warnings.extend(self.policy_warning());
         Ok(current)
+    }
+
+    /// How the files of a layout's session are, and what else waits when it does not go on.
+    fn add_health(&self, view: &mut View) {
+        let Ok(id) = SessionId::parse(&view.session_id) else { return };
+        view.health = self.health(&id).into_iter().map(HealthView::from).collect();
+        if view.health.is_empty() || view.lifecycle.name() == "active" {
+            return;
+        }
+        let Ok(listing) =
+            self.list(&ListRequest { lifecycles: vec!["paused".to_owned()], ..ListRequest::default() })
+        else {
+            return;
+        };
+        let others = listing.sessions.iter().map(|line| line.session_id.as_str());
+        let others: Vec<&str> =
+            others.filter(|other| *other != view.session_id).take(MOST_IDLE_TOLD).collect();
+        if !others.is_empty() {
+            view.warnings.push(Warning {
+                kind: "candidates".to_owned(),
+                message: format!("no session is active; paused as well: {}", others.join(", ")),
+                hint: Some(format!("go on with one: leftoff switch {}", others[0])),
+                path: None,
+            });
+        }
     }
 
     fn current(&self) -> Result<Current> {

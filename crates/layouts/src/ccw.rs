@@ -16,7 +16,6 @@ mod words;
 mod write;
 
 pub use documents::{Document, PLAN};
-pub use health::Health;
 pub use place::{Ground, MOST_IN_AN_ID};
 pub use state::State;
 pub use status::Stands;
@@ -24,7 +23,8 @@ pub use tasks::{Task, TaskStatus, Tasks};
 pub use words::{PhaseWord, Size};
 
 use crate::layout::{
-    Beginning, Depth, Details, FileChange, Folder, Furniture, Interest, Layout, Place, Spot, Standing, Told,
+    Beginning, Depth, Details, FileChange, Folder, Furniture, Health, Interest, Layout, Place, Spot,
+    Standing, Told,
 };
 use crate::reading::{Oddity, Reading};
 use model::session::Session;
@@ -114,6 +114,13 @@ impl Layout for Ccw {
 
     fn workflows(&self) -> &'static [&'static str] {
         &[WORKFLOW]
+    }
+
+    fn health(&self, details: &Details) -> Vec<Health> {
+        match details {
+            Details::Ccw(session) => session.health.clone(),
+            Details::None | Details::Ocr(_) => Vec::new(),
+        }
     }
 
     fn takes_the_worktree(&self) -> bool {

@@ -62,6 +62,12 @@ pub trait Layout: Sync {
     /// The workflows that its sessions can follow; the first one when none is asked for.
     fn workflows(&self) -> &'static [&'static str];
 
+    /// Whether a session can be gone on with, as far as its files tell. Nothing where a layout has no such checks.
+    fn health(&self, details: &Details) -> Vec<Health> {
+        let _ = details;
+        Vec::new()
+    }
+
     /// Whether a worktree has one active session of it at most, together with native ones.
     fn takes_the_worktree(&self) -> bool {
         false
@@ -211,6 +217,16 @@ pub enum Details {
     None,
     Ocr(Box<crate::ocr::OcrSession>),
     Ccw(Box<crate::ccw::CcwSession>),
+}
+
+/// One check of a session's files, and what it found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    pub check: &'static str,
+    pub is_well: bool,
+    pub found: String,
+    /// What to do about it, where whoever goes on should be asked first.
+    pub remedy: Option<String>,
 }
 
 /// A session that is to be shown by files.

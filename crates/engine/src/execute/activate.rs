@@ -6,6 +6,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::execute::plan::{Change, Plan, definition_row};
 use crate::execute::{Answer, RevisitRequest, bounded};
+use crate::query::ListRequest;
 use crate::redact::{cleaned, seen};
 use crate::sync::NATIVE;
 use crate::validation::{OnDiscrepancy, ask_about, is_finished};
@@ -23,7 +24,7 @@ use model::run::RunPlan;
 use model::session::Session;
 use model::workflow::Workflow;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use store::Binding;
 
 const LONGEST_TITLE: usize = 120;
@@ -87,6 +88,9 @@ impl Engine {
                 run: RunPlan::new(&workflow, Vec::new()),
             };
             plan.subject.events = engine.started(start, &workflow)?;
+            if layout.is_some() {
+                plan.said.extend(engine.similar_to(&title)?);
+            }
             Ok(plan)
         })?;
         self.introduce(&answer);
@@ -107,6 +111,20 @@ impl Engine {
         if let Err(error) = workspace::make(&self.project.root, &id) {
             answer.said.push(error.to_string());
         }
+    }
+
+    /// That an unfinished session is about much the same, for somebody who would rather go on with that one.
+    fn similar_to(&self, title: &str) -> Result<Option<String>> {
+        let unfinished = Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec();
+        let known = self.list(&ListRequest { lifecycles: unfinished, ..ListRequest::default() })?;
+        let similar = known.sessions.into_iter().find(|line| is_similar(&line.title, title));
+        Ok(similar.map(|line| {
+            let title = one_line(&line.title, LONGEST_TITLE);
+            format!(
+                "a similar session exists: {} ({title}); go on with it: leftoff switch {}",
+                line.session_id, line.session_id
+            )
+        }))
     }
 
     /// What a layout's sessions have from the beginning. Nothing is made where something is.
@@ -402,6 +420,19 @@ impl Engine {
             .or_else(|| self.project.branch())
             .unwrap_or_else(|| workflow.title.clone()))
     }
+}
+
+/// Two titles that share most of their words.
+fn is_similar(one: &str, other: &str) -> bool {
+    let words = |text: &str| -> BTreeSet<String> {
+        let lower = text.to_lowercase();
+        let words =
+            lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| word.chars().count() > 2);
+        words.map(ToOwned::to_owned).collect()
+    };
+    let (one, other) = (words(one), words(other));
+    let shared = one.intersection(&other).count();
+    shared > 0 && shared * 3 >= one.union(&other).count() * 2
 }
 
 fn parse_id(text: &str) -> Result<SessionId> {

@@ -3,8 +3,8 @@
 use super::tree;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::view::{ShortView, Warning};
-use layouts::layout::{self, Depth, Details, Folder, Layout, Place, Spot, Told};
+use crate::view::{HealthView, ShortView, Warning};
+use layouts::layout::{self, Depth, Details, Folder, Health, Layout, Place, Spot, Told};
 use layouts::reading::Reading;
 use layouts::tree::{Entry, Tree};
 use model::actor::Actor;
@@ -143,6 +143,15 @@ impl Engine {
         let located = self.located(&session)?;
         let tree = tree::read(located.layout, &located.spot, &self.root_of(&session), Depth::Whole);
         Some(self.read_tree(&located, &tree).value.details)
+    }
+
+    /// What its layout checks of a session's files, adopted or not.
+    pub(crate) fn health(&self, id: &SessionId) -> Vec<Health> {
+        let kept = self.load(id).ok().and_then(|(_, session)| layout::by_name(&session.layout));
+        match (kept, kept.and_then(|_| self.details(id))) {
+            (Some(layout), Some(details)) => layout.health(&details),
+            (_, _) => Vec::new(),
+        }
     }
 
     /// Where the files of a session of ours are; none for a native one.
@@ -286,6 +295,12 @@ pub(super) fn warnings<T>(spot: &Spot, reading: &Reading<T>) -> Vec<Warning> {
             }
         })
         .collect()
+}
+
+impl From<Health> for HealthView {
+    fn from(health: Health) -> Self {
+        Self { check: health.check.to_owned(), ok: health.is_well, found: health.found }
+    }
 }
 
 impl From<&Session> for ShortView {
