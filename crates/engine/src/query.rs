@@ -97,14 +97,7 @@ impl Engine {
         if view.health.is_empty() || view.lifecycle.name() == "active" {
             return;
         }
-        let Ok(listing) =
-            self.list(&ListRequest { lifecycles: vec!["paused".to_owned()], ..ListRequest::default() })
-        else {
-            return;
-        };
-        let others = listing.sessions.iter().map(|line| line.session_id.as_str());
-        let others: Vec<&str> =
-            others.filter(|other| *other != view.session_id).take(MOST_IDLE_TOLD).collect();
+        let others = self.candidates(&id);
         if !others.is_empty() {
             view.warnings.push(Warning {
                 kind: "candidates".to_owned(),
@@ -113,6 +106,23 @@ impl Engine {
                 path: None,
             });
         }
+    }
+
+    /// Paused sessions of this worktree. Where this one was never taken in, others may not have been either.
+    fn candidates(&self, except: &SessionId) -> Vec<String> {
+        let paused = || vec!["paused".to_owned()];
+        let ids: Vec<String> = if self.store.base_has(except) {
+            let worktree = Some(self.project.worktree());
+            let limit = Some(MOST_IDLE_TOLD + 1);
+            let filter = Filter { lifecycles: paused(), worktree, limit, ..Filter::default() };
+            let listed = self.store.list(&filter).unwrap_or_default();
+            listed.into_iter().map(|listed| listed.row.id.to_string()).collect()
+        } else {
+            let listing = self.list(&ListRequest { lifecycles: paused(), ..ListRequest::default() });
+            let sessions = listing.map(|found| found.sessions).unwrap_or_default();
+            sessions.into_iter().map(|line| line.session_id).collect()
+        };
+        ids.into_iter().filter(|other| other != except.as_str()).take(MOST_IDLE_TOLD).collect()
     }
 
     fn current(&self) -> Result<Current> {

@@ -87,6 +87,10 @@ impl Layout for Ccw {
         place::spot(path, is_folder)
     }
 
+    fn entrances(&self, spot: &Spot) -> Vec<String> {
+        place::entrances(spot)
+    }
+
     fn interest(&self, spot: &Spot, path: &str, is_folder: bool, depth: Depth) -> Interest {
         place::interest(spot, path, is_folder, depth)
     }

@@ -27,6 +27,12 @@ pub trait Layout: Sync {
     /// The session at a path that is an entry of one of the places; none when it is something else.
     fn spot(&self, path: &str, is_folder: bool) -> Option<Spot>;
 
+    /// The only entries of its home that can be this session's, where many share it; all of them when none are named.
+    fn entrances(&self, spot: &Spot) -> Vec<String> {
+        let _ = spot;
+        Vec::new()
+    }
+
     /// How much of a file or folder below `spot.home` is wanted. What is not a session's own is skipped.
     fn interest(&self, spot: &Spot, path: &str, is_folder: bool, depth: Depth) -> Interest;
 

@@ -145,13 +145,12 @@ impl Engine {
         Some(self.read_tree(&located, &tree).value.details)
     }
 
-    /// What its layout checks of a session's files, adopted or not.
+    /// What its layout checks of a session's files, adopted or laid over.
     pub(crate) fn health(&self, id: &SessionId) -> Vec<Health> {
-        let kept = self.load(id).ok().and_then(|(_, session)| layout::by_name(&session.layout));
-        match (kept, kept.and_then(|_| self.details(id))) {
-            (Some(layout), Some(details)) => layout.health(&details),
-            (_, _) => Vec::new(),
-        }
+        let Ok((_, session)) = self.load(id) else { return Vec::new() };
+        let Some(located) = self.located(&session) else { return Vec::new() };
+        let tree = tree::read(located.layout, &located.spot, &self.root_of(&session), Depth::Whole);
+        located.layout.health(&self.read_tree(&located, &tree).value.details)
     }
 
     /// Where the files of a session of ours are; none for a native one.

@@ -169,8 +169,9 @@ impl Look {
             };
             let most = self.located.layout.most_bytes(path);
             let is_shared = self.located.layout.share(&self.located.spot, path, &row.body).is_some();
-            // The version before of a shared file may be any session's.
-            let backup = Some(exchange::backup(&target)).filter(|_| !is_shared);
+            // The version before of a shared file is another session's, unless this one wrote it last.
+            let is_own = !is_shared || self.tree.content(path) == Some(&row.body);
+            let backup = Some(exchange::backup(&target)).filter(|_| is_own);
             for place in std::iter::once(exchange::waiting(&target)).chain(backup) {
                 if let Entry::File(bytes) = tree::content(&place, most)
                     && !row.previous.is_empty()

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use layouts::layout::{Depth, Interest, Layout, Spot};
 use layouts::tree::{Entry, Tree};
-use std::fs::{self, DirEntry, OpenOptions};
+use std::fs::{self, FileType, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -27,7 +27,10 @@ pub(super) fn read(layout: &dyn Layout, spot: &Spot, root: &Path, depth: Depth) 
     let mut walk = Walk { layout, spot, home: &home, depth, left: MOST_ENTRIES, tree: Tree::default() };
     // A link may lead anywhere.
     if fs::symlink_metadata(&home).is_ok_and(|found| found.is_dir()) {
-        walk.folder("", 0);
+        match layout.entrances(spot) {
+            all if all.is_empty() => walk.folder("", 0),
+            named => named.into_iter().for_each(|path| walk.entrance(path)),
+        }
     }
     walk.tree
 }
@@ -49,15 +52,30 @@ impl Walk<'_> {
             let Some(left) = self.left.checked_sub(1) else { return };
             self.left = left;
             let path = if relative.is_empty() { name } else { format!("{relative}/{name}") };
-            self.entry(&entry, path, level);
+            match entry.file_type() {
+                Ok(kind) => self.entry(kind, path, level),
+                Err(error) => self.tree.insert(path, Entry::Unusable(error.to_string())),
+            }
         }
     }
 
-    fn entry(&mut self, entry: &DirEntry, path: String, level: usize) {
-        let kind = match entry.file_type() {
-            Ok(kind) => kind,
-            Err(error) => return self.tree.insert(path, Entry::Unusable(error.to_string())),
+    /// One entry that is asked for by name; no link leads to it, whatever lies between.
+    fn entrance(&mut self, path: String) {
+        let is_link = |folder: &Path| {
+            fs::symlink_metadata(self.home.join(folder)).is_ok_and(|found| found.is_symlink())
         };
+        let mut above = Path::new(&path).ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+        if above.any(is_link) {
+            return;
+        }
+        match fs::symlink_metadata(self.home.join(&path)) {
+            Ok(found) => self.entry(found.file_type(), path, 1),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => self.tree.insert(path, Entry::Unusable(error.to_string())),
+        }
+    }
+
+    fn entry(&mut self, kind: FileType, path: String, level: usize) {
         match self.layout.interest(self.spot, &path, kind.is_dir(), self.depth) {
             Interest::Skip => {}
             Interest::Name | Interest::Evidence | Interest::Content if kind.is_dir() => {
@@ -70,27 +88,27 @@ impl Walk<'_> {
                 let why = if kind.is_symlink() { "it is a link" } else { "it is no regular file" };
                 self.tree.insert(path, Entry::Unusable(why.to_owned()));
             }
-            Interest::Name => self.named(entry, path),
+            Interest::Name => self.named(path),
             Interest::Evidence | Interest::Content => {
                 let content = content(&self.home.join(&path), self.layout.most_bytes(&path));
-                self.dated(entry, &path);
+                self.dated(&path);
                 self.tree.insert(path, content);
             }
         }
     }
 
-    fn named(&mut self, entry: &DirEntry, path: String) {
-        match entry.metadata() {
+    fn named(&mut self, path: String) {
+        match fs::symlink_metadata(self.home.join(&path)) {
             Ok(found) => {
-                self.dated(entry, &path);
+                self.dated(&path);
                 self.tree.insert(path, Entry::Unread { size: found.len() });
             }
             Err(error) => self.tree.insert(path, Entry::Unusable(error.to_string())),
         }
     }
 
-    fn dated(&mut self, entry: &DirEntry, path: &str) {
-        let modified = entry.metadata().and_then(|found| found.modified());
+    fn dated(&mut self, path: &str) {
+        let modified = fs::symlink_metadata(self.home.join(path)).and_then(|found| found.modified());
         if let Some(modified) = modified.ok().and_then(|at| Timestamp::try_from(at).ok()) {
             self.tree.set_modified(path, modified);
         }

@@ -60,6 +60,13 @@ pub(super) fn folder_in(spot: &Spot, tree: &Tree) -> String {
     candidates.into_iter().find(is_there).unwrap_or(own)
 }
 
+/// A session that was moved from one place to another is in one of these.
+pub(super) fn entrances(spot: &Spot) -> Vec<String> {
+    let name = name_of(spot);
+    let own = [name.to_owned(), format!("{ACTIVE}/{name}"), format!("{ARCHIVES}/{name}")];
+    own.into_iter().chain([REGISTRY.to_owned(), format!("{MARKER}{name}")]).collect()
+}
+
 pub(super) fn interest(spot: &Spot, path: &str, is_folder: bool, depth: Depth) -> Interest {
     let name = name_of(spot);
     if path == REGISTRY {

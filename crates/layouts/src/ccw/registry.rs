@@ -71,10 +71,7 @@ pub(super) fn line_of(tree: &Tree, name: &str, now: Timestamp, warnings: &mut Ve
         Some(Entry::Unread { .. }) | None => return None,
     };
     let mut own: Vec<Map<String, Value>> = Vec::new();
-    for (line, number) in lines(bytes).zip(1..) {
-        if !mentions(line, name) {
-            continue;
-        }
+    for (line, number) in mentioning(bytes, name) {
         match object(line) {
             Some(fields) if name_in(&fields) == Some(name) => own.push(fields),
             Some(_) => {}
@@ -214,6 +211,25 @@ fn object(line: &[u8]) -> Option<Map<String, Value>> {
 
 fn is_blank(line: &[u8]) -> bool {
     std::str::from_utf8(line).is_ok_and(|text| text.trim().trim_start_matches('\u{feff}').is_empty())
+}
+
+/// The lines with this word in them, with their numbers. The word is looked for in the whole: a list of a thousand
+/// sessions asks a thousand times.
+fn mentioning<'a>(bytes: &'a [u8], word: &str) -> Vec<(&'a [u8], usize)> {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return lines(bytes).zip(1..).filter(|(line, _)| mentions(line, word)).collect();
+    };
+    let mut found = Vec::new();
+    let (mut from, mut number) = (0, 1);
+    while let Some(at) = text[from..].find(word).map(|at| from + at) {
+        let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let end = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
+        number += bytes[from..start].iter().filter(|byte| **byte == b'\n').count();
+        found.push((&bytes[start..end], number));
+        number += usize::from(bytes[start..end].ends_with(b"\n"));
+        from = end;
+    }
+    found
 }
 
 /// Cheap, so that only a session's own lines are parsed.
