@@ -6,7 +6,7 @@ use crate::engine::{Engine, Want, read_event};
 use crate::error::{Error, FileMistake, Result};
 use crate::next::Next;
 use crate::requirements::is_same_agent;
-use crate::view::{Nothing, ShortView, View, Warning};
+use crate::view::{HealthView, Nothing, ShortView, View, Warning};
 use jiff::Timestamp;
 use model::event::Recorded;
 use model::id::SessionId;
@@ -80,12 +80,50 @@ pub struct WorkflowLine {
 impl Engine {
     pub fn status(&self) -> Result<Current> {
         let mut current = self.current()?;
+        if let Current::Session(view) = &mut current {
+            self.add_health(view);
+        }
         let warnings = match &mut current {
             Current::Session(view) => &mut view.warnings,
             Current::Nothing(nothing) => &mut nothing.warnings,
         };
         warnings.extend(self.policy_warning());
         Ok(current)
+    }
+
+    /// How the files of a layout's session are, and what else waits when it does not go on.
+    fn add_health(&self, view: &mut View) {
+        let Ok(id) = SessionId::parse(&view.session_id) else { return };
+        view.health = self.health(&id).into_iter().map(HealthView::from).collect();
+        if view.health.is_empty() || view.lifecycle.name() == "active" {
+            return;
+        }
+        let others = self.candidates(&id);
+        if !others.is_empty() {
+            view.warnings.push(Warning {
+                kind: "candidates".to_owned(),
+                message: format!("no session is active; paused as well: {}", others.join(", ")),
+                hint: Some(format!("go on with one: leftoff switch {}", others[0])),
+                path: None,
+            });
+        }
+    }
+
+    /// Paused sessions of this worktree. Where this one was never taken in, others may not have been either.
+    fn candidates(&self, except: &SessionId) -> Vec<String> {
+        let paused = || vec!["paused".to_owned()];
+        let ids: Vec<String> = if self.store.base_has(except) {
+            let worktree = Some(self.project.worktree());
+            let limit = Some(MOST_IDLE_TOLD + 1);
+            let filter = Filter { lifecycles: paused(), worktree, limit, ..Filter::default() };
+            let listed = self.store.list(&filter).unwrap_or_default();
+            listed.into_iter().map(|listed| listed.row.id.to_string()).collect()
+        } else {
+            let listing = self.list(&ListRequest { lifecycles: paused(), ..ListRequest::default() });
+            let sessions = listing.map(|found| found.sessions).unwrap_or_default();
+            sessions.into_iter().map(|line| line.session_id).collect()
+        };
+        ids.into_iter().filter(|other| other != except.as_str()).take(MOST_IDLE_TOLD).collect()
     }
 
     fn current(&self) -> Result<Current> {

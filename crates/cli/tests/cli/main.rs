@@ -7,6 +7,7 @@ mod artifacts;
 mod budget;
 mod builtin;
 mod bundles;
+mod ccw;
 mod choice;
 mod exec;
 mod expiry;
