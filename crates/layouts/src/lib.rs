@@ -8,3 +8,4 @@ pub mod ocr;
 pub mod reading;
 pub mod reconcile;
 pub mod tree;
+pub mod yaml;
