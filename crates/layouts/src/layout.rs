@@ -50,11 +50,29 @@ pub trait Layout: Sync {
         let _ = path;
         crate::json::with_missing_of(base, theirs)
     }
+
+    /// What its own tool says to its user at such a moment, in its words; nothing where it says nothing.
+    fn says(&self, moment: Moment, standing: &Standing<'_>, folder: &Folder<'_>) -> Option<String> {
+        let _ = (moment, standing, folder);
+        None
+    }
+}
+
+/// When a tool has something to say about a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    Paused,
+    Resumed,
+    Completed,
+    /// Everything about where it stands is asked for.
+    Shown,
+    /// On one line, among others that could be gone on with.
+    Listed,
 }
 
 /// Every layout that this program knows.
 pub fn all() -> &'static [&'static dyn Layout] {
-    &[&crate::ocr::Ocr]
+    &[&crate::ocr::Ocr, &crate::essay::Essay]
 }
 
 pub fn by_name(name: &str) -> Option<&'static dyn Layout> {

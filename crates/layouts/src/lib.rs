@@ -2,6 +2,7 @@
 
 pub mod builtin;
 pub mod definition;
+pub mod essay;
 pub mod json;
 pub mod layout;
 pub mod ocr;

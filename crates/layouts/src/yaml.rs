@@ -177,8 +177,7 @@ impl Document {
             Kind::Scalar { is_block: true, .. } => {
                 let colon = entry?.after_colon(&self.text)?;
                 let start = colon + self.text[colon..].find(['|', '>'])?;
-                let end = self.text[..node.end].trim_end_matches(['\n', '\r']).len();
-                Some((start, end))
+                Some((start, node.end))
             }
             Kind::Scalar { .. } if node.start == node.end => {
                 let at = entry?.after_colon(&self.text)?;
@@ -341,7 +340,7 @@ fn inline_after_colon(value: &Value) -> String {
 
 /// The beginning of the line after the block that ends here: comments that are set in deeper belong to it.
 fn after_block(text: &str, end: usize, column: usize) -> usize {
-    let mut at = if end > 0 && text[..end].ends_with('\n') { end } else { line_after(text, end) };
+    let mut at = line_after(text, end);
     while at < text.len() {
         let line = text[at..].lines().next().unwrap_or_default();
         let words = line.trim_start_matches(' ');

@@ -89,7 +89,7 @@ pub(super) fn parse(text: &str) -> Result<(Node, Vec<String>), String> {
         block_nesting_limit: DEEPEST,
     };
     options.set_emit_comments(false);
-    let mut builder = Builder::default();
+    let mut builder = Builder { text, ..Builder::default() };
     for event in Parser::new_from_str_with_options(text, options) {
         let (event, span) = event.map_err(|error| {
             format!("line {}, column {}: {}", error.marker().line(), error.marker().col() + 1, error.info())
@@ -122,7 +122,8 @@ struct Key {
 }
 
 #[derive(Default)]
-struct Builder {
+struct Builder<'t> {
+    text: &'t str,
     open: Vec<Open>,
     root: Option<Node>,
     anchors: BTreeMap<usize, Node>,
@@ -130,10 +131,14 @@ struct Builder {
     warnings: Vec<String>,
 }
 
-impl Builder {
+impl Builder<'_> {
     fn take(&mut self, event: Event<'_>, span: &Span) -> Result<(), String> {
         let line = span.start.line();
-        let (start, end) = (bytes(span.start.byte_offset())?, bytes(span.end.byte_offset())?);
+        let (start, mut end) = (bytes(span.start.byte_offset())?, bytes(span.end.byte_offset())?);
+        if let Event::Scalar(_, ScalarStyle::Literal | ScalarStyle::Folded, ..) = &event {
+            // The parser's own end is where the next key begins.
+            end = self.text[..end].trim_end().len();
+        }
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let tag = tag.as_deref().map(ToString::to_string);
@@ -286,7 +291,13 @@ fn scalar(text: Cow<'_, str>, style: ScalarStyle, start: usize, end: usize) -> N
         ScalarStyle::DoubleQuoted => (Value::String(text.into_owned()), Style::Double, false),
         ScalarStyle::Literal | ScalarStyle::Folded => (Value::String(text.into_owned()), Style::Double, true),
     };
-    Node { start, end, kind: Kind::Scalar { value, style, is_block }, is_alias: false, size: 1 }
+    Node {
+        start: start.min(end),
+        end,
+        kind: Kind::Scalar { value, style, is_block },
+        is_alias: false,
+        size: 1,
+    }
 }
 
 /// What a word without quotation marks means, by YAML 1.2's core schema.

@@ -92,6 +92,11 @@ fn new_keys_come_last_in_their_mapping() {
         "    approved: false\n    by:\n      who: \"me\"\n      all: []\n",
     );
     changed(|d| d.set(&[Key("deep"), Key("er")], &json!(1)), "last: ~\n", "last: ~\ndeep:\n  er: 1\n");
+    check(
+        "a:\n  b: >\n    c\n\n  \nd: 1\n",
+        |d| d.set(&[Key("a"), Key("e")], &json!(2)),
+        "a:\n  b: >\n    c\n  e: 2\n\n  \nd: 1\n",
+    );
     check("a: 1", |d| d.set(&[Key("b")], &json!(2)), "a: 1\nb: 2");
     check("a: 1\r\n", |d| d.set(&[Key("b")], &json!(2)), "a: 1\r\nb: 2\r\n");
     check("\u{feff}a: 1\n", |d| d.set(&[Key("a")], &json!(2)), "\u{feff}a: 2\n");
