@@ -137,6 +137,27 @@ impl Layout for Essay {
         yaml::with_missing_of(base, theirs)
     }
 
+    fn merge_slipped(&self, _: &str, base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
+        yaml::with_changes(base, theirs, onto)
+    }
+
+    fn is_readable(&self, _: &str, content: &[u8]) -> bool {
+        state::read(content, Timestamp::MAX, &mut Vec::new()).is_ok()
+    }
+
+    fn recovered(&self) -> Option<&'static str> {
+        Some(RECOVERED_FROM_BACKUP)
+    }
+
+    fn discrepancies(&self, folder: &Folder<'_>) -> Vec<Oddity> {
+        let (state, _, _) = said(folder);
+        validate::discrepancies(&state, folder)
+    }
+
+    fn is_private(&self) -> bool {
+        true
+    }
+
     fn says(&self, moment: Moment, standing: &Standing<'_>, folder: &Folder<'_>) -> Option<String> {
         let standpoint = Standpoint::new(standing.session, standing.items);
         let at = standpoint.position()?;

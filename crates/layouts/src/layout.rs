@@ -1,7 +1,7 @@
 //! What a foreign format is to the engine: a tree of paths and bytes in, a session with warnings out; a session in,
 //! changed files out. Never touches a disk or a clock: the engine reads, compares, merges and writes for all layouts.
 
-use crate::reading::{Dated, Reading};
+use crate::reading::{Dated, Oddity, Reading};
 use crate::reconcile::{Draft, prove};
 use crate::tree::Tree;
 use jiff::Timestamp;
@@ -44,6 +44,11 @@ pub trait Layout: Sync {
     /// The workflows that its sessions can follow; the first one when none is asked for.
     fn workflows(&self) -> &'static [&'static str];
 
+    /// Whether a worktree has one active session of it at most, together with native ones.
+    fn takes_the_worktree(&self) -> bool {
+        false
+    }
+
     /// Somebody else's version of a file, with what it dropped of ours put back: a key that is missing from another
     /// writer's file is never a deletion.
     fn merge(&self, path: &str, base: &[u8], theirs: &[u8]) -> Vec<u8> {
@@ -51,10 +56,38 @@ pub trait Layout: Sync {
         crate::json::with_missing_of(base, theirs)
     }
 
+    /// `onto` with what differs between `base` and `theirs`: an edit that came while we wrote.
+    fn merge_slipped(&self, path: &str, base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
+        let _ = path;
+        crate::json::with_changes(base, theirs, onto)
+    }
+
+    /// Whether a file of a session's state could be read at all: a damaged one never becomes the backup.
+    fn is_readable(&self, path: &str, content: &[u8]) -> bool {
+        let _ = path;
+        crate::json::object(content).is_ok()
+    }
+
     /// What its own tool says to its user at such a moment, in its words; nothing where it says nothing.
     fn says(&self, moment: Moment, standing: &Standing<'_>, folder: &Folder<'_>) -> Option<String> {
         let _ = (moment, standing, folder);
         None
+    }
+
+    /// What its own tool reports when the version before took the place of a file that cannot be read.
+    fn recovered(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What does not fit together in the files. A session that is taken up again is asked about it.
+    fn discrepancies(&self, folder: &Folder<'_>) -> Vec<Oddity> {
+        let _ = folder;
+        Vec::new()
+    }
+
+    /// Whether a folder that is made for a session is its user's alone.
+    fn is_private(&self) -> bool {
+        false
     }
 }
 

@@ -290,6 +290,49 @@ fn put_back<'a>(
     }
 }
 
+/// `onto` with every key set that `theirs` has another value for than `base`, at every level of nested mappings.
+pub fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
+    let (Ok((base, _)), Ok((theirs, _)), Ok(mut document)) =
+        (object(base), object(theirs), Document::parse(onto))
+    else {
+        return onto.to_vec();
+    };
+    set_changed(&mut document, &base, &theirs, &mut Vec::new());
+    document.into_bytes()
+}
+
+fn set_changed<'a>(
+    document: &mut Document,
+    base: &Map<String, Value>,
+    theirs: &'a Map<String, Value>,
+    above: &mut Vec<Step<'a>>,
+) {
+    for (key, value) in theirs {
+        above.push(Step::Key(key));
+        match (base.get(key), value) {
+            (Some(before), now) if before == now => {}
+            (Some(Value::Object(before)), Value::Object(now)) => set_changed(document, before, now, above),
+            (Some(Value::Array(before)), Value::Array(now)) => list_changed(document, before, now, above),
+            (_, now) => drop(document.set(above, now)),
+        }
+        above.pop();
+    }
+}
+
+/// Entries that were changed, and those that came after; nothing is taken out.
+fn list_changed<'a>(document: &mut Document, base: &[Value], theirs: &'a [Value], above: &mut Vec<Step<'a>>) {
+    for (place, now) in theirs.iter().enumerate() {
+        above.push(Step::At(place));
+        match (base.get(place), now) {
+            (Some(before), now) if before == now => {}
+            (Some(Value::Object(before)), Value::Object(now)) => set_changed(document, before, now, above),
+            (Some(_), now) => drop(document.set(above, now)),
+            (None, now) => drop(document.push(&above[..above.len() - 1], now)),
+        }
+        above.pop();
+    }
+}
+
 const MARK: char = '\u{feff}';
 
 fn nested(deeper: &[Step<'_>], value: &Value) -> Result<Value, String> {

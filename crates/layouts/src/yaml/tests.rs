@@ -236,6 +236,15 @@ fn what_another_writer_dropped_comes_back() {
     assert_eq!(merged, "# mine\nown:\n  x: 5 # five\n  z: 2\na: 2\nnew: true\ngone: [1]\nlist:\n  - k: 1\n");
 }
 
+#[test]
+fn an_edit_that_came_while_we_wrote_is_laid_over_what_we_wrote() {
+    let base = b"a: 1\nb: {c: 1, d: 1}\nl:\n  - k: 1\n";
+    let theirs = b"a: 2\nb: {c: 1, d: 2}\nl:\n  - k: 3\n  - k: 4\n";
+    let onto = b"# ours\na: 1\nb: {c: 9, d: 1} # b\nl:\n  - k: 1 # k\n";
+    let merged = String::from_utf8(with_changes(base, theirs, onto)).expect("text");
+    assert_eq!(merged, "# ours\na: 2\nb: {c: 9, d: 2} # b\nl:\n  - k: 3 # k\n  - k: 4\n");
+}
+
 /// Bytes changed at random: never a panic, and an edit either says just what was meant or is refused.
 #[test]
 fn mutated_documents_are_read_or_refused_and_never_damaged() {
