@@ -7,6 +7,7 @@ use crate::error::{Error, FileMistake, Result};
 use crate::next::Next;
 use crate::view::{Nothing, ShortView, View, Warning};
 use jiff::Timestamp;
+use layouts::layout::Moment;
 use model::event::Recorded;
 use model::id::SessionId;
 use model::run::Run;
@@ -32,6 +33,9 @@ pub enum Current {
 pub struct Listing {
     pub sessions: Vec<ShortView>,
     pub warnings: Vec<Warning>,
+    /// What the list of the one layout that was asked for begins with, where its tool has words of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heading: Option<&'static str>,
 }
 
 /// Which sessions a list is to show.
@@ -127,6 +131,7 @@ impl Engine {
         let (loaded, _) = self.load(&id)?;
         let mut view = self.view_of(&self.replay(&id)?, loaded.number, false)?;
         view.warnings.extend(self.artifact_warnings(&view));
+        view.own_words = self.own_words(&id, Moment::Shown);
         Ok(view)
     }
 
@@ -160,7 +165,13 @@ impl Engine {
                 sessions.insert(place.unwrap_or(sessions.len()), short);
             }
         }
-        Ok(Listing { sessions, warnings })
+        let heading = crate::sync::heading(request.layout.as_deref());
+        if heading.is_some() {
+            for line in &mut sessions {
+                line.own_words = self.own_line(&line.session_id);
+            }
+        }
+        Ok(Listing { sessions, warnings, heading })
     }
 
     /// What happened in a session, oldest first, after this version.
@@ -318,6 +329,7 @@ impl From<Listed> for ShortView {
             created_at: row.created_at,
             updated_at: row.updated_at,
             version: row.version,
+            own_words: None,
         }
     }
 }

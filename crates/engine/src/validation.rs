@@ -41,6 +41,7 @@ impl Engine {
         let mut found = self.changed_artifacts(session)?;
         found.extend(self.missing_references(session));
         found.extend(self.unmet_needs(session)?);
+        found.extend(self.file_discrepancies(session));
         let place = |discrepancy: &Discrepancy| {
             let run = session.run()?;
             run.position(discrepancy.phase.as_ref()?.as_str())

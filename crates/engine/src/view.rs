@@ -63,6 +63,9 @@ pub struct View {
     pub updated_at: Timestamp,
     pub last_actor: Actor,
     pub version: u64,
+    /// All about where it stands as the tool that it comes from tells it; only where everything is shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_words: Option<String>,
     /// Commands must name this session: without a name they would mean another.
     #[serde(skip)]
     pub name_session: bool,
@@ -176,6 +179,9 @@ pub struct ShortView {
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub version: u64,
+    /// The line that its own tool's list has for it; only in a list of that tool's sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_words: Option<String>,
 }
 
 /// What is shown where there is no session.
@@ -254,6 +260,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
         updated_at: session.updated_at,
         last_actor: session.last_actor.clone(),
         version: session.version,
+        own_words: None,
         name_session: material.name_session,
     }
 }

@@ -1,5 +1,5 @@
 //! The essay pipeline: `essay-pipeline-{date}-{time}/` with its session-state.yaml, and an artifact for every stage.
-//! The state is the truth; where it cannot be read its backup is, then the artifacts, and then a person is asked.
+//! The state is the truth; where neither it nor its backup can be read the artifacts are, and then a person is asked.
 
 mod history;
 mod position;
@@ -25,13 +25,10 @@ use position::Standpoint;
 use state::State;
 
 pub use position::Position;
-pub use words::sessions_found;
 
 pub(crate) const NAME: &str = "essay";
 /// The file with the state, below a session's folder.
 pub const STATE: &str = "session-state.yaml";
-/// What it was before.
-pub const BACKUP: &str = "session-state.yaml.bak";
 /// A section that was done, as a field of its item: another stage has changed since.
 const NEEDS_REVIEW: &str = "needs_review";
 const PREFIX: &str = "essay-pipeline-";
@@ -83,7 +80,7 @@ impl Layout for Essay {
     fn interest(&self, _: &Spot, path: &str, is_folder: bool, depth: Depth) -> Interest {
         match path {
             _ if is_folder => Interest::Skip,
-            STATE | BACKUP => Interest::Content,
+            STATE => Interest::Content,
             "stage-2-outline.md" | recover::DRAFT | recover::FINAL if depth == Depth::Whole => {
                 Interest::Content
             }
@@ -145,6 +142,10 @@ impl Layout for Essay {
         state::read(content, Timestamp::MAX, &mut Vec::new()).is_ok()
     }
 
+    fn heading(&self) -> Option<&'static str> {
+        Some("Sessions found:")
+    }
+
     fn recovered(&self) -> Option<&'static str> {
         Some(RECOVERED_FROM_BACKUP)
     }
@@ -177,7 +178,7 @@ impl Layout for Essay {
 /// What the files tell, by the first of them that can be read; the files of the state that cannot be.
 fn said(folder: &Folder<'_>) -> (State, Vec<String>, Vec<Oddity>) {
     let mut oddities = Vec::new();
-    let why = match read_at(STATE, folder, &mut oddities) {
+    let why = match read_state(folder, &mut oddities) {
         Ok(state) => {
             oddities.extend(validate::discrepancies(&state, folder));
             return (state, Vec::new(), oddities);
@@ -185,24 +186,20 @@ fn said(folder: &Folder<'_>) -> (State, Vec<String>, Vec<Oddity>) {
         Err(why) => why,
     };
     let unreadable = vec![STATE.to_owned()];
+    let why = format!("{why}; where things stand was worked out from the other files");
     let mut told = vec![Oddity { path: STATE.to_owned(), message: why }];
-    let mut tell = |path: &str, message: String| told.push(Oddity { path: path.to_owned(), message });
-    if let Ok(state) = read_at(BACKUP, folder, &mut oddities) {
-        tell(BACKUP, RECOVERED_FROM_BACKUP.to_owned());
-        oddities.extend(validate::discrepancies(&state, folder));
-        told.extend(oddities);
-        return (state, unreadable, told);
-    }
+    // Said of the folder: of the file it is no longer true once its backup has taken its place.
+    let mut tell = |message: String| told.push(Oddity { path: String::new(), message });
     if let Some(state) = recover::from_artifacts(folder) {
-        tell(STATE, RECONSTRUCTED.to_owned());
+        tell(RECONSTRUCTED.to_owned());
         return (state, unreadable, told);
     }
-    tell(STATE, words::not_recovered(&recover::artifacts(folder.tree)));
+    tell(words::not_recovered(&recover::artifacts(folder.tree)));
     (State { started_at: began(folder), ..State::default() }, unreadable, told)
 }
 
-fn read_at(path: &str, folder: &Folder<'_>, oddities: &mut Vec<Oddity>) -> Result<State, String> {
-    match folder.tree.get(path) {
+fn read_state(folder: &Folder<'_>, oddities: &mut Vec<Oddity>) -> Result<State, String> {
+    match folder.tree.get(STATE) {
         Some(Entry::File(content)) => state::read(content, folder.now, oddities),
         Some(Entry::Folder) => Err("it is a folder".to_owned()),
         Some(Entry::Unread { .. }) => Err("it was not read".to_owned()),

@@ -74,6 +74,11 @@ pub trait Layout: Sync {
         None
     }
 
+    /// What its own tool's list of sessions begins with.
+    fn heading(&self) -> Option<&'static str> {
+        None
+    }
+
     /// What its own tool reports when the version before took the place of a file that cannot be read.
     fn recovered(&self) -> Option<&'static str> {
         None

@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::view::{ShortView, Warning};
 use layouts::layout::{self, Depth, Details, Folder, Layout, Place, Spot, Told};
-use layouts::reading::Reading;
+use layouts::reading::{Oddity, Reading};
 use layouts::tree::{Entry, Tree};
 use model::actor::Actor;
 use model::event::Recorded;
@@ -161,6 +161,12 @@ impl Engine {
                     );
                 }
             }
+            read.warnings.extend(
+                located
+                    .layout
+                    .recovered()
+                    .map(|said| Oddity { path: backup.clone(), message: said.to_owned() }),
+            );
             *tree = other;
             *reading = read;
         }
@@ -239,7 +245,7 @@ pub(super) fn warnings<T>(spot: &Spot, reading: &Reading<T>) -> Vec<Warning> {
     let oddities = reading.warnings.iter();
     oddities
         .map(|oddity| {
-            let path = format!("{}/{}", spot.home, oddity.path);
+            let path = format!("{}/{}", spot.home, oddity.path).trim_end_matches('/').to_owned();
             Warning {
                 kind: "foreign_file".to_owned(),
                 message: format!("{path}: {}", oddity.message),
@@ -271,6 +277,7 @@ impl From<&Session> for ShortView {
             created_at: session.created_at,
             updated_at: session.updated_at,
             version: session.version,
+            own_words: None,
         }
     }
 }

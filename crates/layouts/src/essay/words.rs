@@ -42,12 +42,6 @@ pub(super) fn line(folder: &str, at: Position, last_active: Timestamp, now: Time
     format!("{folder} -- {place} -- Last active: {}", ago(last_active, now))
 }
 
-/// Numbered as they are chosen by.
-pub fn sessions_found<'a>(lines: impl Iterator<Item = &'a str>) -> String {
-    let lines: String = lines.zip(1..).map(|(line, number)| format!("\n{number}. {line}")).collect();
-    format!("Sessions found:{lines}")
-}
-
 pub(super) fn not_recovered(artifacts: &[&str]) -> String {
     let files = match artifacts {
         [] => "There are no artifact files.".to_owned(),

@@ -6,7 +6,7 @@ mod sections;
 
 use super::position::{Standpoint, status_of_phase};
 use super::state::{FILE_KEYS, OUTPUT_KEYS, SESSION_KEYS, SHARED_KEYS, StageStatus, Status, VOICE_KEYS};
-use super::{BACKUP, Essay, NAME, STAGES, STATE, recover, words};
+use super::{Essay, NAME, STAGES, STATE, recover, words};
 use crate::layout::{Folder, Layout, Standing};
 use crate::tree::{Entry, Tree};
 use crate::yaml::Step::Key;
@@ -55,16 +55,15 @@ pub(super) fn state(standing: &Standing<'_>, folder: &Folder<'_>) -> Option<Vec<
     changes.finish()
 }
 
-/// What is there to be changed: the file, else its backup, else a new one. Whether it is not the file itself.
+/// What is there to be changed, or a new one; whether it is new.
 fn there(folder: &Folder<'_>) -> Option<(Document, bool)> {
-    let readable = |path: &str| {
-        let bytes = folder.tree.content(path)?;
+    let readable = folder.tree.content(STATE).and_then(|bytes| {
         super::state::read(bytes, folder.now, &mut Vec::new()).ok()?;
         Document::parse(bytes).ok()
-    };
-    match readable(STATE) {
+    });
+    match readable {
         Some(document) => Some((document, false)),
-        None => Some((readable(BACKUP).or_else(|| Document::parse(TEMPLATE.as_bytes()).ok())?, true)),
+        None => Some((Document::parse(TEMPLATE.as_bytes()).ok()?, true)),
     }
 }
 

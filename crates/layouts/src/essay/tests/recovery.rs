@@ -9,28 +9,25 @@ fn at(read: &Read) -> (String, Vec<&'static str>) {
     (read.session.run().expect("a run").current().id().to_string(), read.statuses())
 }
 
+/// The engine puts the backup in the file's place; what the layout says to it is this.
 #[test]
 fn level_1_the_backup() {
-    for state in [Some(BROKEN), Some(""), Some("- a list\n"), Some("a: 1\n"), None] {
-        let mut files = ARTIFACTS.to_vec();
-        files.push((BACKUP, LATE));
-        files.extend(state.map(|text| (STATE, text)));
-        let read = read(tree(&files));
-        assert_eq!(read.unreadable, [STATE]);
-        assert!(read.warnings.contains(&RECOVERED_FROM_BACKUP.to_owned()), "{:?}", read.warnings);
-        assert_eq!(at(&read).0, "paragraph_writing");
-        // What is written then has the backup's comments.
-        let text = read.written_after(Vec::new()).unwrap_or_default();
-        assert!(text.is_empty() || text.contains("# the thesis was reworded"), "{text}");
+    assert_eq!(
+        Essay.recovered(),
+        Some("Session state recovered from backup. Last state update may be lost.")
+    );
+    for damaged in [BROKEN, "", "- a list\n", "a: 1\n", "status: x\n\tstages: 1\n"] {
+        assert!(!Essay.is_readable(STATE, damaged.as_bytes()), "{damaged:?} would become the backup");
+        assert_eq!(read(tree(&[(STATE, damaged)])).unreadable, [STATE]);
     }
-    assert_eq!(RECOVERED_FROM_BACKUP, "Session state recovered from backup. Last state update may be lost.");
+    assert!(Essay.is_readable(STATE, LATE.as_bytes()) && Essay.is_readable(STATE, EARLY.as_bytes()));
 }
 
 /// The session that these artifacts make, in which stage, with which statuses.
 #[track_caller]
 fn level_2(files: &[(&str, &str)], stage: &str, statuses: [&str; 4]) -> Read {
     let mut all = files.to_vec();
-    all.extend([(STATE, BROKEN), (BACKUP, "also: [broken")]);
+    all.push((STATE, BROKEN));
     let read = read(tree(&all));
     assert!(read.warnings.contains(&RECONSTRUCTED.to_owned()), "{:?}", read.warnings);
     assert_eq!(at(&read), (stage.to_owned(), statuses.to_vec()));
