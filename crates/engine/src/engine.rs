@@ -3,6 +3,7 @@
 use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, Who};
 use crate::error::{Error, Result};
+use crate::outside;
 use crate::place::Project;
 use crate::presence::AgentIdentity;
 use crate::processes::{Processes, SystemProcesses};
@@ -34,6 +35,8 @@ pub struct Options {
     pub key: Option<String>,
     /// A person sits at the terminal that this command came from.
     pub person_present: bool,
+    /// Where there is no project, look for sessions that need none. A hook has no time for that.
+    pub anywhere: bool,
 }
 
 /// Who runs this process.
@@ -114,10 +117,18 @@ impl Engine {
                 std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?
             }
         };
+        if let Some(folder) = outside::meant(&options, &from)? {
+            return Self::open_at(Project::outside(&folder), options, intent);
+        }
         let project = match intent {
             Intent::Create => Project::find_or_here(&from)?,
             Intent::Query | Intent::Command => Project::find(&from)?,
         };
+        Self::open_at(project, options, intent)
+    }
+
+    /// The engine for a project that was found.
+    pub(crate) fn open_at(project: Project, options: Options, intent: Intent) -> Result<Self> {
         let mut warnings = Vec::new();
         let config = match Config::read(&project) {
             Ok(config) => config,
@@ -373,7 +384,7 @@ fn open_store(project: &Project, intent: Intent, warnings: &mut Vec<Warning>) ->
         Intent::Create => create_store(project, &database, warnings),
         Intent::Query => open_or_empty(&database, Access::Read),
         // A command may take in a session that another tool keeps here: what it does must be kept.
-        Intent::Command if !database.exists() && sync::has_foreign(&project.root) => {
+        Intent::Command if !database.exists() && sync::has_foreign(project) => {
             create_store(project, &database, warnings)
         }
         Intent::Command => open_or_empty(&database, Access::Write),

@@ -20,6 +20,7 @@ mod files;
 mod history;
 mod items;
 mod next;
+mod outside;
 mod place;
 mod presence;
 mod processes;

@@ -171,6 +171,16 @@ impl Engine {
                 line.own_words = self.own_line(&line.session_id);
             }
         }
+        for (short, odd) in self.outside_lines(heading.is_some()) {
+            let is_known = sessions
+                .iter()
+                .any(|known| known.session_id == short.session_id && known.worktree == short.worktree);
+            if request.wants(&short) && !is_known {
+                warnings.extend(odd);
+                let place = sessions.iter().position(|ours| ours.updated_at < short.updated_at);
+                sessions.insert(place.unwrap_or(sessions.len()), short);
+            }
+        }
         Ok(Listing { sessions, warnings, heading })
     }
 
@@ -227,6 +237,10 @@ impl Engine {
 
     /// Whether a command without a name would mean another session.
     pub(crate) fn must_be_named(&self, session: &Session) -> Result<bool> {
+        let is_here = || std::env::current_dir().is_ok_and(|here| here.starts_with(&self.project.root));
+        if self.project.is_outside && !is_here() {
+            return Ok(true);
+        }
         let is_the_active_one = session.lifecycle.name() == "active"
             && !session.parallel
             && session.worktree == self.project.worktree();

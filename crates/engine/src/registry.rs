@@ -38,6 +38,17 @@ pub(crate) fn choose_database(key: &Path, file_name: &str) -> Result<PathBuf> {
     Ok(database)
 }
 
+/// The store for what belongs to no project.
+pub(crate) fn users_database(file_name: &str) -> Result<PathBuf> {
+    match state_folder() {
+        Some(state) => Ok(state.join("user").join(file_name)),
+        None => Err(Error::NotSupported {
+            what: "a session outside of projects without HOME or XDG_STATE_HOME".to_owned(),
+            hint: "set HOME".to_owned(),
+        }),
+    }
+}
+
 /// `$XDG_STATE_HOME/leftoff`, by default below the home folder.
 pub(crate) fn state_folder() -> Option<PathBuf> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);

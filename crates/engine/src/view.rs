@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::items::{ItemView, ItemsSeen};
 use crate::next::Next;
-use crate::place::workspace_path;
+use crate::place::in_workspace;
 use jiff::Timestamp;
 use model::actor::Actor;
 use model::artifact::Artifact;
@@ -283,10 +283,13 @@ fn phases(session: &Session, run: &Run, definition: Option<&Workflow>) -> Vec<Ph
 
 /// The files of a phase, below the project's folder.
 pub(crate) fn produced(session: &Session, run: &Run, defined: Option<&PhaseDefinition>) -> Vec<String> {
-    let workspace = workspace_path(session);
     let paths = defined.map(|defined| defined.produces.as_slice()).unwrap_or_default();
     let filled = |path: &String| path.replace("{run}", &run.ordinal.to_string());
-    paths.iter().map(|path| format!("{workspace}/{}", filled(path))).collect()
+    // Whoever works on a session outside of projects may be anywhere: its files are told with their whole path.
+    let above =
+        if session.path.as_deref() == Some(&session.worktree) { session.worktree.as_str() } else { "" };
+    let told = |path: &String| std::path::Path::new(above).join(in_workspace(session, &filled(path)));
+    paths.iter().map(|path| told(path).to_string_lossy().into_owned()).collect()
 }
 
 fn phase_view(

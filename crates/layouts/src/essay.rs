@@ -67,7 +67,7 @@ impl Layout for Essay {
     }
 
     fn places(&self) -> &'static [Place] {
-        &[Place::Project(""), Place::Temporary]
+        &[Place::Project(""), Place::Temporary(PREFIX)]
     }
 
     fn spot(&self, path: &str, is_folder: bool) -> Option<Spot> {

@@ -122,8 +122,8 @@ pub fn by_name(name: &str) -> Option<&'static dyn Layout> {
 pub enum Place {
     /// Below the project's folder; empty for the folder itself.
     Project(&'static str),
-    /// In the folders for temporary files.
-    Temporary,
+    /// In the folders for temporary files, and in places that are configured: entries whose names begin so.
+    Temporary(&'static str),
 }
 
 /// Where one session's files are. Paths are relative to the project's folder, or absolute where they are not below it.

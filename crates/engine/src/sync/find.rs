@@ -3,6 +3,7 @@
 use super::tree;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::place::Project;
 use crate::view::{ShortView, Warning};
 use layouts::layout::{self, Depth, Details, Folder, Layout, Place, Spot, Told};
 use layouts::reading::{Oddity, Reading};
@@ -14,6 +15,7 @@ use model::item::ItemBook;
 use model::session::Session;
 use sha2::{Digest, Sha256};
 use std::path::Path;
+use store::Filter;
 
 /// A session that only its own tool's files tell of.
 pub(crate) struct Foreign {
@@ -97,6 +99,13 @@ impl Engine {
         found.map(|found| (ShortView::from(&found.session), found.warnings)).collect()
     }
 
+    /// The sessions of this worktree alone, a line each.
+    pub(crate) fn own_lines(&self) -> Result<Vec<(ShortView, Vec<Warning>)>> {
+        let here = Filter { worktree: Some(self.project.worktree()), ..Filter::default() };
+        let kept = self.store.list(&here)?.into_iter().map(|listed| (ShortView::from(listed), Vec::new()));
+        Ok(kept.chain(self.foreign_lines()).collect())
+    }
+
     /// What a layout's own screen shows of a session, adopted or not.
     pub fn details(&self, id: &SessionId) -> Option<Details> {
         if let Some(found) = self.foreign(id) {
@@ -173,11 +182,12 @@ impl Engine {
     }
 
     fn spots(&self, layout: &dyn Layout) -> Vec<Spot> {
-        let mut found = Vec::new();
-        for place in layout.places() {
-            match place {
-                Place::Project(folder) => entries(&self.project.root, folder, layout, &mut found),
-                Place::Temporary => {}
+        let mut found = spots_of(&self.project, layout);
+        // Places that are configured, below the project; others are outside of it.
+        let can_be_anywhere = layout.places().iter().any(|place| matches!(place, Place::Temporary(_)));
+        for place in self.config.places.iter().filter(|_| can_be_anywhere && !self.project.is_outside) {
+            if Path::new(place).is_relative() {
+                entries(&self.project.root, place.trim_matches('/'), layout, &mut found);
             }
         }
         found
@@ -214,16 +224,23 @@ fn other_id(id: &SessionId, what: &str) -> Result<SessionId> {
 }
 
 /// Whether another tool keeps sessions in a project.
-pub(crate) fn has_foreign(root: &Path) -> bool {
+pub(crate) fn has_foreign(project: &Project) -> bool {
+    layout::all().iter().any(|layout| !spots_of(project, *layout).is_empty())
+}
+
+/// A session that is outside of projects is alone in its own.
+fn spots_of(project: &Project, layout: &dyn Layout) -> Vec<Spot> {
+    if project.is_outside {
+        return layout.spot(&project.worktree(), true).into_iter().collect();
+    }
     let mut found = Vec::new();
-    for layout in layout::all() {
-        for place in layout.places() {
-            if let Place::Project(folder) = place {
-                entries(root, folder, *layout, &mut found);
-            }
+    for place in layout.places() {
+        match place {
+            Place::Project(folder) => entries(&project.root, folder, layout, &mut found),
+            Place::Temporary(_) => {}
         }
     }
-    !found.is_empty()
+    found
 }
 
 fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mut Vec<Spot>) {

@@ -208,6 +208,9 @@ impl Engine {
         let (_, session) = self.load_kept(id)?;
         let Some(located) = self.located(&session) else { return Ok((Vec::new(), false)) };
         let root = self.root_of(&session);
+        if located.layout.is_private() {
+            make_private(&root.join(&located.spot.home))?;
+        }
         let _lock = self.lock_views(&root)?;
         let mut placed = Vec::new();
         for row in self.store.views(id)?.into_iter().filter(|row| !row.confirmed) {
@@ -353,9 +356,6 @@ fn is_known(row: &ViewRow, out: &[u8]) -> bool {
 /// Where a file goes; its folder is made. Never over a link.
 fn target(root: &Path, located: &Located, path: &str) -> Result<PathBuf> {
     let home = &located.spot.home;
-    if located.layout.is_private() {
-        make_private(&root.join(home))?;
-    }
     let target = if Path::new(home).is_absolute() {
         disk::below(Path::new(home), path)?
     } else {
@@ -369,7 +369,7 @@ fn target(root: &Path, located: &Located, path: &str) -> Result<PathBuf> {
 }
 
 /// A folder for its user alone, if there is none yet.
-pub(crate) fn make_private(folder: &Path) -> Result<()> {
+fn make_private(folder: &Path) -> Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             Err(Error::io(format!("making {}", folder.display()), error))

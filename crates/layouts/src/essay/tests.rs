@@ -136,7 +136,7 @@ fn folders_of_the_right_name_are_sessions_wherever_they_are() {
     ] {
         assert!(Essay.spot(bad, true).is_none(), "{bad}");
     }
-    assert_eq!(Essay.places(), [Place::Project(""), Place::Temporary]);
+    assert_eq!(Essay.places(), [Place::Project(""), Place::Temporary("essay-pipeline-")]);
 }
 
 #[test]
