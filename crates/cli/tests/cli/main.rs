@@ -8,6 +8,7 @@ mod budget;
 mod builtin;
 mod bundles;
 mod choice;
+mod essay;
 mod exec;
 mod expiry;
 mod figures;

@@ -22,7 +22,10 @@ pub(crate) struct Foreign {
     pub(crate) layout: &'static dyn Layout,
     pub(crate) spot: Spot,
     pub(crate) id: SessionId,
+    /// As it is on disk.
     pub(crate) tree: Tree,
+    /// The same, with the version before in the place of a file that cannot be read.
+    pub(crate) documents: Tree,
     pub(crate) told: Told,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) recorded: Vec<Recorded>,
@@ -127,15 +130,16 @@ impl Engine {
 
     pub(crate) fn foreign_at(&self, located: &Located, depth: Depth) -> Option<Foreign> {
         let Located { layout, spot, id } = located.clone();
-        let mut tree = tree::read(layout, &spot, &self.project.root, depth);
+        let tree = tree::read(layout, &spot, &self.project.root, depth);
         let mut reading = self.read_tree(located, &tree);
+        let mut documents = tree.clone();
         if !reading.value.unreadable.is_empty() {
-            self.use_backups(located, &mut tree, &mut reading);
+            self.use_backups(located, &mut documents, &mut reading);
         }
         let warnings = warnings(&spot, &reading);
         let told = reading.value;
         let (recorded, session, items) = told.fold(&self.actor_of(layout))?;
-        Some(Foreign { layout, spot, id, tree, told, warnings, recorded, session, items })
+        Some(Foreign { layout, spot, id, tree, documents, told, warnings, recorded, session, items })
     }
 
     pub(crate) fn read_tree(&self, located: &Located, tree: &Tree) -> Reading<Told> {
@@ -176,6 +180,8 @@ impl Engine {
                     .recovered()
                     .map(|said| Oddity { path: backup.clone(), message: said.to_owned() }),
             );
+            // The file itself is as damaged as it was.
+            read.value.unreadable.push(path.clone());
             *tree = other;
             *reading = read;
         }

@@ -48,7 +48,7 @@ impl Engine {
         found
             .into_iter()
             .map(|oddity| Discrepancy {
-                kind: "file".to_owned(),
+                kind: "foreign_file".to_owned(),
                 phase: None,
                 path: Some(told(&oddity.path)),
                 message: format!("{}: {}", told(&oddity.path), oddity.message),

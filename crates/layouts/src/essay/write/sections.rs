@@ -54,7 +54,10 @@ impl Changes<'_> {
         let path = |name| [Key("stages"), Key(key), Key("sections"), At(place), Key(name)];
         let said = self.said.sections(position).get(&index).copied();
         let status = self.ours.status_of(ours);
-        if said.is_none_or(|said| self.said.status_of(said) != status) {
+        // A section that the file calls current counts as begun, whatever its own status; once it moves, that is said.
+        let is_said = self.document.get(&path("status")) == Some(json!(status.name()));
+        let is_moved = self.is_moved(&ours.id) && !is_said;
+        if is_moved || said.is_none_or(|said| self.said.status_of(said) != status) {
             self.set(&path("status"), &json!(status.name()));
             let ended = ended(ours);
             if position == 2 || self.document.get(&path("completed_at")).is_some() {
@@ -141,15 +144,36 @@ impl Changes<'_> {
 
     /// Whether something happened to a section or its paragraphs since the file was last written.
     fn is_touched(&self, section: &ItemId) -> bool {
+        self.is_new || self.happened_to(section).next().is_some()
+    }
+
+    /// Whether work on it went on, or back.
+    fn is_moved(&self, section: &ItemId) -> bool {
+        let is_move = |event: &ItemEvent| match event {
+            ItemEvent::ItemStarted { .. }
+            | ItemEvent::ItemCompleted { .. }
+            | ItemEvent::ItemReopened { .. }
+            | ItemEvent::ItemReleased { .. } => true,
+            ItemEvent::ItemAdded { .. }
+            | ItemEvent::ItemBlocked { .. }
+            | ItemEvent::ItemUnblocked { .. }
+            | ItemEvent::ItemClaimed { .. }
+            | ItemEvent::ItemLeaseRenewed { .. }
+            | ItemEvent::ItemSplit { .. }
+            | ItemEvent::ItemSet { .. } => false,
+        };
+        self.happened_to(section).any(is_move)
+    }
+
+    fn happened_to<'s>(&'s self, section: &'s ItemId) -> impl Iterator<Item = &'s ItemEvent> {
         let inside = format!("{}.", section.key());
-        self.is_new
-            || self.standing.since.iter().any(|recorded| match &recorded.event {
-                Event::Item(event) => {
-                    let (id, parent) = named(event);
-                    id.is(section) || id.key().starts_with(&inside) || parent.is_some_and(|id| id.is(section))
-                }
-                _ => false,
-            })
+        self.standing.since.iter().filter_map(move |recorded| {
+            let Event::Item(event) = &recorded.event else { return None };
+            let (id, parent) = named(event);
+            let is_its =
+                id.is(section) || id.key().starts_with(&inside) || parent.is_some_and(|id| id.is(section));
+            is_its.then_some(event)
+        })
     }
 }
 
