@@ -10,6 +10,7 @@
 mod clock;
 mod databases;
 mod disk;
+mod essays;
 mod hooks;
 mod kill;
 mod nobody;
@@ -18,6 +19,7 @@ mod queries;
 mod races;
 mod read_only;
 mod tree;
+mod views;
 mod worktrees;
 
 /// Questions that are answered wherever there is a project, a session or none.
