@@ -22,6 +22,7 @@ pub mod hooks;
 mod items;
 mod next;
 mod opening;
+mod outside;
 mod place;
 mod presence;
 mod processes;

@@ -8,6 +8,7 @@ use crate::next::Next;
 use crate::requirements::is_same_agent;
 use crate::view::{HealthView, Nothing, ShortView, View, Warning};
 use jiff::Timestamp;
+use layouts::layout::Moment;
 use model::event::Recorded;
 use model::id::SessionId;
 use model::run::Run;
@@ -33,6 +34,9 @@ pub enum Current {
 pub struct Listing {
     pub sessions: Vec<ShortView>,
     pub warnings: Vec<Warning>,
+    /// What the list of the one layout that was asked for begins with, where its tool has words of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heading: Option<&'static str>,
 }
 
 /// Which sessions a list is to show.
@@ -166,6 +170,7 @@ impl Engine {
         let (loaded, _) = self.load(&id)?;
         let mut view = self.view_of(&self.replay(&id)?, loaded.number, false)?;
         view.warnings.extend(self.artifact_warnings(&view));
+        view.own_words = self.own_words(&id, Moment::Shown);
         Ok(view)
     }
 
@@ -199,7 +204,23 @@ impl Engine {
                 sessions.insert(place.unwrap_or(sessions.len()), short);
             }
         }
-        Ok(Listing { sessions, warnings })
+        let heading = crate::sync::heading(request.layout.as_deref());
+        if heading.is_some() {
+            for line in &mut sessions {
+                line.own_words = self.own_line(&line.session_id);
+            }
+        }
+        for (short, odd) in self.outside_lines(heading.is_some()) {
+            let is_known = sessions
+                .iter()
+                .any(|known| known.session_id == short.session_id && known.worktree == short.worktree);
+            if request.wants(&short) && !is_known {
+                warnings.extend(odd);
+                let place = sessions.iter().position(|ours| ours.updated_at < short.updated_at);
+                sessions.insert(place.unwrap_or(sessions.len()), short);
+            }
+        }
+        Ok(Listing { sessions, warnings, heading })
     }
 
     /// What happened in a session, oldest first, after this version.
@@ -274,6 +295,10 @@ impl Engine {
 
     /// Whether a command without a name would mean another session.
     pub(crate) fn must_be_named(&self, session: &Session) -> Result<bool> {
+        let is_here = || std::env::current_dir().is_ok_and(|here| here.starts_with(&self.project.root));
+        if self.project.is_outside && !is_here() {
+            return Ok(true);
+        }
         let is_the_active_one = session.lifecycle.name() == "active"
             && !session.parallel
             && session.worktree == self.project.worktree();
@@ -376,6 +401,7 @@ impl From<Listed> for ShortView {
             created_at: row.created_at,
             updated_at: row.updated_at,
             version: row.version,
+            own_words: None,
         }
     }
 }

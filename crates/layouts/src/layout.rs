@@ -1,7 +1,7 @@
 //! What a foreign format is to the engine: a tree of paths and bytes in, a session with warnings out; a session in,
 //! changed files out. Never touches a disk or a clock: the engine reads, compares, merges and writes for all layouts.
 
-use crate::reading::{Dated, Reading};
+use crate::reading::{Dated, Oddity, Reading};
 use crate::reconcile::{Draft, prove};
 use crate::tree::Tree;
 use jiff::Timestamp;
@@ -97,11 +97,50 @@ pub trait Layout: Sync {
         let _ = path;
         crate::json::object(content).is_ok()
     }
+
+    /// What its own tool says to its user at such a moment, in its words; nothing where it says nothing.
+    fn says(&self, moment: Moment, standing: &Standing<'_>, folder: &Folder<'_>) -> Option<String> {
+        let _ = (moment, standing, folder);
+        None
+    }
+
+    /// What its own tool's list of sessions begins with.
+    fn heading(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What its own tool reports when the version before took the place of a file that cannot be read.
+    fn recovered(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What does not fit together in the files. A session that is taken up again is asked about it.
+    fn discrepancies(&self, folder: &Folder<'_>) -> Vec<Oddity> {
+        let _ = folder;
+        Vec::new()
+    }
+
+    /// Whether a folder that is made for a session is its user's alone.
+    fn is_private(&self) -> bool {
+        false
+    }
+}
+
+/// When a tool has something to say about a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    Paused,
+    Resumed,
+    Completed,
+    /// Everything about where it stands is asked for.
+    Shown,
+    /// On one line, among others that could be gone on with.
+    Listed,
 }
 
 /// Every layout that this program knows.
 pub fn all() -> &'static [&'static dyn Layout] {
-    &[&crate::ocr::Ocr, &crate::ccw::Ccw]
+    &[&crate::ocr::Ocr, &crate::ccw::Ccw, &crate::essay::Essay]
 }
 
 pub fn by_name(name: &str) -> Option<&'static dyn Layout> {
@@ -113,8 +152,8 @@ pub fn by_name(name: &str) -> Option<&'static dyn Layout> {
 pub enum Place {
     /// Below the project's folder; empty for the folder itself.
     Project(&'static str),
-    /// In the folders for temporary files.
-    Temporary,
+    /// In the folders for temporary files, and in places that are configured: entries whose names begin so.
+    Temporary(&'static str),
 }
 
 /// Where one session's files are. Paths are relative to the project's folder, or absolute where they are not below it.

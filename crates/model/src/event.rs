@@ -62,6 +62,8 @@ pub enum Event {
     },
     /// Somebody said in a file that a phase is done. Nothing shows it: its gate stays open.
     PhaseClaimed { phase: Name },
+    /// Somebody said in a file that a phase that was done needs a review.
+    PhaseFlagged { phase: Name },
     /// A pass through a workflow began; it is now the session's current run.
     RunStarted { workflow: WorkflowRef, ordinal: u32, phases: Vec<PhaseStub> },
     /// An unfinished run became the current one again.
@@ -247,6 +249,7 @@ impl Event {
             Self::Adopted { .. } => "adopted",
             Self::ExternalEdit { .. } => "external_edit",
             Self::PhaseClaimed { .. } => "phase_claimed",
+            Self::PhaseFlagged { .. } => "phase_flagged",
             Self::RunStarted { .. } => "run_started",
             Self::RunSelected { .. } => "run_selected",
             Self::PhaseStarted { .. } => "phase_started",
@@ -288,6 +291,7 @@ impl Event {
             | Self::Adopted { .. }
             | Self::ExternalEdit { .. }
             | Self::PhaseClaimed { .. }
+            | Self::PhaseFlagged { .. }
             | Self::RunStarted { .. }
             | Self::RunSelected { .. }
             | Self::PhaseStarted { .. }

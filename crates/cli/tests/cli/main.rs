@@ -9,6 +9,7 @@ mod builtin;
 mod bundles;
 mod ccw;
 mod choice;
+mod essay;
 mod exec;
 mod expiry;
 mod figures;

@@ -42,6 +42,7 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
         }
         Event::Adopted { .. }
         | Event::PhaseClaimed { .. }
+        | Event::PhaseFlagged { .. }
         | Event::RunStarted { .. }
         | Event::RunSelected { .. }
         | Event::PhaseStarted { .. }

@@ -3,9 +3,10 @@
 use super::tree;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::place::Project;
 use crate::view::{HealthView, ShortView, Warning};
 use layouts::layout::{self, Depth, Details, Folder, Health, Layout, Place, Spot, Told};
-use layouts::reading::Reading;
+use layouts::reading::{Oddity, Reading};
 use layouts::tree::{Entry, Tree};
 use model::actor::Actor;
 use model::event::Recorded;
@@ -14,13 +15,17 @@ use model::item::ItemBook;
 use model::session::Session;
 use sha2::{Digest, Sha256};
 use std::path::Path;
+use store::Filter;
 
 /// A session that only its own tool's files tell of.
 pub(crate) struct Foreign {
     pub(crate) layout: &'static dyn Layout,
     pub(crate) spot: Spot,
     pub(crate) id: SessionId,
+    /// As it is on disk.
     pub(crate) tree: Tree,
+    /// The same, with the version before in the place of a file that cannot be read.
+    pub(crate) documents: Tree,
     pub(crate) told: Told,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) recorded: Vec<Recorded>,
@@ -134,6 +139,13 @@ impl Engine {
         lines
     }
 
+    /// The sessions of this worktree alone, a line each.
+    pub(crate) fn own_lines(&self) -> Result<Vec<(ShortView, Vec<Warning>)>> {
+        let here = Filter { worktree: Some(self.project.worktree()), ..Filter::default() };
+        let kept = self.store.list(&here)?.into_iter().map(|listed| (ShortView::from(listed), Vec::new()));
+        Ok(kept.chain(self.foreign_lines()).collect())
+    }
+
     /// What a layout's own screen shows of a session, adopted or not.
     pub fn details(&self, id: &SessionId) -> Option<Details> {
         if let Some(found) = self.foreign(id) {
@@ -163,15 +175,16 @@ impl Engine {
 
     pub(crate) fn foreign_at(&self, located: &Located, depth: Depth) -> Option<Foreign> {
         let Located { layout, spot, id } = located.clone();
-        let mut tree = tree::read(layout, &spot, &self.project.root, depth);
+        let tree = tree::read(layout, &spot, &self.project.root, depth);
         let mut reading = self.read_tree(located, &tree);
+        let mut documents = tree.clone();
         if !reading.value.unreadable.is_empty() {
-            self.use_backups(located, &mut tree, &mut reading);
+            self.use_backups(located, &mut documents, &mut reading);
         }
         let warnings = warnings(&spot, &reading);
         let told = reading.value;
         let (recorded, session, items) = told.fold(&self.actor_of(layout))?;
-        Some(Foreign { layout, spot, id, tree, told, warnings, recorded, session, items })
+        Some(Foreign { layout, spot, id, tree, documents, told, warnings, recorded, session, items })
     }
 
     pub(crate) fn read_tree(&self, located: &Located, tree: &Tree) -> Reading<Told> {
@@ -207,17 +220,26 @@ impl Engine {
                     );
                 }
             }
+            read.warnings.extend(
+                located
+                    .layout
+                    .recovered()
+                    .map(|said| Oddity { path: backup.clone(), message: said.to_owned() }),
+            );
+            // The file itself is as damaged as it was.
+            read.value.unreadable.push(path.clone());
             *tree = other;
             *reading = read;
         }
     }
 
     fn spots(&self, layout: &dyn Layout) -> Vec<Spot> {
-        let mut found = Vec::new();
-        for place in layout.places() {
-            match place {
-                Place::Project(folder) => entries(&self.project.root, folder, layout, &mut found),
-                Place::Temporary => {}
+        let mut found = spots_of(&self.project, layout);
+        // Places that are configured, below the project; others are outside of it.
+        let can_be_anywhere = layout.places().iter().any(|place| matches!(place, Place::Temporary(_)));
+        for place in self.config.places.iter().filter(|_| can_be_anywhere && !self.project.is_outside) {
+            if Path::new(place).is_relative() {
+                entries(&self.project.root, place.trim_matches('/'), layout, &mut found);
             }
         }
         found
@@ -254,16 +276,23 @@ fn other_id(id: &SessionId, what: &str) -> Result<SessionId> {
 }
 
 /// Whether another tool keeps sessions in a project.
-pub(crate) fn has_foreign(root: &Path) -> bool {
+pub(crate) fn has_foreign(project: &Project) -> bool {
+    layout::all().iter().any(|layout| !spots_of(project, *layout).is_empty())
+}
+
+/// A session that is outside of projects is alone in its own.
+fn spots_of(project: &Project, layout: &dyn Layout) -> Vec<Spot> {
+    if project.is_outside {
+        return layout.spot(&project.worktree(), true).into_iter().collect();
+    }
     let mut found = Vec::new();
-    for layout in layout::all() {
-        for place in layout.places() {
-            if let Place::Project(folder) = place {
-                entries(root, folder, *layout, &mut found);
-            }
+    for place in layout.places() {
+        match place {
+            Place::Project(folder) => entries(&project.root, folder, layout, &mut found),
+            Place::Temporary(_) => {}
         }
     }
-    !found.is_empty()
+    found
 }
 
 fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mut Vec<Spot>) {
@@ -285,7 +314,7 @@ pub(super) fn warnings<T>(spot: &Spot, reading: &Reading<T>) -> Vec<Warning> {
     let oddities = reading.warnings.iter();
     oddities
         .map(|oddity| {
-            let path = format!("{}/{}", spot.home, oddity.path);
+            let path = format!("{}/{}", spot.home, oddity.path).trim_end_matches('/').to_owned();
             Warning {
                 kind: "foreign_file".to_owned(),
                 message: format!("{path}: {}", oddity.message),
@@ -323,6 +352,7 @@ impl From<&Session> for ShortView {
             created_at: session.created_at,
             updated_at: session.updated_at,
             version: session.version,
+            own_words: None,
         }
     }
 }

@@ -13,15 +13,17 @@ use crate::place::FOLDER;
 use crate::view::Warning;
 use crate::workspace::ensure_ignored;
 use layouts::layout::{Folder, Standing};
-use layouts::tree::Entry;
+use layouts::tree::{Entry, Tree};
 use model::event::Recorded;
 use model::id::SessionId;
 use model::item::ItemBook;
+use model::lifecycle::Lifecycle;
 use model::session::Session;
 use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use store::{Batch, StreamAppend, ViewRow};
@@ -54,11 +56,12 @@ impl Engine {
         let since: Vec<Recorded> =
             kept.iter().chain(new).map(|row| read_event(&session.id, row)).collect::<Result<_>>()?;
         let items = self.items_after(&session.id, batch)?;
+        let whole = self.with_all_contents(session, look);
         let folder = Folder {
             spot: &look.located.spot,
             id: &session.id,
             worktree: &session.worktree,
-            tree: &look.documents,
+            tree: whole.as_ref().unwrap_or(&look.documents),
             now: self.clock.now(),
         };
         let changes = look.located.layout.write(&Standing { session, items: &items, since: &since }, &folder);
@@ -71,6 +74,16 @@ impl Engine {
             self.view_row(session, look, path, body)
         });
         Ok(rows.collect())
+    }
+
+    /// What a finished session came to stands in files that are not read otherwise.
+    fn with_all_contents(&self, session: &Session, look: &Look) -> Option<Tree> {
+        let is_finished = matches!(session.lifecycle, Lifecycle::Completed { .. });
+        let (_, mut tree) = is_finished.then(|| self.whole_tree(session)).flatten()?;
+        for path in look.documents.files().filter(|path| look.documents.content(path).is_some()) {
+            tree.insert(path, Entry::File(look.documents.content(path).unwrap_or_default().to_vec()));
+        }
+        Some(tree)
     }
 
     /// A file as it is to be kept; none when that is what is known of it.
@@ -197,10 +210,13 @@ impl Engine {
         let (_, session) = self.load_kept(id)?;
         let Some(located) = self.located(&session) else { return Ok((Vec::new(), false)) };
         let root = self.root_of(&session);
+        if located.layout.is_private() {
+            make_private(&root.join(&located.spot.home))?;
+        }
         let _lock = self.lock_views(&root)?;
         let mut placed = Vec::new();
         for row in self.store.views(id)? {
-            let target = target(&root, &located.spot.home, &row.path)?;
+            let target = target(&root, &located, &row.path)?;
             settle_waiting(&target, &row)?;
             if exchange::waiting(&target).exists() {
                 return Ok((placed, true));
@@ -359,7 +375,8 @@ fn is_known(row: &ViewRow, out: &[u8]) -> bool {
 }
 
 /// Where a file goes; its folder is made. Never over a link.
-fn target(root: &Path, home: &str, path: &str) -> Result<PathBuf> {
+fn target(root: &Path, located: &Located, path: &str) -> Result<PathBuf> {
+    let home = &located.spot.home;
     let target = if Path::new(home).is_absolute() {
         disk::below(Path::new(home), path)?
     } else {
@@ -370,6 +387,16 @@ fn target(root: &Path, home: &str, path: &str) -> Result<PathBuf> {
             .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
     }
     Ok(target)
+}
+
+/// A folder for its user alone, if there is none yet.
+fn make_private(folder: &Path) -> Result<()> {
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(Error::io(format!("making {}", folder.display()), error))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 fn read_snapshot(stream: &StreamAppend) -> Result<Session> {
