@@ -46,6 +46,13 @@ pub fn diagnose(options: Options) -> Result<Vec<Finding>> {
     }
     findings.extend(session_findings(&engine)?);
     findings.extend(engine.file_findings()?);
+    for warning in engine.place_warnings() {
+        findings.push(Finding::new(
+            &warning.kind,
+            warning.message,
+            "move it out of the folder, or make it readable",
+        ));
+    }
     Ok(findings)
 }
 

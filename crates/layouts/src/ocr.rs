@@ -97,7 +97,18 @@ pub struct OcrSession {
     pub rounds_have_folders: bool,
     pub map_runs: Vec<MapRun>,
     pub has_requirements: bool,
+    /// The other workflow, where the session has one: how far its newest round or run is, as files show.
+    pub beside: Option<Beside>,
     pub state: State,
+}
+
+/// The workflow that a session is not in just now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beside {
+    pub kind: Kind,
+    pub ordinal: u32,
+    /// Position in `kind.phases()`.
+    pub phase: usize,
 }
 
 impl OcrSession {
@@ -113,6 +124,20 @@ impl OcrSession {
             Kind::Map => self.state.map_started_at,
         };
         own.or(self.state.started_at)
+    }
+
+    /// The last file of a finished round or run, below the session's folder.
+    pub fn result(&self, kind: Kind, ordinal: u32) -> Option<String> {
+        match kind {
+            Kind::Review => {
+                let round = self.rounds.iter().find(|round| round.number == ordinal && round.is_final)?;
+                Some(format!("{}final.md", history::folder_of(self, round)))
+            }
+            Kind::Map => {
+                let run = self.map_runs.iter().find(|run| run.number == ordinal && run.is_final)?;
+                Some(format!("map/runs/run-{}/map.md", run.number))
+            }
+        }
     }
 }
 
@@ -199,6 +224,7 @@ fn plain(branch: &str) -> String {
 pub fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSession> {
     let mut warnings = Vec::new();
     let state = state::read(tree, now, &mut warnings);
+    warnings.extend(unusable(tree));
     let rounds = rounds(tree);
     let map_runs = map_runs(tree);
     let kind = kind(&state, tree);
@@ -210,6 +236,7 @@ pub fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSession> {
         None => proven.unwrap_or_else(|| approximate(kind, current, &rounds, tree)),
     };
     let phase = said_phase.max(proven.unwrap_or_default());
+    let beside = beside(kind, &rounds, &map_runs, tree);
     let is_complete = phase + 1 == kind.phases().len();
     // Without a word in the file, a finished review is closed and a finished map is not.
     let is_closed = state.status.as_deref() == Some("closed")
@@ -224,9 +251,21 @@ pub fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSession> {
         rounds,
         map_runs,
         has_requirements,
+        beside,
         state,
     };
     Reading { value, warnings }
+}
+
+/// Other files of the session that say nothing because they cannot be read.
+fn unusable(tree: &Tree) -> impl Iterator<Item = Oddity> {
+    let is_meant = |path: &str| {
+        path.is_empty() || path.ends_with(".md") || path.starts_with("rounds") || path.starts_with("map")
+    };
+    tree.unusable().filter(move |(path, _)| is_meant(path)).map(|(path, why)| Oddity {
+        path: path.to_owned(),
+        message: format!("{why}; what it would show is not known"),
+    })
 }
 
 /// A folder's name as an id; characters that an id may not have are written as their code, so that no two become one.
@@ -349,6 +388,17 @@ fn said(kind: Kind, state: &State, current: u32, warnings: &mut Vec<Oddity>) -> 
     };
     let is_older = about.is_some_and(|about| about < current) && phase + 1 == kind.phases().len();
     Some(if is_older { 0 } else { phase })
+}
+
+/// How far the other workflow's newest round or run is. No word is kept of it, so the files alone tell.
+fn beside(kind: Kind, rounds: &[Round], map_runs: &[MapRun], tree: &Tree) -> Option<Beside> {
+    let (kind, ordinal) = match kind {
+        Kind::Review => (Kind::Map, map_runs.last()?.number),
+        Kind::Map => (Kind::Review, rounds.last()?.number),
+    };
+    let proven = proven(kind, ordinal, rounds, map_runs);
+    let phase = proven.unwrap_or_else(|| approximate(kind, ordinal, rounds, tree));
+    Some(Beside { kind, ordinal, phase })
 }
 
 /// The phase that the finished files of the current round or run show to be reached.

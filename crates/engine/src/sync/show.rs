@@ -253,6 +253,14 @@ impl Engine {
         }))
     }
 
+    /// Whether a session's files do not say yet what they, or other files, made of it.
+    pub(crate) fn is_behind(&self, session: &Session) -> Result<bool> {
+        if session.layout == NATIVE || self.store.pending(&session.id).is_none() {
+            return Ok(false);
+        }
+        Ok(self.views_of(session, &Batch::default(), &[])?.iter().any(|row| !row.confirmed))
+    }
+
     /// Takes in what slipped between two steps, in a turn of its own.
     pub(super) fn take_in(&mut self, id: &SessionId) -> Result<()> {
         self.store.take_turn(self.patience)?;
