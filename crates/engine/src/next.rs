@@ -64,7 +64,11 @@ impl Next {
                 summary: format!(
                     "Finished; nothing is left to do. Begin something new, or another run of this: leftoff run start {name} --session {id}"
                 ),
-                command: Some(format!("leftoff start {name}{layout}")),
+                // A layout may name its sessions by the day: what is finished today may have taken the name.
+                command: Some(match session.layout.as_str() {
+                    "native" => format!("leftoff start {name}"),
+                    _ => format!("leftoff run start {name} --session {id}"),
+                }),
             },
             Lifecycle::Abandoned { .. } => Self {
                 summary: "Given up; nothing is left to do. Begin something new.".to_owned(),

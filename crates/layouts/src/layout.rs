@@ -146,6 +146,16 @@ pub struct Told {
 }
 
 impl Told {
+    /// Whether the files of its state can be read and say where it stands. One of which that is not so never hides
+    /// another of which it is.
+    pub fn says_where_it_stands(&self) -> bool {
+        self.unreadable.is_empty()
+            && match &self.details {
+                Details::None => true,
+                Details::Ocr(session) => session.says_phase,
+            }
+    }
+
     /// The whole history with what the files prove, as a session that nobody has taken in yet has it; the session and
     /// the items that it makes. None when it does not begin with the session's start.
     pub fn fold(&self, actor: &Actor) -> Option<(Vec<Recorded>, Session, ItemBook)> {

@@ -91,6 +91,8 @@ pub struct OcrSession {
     pub phase: usize,
     /// The same without those files.
     pub said_phase: usize,
+    /// The state names a phase at all.
+    pub says_phase: bool,
     pub is_closed: bool,
     pub rounds: Vec<Round>,
     /// Of an early release they have none, and there is one at most.
@@ -231,10 +233,8 @@ pub fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSession> {
     let has_requirements = tree.has_file("requirements.md");
     let current = ordinal(kind, &state, &rounds, &map_runs);
     let proven = proven(kind, current, &rounds, &map_runs);
-    let said_phase = match said(kind, &state, current, &mut warnings) {
-        Some(said) => said,
-        None => proven.unwrap_or_else(|| approximate(kind, current, &rounds, tree)),
-    };
+    let said = said(kind, &state, current, &mut warnings);
+    let said_phase = said.or(proven).unwrap_or_else(|| approximate(kind, current, &rounds, tree));
     let phase = said_phase.max(proven.unwrap_or_default());
     let beside = beside(kind, &rounds, &map_runs, tree);
     let is_complete = phase + 1 == kind.phases().len();
@@ -246,6 +246,7 @@ pub fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSession> {
         kind,
         phase,
         said_phase,
+        says_phase: said.is_some(),
         is_closed,
         rounds_have_folders: tree.has_folder("rounds") || rounds.is_empty(),
         rounds,

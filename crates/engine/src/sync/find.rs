@@ -69,10 +69,10 @@ impl Engine {
                 last_closed = last_closed.or(Some(found.id));
                 continue;
             }
-            if found.told.unreadable.is_empty() {
+            if found.told.says_where_it_stands() {
                 known = Some(located.layout.name());
             }
-            let rank = |found: &Foreign| (found.told.unreadable.is_empty(), found.session.updated_at);
+            let rank = |found: &Foreign| (found.told.says_where_it_stands(), found.session.updated_at);
             if best.as_ref().is_none_or(|best| rank(&found) > rank(best)) {
                 best = Some(found);
             }

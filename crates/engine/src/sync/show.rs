@@ -321,6 +321,9 @@ impl Engine {
 /// its place. What is neither stays, and is somebody's edit.
 fn settle_waiting(target: &Path, row: &ViewRow) -> Result<()> {
     let waiting = exchange::waiting(target);
+    if !fs::symlink_metadata(&waiting).is_ok_and(|found| found.is_file()) {
+        return Ok(());
+    }
     let Ok(bytes) = exchange::read(&waiting) else { return Ok(()) };
     let failed = |source| Error::io(format!("looking at {}", waiting.display()), source);
     let hash = hash(&bytes);
