@@ -49,6 +49,12 @@ pub trait Layout: Sync {
         false
     }
 
+    /// Whether an archived version may lie beside the file: not where the tool takes every file of a folder for one of
+    /// the session's.
+    fn archives_beside(&self) -> bool {
+        true
+    }
+
     /// Somebody else's version of a file, with what it dropped of ours put back: a key that is missing from another
     /// writer's file is never a deletion.
     fn merge(&self, path: &str, base: &[u8], theirs: &[u8]) -> Vec<u8> {

@@ -213,6 +213,11 @@ impl Layout for Ocr {
     fn workflows(&self) -> &'static [&'static str] {
         &["review", "map"]
     }
+
+    /// Every file in `reviews/` is a reviewer to the tool.
+    fn archives_beside(&self) -> bool {
+        false
+    }
 }
 
 /// A branch as a part of a folder's name.

@@ -89,7 +89,7 @@ impl Engine {
     fn mend(&mut self, id: &SessionId) -> Result<Option<Mended>> {
         self.look_again();
         self.attend(id)?;
-        let (wrong, is_foreign) = {
+        let (wrong, is_foreign): (Vec<String>, bool) = {
             let looks = self.seen.looks.borrow();
             let Some(look) = looks.get(id) else { return Ok(None) };
             let is_damaged = look.states.values().any(|state| *state == FileState::Damaged);
@@ -100,12 +100,13 @@ impl Engine {
             }
             (look.warnings.iter().map(|warning| warning.message.clone()).collect(), look.is_foreign)
         };
-        let warnings = if is_foreign {
+        let mut warnings = if is_foreign {
             self.take_over(id)?
         } else {
             self.take_in(id)?;
             self.publish_session(id)?
         };
+        warnings.retain(|warning| !wrong.contains(&warning.message));
         Ok(Some(Mended { session_id: id.to_string(), done: wrong, failed: None, warnings }))
     }
 

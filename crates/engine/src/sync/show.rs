@@ -244,10 +244,7 @@ impl Engine {
             .map_err(failed)?;
         Ok(Some(Warning {
             kind: "set_aside".to_owned(),
-            message: format!(
-                "{} could not be read; it was set aside and written again from the log",
-                target.display()
-            ),
+            message: format!("{} could not be read; it was set aside and written again", target.display()),
             hint: Some(format!("what was in it: {}", aside.display())),
             path: Some(aside.display().to_string()),
         }))
