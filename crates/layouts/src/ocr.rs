@@ -437,7 +437,7 @@ fn approximate(kind: Kind, current: u32, rounds: &[Round], tree: &Tree) -> usize
             let has = |name: &str| tree.has_file(&format!("map/runs/run-{current}/{name}"));
             match (has("requirements-mapping.md"), has("flow-analysis.md"), has("topology.md")) {
                 (true, _, _) => 4,
-                (false, true, _) => 3,
+                (false, true, _) => 3 + usize::from(!tree.has_file("requirements.md")),
                 (false, false, true) => 2,
                 (false, false, false) => usize::from(tree.has_file("discovered-standards.md")),
             }

@@ -17,6 +17,7 @@ mod histories;
 mod hook;
 mod items;
 mod keys;
+mod ocr;
 mod quotations;
 mod resume_checks;
 mod revisions;
