@@ -20,7 +20,12 @@ pub(crate) struct Foreign {
     pub(crate) layout: &'static dyn Layout,
     pub(crate) spot: Spot,
     pub(crate) id: SessionId,
+    /// As it is on disk.
     pub(crate) tree: Tree,
+    /// The same with the version before in place of a file that cannot be read.
+    pub(crate) documents: Tree,
+    /// Files of its state that cannot be read.
+    pub(crate) damaged: Vec<String>,
     pub(crate) told: Told,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) recorded: Vec<Recorded>,
@@ -150,15 +155,17 @@ impl Engine {
 
     pub(crate) fn foreign_at(&self, located: &Located, depth: Depth) -> Option<Foreign> {
         let Located { layout, spot, id } = located.clone();
-        let mut tree = tree::read(layout, &spot, &self.project.root, depth);
+        let tree = tree::read(layout, &spot, &self.project.root, depth);
         let mut reading = self.read_tree(located, &tree);
-        if !reading.value.unreadable.is_empty() {
-            self.use_backups(located, &mut tree, &mut reading);
+        let mut documents = tree.clone();
+        let damaged = reading.value.unreadable.clone();
+        if !damaged.is_empty() {
+            self.use_backups(located, &mut documents, &mut reading);
         }
         let warnings = warnings(&spot, &reading);
         let told = reading.value;
         let (recorded, session, items) = told.fold(&self.actor_of(layout))?;
-        Some(Foreign { layout, spot, id, tree, told, warnings, recorded, session, items })
+        Some(Foreign { layout, spot, id, tree, documents, damaged, told, warnings, recorded, session, items })
     }
 
     pub(crate) fn read_tree(&self, located: &Located, tree: &Tree) -> Reading<Told> {

@@ -56,16 +56,16 @@ impl Look {
     /// A session that only its files tell of: all there is on disk is theirs.
     pub(super) fn of_foreign(found: Foreign) -> Self {
         let state = |path: &String| {
-            let is_damaged = found.told.unreadable.contains(path);
+            let is_damaged = found.damaged.contains(path);
             if is_damaged { FileState::Damaged } else { FileState::Edited }
         };
         let located = Located { layout: found.layout, spot: found.spot.clone(), id: found.id.clone() };
-        let files = state_files(&located, &found.tree).chain(found.told.unreadable.clone());
+        let files = state_files(&located, &found.tree).chain(found.damaged.clone());
         let states = files.map(|path| (path.clone(), state(&path))).collect();
         Self {
             home: PathBuf::from(&found.session.worktree).join(&found.spot.home),
             located,
-            documents: found.tree.clone(),
+            documents: found.documents,
             tree: found.tree,
             states,
             rows: BTreeMap::new(),
@@ -150,10 +150,13 @@ impl Look {
                 let hash = hash(bytes);
                 bytes == row.previous || hash == row.hash || row.earlier.contains(&hash)
             };
-            for place in [exchange::waiting(&target), exchange::backup(&target)] {
+            let is_readable = |bytes: &[u8]| self.located.layout.is_readable(path, bytes);
+            let backup = exchange::backup(&target);
+            for place in [exchange::waiting(&target), backup.clone()] {
                 if let Entry::File(bytes) = tree::content(&place)
                     && !row.previous.is_empty()
                     && !is_ours(&bytes)
+                    && (place != backup || is_readable(&bytes))
                     && self.tree.content(path) != Some(&bytes)
                 {
                     self.slipped.insert(path.clone(), bytes);

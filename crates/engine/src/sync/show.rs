@@ -86,6 +86,9 @@ impl Engine {
             // What others had there before is no edit either, when it comes back.
             let before = [super::look::hash(&row.previous), row.hash.clone()];
             earlier.extend(before.into_iter().filter(|before| *before != hash));
+        } else if let Ok(backup) = exchange::read(&exchange::backup(&look.home.join(path))) {
+            // Whoever made a backup before us did not mean it as an edit.
+            earlier.push(super::look::hash(&backup));
         }
         let from = earlier.len().saturating_sub(KEPT_HASHES);
         Some(ViewRow {
