@@ -18,6 +18,7 @@ mod queries;
 mod races;
 mod read_only;
 mod tree;
+mod views;
 mod worktrees;
 
 /// Questions that are answered wherever there is a project, a session or none.
