@@ -50,6 +50,13 @@ pub fn diagnose(options: Options) -> Result<Vec<Finding>> {
             findings.push(finding);
         }
     }
+    for warning in engine.place_warnings() {
+        findings.push(Finding::new(
+            &warning.kind,
+            warning.message,
+            "move it out of the folder, or make it readable",
+        ));
+    }
     Ok(findings)
 }
 

@@ -235,7 +235,7 @@ impl Engine {
         }
         let latest = self.latest_of_worktree()?;
         if latest.as_ref().is_none_or(|row| !is_unfinished(&row.lifecycle))
-            && let Some(foreign) = self.current_foreign()
+            && let Some(foreign) = self.current_foreign(latest.is_none() && want == Want::Latest)
         {
             return Ok(foreign);
         }

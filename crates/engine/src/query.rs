@@ -136,7 +136,13 @@ impl Engine {
             Err(Error::NoSession { .. }) => Ok(Current::Nothing(Nothing {
                 session_id: None,
                 next: Next::start(None),
-                warnings: self.warnings.iter().cloned().chain(self.at_work_elsewhere()?).collect(),
+                warnings: self
+                    .warnings
+                    .iter()
+                    .cloned()
+                    .chain(self.place_warnings())
+                    .chain(self.at_work_elsewhere()?)
+                    .collect(),
             })),
             Err(error) => Err(error),
         }
@@ -190,12 +196,14 @@ impl Engine {
         };
         let mut sessions: Vec<ShortView> =
             self.store.list(&filter)?.into_iter().map(ShortView::from).collect();
+        let mut warnings = self.warnings.clone();
         for line in &mut sessions {
+            warnings.extend(self.shown_by_files(line)?);
             self.laid_over_line(line);
         }
         sessions.retain(|line| request.lifecycles.is_empty() || request.lifecycles.contains(&line.lifecycle));
-        let mut warnings = self.warnings.clone();
         warnings.extend(sessions.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
+        warnings.extend(self.place_warnings());
         for (short, odd) in self.foreign_lines() {
             if request.wants(&short) {
                 warnings.extend(odd);

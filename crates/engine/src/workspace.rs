@@ -63,7 +63,7 @@ impl Engine {
     pub(crate) fn bring_workspace_back(&self, session: &str) -> Result<()> {
         let (_, session) = self.load(&self.resolve(session)?)?;
         let root = self.root_of(&session);
-        if below(&root, &archive_name(&session.id))?.is_dir() {
+        if session.path.is_none() && below(&root, &archive_name(&session.id))?.is_dir() {
             make(&root, &session.id).map(drop)
         } else {
             Ok(())
@@ -126,7 +126,7 @@ pub(crate) fn make(root: &Path, id: &SessionId) -> Result<PathBuf> {
     Ok(path)
 }
 
-fn archive_name(id: &SessionId) -> String {
+pub(crate) fn archive_name(id: &SessionId) -> String {
     format!("{FOLDER}/{ARCHIVE}/{id}")
 }
 

@@ -79,6 +79,12 @@ pub trait Layout: Sync {
         false
     }
 
+    /// Whether an archived version may lie beside the file: not where the tool takes every file of a folder for one of
+    /// the session's.
+    fn archives_beside(&self) -> bool {
+        true
+    }
+
     /// Somebody else's version of a file, with what it dropped of ours put back: a key that is missing from another
     /// writer's file is never a deletion.
     fn merge(&self, path: &str, base: &[u8], theirs: &[u8]) -> Vec<u8> {
@@ -224,6 +230,16 @@ pub struct Told {
 }
 
 impl Told {
+    /// Whether the files of its state can be read and say where it stands. One of which that is not so never hides
+    /// another of which it is.
+    pub fn says_where_it_stands(&self) -> bool {
+        self.unreadable.is_empty()
+            && match &self.details {
+                Details::None | Details::Ccw(_) => true,
+                Details::Ocr(session) => session.says_phase,
+            }
+    }
+
     /// The whole history with what the files prove, as a session that nobody has taken in yet has it; the session and
     /// the items that it makes. None when it does not begin with the session's start.
     pub fn fold(&self, actor: &Actor) -> Option<(Vec<Recorded>, Session, ItemBook)> {

@@ -210,22 +210,22 @@ fn is_same_note(one: &Note, other: &Note) -> bool {
 }
 
 fn lifecycle(draft: &mut Draft, base: &Session, theirs: &Session) {
-    let is_as_it_was = match (&base.lifecycle, &theirs.lifecycle) {
+    let is_same = |one: &Lifecycle| match (one, &theirs.lifecycle) {
         (
             Lifecycle::Paused { reason, context, .. },
             Lifecycle::Paused { reason: now, context: context_now, .. },
         ) => reason == now && context == context_now,
-        (was, now) => was.name() == now.name(),
+        (one, now) => one.name() == now.name(),
     };
     let ours = draft.session();
     let (worktree, parallel) = (ours.worktree.clone(), ours.parallel);
-    let is_there = ours.lifecycle.name() == theirs.lifecycle.name();
+    if is_same(&base.lifecycle) || is_same(&ours.lifecycle) {
+        return;
+    }
     let event = match &theirs.lifecycle {
-        _ if is_as_it_was => return,
         Lifecycle::Paused { reason, context, saved, .. } => {
             Event::SessionPaused { reason: reason.clone(), context: context.clone(), saved: saved.clone() }
         }
-        _ if is_there => return,
         Lifecycle::Active => match ours.lifecycle {
             Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => {
                 Event::SessionReopened { worktree, parallel }

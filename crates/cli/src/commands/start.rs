@@ -31,7 +31,7 @@ pub struct Start {
     /// An id of your own [default: eight random characters]
     #[arg(long)]
     id: Option<String>,
-    /// Format of the session's files: native, ocr, essay [default: native]
+    /// Format of the session's files: native, ocr, ccw, praxis, essay; native has none [default: native]
     #[arg(long)]
     layout: Option<String>,
     /// A free field of the session; may be given several times

@@ -24,6 +24,7 @@ mod hook_stops;
 mod install;
 mod items;
 mod keys;
+mod ocr;
 mod quotations;
 mod requirements;
 mod resume_checks;

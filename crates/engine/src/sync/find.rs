@@ -24,8 +24,10 @@ pub(crate) struct Foreign {
     pub(crate) id: SessionId,
     /// As it is on disk.
     pub(crate) tree: Tree,
-    /// The same, with the version before in the place of a file that cannot be read.
+    /// The same with the version before in place of a file that cannot be read.
     pub(crate) documents: Tree,
+    /// Files of its state that cannot be read.
+    pub(crate) damaged: Vec<String>,
     pub(crate) told: Told,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) recorded: Vec<Recorded>,
@@ -59,8 +61,10 @@ impl Engine {
 
     /// The foreign session that is meant when none is named: of each layout the last by name that is not closed, one
     /// whose state can be read before one whose state cannot; of those the one that changed last.
-    pub(crate) fn current_foreign(&self) -> Option<SessionId> {
+    /// Without one that is not closed, where `closed` may be meant: the last by name.
+    pub(crate) fn current_foreign(&self, or_closed: bool) -> Option<SessionId> {
         let mut best: Option<Foreign> = None;
+        let mut last_closed: Option<SessionId> = None;
         let mut known: Option<&'static str> = None;
         for located in self.unadopted().iter().rev() {
             // Of one layout the first that will do is taken, so that a thousand old ones are not read.
@@ -69,21 +73,22 @@ impl Engine {
             }
             let Some(found) = self.foreign_at(located, Depth::Short) else { continue };
             if !crate::engine::is_unfinished(found.session.lifecycle.name()) {
+                last_closed = last_closed.or(Some(found.id));
                 continue;
             }
             // Where only one is active, that is the one, whatever it is called.
-            if found.told.unreadable.is_empty() && !located.layout.takes_the_worktree() {
+            if found.told.says_where_it_stands() && !located.layout.takes_the_worktree() {
                 known = Some(located.layout.name());
             }
             let rank = |found: &Foreign| {
                 let is_active = found.session.lifecycle.name() == "active";
-                (found.told.unreadable.is_empty(), is_active, found.session.updated_at)
+                (found.told.says_where_it_stands(), is_active, found.session.updated_at)
             };
             if best.as_ref().is_none_or(|best| rank(&found) > rank(best)) {
                 best = Some(found);
             }
         }
-        best.map(|found| found.id)
+        best.map(|found| found.id).or(last_closed.filter(|_| or_closed))
     }
 
     /// A foreign session by its id.
@@ -146,14 +151,43 @@ impl Engine {
         Ok(kept.chain(self.foreign_lines()).collect())
     }
 
+    /// Lays over a line of a list what the session's files tell by now; what is odd about them.
+    pub(crate) fn shown_by_files(&self, line: &mut ShortView) -> Result<Vec<Warning>> {
+        let is_here = line.layout != super::NATIVE && line.worktree == self.project.worktree();
+        let Some(id) = SessionId::parse(&line.session_id).ok().filter(|_| is_here) else {
+            return Ok(Vec::new());
+        };
+        let (_, session) = self.load(&id)?;
+        *line = ShortView { number: line.number, ..ShortView::from(&session) };
+        Ok(self.file_warnings(&id))
+    }
+
+    /// What stands where sessions are looked for and cannot be one.
+    pub(crate) fn place_warnings(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        for layout in layout::all() {
+            for place in layout.places() {
+                if let Place::Project(folder) = place {
+                    warnings.extend(odd_entries(&self.project.root, folder));
+                }
+            }
+        }
+        warnings
+    }
+
     /// What a layout's own screen shows of a session, adopted or not.
     pub fn details(&self, id: &SessionId) -> Option<Details> {
-        if let Some(found) = self.foreign(id) {
-            return Some(found.told.details);
-        }
         let (_, session) = self.load(id).ok()?;
         let located = self.located(&session)?;
-        let tree = tree::read(located.layout, &located.spot, &self.root_of(&session), Depth::Whole);
+        let mut tree = tree::read(located.layout, &located.spot, &self.root_of(&session), Depth::Whole);
+        // Where a file of its state is missing or damaged, what stands for it in the session stands for it here.
+        if let Some(look) = self.seen.looks.borrow().get(id) {
+            for path in look.states.keys() {
+                if let Some(content) = look.documents.content(path) {
+                    tree.insert(path.clone(), Entry::File(content.to_vec()));
+                }
+            }
+        }
         Some(self.read_tree(&located, &tree).value.details)
     }
 
@@ -178,13 +212,14 @@ impl Engine {
         let tree = tree::read(layout, &spot, &self.project.root, depth);
         let mut reading = self.read_tree(located, &tree);
         let mut documents = tree.clone();
-        if !reading.value.unreadable.is_empty() {
+        let damaged = reading.value.unreadable.clone();
+        if !damaged.is_empty() {
             self.use_backups(located, &mut documents, &mut reading);
         }
         let warnings = warnings(&spot, &reading);
         let told = reading.value;
         let (recorded, session, items) = told.fold(&self.actor_of(layout))?;
-        Some(Foreign { layout, spot, id, tree, documents, told, warnings, recorded, session, items })
+        Some(Foreign { layout, spot, id, tree, documents, damaged, told, warnings, recorded, session, items })
     }
 
     pub(crate) fn read_tree(&self, located: &Located, tree: &Tree) -> Reading<Told> {
@@ -307,6 +342,33 @@ fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mut Vec<Spot>
         let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
         found.extend(layout.spot(&path, kind.is_dir()));
     }
+}
+
+/// Links, which may lead anywhere and are not followed; names that cannot be written; a folder that cannot be read.
+fn odd_entries(root: &Path, folder: &str) -> Vec<Warning> {
+    let odd = |path: String, why: &str| Warning {
+        kind: "foreign_file".to_owned(),
+        message: format!("{path}: {why}"),
+        hint: None,
+        path: Some(path),
+    };
+    let entries = match std::fs::read_dir(root.join(folder)) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
+        Err(error) => return vec![odd(folder.to_owned(), &format!("{error}; its sessions are not known"))],
+    };
+    let mut warnings = Vec::new();
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let path = format!("{folder}/{}", name.to_string_lossy());
+        if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+            warnings.push(odd(path, "it is a link, and links are not followed"));
+        } else if name.to_str().is_none() {
+            warnings.push(odd(path, "its name is no UTF-8"));
+        }
+    }
+    warnings.sort_by(|one, other| one.path.cmp(&other.path));
+    warnings
 }
 
 /// What is odd about a session's files, each with the file that it is about.

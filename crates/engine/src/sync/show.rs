@@ -100,6 +100,9 @@ impl Engine {
             // What others had there before is no edit either, when it comes back.
             let before = [super::look::hash(&row.previous), row.hash.clone()];
             earlier.extend(before.into_iter().filter(|before| *before != hash));
+        } else if let Ok(backup) = exchange::read(&exchange::backup(&look.home.join(path))) {
+            // Whoever made a backup before us did not mean it as an edit.
+            earlier.push(super::look::hash(&backup));
         }
         // What slipped in is taken in with this, and becomes the version before: it must not be taken in again.
         earlier.extend(look.slipped.get(path).map(|bytes| super::look::hash(bytes)));
@@ -267,13 +270,18 @@ impl Engine {
             .map_err(failed)?;
         Ok(Some(Warning {
             kind: "set_aside".to_owned(),
-            message: format!(
-                "{} could not be read; it was set aside and written again from the log",
-                target.display()
-            ),
+            message: format!("{} could not be read; it was set aside and written again", target.display()),
             hint: Some(format!("what was in it: {}", aside.display())),
             path: Some(aside.display().to_string()),
         }))
+    }
+
+    /// Whether a session's files do not say yet what they, or other files, made of it.
+    pub(crate) fn is_behind(&self, session: &Session) -> Result<bool> {
+        if session.layout == NATIVE || self.store.pending(&session.id).is_none() {
+            return Ok(false);
+        }
+        Ok(self.views_of(session, &Batch::default(), &[])?.iter().any(|row| !row.confirmed))
     }
 
     /// Takes in what slipped between two steps, in a turn of its own.
@@ -352,6 +360,9 @@ fn beside_others(located: &Located, target: &Path, row: &ViewRow) -> (Vec<u8>, V
 /// its place. What is neither stays, and is somebody's edit.
 fn settle_waiting(target: &Path, row: &ViewRow) -> Result<()> {
     let waiting = exchange::waiting(target);
+    if !fs::symlink_metadata(&waiting).is_ok_and(|found| found.is_file()) {
+        return Ok(());
+    }
     let Ok(bytes) = exchange::read(&waiting) else { return Ok(()) };
     let failed = |source| Error::io(format!("looking at {}", waiting.display()), source);
     let hash = hash(&bytes);
