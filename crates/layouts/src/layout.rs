@@ -1,7 +1,7 @@
 //! What a foreign format is to the engine: a tree of paths and bytes in, a session with warnings out; a session in,
 //! changed files out. Never touches a disk or a clock: the engine reads, compares, merges and writes for all layouts.
 
-use crate::reading::{Dated, Reading};
+use crate::reading::{Dated, Oddity, Reading};
 use crate::reconcile::{Draft, prove};
 use crate::tree::Tree;
 use jiff::Timestamp;
@@ -44,6 +44,30 @@ pub trait Layout: Sync {
     /// The workflows that its sessions can follow; the first one when none is asked for.
     fn workflows(&self) -> &'static [&'static str];
 
+    /// Files below the spot's home that are needed beside those that were walked over: what the session's own files
+    /// name. Asked again with what came of it, until nothing new is asked for; a path that is not there stays out of
+    /// the tree. A layout that is not interested in its home (the empty path) has only these.
+    fn wanted(&self, folder: &Folder<'_>, depth: Depth) -> Vec<String> {
+        let _ = (folder, depth);
+        Vec::new()
+    }
+
+    /// A workflow that is defined in the layout's own files, to begin a session with.
+    fn define(&self, asked: &Asked<'_>) -> Defined {
+        let _ = asked;
+        Defined::Elsewhere
+    }
+
+    /// Whether times in its files can be without a zone. The tree then has the zone of this machine.
+    fn has_local_times(&self) -> bool {
+        false
+    }
+
+    /// The session in the shape that new ones have, whatever its files were like: what an import asks for.
+    fn write_anew(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+        self.write(standing, folder)
+    }
+
     /// Somebody else's version of a file, with what it dropped of ours put back: a key that is missing from another
     /// writer's file is never a deletion.
     fn merge(&self, path: &str, base: &[u8], theirs: &[u8]) -> Vec<u8> {
@@ -54,7 +78,29 @@ pub trait Layout: Sync {
 
 /// Every layout that this program knows.
 pub fn all() -> &'static [&'static dyn Layout] {
-    &[&crate::ocr::Ocr]
+    &[&crate::ocr::Ocr, &crate::praxis::Praxis]
+}
+
+/// A workflow that is asked for by name.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    pub name: &'a str,
+    /// What the session is to be about; a definition may depend on it.
+    pub target: Option<&'a str>,
+    /// What was read of the project so far; paths are relative to its folder.
+    pub tree: &'a Tree,
+}
+
+/// What a layout's own files say about a workflow.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Defined {
+    /// The layout's sessions follow workflows that are defined as ours are.
+    Elsewhere,
+    /// These files must be read first; one that is not there stays out of the tree.
+    Needs(Vec<String>),
+    Found(Box<Reading<Workflow>>),
+    /// There is no such workflow, or it is not usable; why, a line for each reason.
+    Refused(Vec<Oddity>),
 }
 
 pub fn by_name(name: &str) -> Option<&'static dyn Layout> {

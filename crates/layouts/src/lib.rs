@@ -5,6 +5,7 @@ pub mod definition;
 pub mod json;
 pub mod layout;
 pub mod ocr;
+pub mod praxis;
 pub mod reading;
 pub mod reconcile;
 pub mod tree;
