@@ -27,6 +27,7 @@ mod pause;
 mod progress;
 mod purge;
 mod reopen;
+mod repair;
 mod resume;
 mod retry;
 mod revisit;
@@ -116,6 +117,7 @@ const ENTRIES: &[Entry] = &[
     entry::<hook::Hook>("hook"),
     entry::<store::StoreCommand>("store"),
     entry::<doctor::Doctor>("doctor"),
+    entry::<repair::Repair>("repair"),
     entry::<completions::Completions>("completions"),
     entry::<man::Man>("man"),
 ];

@@ -45,6 +45,7 @@ pub fn diagnose(options: Options) -> Result<Vec<Finding>> {
         findings.push(Finding::new("store_place", line, "a local disk is faster and safer"));
     }
     findings.extend(session_findings(&engine)?);
+    findings.extend(engine.file_findings()?);
     Ok(findings)
 }
 
@@ -66,7 +67,7 @@ fn session_findings(engine: &Engine) -> Result<Vec<Finding>> {
     for listed in engine.store.list(&Filter::default())? {
         let id = listed.row.id;
         let Some(loaded) = engine.store.load(&id)? else { continue };
-        match engine.replay(&id) {
+        match engine.replay_kept(&id) {
             Err(error) => findings.push(Finding::of(&error)),
             Ok(session) => {
                 findings.extend(discrepancy_findings(engine, &session)?);

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::place::Project;
 use crate::presence::AgentIdentity;
 use crate::processes::{Processes, SystemProcesses};
+use crate::sync::Seen;
 use crate::view::Warning;
 use model::event::{Event, Recorded};
 use model::id::SessionId;
@@ -17,7 +18,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
-use store::{Access, EventRow, Filter, Loaded, MemoryStore, SessionRow, SqliteStore, Store};
+use store::{Access, EventRow, Filter, LaidOver, Loaded, MemoryStore, SessionRow, SqliteStore, Store};
 
 /// How long a command waits for its turn to write.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -80,7 +81,9 @@ pub(crate) enum Want {
 pub struct Engine {
     pub(crate) project: Project,
     pub(crate) config: Config,
-    pub(crate) store: Box<dyn Store>,
+    pub(crate) store: LaidOver,
+    /// What was found in files of sessions that have some.
+    pub(crate) seen: Seen,
     pub(crate) clock: Box<dyn Clock>,
     pub(crate) processes: Box<dyn Processes>,
     pub(crate) caller: Caller,
@@ -129,7 +132,8 @@ impl Engine {
         Ok(Self {
             project,
             config,
-            store,
+            store: LaidOver::new(store),
+            seen: Seen::default(),
             clock: Box::new(SystemClock),
             processes: Box::new(SystemProcesses::default()),
             caller: Caller::of_this_process(),
@@ -185,7 +189,13 @@ impl Engine {
         if let Some(bound) = self.open_bound_session()? {
             return Ok(bound);
         }
-        let fallback = match (self.latest_of_worktree()?, want) {
+        let latest = self.latest_of_worktree()?;
+        if latest.as_ref().is_none_or(|row| !is_unfinished(&row.lifecycle))
+            && let Some(foreign) = self.current_foreign()
+        {
+            return Ok(foreign);
+        }
+        let fallback = match (latest, want) {
             // What was worked on last is finished: an older one that waits is not what is meant.
             (Some(row), Want::Unfinished) if !is_unfinished(&row.lifecycle) => None,
             (Some(row), Want::Unfinished | Want::Latest) => Some(row.id),
@@ -224,11 +234,23 @@ impl Engine {
         }
     }
 
-    /// A session and its row, from its snapshot where that can be trusted, else from its log.
+    /// A session and its row, with what its files tell laid over, if it has any.
     pub(crate) fn load(&self, id: &SessionId) -> Result<(Loaded, Session)> {
+        self.attend(id)?;
+        self.load_kept(id)
+    }
+
+    /// A session and its row as they are kept, or laid over already.
+    pub(crate) fn load_kept(&self, id: &SessionId) -> Result<(Loaded, Session)> {
         let Some(loaded) = self.store.load(id)? else {
-            return Err(self.not_kept(id));
+            return Err(Error::UnknownSession { asked: id.to_string(), nearest: None });
         };
+        let session = self.folded(&loaded)?;
+        Ok((loaded, session))
+    }
+
+    /// From its snapshot where that can be trusted, else from its log.
+    pub(crate) fn folded(&self, loaded: &Loaded) -> Result<Session> {
         let trusted = loaded
             .snapshot
             .as_ref()
@@ -236,27 +258,20 @@ impl Engine {
                 snapshot.fold_version == FOLD_VERSION && snapshot.version == loaded.row.version
             })
             .and_then(|snapshot| serde_json::from_str(&snapshot.body).ok());
-        let session = match trusted {
-            Some(session) => session,
-            None => self.replay(id)?.trimmed(),
-        };
-        Ok((loaded, session))
-    }
-
-    /// A session that is not in the store may be another tool's.
-    fn not_kept(&self, id: &SessionId) -> Error {
-        match self.foreign(id) {
-            Some(_) => Error::NotSupported {
-                what: format!("changing {id}, a session of Open Code Review,"),
-                hint: format!("look at it: leftoff show {id}, leftoff progress --once --session {id}"),
-            },
-            None => Error::UnknownSession { asked: id.to_string(), nearest: None },
+        match trusted {
+            Some(session) => Ok(session),
+            None => Ok(self.replay_kept(&loaded.row.id)?.trimmed()),
         }
     }
 
     /// A session folded from its whole log.
     pub(crate) fn replay(&self, id: &SessionId) -> Result<Session> {
-        let events = self.history(id)?;
+        self.attend(id)?;
+        self.replay_kept(id)
+    }
+
+    pub(crate) fn replay_kept(&self, id: &SessionId) -> Result<Session> {
+        let events = self.history_kept(id)?;
         Session::fold(&events).ok_or_else(|| Error::BrokenLog {
             session: id.to_string(),
             why: "it does not begin with the session's start".to_owned(),
@@ -264,6 +279,11 @@ impl Engine {
     }
 
     pub(crate) fn history(&self, id: &SessionId) -> Result<Vec<Recorded>> {
+        self.attend(id)?;
+        self.history_kept(id)
+    }
+
+    fn history_kept(&self, id: &SessionId) -> Result<Vec<Recorded>> {
         self.store.events(id, 0, None)?.iter().map(|row| read_event(id, row)).collect()
     }
 

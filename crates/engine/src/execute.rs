@@ -7,11 +7,11 @@ mod bundle;
 mod items;
 mod pause;
 mod phases;
-mod plan;
+pub(crate) mod plan;
 mod purge;
 mod revisit;
 mod set;
-mod subject;
+pub(crate) mod subject;
 mod undo;
 
 pub use activate::StartRequest;
@@ -28,6 +28,7 @@ use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::items::ItemView;
+use crate::sync::NATIVE;
 use crate::view::{self, Material, View};
 use crate::workspace::ensure_ignored;
 use model::command::{Command, decide};
@@ -140,13 +141,14 @@ impl Engine {
     }
 
     /// Builds a plan inside this process's turn, keeps it, answers. A key that was used answers as the first time.
-    fn execute(
+    pub(crate) fn execute(
         &mut self,
         fingerprint: &str,
         mut build: impl FnMut(&mut Self) -> Result<Plan>,
     ) -> Result<Answer> {
         for _ in 0..TRIES {
             self.store.take_turn(self.patience)?;
+            self.look_again();
             let decided = match self.remembered(fingerprint) {
                 Ok(Some(answer)) => {
                     self.store.give_turn_back();
@@ -178,6 +180,7 @@ impl Engine {
         view.item = kept.item.take().map(|item| ItemView::of(item, &actor, now));
         let mut answer = Answer { view, said: kept.said, gate_failed: kept.gate_failed };
         let mut batch = kept.batch;
+        self.add_views(&mut batch)?;
         // What changes nothing is kept only under a key: it must answer the same when it is repeated later.
         if batch.streams.is_empty() && batch.bindings.is_empty() && self.options.key.is_none() {
             return Ok(answer);
@@ -190,6 +193,12 @@ impl Engine {
             Some(operation) => answer.said.extend(self.append_with(&batch, operation, &kept.subject)?),
             None => self.append(&batch)?,
         }
+        if batch.streams.iter().any(|stream| stream.row.layout != NATIVE) {
+            self.taken_in_is_told(&batch, &mut answer);
+        }
+        let warnings = self.publish(&batch);
+        answer.view.view_stale |= warnings.iter().any(|warning| warning.kind == "view_stale");
+        answer.view.warnings.extend(warnings);
         if kept.is_new {
             return Ok(self.with_its_number(answer));
         }
@@ -283,7 +292,7 @@ impl Engine {
 
     /// Tells one command from another under the same key. A hash: what a command was given may hold a secret, and
     /// this is kept.
-    fn fingerprint(&self, name: &str, arguments: &str) -> String {
+    pub(crate) fn fingerprint(&self, name: &str, arguments: &str) -> String {
         let session = self.options.session.as_deref().unwrap_or_default();
         let text = format!("{name}\n{session}\n{}\n{arguments}", self.project.worktree());
         crate::hex(&Sha256::digest(text.as_bytes()))

@@ -17,7 +17,6 @@ mod execute;
 mod expiry;
 mod failpoint;
 mod files;
-mod foreign;
 mod history;
 mod items;
 mod next;
@@ -28,6 +27,7 @@ mod query;
 mod redact;
 mod registry;
 mod setup;
+mod sync;
 mod validation;
 pub mod view;
 pub mod words;
@@ -45,12 +45,12 @@ pub use execute::{
     AdvanceRequest, Answer, BundleMade, FieldChange, FileChange, GateTried, ItemAdd, ItemSetting,
     PurgePreview, PurgeRequest, RevisitPreview, RevisitRequest, StartRequest, TrustedCommand, Undone,
 };
-pub use foreign::Foreign;
 pub use history::{
     AttemptLine, CheckpointLine, DiffReport, History, PauseLine, PhaseLine, RevisionLine, RunLine, UndoLine,
     WhoLine,
 };
 pub use items::{ItemListRequest, ItemListing, ItemView, PhaseItems};
+pub use layouts::layout::Details;
 pub use layouts::ocr;
 pub use next::Next;
 pub use place::Project;
@@ -58,6 +58,7 @@ pub use presence::AgentIdentity;
 pub use query::{AgentView, Current, ListRequest, Listing, WorkflowLine};
 pub use setup::{Setup, set_up};
 pub use store::{ActivityKind, ActivityRow};
+pub use sync::{Mended, repair};
 pub use validation::{Discrepancy, OnDiscrepancy};
 
 /// The JSON Schema of a workflow definition.

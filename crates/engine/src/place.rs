@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::registry;
 use model::id::SessionId;
+use model::session::Session;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -96,6 +97,15 @@ impl Project {
         let head = fs::read_to_string(self.git.as_ref()?.folder.join("HEAD")).ok()?;
         head.trim().strip_prefix("ref: refs/heads/").map(ToOwned::to_owned)
     }
+}
+
+/// Where a session's artifacts are, below the project's folder unless its layout has another place for them.
+pub(crate) fn workspace_path(session: &Session) -> String {
+    let spot = session.path.as_deref().and_then(|path| {
+        let layout = layouts::layout::by_name(&session.layout)?;
+        layout.spot(path, true).or_else(|| layout.spot(path, false))
+    });
+    spot.map_or_else(|| workspace_of(&session.id), |spot| spot.workspace)
 }
 
 /// Where a native session's files are, below the project's folder.

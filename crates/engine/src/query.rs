@@ -90,14 +90,11 @@ impl Engine {
     fn current(&self) -> Result<Current> {
         match self.select(Want::Latest) {
             Ok(id) => Ok(Current::Session(Box::new(self.look_at(&id)?))),
-            Err(Error::NoSession { .. }) => match self.current_foreign() {
-                Some(found) => Ok(Current::Session(Box::new(self.foreign_view(&found)?))),
-                None => Ok(Current::Nothing(Nothing {
-                    session_id: None,
-                    next: Next::start(None),
-                    warnings: self.warnings.iter().cloned().chain(self.at_work_elsewhere()?).collect(),
-                })),
-            },
+            Err(Error::NoSession { .. }) => Ok(Current::Nothing(Nothing {
+                session_id: None,
+                next: Next::start(None),
+                warnings: self.warnings.iter().cloned().chain(self.at_work_elsewhere()?).collect(),
+            })),
             Err(error) => Err(error),
         }
     }
@@ -119,28 +116,16 @@ impl Engine {
         Ok(told.collect())
     }
 
-    /// A session of ours, or another tool's.
     fn look_at(&self, id: &SessionId) -> Result<View> {
-        match self.store.load(id)? {
-            Some(_) => {
-                let (loaded, session) = self.load(id)?;
-                self.view_of(&session, loaded.number, false)
-            }
-            None => match self.foreign(id) {
-                Some(found) => self.foreign_view(&found),
-                None => Err(Error::UnknownSession { asked: id.to_string(), nearest: None }),
-            },
-        }
+        let (loaded, session) = self.load(id)?;
+        self.view_of(&session, loaded.number, false)
     }
 
     /// A session with all of its history: every attempt, every note.
     pub fn show(&self, asked: Option<&str>) -> Result<View> {
         let id = self.named_or_current(asked)?;
-        if self.store.load(&id)?.is_none() {
-            return self.look_at(&id);
-        }
-        let number = self.store.load(&id)?.map_or(0, |loaded| loaded.number);
-        let mut view = self.view_of(&self.replay(&id)?, number, false)?;
+        let (loaded, _) = self.load(&id)?;
+        let mut view = self.view_of(&self.replay(&id)?, loaded.number, false)?;
         view.warnings.extend(self.artifact_warnings(&view));
         Ok(view)
     }
@@ -167,10 +152,9 @@ impl Engine {
         sessions.retain(|line| request.lifecycles.is_empty() || request.lifecycles.contains(&line.lifecycle));
         let mut warnings = self.warnings.clone();
         warnings.extend(sessions.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
-        for found in self.all_foreign() {
-            let short = ShortView::from(&found);
+        for (short, odd) in self.foreign_lines() {
             if request.wants(&short) {
-                warnings.extend(found.warnings.iter().cloned());
+                warnings.extend(odd);
                 // Ours keep the store's order, which no clock can disturb; a foreign one has nothing but its time.
                 let place = sessions.iter().position(|ours| ours.updated_at < short.updated_at);
                 sessions.insert(place.unwrap_or(sessions.len()), short);
@@ -182,12 +166,7 @@ impl Engine {
     /// What happened in a session, oldest first, after this version.
     pub fn log(&self, asked: Option<&str>, after: u64) -> Result<(SessionId, Vec<Recorded>)> {
         let id = self.named_or_current(asked)?;
-        if self.store.load(&id)?.is_none()
-            && let Some(found) = self.foreign(&id)
-        {
-            let events = found.history.into_iter().filter(|event| event.version > after).collect();
-            return Ok((id, events));
-        }
+        self.attend(&id)?;
         let events = self.store.events(&id, after, None)?;
         let events = events.iter().map(|row| read_event(&id, row)).collect::<Result<_>>()?;
         Ok((id, events))
@@ -231,10 +210,7 @@ impl Engine {
     fn named_or_current(&self, asked: Option<&str>) -> Result<SessionId> {
         match asked {
             Some(text) => self.resolve(text),
-            None => self.select(Want::Latest).or_else(|error| match error {
-                Error::NoSession { .. } => self.current_foreign().map(|found| found.details.id).ok_or(error),
-                other => Err(other),
-            }),
+            None => self.select(Want::Latest),
         }
     }
 
@@ -285,6 +261,7 @@ impl Engine {
                 path: None,
             });
         }
+        warnings.extend(self.file_warnings(&session.id));
         warnings.extend(self.idle_warning(session));
         if let Some(kind) = &session.unknown_event {
             warnings.push(Warning {

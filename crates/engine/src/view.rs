@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::items::{ItemView, ItemsSeen};
 use crate::next::Next;
-use crate::place::workspace_of;
+use crate::place::workspace_path;
 use jiff::Timestamp;
 use model::actor::Actor;
 use model::artifact::Artifact;
@@ -276,7 +276,7 @@ fn phases(session: &Session, run: &Run, definition: Option<&Workflow>) -> Vec<Ph
 
 /// The files of a phase, below the project's folder.
 pub(crate) fn produced(session: &Session, run: &Run, defined: Option<&PhaseDefinition>) -> Vec<String> {
-    let workspace = workspace_of(&session.id);
+    let workspace = workspace_path(session);
     let paths = defined.map(|defined| defined.produces.as_slice()).unwrap_or_default();
     let filled = |path: &String| path.replace("{run}", &run.ordinal.to_string());
     paths.iter().map(|path| format!("{workspace}/{}", filled(path))).collect()
@@ -381,6 +381,11 @@ impl View {
                 (phase, why)
             })
             .collect()
+    }
+
+    /// Phases that a file says are done and that nothing shows to be.
+    pub fn claimed(&self) -> impl Iterator<Item = &PhaseView> {
+        self.phases.iter().filter(|phase| phase.gate.outcome == GateOutcome::Claimed)
     }
 
     /// What still waits for somebody: what blocks before what is only asked or put off, the newest first.

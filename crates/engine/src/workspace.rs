@@ -4,7 +4,7 @@
 use crate::disk::{Operation, Step, below};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::place::{FOLDER, workspace_of};
+use crate::place::{FOLDER, workspace_of, workspace_path};
 use crate::setup;
 use model::id::{Name, SessionId};
 use model::session::Session;
@@ -25,12 +25,18 @@ impl Engine {
 
     /// Where a session's own files live, whether that folder exists or not.
     pub fn workspace(&self, session: &Session) -> PathBuf {
-        self.root_of(session).join(workspace_of(&session.id))
+        self.root_of(session).join(workspace_path(session))
     }
 
     /// The workspace as a folder that exists.
     pub fn make_workspace(&self, session: &Session) -> Result<PathBuf> {
-        make(&self.root_of(session), &session.id)
+        if session.path.is_none() {
+            return make(&self.root_of(session), &session.id);
+        }
+        let path = below(&self.root_of(session), &workspace_path(session))?;
+        fs::create_dir_all(&path)
+            .map_err(|source| Error::io(format!("making {}", path.display()), source))?;
+        Ok(path)
     }
 
     /// The workspace of a session that was given up, out of the archive.
@@ -78,7 +84,7 @@ impl Engine {
             .produces
             .iter()
             .flat_map(|path| matching(&workspace, &path.replace("{run}", &ordinal)))
-            .map(|path| format!("{}/{path}", workspace_of(&session.id)))
+            .map(|path| format!("{}/{path}", workspace_path(session)))
             .collect();
         found.sort();
         found.dedup();

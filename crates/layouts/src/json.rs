@@ -136,6 +136,33 @@ fn put_back<'a>(
     }
 }
 
+/// `onto` with every key set that `theirs` has another value for than `base`, at every level of nested objects.
+pub fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
+    let (Ok(base), Ok(theirs), Ok(mut document)) = (object(base), object(theirs), Document::parse(onto))
+    else {
+        return onto.to_vec();
+    };
+    set_changed(&mut document, &base, &theirs, &mut Vec::new());
+    document.into_bytes()
+}
+
+fn set_changed<'a>(
+    document: &mut Document,
+    base: &Map<String, Value>,
+    theirs: &'a Map<String, Value>,
+    above: &mut Vec<&'a str>,
+) {
+    for (key, value) in theirs {
+        above.push(key);
+        match (base.get(key), value) {
+            (Some(before), now) if before == now => {}
+            (Some(Value::Object(before)), Value::Object(now)) => set_changed(document, before, now, above),
+            (_, now) => document.set(above, now),
+        }
+        above.pop();
+    }
+}
+
 const MARK: char = '\u{feff}';
 
 fn text_of(bytes: &[u8]) -> Result<&str, String> {
@@ -216,6 +243,15 @@ mod tests {
         let theirs = br#"{"own": {"x": 5}, "a": 2, "new": true}"#;
         let merged = object(&with_missing_of(base, theirs)).expect("an object");
         assert_eq!(Value::Object(merged), json!({"own": {"x": 5, "y": 2}, "a": 2, "new": true, "gone": [1]}));
+    }
+
+    #[test]
+    fn an_edit_that_came_in_between_is_made_on_what_is_there_now() {
+        let base = br#"{"a": 1, "in": {"x": 1, "y": 2}}"#;
+        let theirs = br#"{"a": 2, "in": {"x": 1, "y": 3}, "new": [1]}"#;
+        let onto = br#"{"a": 1, "in": {"x": 9, "y": 2}, "ours": true}"#;
+        let merged = object(&with_changes(base, theirs, onto)).expect("an object");
+        assert_eq!(Value::Object(merged), json!({"a": 2, "in": {"x": 9, "y": 3}, "ours": true, "new": [1]}));
     }
 
     #[test]

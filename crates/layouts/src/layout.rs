@@ -47,9 +47,15 @@ pub trait Layout: Sync {
     /// Files below the spot's home that are needed beside those that were walked over: what the session's own files
     /// name. Asked again with what came of it, until nothing new is asked for; a path that is not there stays out of
     /// the tree. A layout that is not interested in its home (the empty path) has only these.
-    fn wanted(&self, folder: &Folder<'_>, depth: Depth) -> Vec<String> {
-        let _ = (folder, depth);
+    fn wanted(&self, spot: &Spot, tree: &Tree) -> Vec<String> {
+        let _ = (spot, tree);
         Vec::new()
+    }
+
+    /// Whether a file that is missing went to another place, where the session's file is now.
+    fn has_moved(&self, spot: &Spot, path: &str, tree: &Tree) -> bool {
+        let _ = (spot, path, tree);
+        false
     }
 
     /// A workflow that is defined in the layout's own files, to begin a session with.
@@ -68,11 +74,28 @@ pub trait Layout: Sync {
         self.write(standing, folder)
     }
 
+    /// Whether a worktree has one active session of it at most, together with native ones.
+    fn takes_the_worktree(&self) -> bool {
+        false
+    }
+
     /// Somebody else's version of a file, with what it dropped of ours put back: a key that is missing from another
     /// writer's file is never a deletion.
     fn merge(&self, path: &str, base: &[u8], theirs: &[u8]) -> Vec<u8> {
         let _ = path;
         crate::json::with_missing_of(base, theirs)
+    }
+
+    /// `onto` with what differs between `base` and `theirs`: an edit that came while we wrote.
+    fn merge_slipped(&self, path: &str, base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
+        let _ = path;
+        crate::json::with_changes(base, theirs, onto)
+    }
+
+    /// Whether a file of a session's state could be read at all: a damaged one never becomes the backup.
+    fn is_readable(&self, path: &str, content: &[u8]) -> bool {
+        let _ = path;
+        crate::json::object(content).is_ok()
     }
 }
 
@@ -89,6 +112,8 @@ pub struct Asked<'a> {
     pub target: Option<&'a str>,
     /// What was read of the project so far; paths are relative to its folder.
     pub tree: &'a Tree,
+    /// What was looked for and is not there.
+    pub missing: &'a [String],
 }
 
 /// What a layout's own files say about a workflow.

@@ -15,7 +15,8 @@ mod write;
 pub use state::{Shape, State};
 
 use crate::layout::{
-    Asked, Beginning, Defined, Depth, Details, FileChange, Folder, Interest, Layout, Place, Spot, Standing, Told,
+    Asked, Beginning, Defined, Depth, Details, FileChange, Folder, Interest, Layout, Place, Spot, Standing,
+    Told,
 };
 use crate::reading::{Oddity, Reading};
 use crate::tree::Tree;
@@ -74,18 +75,25 @@ impl Layout for Praxis {
         })
     }
 
-    fn interest(&self, _: &Spot, _: &str, _: bool, _: Depth) -> Interest {
-        // Its file has a name that is known; so has all that it names.
-        Interest::Skip
+    fn interest(&self, spot: &Spot, path: &str, is_folder: bool, _: Depth) -> Interest {
+        // Nothing is walked over: its file has a name that is known, and so has all that it names.
+        let is_own = !is_folder && candidates(spot).iter().any(|own| own == path);
+        if is_own { Interest::Content } else { Interest::Skip }
     }
 
-    fn wanted(&self, folder: &Folder<'_>, _: Depth) -> Vec<String> {
-        let mut wanted = candidates(folder.spot);
-        let state = state::read(&file_of(folder.spot, folder.tree), folder.tree, folder.now, &mut Vec::new());
+    fn wanted(&self, spot: &Spot, tree: &Tree) -> Vec<String> {
+        let mut wanted = candidates(spot);
+        let path = file_of(spot, tree);
+        let state = state::read(&path, tree, jiff::Timestamp::MAX, &mut Vec::new());
         if let Some(name) = &state.workflow_type {
-            wanted.extend(definition::files(name, spec_of(&state).as_deref(), folder.tree));
+            wanted.extend(definition::files(name, spec_of(&state).as_deref(), tree));
         }
         wanted
+    }
+
+    fn has_moved(&self, spot: &Spot, path: &str, tree: &Tree) -> bool {
+        let now = file_of(spot, tree);
+        now != path && tree.get(&now).is_some()
     }
 
     fn read(&self, folder: &Folder<'_>) -> Reading<Told> {
@@ -134,10 +142,10 @@ fn define(asked: &Asked<'_>) -> Defined {
     if files.is_empty() {
         return refuse(format!("'{}' is no name for a workflow", asked.name));
     }
-    let missing: Vec<String> = files.into_iter().filter(|path| asked.tree.get(path).is_none()).collect();
-    let is_new = |path: &&String| !asked.missing.contains(path);
-    if missing.iter().any(|path| is_new(&path)) {
-        return Defined::Needs(missing);
+    let is_new = |path: &String| asked.tree.get(path).is_none() && !asked.missing.contains(path);
+    let needed: Vec<String> = files.into_iter().filter(is_new).collect();
+    if !needed.is_empty() {
+        return Defined::Needs(needed);
     }
     match definition::read(asked.name, asked.target, asked.tree) {
         None => refuse(format!(
@@ -165,7 +173,9 @@ fn read(folder: &Folder<'_>) -> Reading<Told> {
     if state.is_readable && state.workflow_type.is_none() {
         say("workflow_type is missing".to_owned());
     } else if state.is_readable && found.is_none() {
-        say(format!("workflow '{name}' is not defined in this project: its phases have no names and no gates"));
+        say(format!(
+            "workflow '{name}' is not defined in this project: its phases have no names and no gates"
+        ));
     }
     let extent = state.extent(found.as_ref(), &mut say);
     warnings.extend(found.iter().flat_map(|found| found.refused.iter().chain(&found.remarks).cloned()));

@@ -30,6 +30,10 @@ impl Tree {
         self.entries.insert(path.into(), entry);
     }
 
+    pub fn remove(&mut self, path: &str) {
+        self.entries.remove(path);
+    }
+
     /// When the file says it was last written.
     pub fn set_modified(&mut self, path: impl Into<String>, at: Timestamp) {
         self.modified.insert(path.into(), at);

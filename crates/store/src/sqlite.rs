@@ -16,6 +16,7 @@ mod queries;
 mod rewrite;
 mod turn;
 mod upkeep;
+mod views;
 
 #[cfg(test)]
 mod tests;
@@ -24,7 +25,7 @@ pub use open::Access;
 
 use crate::{
     ActivityRow, AgentRow, Batch, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
-    Loaded, ReadyQuery, Result, Rewrite, Store,
+    Loaded, ReadyQuery, Result, Rewrite, Store, ViewRow,
 };
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
@@ -198,6 +199,23 @@ impl Store for SqliteStore {
 
     fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>> {
         activity::newest(&self.connection, session, limit).map_err(self.fail("reading activity"))
+    }
+
+    fn views(&self, session: &SessionId) -> Result<Vec<ViewRow>> {
+        views::of(&self.connection, session).map_err(self.fail("reading what files show"))
+    }
+
+    fn confirm_view(
+        &mut self,
+        session: &SessionId,
+        path: &str,
+        hash: &str,
+        patience: Duration,
+    ) -> Result<()> {
+        self.in_turn(patience, |store| {
+            let confirmed = views::confirm(&store.connection, session, path, hash);
+            confirmed.map_err(store.fail("keeping what files show"))
+        })
     }
 
     fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {

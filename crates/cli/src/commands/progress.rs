@@ -4,7 +4,7 @@ use crate::commands::{Outcome, Run};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
-use engine::Current;
+use engine::{Current, Details};
 use model::id::SessionId;
 use std::process::ExitCode;
 
@@ -41,10 +41,9 @@ impl Run for Progress {
             Current::Session(view) => {
                 ui::session::warn(&view.warnings, &out);
                 let id = SessionId::parse(&view.session_id).ok();
-                let foreign = id.filter(|_| view.layout == "ocr").and_then(|id| engine.foreign(&id));
-                match foreign {
-                    Some(found) => out.text(&ui::ocr::screen(&found.details, engine.now(), &out)),
-                    None => out.text(&ui::session::status(&view, &out)),
+                match id.filter(|_| view.layout == "ocr").and_then(|id| engine.details(&id)) {
+                    Some(Details::Ocr(found)) => out.text(&ui::ocr::screen(&found, engine.now(), &out)),
+                    Some(Details::None) | None => out.text(&ui::session::status(&view, &out)),
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! A session in a screenful, and what a command did to it.
 
 use crate::ui::{Out, Tone, cut, wrapped};
-use engine::view::{PhaseView, View, Warning};
+use engine::view::{GateOutcome, PhaseView, View, Warning};
 use engine::words::{duration, one_line};
 use engine::{Answer, Next};
 use model::artifact::Artifact;
@@ -211,8 +211,11 @@ fn phase_line(phase: &PhaseView, view: &View, out: &Out) -> String {
             .unwrap_or_default(),
         (None, false) => String::new(),
     };
-    let attempts =
-        if phase.attempt_count > 1 { format!(", {} attempts", phase.attempt_count) } else { String::new() };
+    let attempts = match phase.attempt_count {
+        _ if phase.gate.outcome == GateOutcome::Claimed => ", claimed, unverified".to_owned(),
+        0 | 1 => String::new(),
+        count => format!(", {count} attempts"),
+    };
     let before = format!("  {} {} ", mark(phase, view), phase.number);
     let left = out.width.saturating_sub(before.len() + time.len() + attempts.len());
     let line = format!("{before}{}{time}{attempts}", cut(&one_line(&phase.title, LONGEST_LINE), left));

@@ -11,8 +11,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// Where workflows are defined, the first that has it counts.
-const FOLDERS: &[&str] =
-    &[".praxis-os/workflows", ".agent-os/workflows", "universal/workflows", "workflows"];
+const FOLDERS: &[&str] = &[".praxis-os/workflows", ".agent-os/workflows", "universal/workflows", "workflows"];
 
 /// What was found about a workflow.
 pub(super) struct Definition {
@@ -33,7 +32,8 @@ pub(super) fn files(name: &str, spec: Option<&str>, tree: &Tree) -> Vec<String> 
     if !is_usable(name) {
         return Vec::new();
     }
-    let mut wanted: Vec<String> = FOLDERS.iter().map(|folder| format!("{folder}/{name}/metadata.json")).collect();
+    let mut wanted: Vec<String> =
+        FOLDERS.iter().map(|folder| format!("{folder}/{name}/metadata.json")).collect();
     let Some((folder, Ok(metadata))) = metadata(name, tree) else { return wanted };
     if is_dynamic(&metadata) {
         wanted.extend(tasks_path(spec));
@@ -76,7 +76,10 @@ impl Definition {
         self.version = text("version").unwrap_or("1").to_owned();
         self.title = text("name").unwrap_or(name).to_owned();
         if let Some(other) = text("workflow_type").filter(|other| *other != name) {
-            self.refuse(&path, format!("workflow_type is '{other}', expected '{name}' as the folder is called"));
+            self.refuse(
+                &path,
+                format!("workflow_type is '{other}', expected '{name}' as the folder is called"),
+            );
         }
         let described = described(metadata);
         let named = tasks_of(metadata, spec, tree);
@@ -95,14 +98,17 @@ impl Definition {
             let tasks = tasks_path(spec);
             if tasks.as_ref().is_none_or(|path| tree.content(path).is_none()) {
                 self.is_whole = false;
-                let missing = tasks.unwrap_or_else(|| "the tasks.md of a specification below the project".to_owned());
+                let missing =
+                    tasks.unwrap_or_else(|| "the tasks.md of a specification below the project".to_owned());
                 self.refuse(path, format!("its phases are dynamic, and {missing} cannot be read; name a specification as the target"));
             }
         } else {
             match metadata.get("total_phases") {
                 None | Some(Value::Null) => {}
                 Some(Value::Number(number)) if number.as_u64() == Some(found) && found > 0 => {}
-                Some(other) => self.refuse(path, format!("total_phases is {other}, and it describes {found} phases")),
+                Some(other) => {
+                    self.refuse(path, format!("total_phases is {other}, and it describes {found} phases"))
+                }
             }
         }
         if self.phases.is_empty() {
@@ -114,7 +120,10 @@ impl Definition {
         if has_gap || first > 1 {
             self.is_whole = false;
             let numbers: Vec<String> = self.phases.keys().map(ToString::to_string).collect();
-            self.refuse(path, format!("its phases are {}, not one after the other from 0 or 1", numbers.join(", ")));
+            self.refuse(
+                path,
+                format!("its phases are {}, not one after the other from 0 or 1", numbers.join(", ")),
+            );
         }
     }
 
@@ -145,19 +154,28 @@ impl Definition {
     /// As sessions follow it; none without a phase.
     pub(super) fn workflow(&self, name: &str) -> Option<Workflow> {
         let first = *self.phases.keys().next()?;
-        Some(workflow(name, self, first, self.phases.values().cloned().collect(), OnComplete::Close, self.hash.clone()))
+        Some(workflow(
+            name,
+            self,
+            first,
+            self.phases.values().cloned().collect(),
+            OnComplete::Close,
+            self.hash.clone(),
+        ))
     }
 
     /// With just these phases, as a session that began with another number of them has it.
     pub(super) fn cut(&self, name: &str, range: std::ops::RangeInclusive<u32>, closes: bool) -> Workflow {
         let (first, last) = (*range.start(), *range.end());
-        if closes && self.phases.keys().copied().eq(range.clone())
+        if closes
+            && self.phases.keys().copied().eq(range.clone())
             && let Some(whole) = self.workflow(name)
         {
             return whole;
         }
-        let phases: Vec<PhaseDefinition> =
-            range.map(|number| self.phases.get(&number).cloned().unwrap_or_else(|| phase(number, None, None))).collect();
+        let phases: Vec<PhaseDefinition> = range
+            .map(|number| self.phases.get(&number).cloned().unwrap_or_else(|| phase(number, None, None)))
+            .collect();
         let on_complete = if closes { OnComplete::Close } else { OnComplete::Stay };
         let hash = hex(format!("{} {first} {last} {closes}", self.hash).as_bytes());
         workflow(name, self, first, phases, on_complete, hash)
@@ -227,8 +245,13 @@ fn purpose(described: &Map<String, Value>) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(described.get("purpose").and_then(Value::as_str).map(ToOwned::to_owned));
     for (key, label) in [("key_deliverables", "Delivers"), ("validation_criteria", "Done when")] {
-        let lines: Vec<&str> =
-            described.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+        let lines: Vec<&str> = described
+            .get(key)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
         if !lines.is_empty() {
             parts.push(format!("{label}: {}.", lines.join("; ")));
         }
@@ -240,7 +263,8 @@ fn purpose(described: &Map<String, Value>) -> Option<String> {
         .flatten()
         .filter_map(|task| {
             let number = task.get("task_number")?;
-            let file = task.get("file").and_then(Value::as_str).map(|file| format!(" ({file})")).unwrap_or_default();
+            let file =
+                task.get("file").and_then(Value::as_str).map(|file| format!(" ({file})")).unwrap_or_default();
             Some(format!("{number}. {}{file}", task.get("name")?.as_str()?))
         })
         .collect();

@@ -71,9 +71,13 @@ impl Gate {
                 continue;
             };
             let named = field.get("type").and_then(Value::as_str).unwrap_or_default();
-            let Some(value_type) = TYPES.iter().find(|(word, _)| *word == named).map(|(_, known)| *known) else {
+            let Some(value_type) = TYPES.iter().find(|(word, _)| *word == named).map(|(_, known)| *known)
+            else {
                 let known: Vec<&str> = TYPES.iter().map(|(word, _)| *word).collect();
-                self.refused.push(format!("the field '{name}' has the type '{named}', which is none of {}", known.join(", ")));
+                self.refused.push(format!(
+                    "the field '{name}' has the type '{named}', which is none of {}",
+                    known.join(", ")
+                ));
                 continue;
             };
             let required = self.flag(field, "required", false);
@@ -112,7 +116,8 @@ impl Gate {
             let text = rule.get("rule").and_then(Value::as_str).unwrap_or_default();
             let expression = lambda::of_evidence(text, &declared).map_err(|why| (why, text));
             let said = rule.get("error_message").and_then(Value::as_str);
-            let help = said.map_or_else(|| format!("Cross-field rule {number} does not hold"), ToOwned::to_owned);
+            let help =
+                said.map_or_else(|| format!("Cross-field rule {number} does not hold"), ToOwned::to_owned);
             self.check(&format!("rule-{number}"), &format!("cross-field rule {number}"), expression, help);
         }
     }
@@ -127,7 +132,8 @@ impl Gate {
             Ok(expr) => (CheckKind::Expr { expr }, help),
             Err((why, text)) => {
                 self.refused.push(format!("{about} uses {why}, which is not translated"));
-                let help = format!("{help}. Nothing evaluates `{text}` here: look yourself, then approve it.");
+                let help =
+                    format!("{help}. Nothing evaluates `{text}` here: look yourself, then approve it.");
                 (CheckKind::Approval { expires_seconds: None }, help)
             }
         };
@@ -139,7 +145,10 @@ impl Gate {
         let is_taken = |id: &Name| self.checks.iter().any(|check| check.id == *id);
         let wanted = super::name_of(text);
         let numbered = (2..).map(|number| super::name_of(&format!("check-{number}-{text}")));
-        std::iter::once(wanted).chain(numbered).find(|id| !is_taken(id)).unwrap_or_else(|| super::name_of(text))
+        std::iter::once(wanted)
+            .chain(numbered)
+            .find(|id| !is_taken(id))
+            .unwrap_or_else(|| super::name_of(text))
     }
 }
 

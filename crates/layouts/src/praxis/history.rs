@@ -101,7 +101,9 @@ impl Teller<'_> {
 
     /// Phases that had passed once and are open again: somebody went back.
     fn undone(&mut self, extent: &Extent) {
-        let passed = |phase: &PhaseSaid| phase.attempts.iter().any(|attempt| attempt.outcome == AttemptOutcome::Passed);
+        let passed = |phase: &PhaseSaid| {
+            phase.attempts.iter().any(|attempt| attempt.outcome == AttemptOutcome::Passed)
+        };
         let undone: Vec<u32> = extent
             .range
             .clone()
@@ -152,7 +154,10 @@ impl Teller<'_> {
         let began = self.begin(number, &said);
         if said.checkpoint.as_deref() == Some("skipped") {
             let at = said.completed_at.unwrap_or(began);
-            return self.add(at, Event::PhaseSkipped { phase, reason: "skipped, as its checkpoint says".to_owned() });
+            return self.add(
+                at,
+                Event::PhaseSkipped { phase, reason: "skipped, as its checkpoint says".to_owned() },
+            );
         }
         let (last, before) = match said.attempts.split_last() {
             Some((last, before)) => (Some(last), before),
@@ -215,7 +220,8 @@ fn is_shown(report: &AttemptReport, defined: Option<&PhaseDefinition>) -> bool {
     if report.overridden.is_some() {
         return true;
     }
-    let given = report.evidence.iter().map(|(name, value)| (name.clone(), Given::Json(value.clone()))).collect();
+    let given =
+        report.evidence.iter().map(|(name, value)| (name.clone(), Given::Json(value.clone()))).collect();
     let (_, checks) = read_evidence(&defined.evidence, &given, &|_, value| value.clone());
     let is_found = |id: &str| report.checks.iter().any(|check| check.id == id && !check.failed());
     !checks.iter().any(CheckResult::failed) && defined.checks.iter().all(|check| is_found(check.id.as_str()))

@@ -3,9 +3,9 @@
 mod artifacts;
 mod fields;
 
+use super::MOST_PHASES;
 use super::definition::Definition;
 use super::times;
-use super::MOST_PHASES;
 use crate::json;
 use crate::reading::Oddity;
 use crate::tree::{Entry, Tree};
@@ -81,9 +81,18 @@ pub enum Life {
     #[default]
     Unsaid,
     Active,
-    Paused { at: Option<Timestamp>, reason: Option<String>, context: Option<String> },
-    Completed { at: Option<Timestamp> },
-    Failed { at: Option<Timestamp>, error: String },
+    Paused {
+        at: Option<Timestamp>,
+        reason: Option<String>,
+        context: Option<String>,
+    },
+    Completed {
+        at: Option<Timestamp>,
+    },
+    Failed {
+        at: Option<Timestamp>,
+        error: String,
+    },
 }
 
 /// Where the phases begin and end, and which is current: always one that exists.
@@ -110,7 +119,7 @@ pub(super) fn read(path: &str, tree: &Tree, now: Timestamp, warnings: &mut Vec<O
             from_fields(path, &mut fields)
         }
         Err(why) => {
-            say(format!("{why}; nothing of this session can be told from its file"));
+            say(format!("{why}; where things stand cannot be told from it"));
             State::default()
         }
     }
@@ -237,7 +246,9 @@ impl State {
             Some(Ok(current)) if is_known && current == last + 1 && fallback == last => last,
             Some(_) => {
                 let said = self.current.unwrap_or_default();
-                say(format!("current_phase is {said}, and the phases are {first} to {last}; phase {fallback} is taken"));
+                say(format!(
+                    "current_phase is {said}, and the phases are {first} to {last}; phase {fallback} is taken"
+                ));
                 fallback
             }
             None => {
@@ -253,7 +264,11 @@ impl State {
     /// Without a total: as far as the work has come, and no further.
     fn reached(&self, reached: u32, first: u32) -> u32 {
         let current = self.current.and_then(|current| u32::try_from(current).ok()).unwrap_or(first);
-        if self.completed.is_empty() { first.max(current.min(first + 1)) } else { current.clamp(reached - 1, reached) }
+        if self.completed.is_empty() {
+            first.max(current.min(first + 1))
+        } else {
+            current.clamp(reached - 1, reached)
+        }
     }
 
     /// What was recorded, unless it cannot be; else what the definition says; else nothing.
@@ -262,7 +277,9 @@ impl State {
         let recorded = match &self.recorded_total {
             Some(Recorded::Number(number)) if *number >= needed => Some(*number),
             Some(Recorded::Number(number)) => {
-                say(format!("total_phases is {number}, and {needed} phases are completed: it is wrong and not used"));
+                say(format!(
+                    "total_phases is {number}, and {needed} phases are completed: it is wrong and not used"
+                ));
                 None
             }
             Some(Recorded::Unusable(text)) => {
@@ -278,7 +295,9 @@ impl State {
         if let (Some(recorded), Some(defined)) = (recorded, defined)
             && recorded != defined
         {
-            say(format!("total_phases is {recorded}, and its workflow is defined with {defined} phases; what was recorded counts"));
+            say(format!(
+                "total_phases is {recorded}, and its workflow is defined with {defined} phases; what was recorded counts"
+            ));
         }
         let found = recorded.or(defined);
         if found.is_none() && self.is_readable {

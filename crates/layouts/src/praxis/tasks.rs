@@ -45,7 +45,8 @@ mod tests {
                     ## 🚀 Phase 2 – Core **\n## **Phase 3: Tests**\n## Phase 10: Last\n\
                     ## Phase one: no\n## About Phase 7: no\n## Phase 8\n## Phase 1.2: no\n## Phase 4-6: no\nPhase 9: no\n";
         let titles: Vec<(u32, String)> = phases(text);
-        let titles: Vec<(u32, &str)> = titles.iter().map(|(number, title)| (*number, title.as_str())).collect();
+        let titles: Vec<(u32, &str)> =
+            titles.iter().map(|(number, title)| (*number, title.as_str())).collect();
         assert_eq!(titles, [(0, "Research"), (1, "Setup (2 days)"), (2, "Core"), (3, "Tests"), (10, "Last")]);
     }
 

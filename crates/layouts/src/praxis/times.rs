@@ -1,8 +1,8 @@
 //! Times as the files have them: with a zone, or without one and then local. Reads no zone itself.
 
+use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use jiff::Timestamp;
 
 /// How a file writes its times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

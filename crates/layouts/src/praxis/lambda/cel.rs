@@ -171,9 +171,16 @@ impl<'a> Scope<'a> {
             || Ok(Written { text: "null".to_owned(), kind: Kind::Nothing }),
             |node| self.value(node),
         )?;
-        let is_there =
-            if self.is_evidence(of) { is_given(key) } else { format!("{} in {}", quoted(key), self.value(of)?.text) };
-        let kind = if item.kind == default.kind || item.kind == Kind::Unknown { default.kind } else { Kind::Unknown };
+        let is_there = if self.is_evidence(of) {
+            is_given(key)
+        } else {
+            format!("{} in {}", quoted(key), self.value(of)?.text)
+        };
+        let kind = if item.kind == default.kind || item.kind == Kind::Unknown {
+            default.kind
+        } else {
+            Kind::Unknown
+        };
         let kind = if kind == Kind::Nothing { Kind::Unknown } else { kind };
         Ok(Written { text: format!("({is_there} ? {} : {})", item.text, default.text), kind })
     }
@@ -226,8 +233,27 @@ fn path(field: &str) -> String {
 /// Whether CEL takes it as a name without quotation marks.
 fn is_plain(field: &str) -> bool {
     const RESERVED: &[&str] = &[
-        "in", "true", "false", "null", "as", "break", "const", "continue", "else", "for", "function", "if",
-        "import", "let", "loop", "package", "namespace", "return", "var", "void", "while",
+        "in",
+        "true",
+        "false",
+        "null",
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "for",
+        "function",
+        "if",
+        "import",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "return",
+        "var",
+        "void",
+        "while",
     ];
     field.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && field.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

@@ -273,8 +273,10 @@ impl<'a> Parser<'a> {
     }
 }
 
-const KEYWORDS: &[&str] =
-    &["lambda", "if", "else", "for", "await", "yield", "import", "and", "or", "not", "in", "is", "async", "from"];
+const KEYWORDS: &[&str] = &[
+    "lambda", "if", "else", "for", "await", "yield", "import", "and", "or", "not", "in", "is", "async",
+    "from",
+];
 
 fn single(mut parts: Vec<Node>, several: fn(Vec<Node>) -> Node) -> Node {
     match parts.len() {

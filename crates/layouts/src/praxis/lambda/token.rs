@@ -65,7 +65,8 @@ fn word(text: &str) -> Result<(Token, &str), String> {
 }
 
 fn number(text: &str) -> Result<(Token, &str), String> {
-    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '_')).unwrap_or(text.len());
+    let end =
+        text.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '_')).unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
     let plain = word.replace('_', "");
     let is_whole = plain.parse::<i64>().is_ok();

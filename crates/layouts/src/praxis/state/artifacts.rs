@@ -20,7 +20,10 @@ pub(super) fn phases(fields: &mut Fields<'_>, state: &State) -> BTreeMap<u32, Ph
     for (number, value) in fields.by_phase("checkpoints") {
         match value.as_str().filter(|word| CHECKPOINTS.contains(word)) {
             Some(word) => phases.entry(number).or_default().checkpoint = Some(word.to_owned()),
-            None => (fields.say)(format!("checkpoint {number} is {value}, which is none of {}", CHECKPOINTS.join(", "))),
+            None => (fields.say)(format!(
+                "checkpoint {number} is {value}, which is none of {}",
+                CHECKPOINTS.join(", ")
+            )),
         }
     }
     let artifacts = artifacts(fields);
@@ -46,7 +49,11 @@ fn timings(fields: &mut Fields<'_>, phases: &mut BTreeMap<u32, PhaseSaid>) {
             phase.started_at = fields.time_in(&timing, "started_at");
             phase.completed_at = fields.time_in(&timing, "completed_at");
             let paused = timing.get("paused_duration_seconds").and_then(Value::as_f64).unwrap_or_default();
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a range that fits")]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "clamped to a range that fits"
+            )]
             let paused = paused.clamp(0.0, 1e10) as u64;
             phase.paused_seconds = paused;
         }
@@ -80,7 +87,10 @@ fn artifacts(fields: &mut Fields<'_>) -> BTreeMap<u32, Artifact> {
 fn report(artifact: &Map<String, Value>) -> AttemptReport {
     let object = |key: &str| artifact.get(key).and_then(Value::as_object).cloned().unwrap_or_default();
     let mut outputs = object("outputs");
-    if let Some(commands) = artifact.get("commands_executed").filter(|commands| commands.as_array().is_some_and(|list| !list.is_empty())) {
+    if let Some(commands) = artifact
+        .get("commands_executed")
+        .filter(|commands| commands.as_array().is_some_and(|list| !list.is_empty()))
+    {
         outputs.insert("commands_executed".to_owned(), commands.clone());
     }
     if let Some(path) = artifact.get("file_path").filter(|path| path.is_string()) {

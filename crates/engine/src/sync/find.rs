@@ -1,0 +1,263 @@
+//! Finds the sessions that other tools keep in a project, and tells which of them are not ours yet. Writes nothing.
+
+use super::tree;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::view::{ShortView, Warning};
+use layouts::layout::{self, Depth, Details, Folder, Layout, Place, Spot, Told};
+use layouts::reading::Reading;
+use layouts::tree::{Entry, Tree};
+use model::actor::Actor;
+use model::event::Recorded;
+use model::id::SessionId;
+use model::item::ItemBook;
+use model::session::Session;
+use sha2::{Digest, Sha256};
+use std::path::Path;
+
+/// A session that only its own tool's files tell of.
+pub(crate) struct Foreign {
+    pub(crate) layout: &'static dyn Layout,
+    pub(crate) spot: Spot,
+    pub(crate) id: SessionId,
+    pub(crate) tree: Tree,
+    pub(crate) told: Told,
+    pub(crate) warnings: Vec<Warning>,
+    pub(crate) recorded: Vec<Recorded>,
+    pub(crate) session: Session,
+    pub(crate) items: ItemBook,
+}
+
+/// Where a session's files are and how they are read.
+#[derive(Clone)]
+pub(crate) struct Located {
+    pub(crate) layout: &'static dyn Layout,
+    pub(crate) spot: Spot,
+    pub(crate) id: SessionId,
+}
+
+impl Engine {
+    /// Sessions in files of this project that the store does not have, in the order of their paths.
+    pub(crate) fn unadopted(&self) -> Vec<Located> {
+        let mut found = Vec::new();
+        for layout in layout::all() {
+            let mut spots = self.spots(*layout);
+            spots.sort_by(|one, other| one.path.cmp(&other.path));
+            for spot in spots {
+                if let Ok(Owner::Nobody(id)) = self.owner(*layout, &spot) {
+                    found.push(Located { layout: *layout, spot, id });
+                }
+            }
+        }
+        found
+    }
+
+    /// The foreign session that is meant when none is named: of each layout the last by name that is not closed, one
+    /// whose state can be read before one whose state cannot; of those the one that changed last.
+    pub(crate) fn current_foreign(&self) -> Option<SessionId> {
+        let mut best: Option<Foreign> = None;
+        let mut known: Option<&'static str> = None;
+        for located in self.unadopted().iter().rev() {
+            // Of one layout the first that will do is taken, so that a thousand old ones are not read.
+            if known == Some(located.layout.name()) {
+                continue;
+            }
+            let Some(found) = self.foreign_at(located, Depth::Short) else { continue };
+            if !crate::engine::is_unfinished(found.session.lifecycle.name()) {
+                continue;
+            }
+            if found.told.unreadable.is_empty() {
+                known = Some(located.layout.name());
+            }
+            let rank = |found: &Foreign| (found.told.unreadable.is_empty(), found.session.updated_at);
+            if best.as_ref().is_none_or(|best| rank(&found) > rank(best)) {
+                best = Some(found);
+            }
+        }
+        best.map(|found| found.id)
+    }
+
+    /// A foreign session by its id.
+    pub(crate) fn foreign(&self, id: &SessionId) -> Option<Foreign> {
+        let located = self.unadopted().into_iter().find(|located| located.id == *id)?;
+        self.foreign_at(&located, Depth::Whole)
+    }
+
+    /// Ids of foreign sessions that begin with this text.
+    pub(crate) fn foreign_ids(&self, prefix: &str) -> Vec<SessionId> {
+        let prefix = prefix.to_lowercase();
+        let ids = self.unadopted().into_iter().map(|located| located.id);
+        ids.filter(|id| !prefix.is_empty() && id.as_str().to_lowercase().starts_with(&prefix)).collect()
+    }
+
+    /// Every foreign session on one line. A broken one does not hide the others.
+    pub(crate) fn foreign_lines(&self) -> Vec<(ShortView, Vec<Warning>)> {
+        let all = self.unadopted();
+        let found = all.iter().filter_map(|located| self.foreign_at(located, Depth::Short));
+        found.map(|found| (ShortView::from(&found.session), found.warnings)).collect()
+    }
+
+    /// What a layout's own screen shows of a session, adopted or not.
+    pub fn details(&self, id: &SessionId) -> Option<Details> {
+        if let Some(found) = self.foreign(id) {
+            return Some(found.told.details);
+        }
+        let (_, session) = self.load(id).ok()?;
+        let located = self.located(&session)?;
+        let tree = tree::read(located.layout, &located.spot, &self.root_of(&session), Depth::Whole);
+        Some(self.read_tree(&located, &tree).value.details)
+    }
+
+    /// Where the files of a session of ours are; none for a native one.
+    pub(crate) fn located(&self, session: &Session) -> Option<Located> {
+        let layout = layout::by_name(&session.layout)?;
+        let path = session.path.as_deref()?;
+        let spot = layout.spot(path, true).or_else(|| layout.spot(path, false))?;
+        Some(Located { layout, spot, id: session.id.clone() })
+    }
+
+    pub(crate) fn foreign_at(&self, located: &Located, depth: Depth) -> Option<Foreign> {
+        let Located { layout, spot, id } = located.clone();
+        let mut tree = tree::read(layout, &spot, &self.project.root, depth);
+        let mut reading = self.read_tree(located, &tree);
+        if !reading.value.unreadable.is_empty() {
+            self.use_backups(located, &mut tree, &mut reading);
+        }
+        let warnings = warnings(&spot, &reading);
+        let told = reading.value;
+        let (recorded, session, items) = told.fold(&self.actor_of(layout))?;
+        Some(Foreign { layout, spot, id, tree, told, warnings, recorded, session, items })
+    }
+
+    pub(crate) fn read_tree(&self, located: &Located, tree: &Tree) -> Reading<Told> {
+        let worktree = self.project.worktree();
+        let Located { layout, spot, id } = located;
+        layout.read(&Folder { spot, id, worktree: &worktree, tree, now: self.clock.now() })
+    }
+
+    /// Whoever wrote a session's files.
+    pub(crate) fn actor_of(&self, layout: &dyn Layout) -> Actor {
+        Actor::Person { name: layout.name().to_owned(), host: self.caller.host.clone() }
+    }
+
+    /// The next rung after a file that cannot be read: the version before it.
+    fn use_backups(&self, located: &Located, tree: &mut Tree, reading: &mut Reading<Told>) {
+        let home = self.project.root.join(&located.spot.home);
+        for path in reading.value.unreadable.clone() {
+            let backup = format!("{path}.bak");
+            let Entry::File(content) = tree::content(&home.join(&backup)) else { continue };
+            let mut other = tree.clone();
+            other.insert(path.clone(), Entry::File(content));
+            let mut read = self.read_tree(located, &other);
+            if read.value.unreadable.contains(&path) {
+                continue;
+            }
+            read.warnings.splice(0..0, reading.warnings.drain(..).filter(|oddity| oddity.path == path));
+            for oddity in &mut read.warnings {
+                if oddity.path == path {
+                    oddity.message = oddity.message.replace(
+                        "where things stand was worked out from the other files",
+                        &format!("{backup} was read instead, and may be older"),
+                    );
+                }
+            }
+            *tree = other;
+            *reading = read;
+        }
+    }
+
+    fn spots(&self, layout: &dyn Layout) -> Vec<Spot> {
+        let mut found = Vec::new();
+        for place in layout.places() {
+            match place {
+                Place::Project(folder) => entries(&self.project.root, folder, layout, &mut found),
+                Place::Temporary => {}
+            }
+        }
+        found
+    }
+
+    /// Which session a spot belongs to, in this worktree.
+    fn owner(&self, layout: &dyn Layout, spot: &Spot) -> Result<Owner> {
+        let worktree = self.project.worktree();
+        let mut id = spot.id.clone();
+        for again in 0..3 {
+            match self.store.load(&id)? {
+                None => return Ok(Owner::Nobody(id)),
+                Some(loaded) if loaded.row.worktree == worktree && loaded.row.layout == layout.name() => {
+                    return Ok(Owner::Ours);
+                }
+                // The same name in another worktree, or of another kind, is another session.
+                Some(_) => id = other_id(&spot.id, &format!("{worktree}\n{}\n{again}", spot.path))?,
+            }
+        }
+        Ok(Owner::Ours)
+    }
+}
+
+enum Owner {
+    Ours,
+    Nobody(SessionId),
+}
+
+fn other_id(id: &SessionId, what: &str) -> Result<SessionId> {
+    let mark: String = crate::hex(&Sha256::digest(what.as_bytes())).chars().take(6).collect();
+    let kept: String = id.as_str().chars().take(100).collect();
+    let text = format!("{kept}-{mark}");
+    SessionId::parse(&text).map_err(|why| Error::InvalidSessionId { asked: text, why })
+}
+
+fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mut Vec<Spot>) {
+    let Ok(entries) = std::fs::read_dir(root.join(folder)) else { return };
+    for entry in entries.flatten() {
+        // A link may lead anywhere, or nowhere.
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_symlink() {
+            continue;
+        }
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+        found.extend(layout.spot(&path, kind.is_dir()));
+    }
+}
+
+/// What is odd about a session's files, each with the file that it is about.
+pub(super) fn warnings<T>(spot: &Spot, reading: &Reading<T>) -> Vec<Warning> {
+    let oddities = reading.warnings.iter();
+    oddities
+        .map(|oddity| {
+            let path = format!("{}/{}", spot.home, oddity.path);
+            Warning {
+                kind: "foreign_file".to_owned(),
+                message: format!("{path}: {}", oddity.message),
+                hint: None,
+                path: Some(path),
+            }
+        })
+        .collect()
+}
+
+impl From<&Session> for ShortView {
+    fn from(session: &Session) -> Self {
+        let run = session.run();
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Self {
+            number: 0,
+            session_id: session.id.to_string(),
+            title: session.title.clone(),
+            goal: session.goal.clone(),
+            target: session.target.clone(),
+            layout: session.layout.clone(),
+            workflow: run.map(|run| run.workflow.name.to_string()).unwrap_or_default(),
+            worktree: session.worktree.clone(),
+            lifecycle: session.lifecycle.name().to_owned(),
+            parallel: session.parallel,
+            phase: run.map(|run| run.current().id().to_string()).unwrap_or_default(),
+            phases_done: run.map(|run| count(run.done())).unwrap_or_default(),
+            total_phases: run.map(|run| count(run.phases.len())).unwrap_or_default(),
+            created_at: session.created_at,
+            updated_at: session.updated_at,
+            version: session.version,
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Reads a session's files into a tree: bounded, never over a link, never more than its layout wants. Writes nothing.
+
+use jiff::Timestamp;
+use layouts::layout::{Depth, Interest, Layout, Spot};
+use layouts::tree::{Entry, Tree};
+use std::fs::{self, DirEntry, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// The most of one file that is read.
+pub(super) const LONGEST_FILE: u64 = 1024 * 1024;
+/// The most files and folders of one session that are looked at.
+const MOST_ENTRIES: usize = 10_000;
+const DEEPEST: usize = 6;
+
+struct Walk<'a> {
+    layout: &'a dyn Layout,
+    spot: &'a Spot,
+    home: &'a Path,
+    depth: Depth,
+    left: usize,
+    tree: Tree,
+}
+
+/// What a layout wants of a session's files.
+pub(super) fn read(layout: &dyn Layout, spot: &Spot, root: &Path, depth: Depth) -> Tree {
+    let home = root.join(&spot.home);
+    let mut walk = Walk { layout, spot, home: &home, depth, left: MOST_ENTRIES, tree: Tree::default() };
+    // A link may lead anywhere.
+    if fs::symlink_metadata(&home).is_ok_and(|found| found.is_dir()) {
+        walk.folder("", 0);
+    }
+    walk.tree
+}
+
+impl Walk<'_> {
+    fn folder(&mut self, relative: &str, level: usize) {
+        let entries = match fs::read_dir(self.home.join(relative)) {
+            Ok(entries) => entries,
+            Err(error) => {
+                self.tree.insert(relative, Entry::Unusable(error.to_string()));
+                return;
+            }
+        };
+        for entry in entries.flatten() {
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            if is_ours(&name) {
+                continue;
+            }
+            let Some(left) = self.left.checked_sub(1) else { return };
+            self.left = left;
+            let path = if relative.is_empty() { name } else { format!("{relative}/{name}") };
+            self.entry(&entry, path, level);
+        }
+    }
+
+    fn entry(&mut self, entry: &DirEntry, path: String, level: usize) {
+        let kind = match entry.file_type() {
+            Ok(kind) => kind,
+            Err(error) => return self.tree.insert(path, Entry::Unusable(error.to_string())),
+        };
+        match self.layout.interest(self.spot, &path, kind.is_dir(), self.depth) {
+            Interest::Skip => {}
+            Interest::Name | Interest::Content if kind.is_dir() => {
+                if level < DEEPEST {
+                    self.tree.insert(path.clone(), Entry::Folder);
+                    self.folder(&path, level + 1);
+                }
+            }
+            Interest::Name | Interest::Content if !kind.is_file() => {
+                let why = if kind.is_symlink() { "it is a link" } else { "it is no regular file" };
+                self.tree.insert(path, Entry::Unusable(why.to_owned()));
+            }
+            Interest::Name => self.named(entry, path),
+            Interest::Content => {
+                let content = content(&self.home.join(&path));
+                self.tree.insert(path, content);
+            }
+        }
+    }
+
+    fn named(&mut self, entry: &DirEntry, path: String) {
+        match entry.metadata() {
+            Ok(found) => {
+                if let Some(modified) = found.modified().ok().and_then(|at| Timestamp::try_from(at).ok()) {
+                    self.tree.set_modified(path.clone(), modified);
+                }
+                self.tree.insert(path, Entry::Unread { size: found.len() });
+            }
+            Err(error) => self.tree.insert(path, Entry::Unusable(error.to_string())),
+        }
+    }
+}
+
+/// What waits beside a file of ours, and the version before it.
+fn is_ours(name: &str) -> bool {
+    name.ends_with(".bak") || (name.starts_with('.') && name.contains(".leftoff"))
+}
+
+/// What is in a file, when it is one and not too large.
+pub(super) fn content(path: &Path) -> Entry {
+    match read_bounded(path) {
+        Ok(Some(content)) => Entry::File(content),
+        Ok(None) => Entry::Unusable(format!("it is larger than {LONGEST_FILE} bytes, the most that is read")),
+        Err(error) => Entry::Unusable(error.to_string()),
+    }
+}
+
+fn read_bounded(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    // Opening a pipe must not wait for a writer, nor a link lead elsewhere.
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let flags = i32::try_from(flags.bits()).unwrap_or(0);
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if file.metadata()?.len() > LONGEST_FILE {
+        return Ok(None);
+    }
+    let mut content = Vec::new();
+    file.take(LONGEST_FILE + 1).read_to_end(&mut content)?;
+    Ok((content.len() as u64 <= LONGEST_FILE).then_some(content))
+}
