@@ -73,8 +73,8 @@ impl Definition {
         let (folder, name) = place;
         let path = format!("{folder}/{name}/metadata.json");
         let text = |key: &str| metadata.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-        self.version = text("version").unwrap_or("1").to_owned();
-        self.title = text("name").unwrap_or(name).to_owned();
+        text("version").unwrap_or("1").clone_into(&mut self.version);
+        text("name").unwrap_or(name).clone_into(&mut self.title);
         if let Some(other) = text("workflow_type").filter(|other| *other != name) {
             self.refuse(
                 &path,
@@ -107,7 +107,7 @@ impl Definition {
                 None | Some(Value::Null) => {}
                 Some(Value::Number(number)) if number.as_u64() == Some(found) && found > 0 => {}
                 Some(other) => {
-                    self.refuse(path, format!("total_phases is {other}, and it describes {found} phases"))
+                    self.refuse(path, format!("total_phases is {other}, and it describes {found} phases"));
                 }
             }
         }
@@ -330,7 +330,8 @@ fn tasks_path(spec: Option<&str>) -> Option<String> {
     if leads_out || is_odd {
         return None;
     }
-    Some(if spec.ends_with(".md") { spec.to_owned() } else { format!("{spec}/tasks.md") })
+    let is_file = spec.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("md"));
+    Some(if is_file { spec.to_owned() } else { format!("{spec}/tasks.md") })
 }
 
 /// A name from outside that becomes part of a path.

@@ -74,12 +74,27 @@ mod tests {
     /// What the translation says of this evidence.
     #[track_caller]
     fn holds(expression: &str, evidence: &Value) -> bool {
-        let program = cel::Program::compile(expression).expect("CEL");
-        let mut context = cel::Context::default();
-        context.add_variable("evidence", evidence).expect("a variable");
+        let program = ::cel::Program::compile(expression).expect("CEL");
+        let mut context = ::cel::Context::default();
+        context.add_variable_from_value("evidence", to_cel(evidence));
         match program.execute(&context) {
-            Ok(cel::Value::Bool(answer)) => answer,
+            Ok(::cel::Value::Bool(answer)) => answer,
             other => panic!("{expression} gave {other:?}"),
+        }
+    }
+
+    /// As gates have it: whole numbers are `int`.
+    fn to_cel(value: &Value) -> ::cel::Value {
+        match value {
+            Value::Number(number) => ::cel::Value::Int(number.as_i64().expect("a whole number")),
+            Value::Array(values) => ::cel::Value::List(values.iter().map(to_cel).collect::<Vec<_>>().into()),
+            Value::Object(fields) => {
+                let fields = fields.iter().map(|(name, value)| (name.clone(), to_cel(value)));
+                fields.collect::<std::collections::HashMap<_, _>>().into()
+            }
+            Value::Bool(flag) => ::cel::Value::Bool(*flag),
+            Value::String(text) => ::cel::Value::String(text.clone().into()),
+            Value::Null => ::cel::Value::Null,
         }
     }
 

@@ -142,14 +142,20 @@ fn attempts(
         Some(_) | None => (is_completed && artifact.is_some()).then_some(AttemptOutcome::Passed),
     };
     let Some(outcome) = outcome else { return attempts };
+    let is_last = |attempts: &[AttemptSaid]| attempts.last().is_some_and(|last| last.outcome == outcome);
     let nothing = Artifact { at: None, report: AttemptReport::default() };
+    let is_known = match artifact {
+        None => is_last(&attempts),
+        Some(artifact) => {
+            let last = attempts.last().filter(|_| is_last(&attempts));
+            last.is_some_and(|last| {
+                last.report.evidence == artifact.report.evidence
+                    && (last.at == artifact.at || artifact.at.is_none())
+            })
+        }
+    };
     let artifact = artifact.unwrap_or(&nothing);
     let at = if is_completed { phase.completed_at.or(artifact.at) } else { artifact.at };
-    let is_known = attempts.last().is_some_and(|last| {
-        last.outcome == outcome
-            && last.report.evidence == artifact.report.evidence
-            && (last.at == at || at.is_none())
-    });
     if !is_known {
         attempts.push(AttemptSaid { at, outcome, report: artifact.report.clone() });
     }

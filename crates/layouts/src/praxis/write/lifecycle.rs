@@ -70,8 +70,8 @@ impl Change<'_> {
     fn is_said(&self) -> bool {
         let all_done = self.run.phases.iter().all(model::phase::Phase::is_done) && !self.run.is_open();
         match (&self.session.lifecycle, &self.said.life) {
-            (Lifecycle::Active, Life::Unsaid | Life::Active) => true,
-            (Lifecycle::Completed { .. }, Life::Completed { .. }) => true,
+            (Lifecycle::Active, Life::Unsaid | Life::Active)
+            | (Lifecycle::Completed { .. }, Life::Completed { .. }) => true,
             // The phases say it, in the shapes that have no word for it.
             (Lifecycle::Completed { forced: false, .. }, Life::Unsaid) => all_done && self.said_all(),
             (Lifecycle::Failed { error, .. }, Life::Failed { error: said, .. }) => error == said,

@@ -113,9 +113,8 @@ impl Change<'_> {
         match (phase.completed_at(), said.completed_at) {
             (Some(at), _) => {
                 self.set_time(&[section, &key, "completed_at"], at);
-                let path: &[&str] = &[section, &key, "duration_seconds"];
-                if said.completed_at != Some(to_micros(at)) || self.document.get(path).is_none() {
-                    self.set(path, &json!(phase.duration_seconds()));
+                if said.completed_at != Some(to_micros(at)) {
+                    self.set(&[section, &key, "duration_seconds"], &json!(phase.duration_seconds()));
                 }
             }
             // Open again: what was written about its end is not so any more.
