@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::place::Project;
 use crate::presence::AgentIdentity;
 use crate::processes::{Processes, SystemProcesses};
-use crate::sync::Seen;
+use crate::sync::{self, Seen};
 use crate::view::Warning;
 use model::event::{Event, Recorded};
 use model::id::SessionId;
@@ -372,6 +372,10 @@ fn open_store(project: &Project, intent: Intent, warnings: &mut Vec<Warning>) ->
     match intent {
         Intent::Create => create_store(project, &database, warnings),
         Intent::Query => open_or_empty(&database, Access::Read),
+        // A command may take in a session that another tool keeps here: what it does must be kept.
+        Intent::Command if !database.exists() && sync::has_foreign(&project.root) => {
+            create_store(project, &database, warnings)
+        }
         Intent::Command => open_or_empty(&database, Access::Write),
     }
 }

@@ -35,9 +35,10 @@ impl Next {
         let (session, run) = (material.session, material.run);
         let id = &session.id;
         let name = &run.workflow.name;
-        if session.layout != "native" {
-            return Self { summary: begin(material, None), command: None };
-        }
+        let layout = match session.layout.as_str() {
+            "native" => String::new(),
+            other => format!(" --layout {other}"),
+        };
         match &session.lifecycle {
             Lifecycle::Active if run.is_open() => advance(material),
             Lifecycle::Active => Self {
@@ -63,11 +64,11 @@ impl Next {
                 summary: format!(
                     "Finished; nothing is left to do. Begin something new, or another run of this: leftoff run start {name} --session {id}"
                 ),
-                command: Some(format!("leftoff start {name}")),
+                command: Some(format!("leftoff start {name}{layout}")),
             },
             Lifecycle::Abandoned { .. } => Self {
                 summary: "Given up; nothing is left to do. Begin something new.".to_owned(),
-                command: Some(format!("leftoff start {name}")),
+                command: Some(format!("leftoff start {name}{layout}")),
             },
         }
     }

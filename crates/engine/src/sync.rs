@@ -8,6 +8,7 @@ mod mend;
 mod show;
 mod tree;
 
+pub(crate) use find::has_foreign;
 pub(crate) use look::Look;
 pub use mend::{Mended, repair};
 

@@ -207,6 +207,19 @@ fn other_id(id: &SessionId, what: &str) -> Result<SessionId> {
     SessionId::parse(&text).map_err(|why| Error::InvalidSessionId { asked: text, why })
 }
 
+/// Whether another tool keeps sessions in a project.
+pub(crate) fn has_foreign(root: &Path) -> bool {
+    let mut found = Vec::new();
+    for layout in layout::all() {
+        for place in layout.places() {
+            if let Place::Project(folder) = place {
+                entries(root, folder, *layout, &mut found);
+            }
+        }
+    }
+    !found.is_empty()
+}
+
 fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mut Vec<Spot>) {
     let Ok(entries) = std::fs::read_dir(root.join(folder)) else { return };
     for entry in entries.flatten() {
