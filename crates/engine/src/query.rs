@@ -251,7 +251,8 @@ impl Engine {
     pub(crate) fn warnings_about(&self, session: &Session, run: &Run) -> Vec<Warning> {
         let mut warnings = self.warnings.clone();
         let name = run.workflow.name.as_str();
-        if run.is_open() && definitions::changed_since(&self.project, name, &run.workflow.hash) {
+        let is_ours = !definitions::are_elsewhere(&session.layout, name);
+        if is_ours && run.is_open() && definitions::changed_since(&self.project, name, &run.workflow.hash) {
             warnings.push(Warning {
                 kind: "definition_changed".to_owned(),
                 message: format!(

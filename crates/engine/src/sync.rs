@@ -6,7 +6,7 @@ mod find;
 mod look;
 mod mend;
 mod show;
-mod tree;
+pub(crate) mod tree;
 
 pub(crate) use find::has_foreign;
 pub(crate) use look::Look;

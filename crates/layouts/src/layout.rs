@@ -124,7 +124,9 @@ pub enum Defined {
     /// These files must be read first; one that is not there stays out of the tree.
     Needs(Vec<String>),
     Found(Box<Reading<Workflow>>),
-    /// There is no such workflow, or it is not usable; why, a line for each reason.
+    /// There is no such workflow. Those that there are have folders of their names below these.
+    Unknown(&'static [&'static str]),
+    /// It is not usable; why, a line for each reason.
     Refused(Vec<Oddity>),
 }
 
@@ -139,6 +141,13 @@ pub enum Place {
     Project(&'static str),
     /// In the folders for temporary files.
     Temporary,
+}
+
+impl Spot {
+    /// A path of its tree, relative to the project's folder.
+    pub fn below_project(&self, path: &str) -> String {
+        if self.home.is_empty() { path.to_owned() } else { format!("{}/{path}", self.home) }
+    }
 }
 
 /// Where one session's files are. Paths are relative to the project's folder, or absolute where they are not below it.

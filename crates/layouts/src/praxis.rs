@@ -138,9 +138,8 @@ impl Layout for Praxis {
 
 fn define(asked: &Asked<'_>) -> Defined {
     let files = definition::files(asked.name, asked.target, asked.tree);
-    let refuse = |message: String| Defined::Refused(vec![Oddity { path: String::new(), message }]);
     if files.is_empty() {
-        return refuse(format!("'{}' is no name for a workflow", asked.name));
+        return Defined::Unknown(definition::FOLDERS);
     }
     let is_new = |path: &String| asked.tree.get(path).is_none() && !asked.missing.contains(path);
     let needed: Vec<String> = files.into_iter().filter(is_new).collect();
@@ -148,14 +147,10 @@ fn define(asked: &Asked<'_>) -> Defined {
         return Defined::Needs(needed);
     }
     match definition::read(asked.name, asked.target, asked.tree) {
-        None => refuse(format!(
-            "there is no workflow '{0}': .praxis-os/workflows/{0}/metadata.json is missing",
-            asked.name
-        )),
-        Some(found) if !found.refused.is_empty() => Defined::Refused(found.refused),
-        Some(found) => match found.workflow(asked.name) {
+        None => Defined::Unknown(definition::FOLDERS),
+        Some(found) => match found.workflow(asked.name).filter(|_| found.refused.is_empty()) {
             Some(value) => Defined::Found(Box::new(Reading { value, warnings: found.remarks })),
-            None => refuse(format!("workflow '{}' has no phase", asked.name)),
+            None => Defined::Refused(found.refused),
         },
     }
 }

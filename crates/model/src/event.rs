@@ -63,6 +63,8 @@ pub enum Event {
     PhaseClaimed { phase: Name },
     /// A pass through a workflow began; it is now the session's current run.
     RunStarted { workflow: WorkflowRef, ordinal: u32, phases: Vec<PhaseStub> },
+    /// The current run has more phases than it was begun with, as somebody's file says. They come after the others.
+    PhasesAdded { phases: Vec<PhaseStub> },
     /// An unfinished run became the current one again.
     RunSelected { workflow: Name, ordinal: u32 },
     /// A phase began; it is now the current one.
@@ -226,6 +228,7 @@ impl Event {
             Self::ExternalEdit { .. } => "external_edit",
             Self::PhaseClaimed { .. } => "phase_claimed",
             Self::RunStarted { .. } => "run_started",
+            Self::PhasesAdded { .. } => "phases_added",
             Self::RunSelected { .. } => "run_selected",
             Self::PhaseStarted { .. } => "phase_started",
             Self::GateFailed { .. } => "gate_failed",
@@ -265,6 +268,7 @@ impl Event {
             | Self::ExternalEdit { .. }
             | Self::PhaseClaimed { .. }
             | Self::RunStarted { .. }
+            | Self::PhasesAdded { .. }
             | Self::RunSelected { .. }
             | Self::PhaseStarted { .. }
             | Self::GateFailed { .. }

@@ -283,6 +283,7 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         | Event::ArtifactRecorded { .. }
         | Event::PhaseRevised { .. }
         | Event::CheckpointMade { .. }
+        | Event::PhasesAdded { .. }
         | Event::Restored { .. }
         | Event::Purged { .. }
         | Event::Item(_)

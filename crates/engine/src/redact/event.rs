@@ -43,6 +43,7 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
         Event::Adopted { .. }
         | Event::PhaseClaimed { .. }
         | Event::RunStarted { .. }
+        | Event::PhasesAdded { .. }
         | Event::RunSelected { .. }
         | Event::PhaseStarted { .. }
         | Event::RunCompleted

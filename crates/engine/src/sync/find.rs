@@ -13,6 +13,7 @@ use model::id::SessionId;
 use model::item::ItemBook;
 use model::session::Session;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A session that only its own tool's files tell of.
@@ -43,8 +44,12 @@ impl Engine {
         for layout in layout::all() {
             let mut spots = self.spots(*layout);
             spots.sort_by(|one, other| one.path.cmp(&other.path));
+            // A session that is on its way from one place to another is found in both.
+            spots.dedup_by(|one, other| one.path == other.path);
+            let mut ids = BTreeSet::new();
             for spot in spots {
-                if let Ok(Owner::Nobody(id)) = self.owner(*layout, &spot) {
+                let is_first = ids.insert(spot.id.clone());
+                if let Ok(Owner::Nobody(id)) = self.owner(*layout, &spot, is_first) {
                     found.push(Located { layout: *layout, spot, id });
                 }
             }
@@ -154,11 +159,10 @@ impl Engine {
             }
             read.warnings.splice(0..0, reading.warnings.drain(..).filter(|oddity| oddity.path == path));
             for oddity in &mut read.warnings {
-                if oddity.path == path {
-                    oddity.message = oddity.message.replace(
-                        "where things stand was worked out from the other files",
-                        &format!("{backup} was read instead, and may be older"),
-                    );
+                if oddity.path == path
+                    && let Some((why, _)) = oddity.message.split_once("; where things stand")
+                {
+                    oddity.message = format!("{why}; {backup} was read instead, and may be older");
                 }
             }
             *tree = other;
@@ -178,9 +182,11 @@ impl Engine {
     }
 
     /// Which session a spot belongs to, in this worktree.
-    fn owner(&self, layout: &dyn Layout, spot: &Spot) -> Result<Owner> {
+    fn owner(&self, layout: &dyn Layout, spot: &Spot, is_first: bool) -> Result<Owner> {
         let worktree = self.project.worktree();
-        let mut id = spot.id.clone();
+        let mark = |again: u32| format!("{worktree}\n{}\n{again}", spot.path);
+        // A second one of the same name, in another of the layout's places, is another session.
+        let mut id = if is_first { spot.id.clone() } else { other_id(&spot.id, &mark(0))? };
         for again in 0..3 {
             match self.store.load(&id)? {
                 None => return Ok(Owner::Nobody(id)),
@@ -188,7 +194,7 @@ impl Engine {
                     return Ok(Owner::Ours);
                 }
                 // The same name in another worktree, or of another kind, is another session.
-                Some(_) => id = other_id(&spot.id, &format!("{worktree}\n{}\n{again}", spot.path))?,
+                Some(_) => id = other_id(&spot.id, &mark(again))?,
             }
         }
         Ok(Owner::Ours)
@@ -239,7 +245,7 @@ pub(super) fn warnings<T>(spot: &Spot, reading: &Reading<T>) -> Vec<Warning> {
     let oddities = reading.warnings.iter();
     oddities
         .map(|oddity| {
-            let path = format!("{}/{}", spot.home, oddity.path);
+            let path = spot.below_project(&oddity.path);
             Warning {
                 kind: "foreign_file".to_owned(),
                 message: format!("{path}: {}", oddity.message),

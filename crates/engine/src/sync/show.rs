@@ -11,7 +11,7 @@ use crate::failpoint;
 use crate::place::FOLDER;
 use crate::view::Warning;
 use crate::workspace::ensure_ignored;
-use layouts::layout::{Folder, Standing};
+use layouts::layout::{Folder, Spot, Standing};
 use layouts::tree::Entry;
 use model::event::Recorded;
 use model::id::SessionId;
@@ -61,7 +61,12 @@ impl Engine {
             now: self.clock.now(),
         };
         let changes = look.located.layout.write(&Standing { session, items: &items, since: &since }, &folder);
-        let mut paths: BTreeSet<&String> = look.states.keys().collect();
+        let mut paths: BTreeSet<&String> = look
+            .states
+            .iter()
+            .filter(|(_, state)| **state != FileState::Moved)
+            .map(|(path, _)| path)
+            .collect();
         paths.extend(changes.iter().map(|change| &change.path));
         let rows = paths.into_iter().filter_map(|path| {
             let changed =
@@ -141,7 +146,7 @@ impl Engine {
             }
             for path in look.slipped.keys().chain(look.in_state(&FileState::Edited).iter()) {
                 if look.rows.contains_key(path) {
-                    let path = format!("{}/{path}", look.located.spot.home);
+                    let path = look.located.spot.below_project(path);
                     answer.said.push(format!("what somebody else changed in {path} was taken in"));
                 }
             }
@@ -197,7 +202,7 @@ impl Engine {
         let _lock = self.lock_views(&root)?;
         let mut placed = Vec::new();
         for row in self.store.views(id)?.into_iter().filter(|row| !row.confirmed) {
-            let target = target(&root, &located.spot.home, &row.path)?;
+            let target = target(&root, &located.spot, &row.path)?;
             settle_waiting(&target, &row)?;
             if exchange::waiting(&target).exists() {
                 return Ok((placed, true));
@@ -337,11 +342,12 @@ fn is_known(row: &ViewRow, out: &[u8]) -> bool {
 }
 
 /// Where a file goes; its folder is made. Never over a link.
-fn target(root: &Path, home: &str, path: &str) -> Result<PathBuf> {
-    let target = if Path::new(home).is_absolute() {
-        disk::below(Path::new(home), path)?
+fn target(root: &Path, spot: &Spot, path: &str) -> Result<PathBuf> {
+    let home = Path::new(&spot.home);
+    let target = if home.is_absolute() {
+        disk::below(home, path)?
     } else {
-        disk::below(root, &format!("{home}/{path}"))?
+        disk::below(root, &spot.below_project(path))?
     };
     if let Some(folder) = target.parent() {
         fs::create_dir_all(folder)
@@ -366,5 +372,6 @@ fn stale(id: &SessionId, error: &Error) -> Warning {
 
 /// Nothing of a file is out of step.
 pub(super) fn is_settled(look: &Look) -> bool {
-    look.slipped.is_empty() && look.states.values().all(|state| *state == FileState::Same)
+    look.slipped.is_empty()
+        && look.states.values().all(|state| matches!(state, FileState::Same | FileState::Moved))
 }

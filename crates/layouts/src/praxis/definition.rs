@@ -11,7 +11,8 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 /// Where workflows are defined, the first that has it counts.
-const FOLDERS: &[&str] = &[".praxis-os/workflows", ".agent-os/workflows", "universal/workflows", "workflows"];
+pub(super) const FOLDERS: &[&str] =
+    &[".praxis-os/workflows", ".agent-os/workflows", "universal/workflows", "workflows"];
 
 /// What was found about a workflow.
 pub(super) struct Definition {

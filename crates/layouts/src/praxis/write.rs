@@ -6,7 +6,7 @@ mod phases;
 
 use super::state::{self, Shape, State};
 use super::times::{self, Writing};
-use super::{TOTAL, definition, history, spec_of};
+use super::{ATTEMPTS, TOTAL, definition, history, spec_of};
 use crate::json::Document;
 use crate::layout::{Folder, Standing};
 use crate::tree::{Entry, Tree};
@@ -187,7 +187,9 @@ impl<'a> Change<'a> {
     fn metadata(&mut self) {
         let known = history::fields(&self.said);
         for (name, value) in &self.session.fields {
-            if known.get(name) != Some(value) && name != TOTAL {
+            // A secret that the log does not keep is not taken out of somebody's file either.
+            let is_hidden = known.contains_key(name) && value.to_string().contains("[redacted");
+            if known.get(name) != Some(value) && name != TOTAL && name != ATTEMPTS && !is_hidden {
                 self.set(&["metadata", name], value);
             }
         }
