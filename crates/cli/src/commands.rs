@@ -12,10 +12,12 @@ mod completions;
 mod diff;
 mod doctor;
 mod exec;
+mod export;
 mod fail;
 mod gate;
 mod history;
 mod hook;
+mod import;
 mod init;
 mod item;
 mod list;
@@ -111,6 +113,8 @@ const ENTRIES: &[Entry] = &[
     entry::<log::Log>("log"),
     entry::<progress::Progress>("progress"),
     entry::<exec::Exec>("exec"),
+    entry::<import::Import>("import"),
+    entry::<export::Export>("export"),
     entry::<bundle::BundleCommand>("bundle"),
     entry::<purge::Purge>("purge"),
     entry::<workflow::WorkflowCommand>("workflow"),

@@ -4,6 +4,7 @@ mod activate;
 mod advance;
 mod artifacts;
 mod bundle;
+mod import;
 mod items;
 mod pause;
 mod phases;

@@ -152,13 +152,12 @@ impl Engine {
         sessions.retain(|line| request.lifecycles.is_empty() || request.lifecycles.contains(&line.lifecycle));
         let mut warnings = self.warnings.clone();
         warnings.extend(sessions.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
-        for (short, odd) in self.foreign_lines() {
-            if request.wants(&short) {
-                warnings.extend(odd);
-                // Ours keep the store's order, which no clock can disturb; a foreign one has nothing but its time.
-                let place = sessions.iter().position(|ours| ours.updated_at < short.updated_at);
-                sessions.insert(place.unwrap_or(sessions.len()), short);
-            }
+        let (foreign, odd) = self.foreign_lines(|short| request.wants(short));
+        warnings.extend(odd);
+        for short in foreign {
+            // Ours keep the store's order, which no clock can disturb; a foreign one has nothing but its time.
+            let place = sessions.iter().position(|ours| ours.updated_at < short.updated_at);
+            sessions.insert(place.unwrap_or(sessions.len()), short);
         }
         Ok(Listing { sessions, warnings })
     }

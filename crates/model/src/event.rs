@@ -47,6 +47,14 @@ pub enum Event {
     },
     /// A session that another tool had kept in files was taken in: what came before is what those files told.
     Adopted { layout: String, path: String },
+    /// A session that was kept in another tool's files became one of another layout: a native one, whose files are left
+    /// alone from then on; or one of the same layout in the shape that its new sessions have.
+    Imported {
+        /// As it was kept before.
+        layout: String,
+        path: String,
+        into: String,
+    },
     /// Somebody changed a session's files, or new ones showed something. What that was follows, as if it had been
     /// ordered, with its claims.
     ExternalEdit {
@@ -225,6 +233,7 @@ impl Event {
         match self {
             Self::SessionStarted { .. } => "session_started",
             Self::Adopted { .. } => "adopted",
+            Self::Imported { .. } => "imported",
             Self::ExternalEdit { .. } => "external_edit",
             Self::PhaseClaimed { .. } => "phase_claimed",
             Self::RunStarted { .. } => "run_started",
@@ -265,6 +274,7 @@ impl Event {
             Self::SessionAbandoned { operation, .. } => operation.as_deref(),
             Self::SessionStarted { .. }
             | Self::Adopted { .. }
+            | Self::Imported { .. }
             | Self::ExternalEdit { .. }
             | Self::PhaseClaimed { .. }
             | Self::RunStarted { .. }

@@ -167,6 +167,10 @@ impl Session {
             // what was purged is gone from the events themselves.
             Event::SessionStarted { .. } | Event::Restored { .. } | Event::Purged { .. } => {}
             Event::Adopted { path, .. } => self.path = Some(path.clone()),
+            Event::Imported { path, into, .. } => {
+                self.path = Some(path.clone());
+                self.layout.clone_from(into);
+            }
             Event::ExternalEdit { title, goal, target, .. } => {
                 self.describe(title.as_ref(), goal.as_ref(), target.as_ref());
             }

@@ -284,6 +284,7 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         | Event::PhaseRevised { .. }
         | Event::CheckpointMade { .. }
         | Event::PhasesAdded { .. }
+        | Event::Imported { .. }
         | Event::Restored { .. }
         | Event::Purged { .. }
         | Event::Item(_)

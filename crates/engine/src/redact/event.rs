@@ -41,6 +41,7 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
             said.text("the target", target.as_mut());
         }
         Event::Adopted { .. }
+        | Event::Imported { .. }
         | Event::PhaseClaimed { .. }
         | Event::RunStarted { .. }
         | Event::PhasesAdded { .. }

@@ -13,8 +13,8 @@ use model::id::SessionId;
 use model::item::ItemBook;
 use model::session::Session;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 /// A session that only its own tool's files tell of.
 pub(crate) struct Foreign {
@@ -95,11 +95,38 @@ impl Engine {
         ids.filter(|id| !prefix.is_empty() && id.as_str().to_lowercase().starts_with(&prefix)).collect()
     }
 
-    /// Every foreign session on one line. A broken one does not hide the others.
-    pub(crate) fn foreign_lines(&self) -> Vec<(ShortView, Vec<Warning>)> {
-        let all = self.unadopted();
-        let found = all.iter().filter_map(|located| self.foreign_at(located, Depth::Short));
-        found.map(|found| (ShortView::from(&found.session), found.warnings)).collect()
+    /// Every foreign session that is wanted, on one line, and what is odd about them. A broken one does not hide the
+    /// others, and what is odd about many is said once.
+    pub(crate) fn foreign_lines(
+        &self,
+        is_wanted: impl Fn(&ShortView) -> bool,
+    ) -> (Vec<ShortView>, Vec<Warning>) {
+        let (mut lines, mut warnings, mut counted) = (Vec::new(), Vec::new(), BTreeMap::new());
+        for located in self.unadopted() {
+            let Some(found) = self.foreign_at(&located, Depth::Short) else { continue };
+            let line = ShortView::from(&found.session);
+            if !is_wanted(&line) {
+                continue;
+            }
+            lines.push(line);
+            for warning in found.warnings {
+                let path = warning.path.as_deref().unwrap_or_default();
+                let said = warning.message.strip_prefix(path).unwrap_or(&warning.message).to_owned();
+                let (place, count) =
+                    counted.entry((located.layout.title(), said)).or_insert((warnings.len(), 0_usize));
+                *count += 1;
+                if *place == warnings.len() {
+                    warnings.push(warning);
+                }
+            }
+        }
+        for ((title, said), (place, count)) in counted {
+            if count > 1 {
+                warnings[place].message = format!("{count} sessions of {title}{said}");
+                warnings[place].path = None;
+            }
+        }
+        (lines, warnings)
     }
 
     /// What a layout's own screen shows of a session, adopted or not.
@@ -122,11 +149,15 @@ impl Engine {
     }
 
     pub(crate) fn foreign_at(&self, located: &Located, depth: Depth) -> Option<Foreign> {
+        self.foreign_below(located, &self.project.root, depth)
+    }
+
+    fn foreign_below(&self, located: &Located, root: &Path, depth: Depth) -> Option<Foreign> {
         let Located { layout, spot, id } = located.clone();
-        let mut tree = tree::read(layout, &spot, &self.project.root, depth);
+        let mut tree = tree::read(layout, &spot, root, depth);
         let mut reading = self.read_tree(located, &tree);
         if !reading.value.unreadable.is_empty() {
-            self.use_backups(located, &mut tree, &mut reading);
+            self.use_backups(located, root, &mut tree, &mut reading);
         }
         let warnings = warnings(&spot, &reading);
         let told = reading.value;
@@ -146,8 +177,8 @@ impl Engine {
     }
 
     /// The next rung after a file that cannot be read: the version before it.
-    fn use_backups(&self, located: &Located, tree: &mut Tree, reading: &mut Reading<Told>) {
-        let home = self.project.root.join(&located.spot.home);
+    fn use_backups(&self, located: &Located, root: &Path, tree: &mut Tree, reading: &mut Reading<Told>) {
+        let home = root.join(&located.spot.home);
         for path in reading.value.unreadable.clone() {
             let backup = format!("{path}.bak");
             let Entry::File(content) = tree::content(&home.join(&backup)) else { continue };
@@ -181,6 +212,25 @@ impl Engine {
         found
     }
 
+    /// A session in another project's files, under an id that is free here.
+    pub(crate) fn foreign_elsewhere(&self, pointed: &Pointed) -> Result<Foreign> {
+        let mut id = pointed.spot.id.clone();
+        if self.store.load(&id)?.is_some() {
+            id = other_id(&id, &format!("{}\n{}", pointed.root.display(), pointed.spot.path))?;
+        }
+        let located = Located { layout: pointed.layout, spot: pointed.spot.clone(), id };
+        let path = pointed.root.join(&pointed.spot.path);
+        self.foreign_below(&located, &pointed.root, Depth::Whole).ok_or_else(|| Error::WrongUsage {
+            message: format!("{} tells of no session", path.display()),
+            hint: "see: leftoff list".to_owned(),
+        })
+    }
+
+    fn is_imported_from(&self, loaded: &store::Loaded, spot: &Spot) -> Result<bool> {
+        let is_here = loaded.row.worktree == self.project.worktree() && loaded.row.layout == super::NATIVE;
+        Ok(is_here && self.folded(loaded)?.path.as_deref() == Some(&spot.path))
+    }
+
     /// Which session a spot belongs to, in this worktree.
     fn owner(&self, layout: &dyn Layout, spot: &Spot, is_first: bool) -> Result<Owner> {
         let worktree = self.project.worktree();
@@ -193,12 +243,42 @@ impl Engine {
                 Some(loaded) if loaded.row.worktree == worktree && loaded.row.layout == layout.name() => {
                     return Ok(Owner::Ours);
                 }
+                // It was imported: the files are left alone since.
+                Some(loaded) if self.is_imported_from(&loaded, spot)? => return Ok(Owner::Ours),
                 // The same name in another worktree, or of another kind, is another session.
                 Some(_) => id = other_id(&spot.id, &mark(again))?,
             }
         }
         Ok(Owner::Ours)
     }
+}
+
+/// What is meant by a path: a session's file or folder, in this project or in another.
+pub(crate) struct Pointed {
+    pub(crate) layout: &'static dyn Layout,
+    pub(crate) spot: Spot,
+    /// The folder of the project that it is in.
+    pub(crate) root: PathBuf,
+}
+
+/// The session whose file or folder this is. A folder inside a session's folder is none.
+pub(crate) fn pointed(path: &Path) -> Option<Pointed> {
+    let whole = path.canonicalize().ok()?;
+    let is_folder = whole.is_dir();
+    for layout in layout::all() {
+        for place in layout.places() {
+            let Place::Project(folder) = place else { continue };
+            let depth = Path::new(folder).components().count() + 1;
+            let Some(root) = whole.ancestors().nth(depth) else { continue };
+            let Some(relative) = whole.strip_prefix(root).ok().and_then(Path::to_str) else { continue };
+            let is_there =
+                relative.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with('/'));
+            if let Some(spot) = layout.spot(relative, is_folder).filter(|_| is_there) {
+                return Some(Pointed { layout: *layout, spot, root: root.to_owned() });
+            }
+        }
+    }
+    None
 }
 
 enum Owner {

@@ -60,7 +60,13 @@ impl Engine {
             tree: &look.documents,
             now: self.clock.now(),
         };
-        let changes = look.located.layout.write(&Standing { session, items: &items, since: &since }, &folder);
+        let standing = Standing { session, items: &items, since: &since };
+        let is_import = |row: &store::EventRow| row.kind == "imported";
+        let changes = if new.iter().any(is_import) {
+            look.located.layout.write_anew(&standing, &folder)
+        } else {
+            look.located.layout.write(&standing, &folder)
+        };
         let mut paths: BTreeSet<&String> = look
             .states
             .iter()

@@ -30,7 +30,7 @@ struct Walk<'a> {
 }
 
 /// What a layout wants of a session's files.
-pub(super) fn read(layout: &dyn Layout, spot: &Spot, root: &Path, depth: Depth) -> Tree {
+pub(crate) fn read(layout: &dyn Layout, spot: &Spot, root: &Path, depth: Depth) -> Tree {
     let home = root.join(&spot.home);
     let mut walk = Walk { layout, spot, home: &home, depth, left: MOST_ENTRIES, tree: Tree::default() };
     if layout.has_local_times() {
