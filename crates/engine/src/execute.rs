@@ -116,7 +116,13 @@ impl Engine {
             let session = &subject.session;
             let current = session.run().map(|run| run.workflow.name.to_string());
             let name = workflow.map(ToOwned::to_owned).or(current).unwrap_or_default();
-            let workflow = crate::definitions::load(&engine.project, &name)?;
+            let workflow = match layouts::layout::by_name(&session.layout) {
+                Some(layout) => {
+                    let target = session.target.as_deref();
+                    crate::definitions::of_layout(&engine.project, layout, &name, target)?
+                }
+                None => crate::definitions::load(&engine.project, &name)?,
+            };
             let run = RunPlan::new(&workflow, engine.skips(session, &workflow));
             let events = decide(session, Command::StartRun { run })?;
             let was_active = session.lifecycle.name() == "active";

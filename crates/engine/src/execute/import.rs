@@ -19,7 +19,7 @@ impl Engine {
     pub fn import(&mut self, asked: Option<&str>, layout: Option<&str>) -> Result<Answer> {
         let into = layout.unwrap_or(NATIVE).to_owned();
         let fingerprint = self.fingerprint("import", &format!("{asked:?} {into}"));
-        self.execute(&fingerprint, |engine| {
+        let mut answer = self.execute(&fingerprint, |engine| {
             let id = engine.to_import(asked)?;
             let subject = engine.take_up(&id)?;
             let session = &subject.session;
@@ -40,7 +40,10 @@ impl Engine {
             }
             events.push(Event::Imported { layout: from, path, into: into.clone() });
             Ok(Plan::of(subject.change(events)))
-        })
+        })?;
+        // What was odd about the files that it came from has no say in it any more.
+        answer.view.warnings.retain(|warning| warning.kind != "foreign_file");
+        Ok(answer)
     }
 
     fn to_import(&self, asked: Option<&str>) -> Result<SessionId> {
