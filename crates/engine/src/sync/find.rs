@@ -21,7 +21,10 @@ pub(crate) struct Foreign {
     pub(crate) layout: &'static dyn Layout,
     pub(crate) spot: Spot,
     pub(crate) id: SessionId,
+    /// As it is on disk.
     pub(crate) tree: Tree,
+    /// The same, with the version before for a file that cannot be read.
+    pub(crate) documents: Tree,
     pub(crate) told: Told,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) recorded: Vec<Recorded>,
@@ -154,15 +157,19 @@ impl Engine {
 
     fn foreign_below(&self, located: &Located, root: &Path, depth: Depth) -> Option<Foreign> {
         let Located { layout, spot, id } = located.clone();
-        let mut tree = tree::read(layout, &spot, root, depth);
+        let tree = tree::read(layout, &spot, root, depth);
+        let mut documents = tree.clone();
         let mut reading = self.read_tree(located, &tree);
-        if !reading.value.unreadable.is_empty() {
-            self.use_backups(located, root, &mut tree, &mut reading);
+        let damaged = reading.value.unreadable.clone();
+        if !damaged.is_empty() {
+            self.use_backups(located, root, &mut documents, &mut reading);
+            // Also what a backup tells is not what the file says.
+            reading.value.unreadable = damaged;
         }
         let warnings = warnings(&spot, &reading);
         let told = reading.value;
         let (recorded, session, items) = told.fold(&self.actor_of(layout))?;
-        Some(Foreign { layout, spot, id, tree, told, warnings, recorded, session, items })
+        Some(Foreign { layout, spot, id, tree, documents, told, warnings, recorded, session, items })
     }
 
     pub(crate) fn read_tree(&self, located: &Located, tree: &Tree) -> Reading<Told> {

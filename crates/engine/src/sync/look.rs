@@ -67,7 +67,7 @@ impl Look {
         Self {
             home: PathBuf::from(&found.session.worktree).join(&found.spot.home),
             located,
-            documents: found.tree.clone(),
+            documents: found.documents,
             tree: found.tree,
             states,
             rows: BTreeMap::new(),

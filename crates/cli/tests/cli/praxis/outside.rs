@@ -80,8 +80,10 @@ fn a_session_of_the_second_shape_that_its_tool_moves_is_what_the_folder_says() {
     std::fs::rename(sandbox.path(&place("active")), sandbox.path(&place("completed"))).unwrap();
     let seen = sandbox.run(["show", NAME, "--json"]).ok().json();
     assert_eq!(seen["lifecycle"]["state"], "completed", "{}", seen["warnings"]);
-    sandbox.run(["note", "seen", "--session", NAME]).code(4);
-    sandbox.run(["reopen", "--session", NAME]).ok();
+    sandbox.run(["advance", "--session", NAME]).code(4);
+    sandbox.run(["note", "seen", "--session", NAME]).ok();
+    assert_eq!(sandbox.run(["show", NAME, "--json"]).ok().json()["lifecycle"]["state"], "completed");
+    assert!(file(&sandbox, &place("completed"))["metadata"]["theirs"].is_object());
     assert!(!sandbox.path(&place("active")).exists(), "what was moved away is not written again");
     assert_eq!(sandbox.run(["list", "--all", "--json"]).ok().json()["sessions"].as_array().unwrap().len(), 1);
 }
