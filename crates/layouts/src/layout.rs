@@ -64,6 +64,17 @@ pub trait Layout: Sync {
         Defined::Elsewhere
     }
 
+    /// Whether a path that sorts after another is of a later session. Where it does not tell, times are compared.
+    fn paths_tell_the_order(&self) -> bool {
+        true
+    }
+
+    /// Whether what `read` said about a file is something to mend, or only to know.
+    fn is_to_mend(&self, said: &str) -> bool {
+        let _ = said;
+        true
+    }
+
     /// Whether times in its files can be without a zone. The tree then has the zone of this machine.
     fn has_local_times(&self) -> bool {
         false

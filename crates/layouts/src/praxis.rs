@@ -39,6 +39,11 @@ const CHECKPOINTS: &[&str] = &["pending", "passed", "failed", "skipped"];
 const ATTEMPTS: &str = "attempts";
 const TOTAL: &str = "total_phases";
 
+/// What is worth knowing about an old session, and nothing to mend.
+const LEGACY: &str = "legacy session format, limited resumption context";
+const UNDEFINED: &str = "is not defined in this project: its phases have no names and no gates";
+const UNKNOWN_TOTAL: &str = "how many phases there are is not recorded: whether it is complete is unknown";
+
 /// The layout.
 pub struct Praxis;
 
@@ -134,6 +139,14 @@ impl Layout for Praxis {
     fn has_local_times(&self) -> bool {
         true
     }
+
+    fn paths_tell_the_order(&self) -> bool {
+        false
+    }
+
+    fn is_to_mend(&self, said: &str) -> bool {
+        ![LEGACY, UNDEFINED, UNKNOWN_TOTAL].iter().any(|known| said.contains(known))
+    }
 }
 
 fn define(asked: &Asked<'_>) -> Defined {
@@ -161,16 +174,14 @@ fn read(folder: &Folder<'_>) -> Reading<Told> {
     let state = state::read(&path, folder.tree, folder.now, &mut warnings);
     let mut say = |message: String| warnings.push(Oddity { path: path.clone(), message });
     if state.is_readable && state.shape != Shape::Seed {
-        say("legacy session format, limited resumption context".to_owned());
+        say(LEGACY.to_owned());
     }
     let name = state.workflow_type.clone().unwrap_or_else(|| "praxis".to_owned());
     let found = definition::read(&name, spec_of(&state).as_deref(), folder.tree);
     if state.is_readable && state.workflow_type.is_none() {
         say("workflow_type is missing".to_owned());
     } else if state.is_readable && found.is_none() {
-        say(format!(
-            "workflow '{name}' is not defined in this project: its phases have no names and no gates"
-        ));
+        say(format!("workflow '{name}' {UNDEFINED}"));
     }
     let extent = state.extent(found.as_ref(), &mut say);
     warnings.extend(found.iter().flat_map(|found| found.refused.iter().chain(&found.remarks).cloned()));

@@ -43,7 +43,9 @@ impl Run for Export {
         if globals.json {
             out.json(&serde_json::json!({ "written": paths }));
         } else {
-            paths.iter().for_each(|path| out.text(path));
+            for path in &paths {
+                out.text(path);
+            }
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -74,7 +74,7 @@ impl Engine {
             if !crate::engine::is_unfinished(found.session.lifecycle.name()) {
                 continue;
             }
-            if found.told.unreadable.is_empty() {
+            if found.told.unreadable.is_empty() && located.layout.paths_tell_the_order() {
                 known = Some(located.layout.name());
             }
             let rank = |found: &Foreign| (found.told.unreadable.is_empty(), found.session.updated_at);

@@ -43,7 +43,8 @@ impl Engine {
         let mut findings = Vec::new();
         for id in self.file_backed()? {
             self.attend(&id)?;
-            for warning in self.file_warnings(&id) {
+            for warning in self.file_warnings(&id).into_iter().filter(|warning| self.is_finding(&id, warning))
+            {
                 findings.push(Finding {
                     kind: warning.kind,
                     message: format!("session {id}: {}", warning.message),
@@ -52,6 +53,13 @@ impl Engine {
             }
         }
         Ok(findings)
+    }
+
+    /// What is only worth knowing about a file is nothing that is wrong.
+    fn is_finding(&self, id: &SessionId, warning: &Warning) -> bool {
+        let looks = self.seen.looks.borrow();
+        let is_to_mend = looks.get(id).is_none_or(|look| look.located.layout.is_to_mend(&warning.message));
+        warning.kind != "foreign_file" || is_to_mend
     }
 
     /// Sessions of this worktree that have files, ours and those that are not yet.

@@ -301,7 +301,7 @@ impl State {
         }
         let found = recorded.or(defined);
         if found.is_none() && self.is_readable {
-            say("how many phases there are is not recorded: whether it is complete is unknown".to_owned());
+            say(super::UNKNOWN_TOTAL.to_owned());
         }
         found
     }

@@ -224,7 +224,7 @@ impl Case {
 }
 
 fn completed(number: u32, evidence: Value) -> Event {
-    let evidence = evidence.as_object().cloned().unwrap_or_default();
+    let Value::Object(evidence) = evidence else { panic!("evidence is an object") };
     Event::PhaseCompleted {
         phase: definition::phase_name(number),
         attempt: AttemptReport { evidence, ..AttemptReport::default() },

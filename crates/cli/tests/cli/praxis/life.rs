@@ -203,3 +203,37 @@ fn sessions_of_every_kind_stand_in_one_list() {
     let json = sandbox.run(["list", "--layout", "praxis", "--json"]).ok().json();
     assert_eq!(json["sessions"].as_array().unwrap().len(), 5);
 }
+
+#[test]
+fn an_old_session_is_nothing_for_the_doctor_and_the_one_that_changed_last_is_meant() {
+    let sandbox = with_old();
+    let mut later = old_file();
+    later["updated_at"] = json!("2026-11-14T10:45:00");
+    later["phase_artifacts"]["0"]["timestamp"] = json!("2026-11-14T10:45:00");
+    sandbox.write(".praxis-os/.cache/state/0000-later.json", &pretty(&later));
+    sandbox.run(["doctor"]).ok();
+    assert_eq!(view(&sandbox)["session_id"], "0000-later");
+}
+
+#[test]
+fn the_same_name_in_two_places_is_two_sessions() {
+    let sandbox = with_old();
+    let mut other = old_file();
+    other["target_file"] = json!("docs/other.md");
+    sandbox.write(&format!(".agent-os/state/{ID}.json"), &pretty(&other));
+    let ids = |sandbox: &Sandbox| -> Vec<(String, String)> {
+        let list = sandbox.run(["list", "--json"]).ok().json();
+        let text = |line: &Value, key: &str| line[key].as_str().unwrap().to_owned();
+        let lines = list["sessions"].as_array().unwrap().iter();
+        let mut lines: Vec<_> = lines.map(|line| (text(line, "session_id"), text(line, "title"))).collect();
+        lines.sort();
+        lines
+    };
+    let before = ids(&sandbox);
+    assert_eq!(before.len(), 2);
+    assert_ne!(before[0].0, before[1].0);
+    for (id, _) in &before {
+        sandbox.run(["note", "seen", "--session", id]).ok();
+    }
+    assert_eq!(ids(&sandbox), before, "each is itself also when both are taken in");
+}

@@ -302,8 +302,7 @@ fn an_evidence_that_a_strict_gate_would_not_take_is_a_claim() {
             fields["metadata"]["attempts"] = more;
         });
         let case = FILES.iter().fold(case, |case, (path, text)| case.with(path, text));
-        let claimed = case.session().run().expect("a run").phases[1].claimed;
-        claimed
+        case.session().run().expect("a run").phases[1].claimed
     };
     assert!(strict(json!({}), json!({})), "what is required is missing");
     assert!(strict(json!({"tests": 4}), json!({})), "nobody knows what the rules said");
