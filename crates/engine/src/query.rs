@@ -5,6 +5,7 @@ use crate::definitions::{self, Source};
 use crate::engine::{Engine, Want, read_event};
 use crate::error::{Error, FileMistake, Result};
 use crate::next::Next;
+use crate::sync::NATIVE;
 use crate::view::{Nothing, ShortView, View, Warning};
 use jiff::Timestamp;
 use model::event::Recorded;
@@ -250,7 +251,9 @@ impl Engine {
     pub(crate) fn warnings_about(&self, session: &Session, run: &Run) -> Vec<Warning> {
         let mut warnings = self.warnings.clone();
         let name = run.workflow.name.as_str();
-        let is_ours = !definitions::are_elsewhere(&session.layout, name);
+        // One that was imported follows what its own tool had defined.
+        let is_imported = session.layout == NATIVE && session.path.is_some();
+        let is_ours = !is_imported && !definitions::are_elsewhere(&session.layout, name);
         if is_ours && run.is_open() && definitions::changed_since(&self.project, name, &run.workflow.hash) {
             warnings.push(Warning {
                 kind: "definition_changed".to_owned(),

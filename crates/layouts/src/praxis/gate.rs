@@ -97,7 +97,8 @@ impl Gate {
                 Some(text) => lambda::of_field(text, field, &declared, parameters).map_err(|why| (why, text)),
                 None => Err(("a validator that validators does not define".to_owned(), "")),
             };
-            let help = format!("Validator '{validator}' failed for field '{field}'");
+            let rule = validators.get(validator).and_then(Value::as_str).unwrap_or_default();
+            let help = format!("Validator '{validator}' failed for field '{field}': {rule}");
             self.check(&format!("{field}-{validator}"), &about, expression, help);
         }
     }
