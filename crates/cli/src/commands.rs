@@ -30,6 +30,7 @@ mod progress;
 mod purge;
 mod reopen;
 mod repair;
+mod req;
 mod resume;
 mod retry;
 mod revisit;
@@ -40,6 +41,7 @@ mod show;
 mod skip;
 mod start;
 mod status;
+mod statusline;
 mod store;
 mod switch;
 mod trust;
@@ -112,6 +114,7 @@ const ENTRIES: &[Entry] = &[
     entry::<history::HistoryCommand>("history"),
     entry::<log::Log>("log"),
     entry::<progress::Progress>("progress"),
+    entry::<req::ReqCommand>("req"),
     entry::<exec::Exec>("exec"),
     entry::<import::Import>("import"),
     entry::<export::Export>("export"),
@@ -119,6 +122,7 @@ const ENTRIES: &[Entry] = &[
     entry::<purge::Purge>("purge"),
     entry::<workflow::WorkflowCommand>("workflow"),
     entry::<hook::Hook>("hook"),
+    entry::<statusline::Statusline>("statusline"),
     entry::<store::StoreCommand>("store"),
     entry::<doctor::Doctor>("doctor"),
     entry::<repair::Repair>("repair"),

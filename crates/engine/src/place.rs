@@ -87,6 +87,20 @@ impl Project {
         registry::choose_database(self.registry_key(), DATABASE)
     }
 
+    /// Where that would be.
+    pub(crate) fn database_outside_git(&self) -> Result<PathBuf> {
+        registry::place_for(self.registry_key(), DATABASE)
+    }
+
+    pub(crate) fn is_in_git_folder(&self, path: &Path) -> bool {
+        self.git.as_ref().is_some_and(|git| path.starts_with(&git.common) || path.starts_with(&git.folder))
+    }
+
+    /// The store is gone, and with it where it was.
+    pub(crate) fn forget_database(&self) -> Result<()> {
+        registry::forget(self.registry_key())
+    }
+
     /// All worktrees of a repository share one entry.
     fn registry_key(&self) -> &Path {
         self.git.as_ref().map_or(&self.root, |git| &git.common)

@@ -8,4 +8,5 @@ pub mod ocr;
 pub mod praxis;
 pub mod reading;
 pub mod reconcile;
+pub mod requirements;
 pub mod tree;

@@ -164,8 +164,12 @@ impl Session {
         let at = recorded.at;
         match &recorded.event {
             // `begin` reads the first event; what is restored needs the history, which only `fold` has;
-            // what was purged is gone from the events themselves.
-            Event::SessionStarted { .. } | Event::Restored { .. } | Event::Purged { .. } => {}
+            // what was purged is gone from the events themselves; requirements stand in the branch's file.
+            Event::SessionStarted { .. }
+            | Event::Restored { .. }
+            | Event::Purged { .. }
+            | Event::RequirementSatisfied { .. }
+            | Event::RequirementCleared { .. } => {}
             Event::Adopted { path, .. } => self.path = Some(path.clone()),
             Event::Imported { path, into, .. } => {
                 self.path = Some(path.clone());

@@ -304,7 +304,7 @@ impl Engine {
         let has_a_process = row.is_ok_and(|row| row.is_some_and(|row| row.pid != 0));
         if !has_a_process && let Ok(session) = SessionId::parse(&answer.view.session_id) {
             // The command is done, whatever becomes of this.
-            let _ = self.greet(&identity, Some(session), self.patience);
+            let _ = self.greet(&identity, Some(session), None, self.patience);
         }
     }
 

@@ -287,6 +287,8 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         | Event::Imported { .. }
         | Event::Restored { .. }
         | Event::Purged { .. }
+        | Event::RequirementSatisfied { .. }
+        | Event::RequirementCleared { .. }
         | Event::Item(_)
         | Event::Unknown { .. } => None,
     }

@@ -98,6 +98,8 @@ impl Engine {
             let before = [super::look::hash(&row.previous), row.hash.clone()];
             earlier.extend(before.into_iter().filter(|before| *before != hash));
         }
+        // What slipped in is taken in with this, and becomes the version before: it must not be taken in again.
+        earlier.extend(look.slipped.get(path).map(|bytes| super::look::hash(bytes)));
         let from = earlier.len().saturating_sub(KEPT_HASHES);
         Some(ViewRow {
             session: session.id.clone(),
@@ -207,11 +209,14 @@ impl Engine {
         let root = self.root_of(&session);
         let _lock = self.lock_views(&root)?;
         let mut placed = Vec::new();
-        for row in self.store.views(id)?.into_iter().filter(|row| !row.confirmed) {
+        for row in self.store.views(id)? {
             let target = target(&root, &located.spot, &row.path)?;
             settle_waiting(&target, &row)?;
             if exchange::waiting(&target).exists() {
                 return Ok((placed, true));
+            }
+            if row.confirmed {
+                continue;
             }
             let failed = |source| Error::io(format!("writing {}", target.display()), source);
             match exchange::put(&target, &row.body, &row.previous).map_err(failed)? {
@@ -327,12 +332,11 @@ fn settle_waiting(target: &Path, row: &ViewRow) -> Result<()> {
     let Ok(bytes) = exchange::read(&waiting) else { return Ok(()) };
     let failed = |source| Error::io(format!("looking at {}", waiting.display()), source);
     let hash = hash(&bytes);
-    if bytes == row.previous && !bytes.is_empty() {
-        let backup = exchange::backup(target);
-        return fs::rename(&waiting, backup).map_err(failed);
-    }
-    if hash == row.hash || row.earlier.contains(&hash) || is_cut_off(&row.body, &bytes) {
+    if hash == row.hash || is_cut_off(&row.body, &bytes) {
         return fs::remove_file(&waiting).map_err(failed);
+    }
+    if bytes == row.previous || row.earlier.contains(&hash) {
+        return fs::rename(&waiting, exchange::backup(target)).map_err(failed);
     }
     Ok(())
 }

@@ -216,6 +216,7 @@ fn workflow(
         indexing: if first == 0 { Indexing::Zero } else { Indexing::One },
         on_complete,
         keep_going: false,
+        hold_at_stop: false,
         phases,
         fields: BTreeMap::new(),
         requirements: BTreeMap::new(),
