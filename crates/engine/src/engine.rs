@@ -238,14 +238,15 @@ impl Engine {
         fallback.ok_or_else(|| Error::NoSession { worktree: self.project.worktree() })
     }
 
-    /// The session that a text names: a number of the list, an id, or the beginning of one.
+    /// The session that a text names: a number of the list, an id, the beginning of one, or else a part of one.
     pub(crate) fn resolve(&self, asked: &str) -> Result<SessionId> {
         if !asked.is_empty() && asked.bytes().all(|byte| byte.is_ascii_digit()) {
             let number = asked.parse().unwrap_or(u64::MAX);
-            return self
-                .store
-                .with_number(number)?
-                .ok_or_else(|| Error::UnknownSession { asked: asked.to_owned(), nearest: None });
+            let found = match self.store.with_number(number)? {
+                Some(found) => Some(found),
+                None => self.foreign_with_number(number)?,
+            };
+            return found.ok_or_else(|| Error::UnknownSession { asked: asked.to_owned(), nearest: None });
         }
         if let Ok(id) = SessionId::parse(asked)
             && self.store.load(&id)?.is_some()
@@ -256,6 +257,9 @@ impl Engine {
         found.extend(self.foreign_ids(asked));
         if let Some(same) = found.iter().position(|id| id.as_str().eq_ignore_ascii_case(asked)) {
             return Ok(found.swap_remove(same));
+        }
+        if found.is_empty() {
+            found = self.ids_with_part(asked)?;
         }
         match found.len() {
             1 => Ok(found.swap_remove(0)),
@@ -351,13 +355,23 @@ impl Engine {
 
     /// The session of this worktree that was paused, or failed, last.
     pub(crate) fn waiting(&self) -> Result<Option<SessionId>> {
+        let kept = self.waiting_kept()?;
+        let foreign = self.waiting_foreign();
+        let is_later = |at: &jiff::Timestamp| kept.as_ref().is_none_or(|row| row.updated_at < *at);
+        match foreign {
+            Some((at, id)) if is_later(&at) => Ok(Some(id)),
+            Some(_) | None => Ok(kept.map(|row| row.id)),
+        }
+    }
+
+    fn waiting_kept(&self) -> Result<Option<SessionRow>> {
         let filter = Filter {
             lifecycles: vec!["paused".to_owned(), "failed".to_owned()],
             worktree: Some(self.project.worktree()),
             limit: Some(1),
             ..Filter::default()
         };
-        Ok(self.store.list(&filter)?.pop().map(|listed| listed.row.id))
+        Ok(self.store.list(&filter)?.pop().map(|listed| listed.row))
     }
 
     /// What the asking agent is bound to, unless that is finished.

@@ -7,7 +7,7 @@ use crate::error::{Error, FileMistake, Result};
 use crate::next::Next;
 use crate::requirements::is_same_agent;
 use crate::sync::NATIVE;
-use crate::view::{Nothing, ShortView, View, Warning};
+use crate::view::{HealthView, Nothing, ShortView, View, Warning};
 use jiff::Timestamp;
 use model::event::Recorded;
 use model::id::SessionId;
@@ -16,6 +16,7 @@ use model::session::Session;
 use model::workflow::Workflow;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use store::{AgentRow, Filter, Info, Listed};
 
 /// Of so many sessions that were left lying a list speaks.
@@ -81,12 +82,50 @@ pub struct WorkflowLine {
 impl Engine {
     pub fn status(&self) -> Result<Current> {
         let mut current = self.current()?;
+        if let Current::Session(view) = &mut current {
+            self.add_health(view);
+        }
         let warnings = match &mut current {
             Current::Session(view) => &mut view.warnings,
             Current::Nothing(nothing) => &mut nothing.warnings,
         };
         warnings.extend(self.policy_warning());
         Ok(current)
+    }
+
+    /// How the files of a layout's session are, and what else waits when it does not go on.
+    fn add_health(&self, view: &mut View) {
+        let Ok(id) = SessionId::parse(&view.session_id) else { return };
+        view.health = self.health(&id).into_iter().map(HealthView::from).collect();
+        if view.health.is_empty() || view.lifecycle.name() == "active" {
+            return;
+        }
+        let others = self.candidates(&id);
+        if !others.is_empty() {
+            view.warnings.push(Warning {
+                kind: "candidates".to_owned(),
+                message: format!("no session is active; paused as well: {}", others.join(", ")),
+                hint: Some(format!("go on with one: leftoff switch {}", others[0])),
+                path: None,
+            });
+        }
+    }
+
+    /// Paused sessions of this worktree. Where this one was never taken in, others may not have been either.
+    fn candidates(&self, except: &SessionId) -> Vec<String> {
+        let paused = || vec!["paused".to_owned()];
+        let ids: Vec<String> = if self.store.base_has(except) {
+            let worktree = Some(self.project.worktree());
+            let limit = Some(MOST_IDLE_TOLD + 1);
+            let filter = Filter { lifecycles: paused(), worktree, limit, ..Filter::default() };
+            let listed = self.store.list(&filter).unwrap_or_default();
+            listed.into_iter().map(|listed| listed.row.id.to_string()).collect()
+        } else {
+            let listing = self.list(&ListRequest { lifecycles: paused(), ..ListRequest::default() });
+            let sessions = listing.map(|found| found.sessions).unwrap_or_default();
+            sessions.into_iter().map(|line| line.session_id).collect()
+        };
+        ids.into_iter().filter(|other| other != except.as_str()).take(MOST_IDLE_TOLD).collect()
     }
 
     fn current(&self) -> Result<Current> {
@@ -154,13 +193,16 @@ impl Engine {
         sessions.retain(|line| request.lifecycles.is_empty() || request.lifecycles.contains(&line.lifecycle));
         let mut warnings = self.warnings.clone();
         warnings.extend(sessions.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
-        let (foreign, odd) = self.foreign_lines(|short| request.wants(short));
-        warnings.extend(odd);
-        for short in foreign {
-            // Ours keep the store's order, which no clock can disturb; a foreign one has nothing but its time.
-            let place = sessions.iter().position(|ours| ours.updated_at < short.updated_at);
-            sessions.insert(place.unwrap_or(sessions.len()), short);
+        let mut odd = Vec::new();
+        for (short, said) in self.foreign_lines() {
+            if request.wants(&short) {
+                odd.extend(said.into_iter().map(|warning| (short.layout.clone(), warning)));
+                // Ours keep the store's order, which no clock can disturb; a foreign one has nothing but its time.
+                let place = sessions.iter().position(|ours| ours.updated_at < short.updated_at);
+                sessions.insert(place.unwrap_or(sessions.len()), short);
+            }
         }
+        warnings.extend(said_once(odd));
         Ok(Listing { sessions, warnings })
     }
 
@@ -343,4 +385,26 @@ impl From<Listed> for ShortView {
             version: row.version,
         }
     }
+}
+
+/// What is odd about many sessions of a layout is said once, with how many they are.
+fn said_once(odd: Vec<(String, Warning)>) -> Vec<Warning> {
+    let mut warnings: Vec<Warning> = Vec::new();
+    let mut counted: BTreeMap<(String, String), (usize, usize)> = BTreeMap::new();
+    for (layout, warning) in odd {
+        let path = warning.path.as_deref().unwrap_or_default();
+        let said = warning.message.strip_prefix(path).unwrap_or(&warning.message).to_owned();
+        let (_, count) = counted.entry((layout, said)).or_insert_with(|| {
+            warnings.push(warning);
+            (warnings.len() - 1, 0)
+        });
+        *count += 1;
+    }
+    for ((layout, said), (place, count)) in counted.into_iter().filter(|(_, (_, count))| *count > 1) {
+        let title =
+            layouts::layout::by_name(&layout).map_or(layout.as_str(), |layout| layout.title()).to_owned();
+        warnings[place].message = format!("{count} sessions of {title}{said}");
+        warnings[place].path = None;
+    }
+    warnings
 }

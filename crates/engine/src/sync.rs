@@ -5,6 +5,7 @@
 mod find;
 mod look;
 mod mend;
+mod rivals;
 mod show;
 pub(crate) mod tree;
 

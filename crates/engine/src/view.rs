@@ -58,6 +58,9 @@ pub struct View {
     pub resume_count: u32,
     pub next: Next,
     pub warnings: Vec<Warning>,
+    /// Checks of a layout's files, where its sessions have such and `status` asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub health: Vec<HealthView>,
     /// The command had been done before, and changed nothing.
     pub already: bool,
     pub view_stale: bool,
@@ -68,6 +71,14 @@ pub struct View {
     /// Commands must name this session: without a name they would mean another.
     #[serde(skip)]
     pub name_session: bool,
+}
+
+/// One check of a session's files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HealthView {
+    pub check: String,
+    pub ok: bool,
+    pub found: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -251,6 +262,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
         resume_count: session.resume_count,
         next,
         warnings: material.warnings,
+        health: Vec::new(),
         already: material.already,
         view_stale: false,
         created_at: session.created_at,

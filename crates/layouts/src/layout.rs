@@ -27,6 +27,12 @@ pub trait Layout: Sync {
     /// The session at a path that is an entry of one of the places; none when it is something else.
     fn spot(&self, path: &str, is_folder: bool) -> Option<Spot>;
 
+    /// The only entries of its home that can be this session's, where many share it; all of them when none are named.
+    fn entrances(&self, spot: &Spot) -> Vec<String> {
+        let _ = spot;
+        Vec::new()
+    }
+
     /// How much of a file or folder below `spot.home` is wanted. What is not a session's own is skipped.
     fn interest(&self, spot: &Spot, path: &str, is_folder: bool, depth: Depth) -> Interest;
 
@@ -40,6 +46,24 @@ pub trait Layout: Sync {
 
     /// Where a new session goes.
     fn begin(&self, beginning: &Beginning<'_>) -> Result<Spot, String>;
+
+    /// What a new session's folder has from the beginning, beside its state. Made once, and its users' own from then on.
+    fn furnish(&self, session: &Session, spot: &Spot) -> Furniture {
+        let _ = (session, spot);
+        Furniture::default()
+    }
+
+    /// Of a file that sessions share: the part that is this session's. None for a file that is all its own.
+    fn share(&self, spot: &Spot, path: &str, content: &[u8]) -> Option<Vec<u8>> {
+        let _ = (spot, path, content);
+        None
+    }
+
+    /// The most of a file that is read.
+    fn most_bytes(&self, path: &str) -> u64 {
+        let _ = path;
+        1024 * 1024
+    }
 
     /// The workflows that its sessions can follow; the first one when none is asked for.
     fn workflows(&self) -> &'static [&'static str];
@@ -85,6 +109,12 @@ pub trait Layout: Sync {
         self.write(standing, folder)
     }
 
+    /// Whether a session can be gone on with, as far as its files tell. Nothing where a layout has no such checks.
+    fn health(&self, details: &Details) -> Vec<Health> {
+        let _ = details;
+        Vec::new()
+    }
+
     /// Whether a worktree has one active session of it at most, together with native ones.
     fn takes_the_worktree(&self) -> bool {
         false
@@ -112,7 +142,7 @@ pub trait Layout: Sync {
 
 /// Every layout that this program knows.
 pub fn all() -> &'static [&'static dyn Layout] {
-    &[&crate::ocr::Ocr, &crate::praxis::Praxis]
+    &[&crate::ocr::Ocr, &crate::ccw::Ccw, &crate::praxis::Praxis]
 }
 
 /// A workflow that is asked for by name.
@@ -189,8 +219,17 @@ pub enum Interest {
     Skip,
     /// That it is there; of a folder, what is in it.
     Name,
-    /// What is in the file.
+    /// What is in the file, which is no state: it may show something, and who changes it changes no session.
+    Evidence,
+    /// What is in the file, which is state.
     Content,
+}
+
+/// What a new session's folder has from the beginning. Paths are relative to the session's home.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Furniture {
+    pub folders: Vec<String>,
+    pub files: Vec<FileChange>,
 }
 
 /// One session's files as they were found.
@@ -257,6 +296,17 @@ pub enum Proof {
 pub enum Details {
     None,
     Ocr(Box<crate::ocr::OcrSession>),
+    Ccw(Box<crate::ccw::CcwSession>),
+}
+
+/// One check of a session's files, and what it found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    pub check: &'static str,
+    pub is_well: bool,
+    pub found: String,
+    /// What to do about it, where whoever goes on should be asked first.
+    pub remedy: Option<String>,
 }
 
 /// A session that is to be shown by files.

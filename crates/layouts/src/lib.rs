@@ -1,6 +1,7 @@
 //! Reads formats on disk: text in, a reading or its mistakes out. Never touches a file, a clock or a process itself.
 
 pub mod builtin;
+pub mod ccw;
 pub mod definition;
 pub mod json;
 pub mod layout;

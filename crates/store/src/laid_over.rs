@@ -48,6 +48,11 @@ impl LaidOver {
         Ok(())
     }
 
+    /// Whether a session is kept, whatever is laid over it.
+    pub fn base_has(&self, id: &SessionId) -> bool {
+        self.base.load(id).is_ok_and(|found| found.is_some())
+    }
+
     /// What is laid over a session and not kept yet.
     pub fn pending(&self, id: &SessionId) -> Option<StreamAppend> {
         self.over.borrow().get(id)?.pending.streams.first().cloned()

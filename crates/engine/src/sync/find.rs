@@ -3,8 +3,8 @@
 use super::tree;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::view::{ShortView, Warning};
-use layouts::layout::{self, Depth, Details, Folder, Layout, Place, Spot, Told};
+use crate::view::{HealthView, ShortView, Warning};
+use layouts::layout::{self, Depth, Details, Folder, Health, Layout, Place, Spot, Told};
 use layouts::reading::Reading;
 use layouts::tree::{Entry, Tree};
 use model::actor::Actor;
@@ -13,7 +13,7 @@ use model::id::SessionId;
 use model::item::ItemBook;
 use model::session::Session;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// A session that only its own tool's files tell of.
@@ -74,10 +74,15 @@ impl Engine {
             if !crate::engine::is_unfinished(found.session.lifecycle.name()) {
                 continue;
             }
-            if found.told.unreadable.is_empty() && located.layout.paths_tell_the_order() {
+            // Where only one is active, that is the one, whatever it is called.
+            let tells = located.layout.paths_tell_the_order() && !located.layout.takes_the_worktree();
+            if found.told.unreadable.is_empty() && tells {
                 known = Some(located.layout.name());
             }
-            let rank = |found: &Foreign| (found.told.unreadable.is_empty(), found.session.updated_at);
+            let rank = |found: &Foreign| {
+                let is_active = found.session.lifecycle.name() == "active";
+                (found.told.unreadable.is_empty(), is_active, found.session.updated_at)
+            };
             if best.as_ref().is_none_or(|best| rank(&found) > rank(best)) {
                 best = Some(found);
             }
@@ -88,7 +93,23 @@ impl Engine {
     /// A foreign session by its id.
     pub(crate) fn foreign(&self, id: &SessionId) -> Option<Foreign> {
         let located = self.unadopted().into_iter().find(|located| located.id == *id)?;
-        self.foreign_at(&located, Depth::Whole)
+        self.foreign_at(&located, Depth::Whole).map(|found| self.beside_others(found))
+    }
+
+    /// The foreign session with this number: they are counted on after those of the store.
+    pub(crate) fn foreign_with_number(&self, number: u64) -> Result<Option<SessionId>> {
+        let all = self.unadopted();
+        if all.is_empty() {
+            return Ok(None);
+        }
+        let first = self.first_foreign_number()?;
+        let place = number.checked_sub(first).and_then(|place| usize::try_from(place).ok());
+        Ok(place.and_then(|place| all.into_iter().nth(place)).map(|located| located.id))
+    }
+
+    fn first_foreign_number(&self) -> Result<u64> {
+        let kept = self.store.list(&store::Filter::default())?;
+        Ok(kept.iter().map(|listed| listed.number).max().unwrap_or(0) + 1)
     }
 
     /// Ids of foreign sessions that begin with this text.
@@ -98,38 +119,28 @@ impl Engine {
         ids.filter(|id| !prefix.is_empty() && id.as_str().to_lowercase().starts_with(&prefix)).collect()
     }
 
-    /// Every foreign session that is wanted, on one line, and what is odd about them. A broken one does not hide the
-    /// others, and what is odd about many is said once.
-    pub(crate) fn foreign_lines(
-        &self,
-        is_wanted: impl Fn(&ShortView) -> bool,
-    ) -> (Vec<ShortView>, Vec<Warning>) {
-        let (mut lines, mut warnings, mut counted) = (Vec::new(), Vec::new(), BTreeMap::new());
-        for located in self.unadopted() {
-            let Some(found) = self.foreign_at(&located, Depth::Short) else { continue };
-            let line = ShortView::from(&found.session);
-            if !is_wanted(&line) {
-                continue;
-            }
-            lines.push(line);
-            for warning in found.warnings {
-                let path = warning.path.as_deref().unwrap_or_default();
-                let said = warning.message.strip_prefix(path).unwrap_or(&warning.message).to_owned();
-                let (place, count) =
-                    counted.entry((located.layout.title(), said)).or_insert((warnings.len(), 0_usize));
-                *count += 1;
-                if *place == warnings.len() {
-                    warnings.push(warning);
-                }
-            }
+    /// Ids that hold this text, ours and foreign ones.
+    pub(crate) fn ids_with_part(&self, part: &str) -> Result<Vec<SessionId>> {
+        let part = part.to_lowercase();
+        let kept = self.store.list(&store::Filter::default())?.into_iter().map(|listed| listed.row.id);
+        let ids = kept.chain(self.unadopted().into_iter().map(|located| located.id));
+        Ok(ids.filter(|id| !part.is_empty() && id.as_str().to_lowercase().contains(&part)).collect())
+    }
+
+    /// Every foreign session on one line. A broken one does not hide the others.
+    pub(crate) fn foreign_lines(&self) -> Vec<(ShortView, Vec<Warning>)> {
+        let all = self.unadopted();
+        if all.is_empty() {
+            return Vec::new();
         }
-        for ((title, said), (place, count)) in counted {
-            if count > 1 {
-                warnings[place].message = format!("{count} sessions of {title}{said}");
-                warnings[place].path = None;
-            }
-        }
-        (lines, warnings)
+        let first = self.first_foreign_number().unwrap_or(0);
+        let numbered = all.iter().zip(first..);
+        let mut lines: Vec<(ShortView, Vec<Warning>)> = numbered
+            .filter_map(|(located, number)| Some((self.foreign_at(located, Depth::Short)?, number)))
+            .map(|(found, number)| (ShortView { number, ..(&found.session).into() }, found.warnings))
+            .collect();
+        self.lines_beside_others(&mut lines);
+        lines
     }
 
     /// What a layout's own screen shows of a session, adopted or not.
@@ -141,6 +152,14 @@ impl Engine {
         let located = self.located(&session)?;
         let tree = tree::read(located.layout, &located.spot, &self.root_of(&session), Depth::Whole);
         Some(self.read_tree(&located, &tree).value.details)
+    }
+
+    /// What its layout checks of a session's files, adopted or laid over.
+    pub(crate) fn health(&self, id: &SessionId) -> Vec<Health> {
+        let Ok((_, session)) = self.load(id) else { return Vec::new() };
+        let Some(located) = self.located(&session) else { return Vec::new() };
+        let tree = tree::read(located.layout, &located.spot, &self.root_of(&session), Depth::Whole);
+        located.layout.health(&self.read_tree(&located, &tree).value.details)
     }
 
     /// Where the files of a session of ours are; none for a native one.
@@ -188,7 +207,8 @@ impl Engine {
         let home = root.join(&located.spot.home);
         for path in reading.value.unreadable.clone() {
             let backup = format!("{path}.bak");
-            let Entry::File(content) = tree::content(&home.join(&backup)) else { continue };
+            let most = located.layout.most_bytes(&path);
+            let Entry::File(content) = tree::content(&home.join(&backup), most) else { continue };
             let mut other = tree.clone();
             other.insert(path.clone(), Entry::File(content));
             let mut read = self.read_tree(located, &other);
@@ -341,6 +361,12 @@ pub(super) fn warnings<T>(spot: &Spot, reading: &Reading<T>) -> Vec<Warning> {
             }
         })
         .collect()
+}
+
+impl From<Health> for HealthView {
+    fn from(health: Health) -> Self {
+        Self { check: health.check.to_owned(), ok: health.is_well, found: health.found }
+    }
 }
 
 impl From<&Session> for ShortView {

@@ -2,6 +2,7 @@
 //! place after them, and confirmed. A file that cannot be written is told, and fails nothing: the log has it all.
 
 use super::NATIVE;
+use super::find::Located;
 use super::look::{FileState, Look, hash};
 use crate::disk::{self, exchange};
 use crate::engine::{Engine, read_event};
@@ -219,10 +220,11 @@ impl Engine {
                 continue;
             }
             let failed = |source| Error::io(format!("writing {}", target.display()), source);
-            match exchange::put(&target, &row.body, &row.previous).map_err(failed)? {
+            let (body, previous) = beside_others(&located, &target, &row);
+            match exchange::put(&target, &body, &previous).map_err(failed)? {
                 exchange::Put::New => placed.push((row, None)),
                 exchange::Put::Changed => return Ok((placed, true)),
-                exchange::Put::Over(out) if is_known(&row, &out) => {
+                exchange::Put::Over(out) if is_known(&row, &out) || out == previous => {
                     let aside = self.keep_old(&root, id, &target, &row, &out, located.layout)?;
                     placed.push((row, aside));
                 }
@@ -271,6 +273,8 @@ impl Engine {
 
     /// Takes in what slipped between two steps, in a turn of its own.
     pub(super) fn take_in(&mut self, id: &SessionId) -> Result<()> {
+        self.look_again();
+        self.make_way(id)?;
         self.store.take_turn(self.patience)?;
         let done = self.take_in_now(id);
         self.store.give_turn_back();
@@ -323,6 +327,20 @@ impl Engine {
             }
         }
     }
+}
+
+/// What is written and what is expected to be there. Where other sessions changed their parts of a shared file since it
+/// was looked at, those stay: not for a moment is there a file without them.
+fn beside_others(located: &Located, target: &Path, row: &ViewRow) -> (Vec<u8>, Vec<u8>) {
+    let share = |content: &[u8]| located.layout.share(&located.spot, &row.path, content);
+    let there = exchange::read(target).unwrap_or_default();
+    let is_theirs_alone = there != row.previous
+        && !there.is_empty()
+        && share(&there).is_some_and(|there| Some(there) == share(&row.previous));
+    if !is_theirs_alone {
+        return (row.body.clone(), row.previous.clone());
+    }
+    (located.layout.merge_slipped(&row.path, &row.previous, &there, &row.body), there)
 }
 
 /// What waits beside a file since a crash: our own bytes never got there and are not needed; the version before goes to
@@ -382,6 +400,7 @@ fn stale(id: &SessionId, error: &Error) -> Warning {
 
 /// Nothing of a file is out of step.
 pub(super) fn is_settled(look: &Look) -> bool {
-    look.slipped.is_empty()
-        && look.states.values().all(|state| matches!(state, FileState::Same | FileState::Moved))
+    let is_in_step =
+        |state: &FileState| matches!(state, FileState::Same | FileState::OfOthers | FileState::Moved);
+    look.slipped.is_empty() && look.states.values().all(is_in_step)
 }
