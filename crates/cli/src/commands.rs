@@ -21,6 +21,7 @@ mod item;
 mod list;
 mod log;
 mod man;
+mod mcp;
 mod next;
 mod note;
 mod pause;
@@ -114,6 +115,7 @@ const ENTRIES: &[Entry] = &[
     entry::<purge::Purge>("purge"),
     entry::<workflow::WorkflowCommand>("workflow"),
     entry::<hook::Hook>("hook"),
+    entry::<mcp::Mcp>("mcp"),
     entry::<store::StoreCommand>("store"),
     entry::<doctor::Doctor>("doctor"),
     entry::<completions::Completions>("completions"),

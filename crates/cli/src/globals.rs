@@ -86,6 +86,7 @@ impl From<&ArgMatches> for Globals {
                 session: text("session").or(untyped.options.session),
                 key: text("key"),
                 person_present: untyped.options.person_present,
+                ..Options::default()
             },
             json: matches.get_flag("json"),
             colour: Colour::parse(text("color").as_deref()),

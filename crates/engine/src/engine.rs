@@ -33,6 +33,10 @@ pub struct Options {
     pub key: Option<String>,
     /// A person sits at the terminal that this command came from.
     pub person_present: bool,
+    /// The agent that asks, as it says itself: for one that neither its environment nor its process tells.
+    pub agent: Option<AgentIdentity>,
+    /// Whoever asks is no parent of this process: its environment and its parents say nothing about them.
+    pub from_afar: bool,
 }
 
 /// Who runs this process.

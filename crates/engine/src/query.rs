@@ -211,6 +211,11 @@ impl Engine {
         Ok(rows.into_iter().map(|row| AgentView { alive: self.lives(&row), ..row.into() }).collect())
     }
 
+    /// Names of the workflows that there are, without a look into them.
+    pub fn workflow_names(&self) -> Vec<String> {
+        definitions::names(&self.project)
+    }
+
     pub fn workflows(&self) -> Vec<WorkflowLine> {
         definitions::all(&self.project).into_iter().map(WorkflowLine::from).collect()
     }
