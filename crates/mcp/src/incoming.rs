@@ -65,16 +65,12 @@ pub(crate) fn refusal(error: ErrorData, id: Option<RequestId>) -> Box<ServerJson
 fn message(value: Value) -> Incoming {
     let id = id_of(&value);
     let method = value["method"].as_str().map(ToOwned::to_owned);
+    let is_stateless = is_stateless(&value);
     match serde_json::from_value::<ClientJsonRpcMessage>(value) {
-        // A known method whose parameters did not fit is no unknown method.
-        Ok(JsonRpcMessage::Request(request)) if matches!(&request.request, ClientRequest::CustomRequest(custom) if is_known(&custom.method)) =>
-        {
-            let method = method.unwrap_or_default();
-            let error =
-                ErrorData::invalid_params(format!("the params of {method} are not of its types"), None);
-            Incoming::Refused(refusal(error, id))
-        }
-        Ok(message) => Incoming::Message(Box::new(message)),
+        Ok(message) => match misfit(&message, is_stateless) {
+            Some(error) => Incoming::Refused(refusal(error, id)),
+            None => Incoming::Message(Box::new(message)),
+        },
         Err(_) if id.is_none() && method.is_some() => Incoming::Ignored,
         Err(error) => {
             let message = format!("this is no JSON-RPC 2.0 message: {}", short(&error));
@@ -83,20 +79,33 @@ fn message(value: Value) -> Incoming {
     }
 }
 
-fn is_known(method: &str) -> bool {
-    const KNOWN: [&str; 10] = [
-        "initialize",
+/// A known method whose parameters did not fit is no unknown method, as which it is read.
+fn misfit(message: &ClientJsonRpcMessage, is_stateless: bool) -> Option<ErrorData> {
+    let JsonRpcMessage::Request(request) = message else { return None };
+    let ClientRequest::CustomRequest(custom) = &request.request else { return None };
+    let method = &custom.method;
+    is_known(method, is_stateless)
+        .then(|| ErrorData::invalid_params(format!("the params of {method} are not of its types"), None))
+}
+
+/// Whether the method is one that we answer, in the era that the message belongs to.
+fn is_known(method: &str, is_stateless: bool) -> bool {
+    const ALWAYS: [&str; 7] = [
         "server/discover",
         "tools/call",
         "tools/list",
         "resources/list",
         "resources/templates/list",
         "resources/read",
-        "resources/subscribe",
-        "resources/unsubscribe",
         "subscriptions/listen",
     ];
-    KNOWN.contains(&method)
+    const BEFORE: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];
+    ALWAYS.contains(&method) || (!is_stateless && BEFORE.contains(&method))
+}
+
+/// A message of the newer era says so itself.
+fn is_stateless(value: &Value) -> bool {
+    value["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"].is_string()
 }
 
 fn id_of(value: &Value) -> Option<RequestId> {

@@ -22,7 +22,6 @@ use std::path::PathBuf;
 /// One tool: what a model is told about it, and what it does.
 pub(crate) struct Entry {
     pub(crate) name: &'static str,
-    title: &'static str,
     description: &'static str,
     parameters: &'static [Parameter],
     /// What its structured content holds beside what every one holds.
@@ -125,15 +124,12 @@ impl Entry {
     }
 
     fn hints(&self) -> ToolAnnotations {
-        let (destructive, idempotent) = match self.effect {
-            Effect::Reads | Effect::AddsOnce => (false, true),
-            Effect::Adds => (false, false),
-            Effect::TakesBack => (true, false),
-        };
-        ToolAnnotations::with_title(self.title)
-            .read_only(self.effect == Effect::Reads)
-            .destructive(destructive)
-            .idempotent(idempotent)
-            .open_world(false)
+        let hints = ToolAnnotations::new().open_world(false);
+        match self.effect {
+            Effect::Reads => hints.read_only(true),
+            Effect::AddsOnce => hints.destructive(false).idempotent(true),
+            Effect::Adds => hints.destructive(false).idempotent(false),
+            Effect::TakesBack => hints.destructive(true).idempotent(false),
+        }
     }
 }

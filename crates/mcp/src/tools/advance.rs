@@ -12,17 +12,12 @@ const LONGEST_LINE: usize = 600;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "advance",
-    title: "Complete a phase",
-    description: "Call it when the work of the current phase is done: runs the phase's gate. Passed: the phase is complete and the next begins. outcome gate_failed: nothing is lost; mend what `missing` lists (each with found, needed, help) and call again. Report only evidence that you have seen; an approval in `missing` is a person's to give.",
+    description: "When the work of the current phase is done: runs its gate. Passed: the next phase begins. outcome gate_failed: mend what `missing` lists (found, needed, help) and call again. Report only evidence that you have seen; an approval is a person's to give.",
     parameters: &[
-        optional(
-            "phase",
-            Kind::Text,
-            "the phase you believe is current, by id or number; one already completed changes nothing",
-        ),
-        optional("evidence", Kind::Object, "what the gate asks for, e.g. {\"tests_passed\": 42}"),
+        optional("phase", Kind::Text, "the phase you believe is current, by id or number"),
+        optional("evidence", Kind::Object, "e.g. {\"tests_passed\": 42}"),
         optional("outputs", Kind::Object, "results worth keeping"),
-        optional("artifacts", Kind::List, "paths of files that the phase produced"),
+        optional("artifacts", Kind::List, "files it produced"),
         optional("dry_run", Kind::Flag, "only try the gate"),
     ],
     fields: &[("current_phase", "object"), ("missing", "array"), ("already", "boolean")],

@@ -8,8 +8,7 @@ use engine::Intent;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "brief",
-    title: "Where it was left off",
-    description: "The hand-over, as Markdown: what to do next, what is done and must not be done again, what failed and how to mend it, decisions, dead ends, blockers, files touched, who else works here. Read it when you take work up, or after your context was cut.",
+    description: "The hand-over as Markdown: what to do next, what must not be done again, what failed and how to mend it, decisions, dead ends, blockers, files touched, who else works here. Read it when you take work up, or after your context was cut.",
     parameters: &[optional("budget", Kind::Number, "at most so many tokens")],
     fields: &[("brief", "string")],
     effect: Effect::Reads,

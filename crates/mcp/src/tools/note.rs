@@ -13,13 +13,12 @@ const KINDS: &[&str] = &["note", "decision", "tried", "assumption", "blocker", "
 
 pub(super) const ENTRY: Entry = Entry {
     name: "note",
-    title: "For the next one",
-    description: "Keeps what whoever comes next must know, in every later brief: a decision and why, what was tried and failed, an assumption, a blocker, a question for a person, what was deferred. Note it when it happens. `resolve` closes a blocker, question or deferred point by its number.",
+    description: "Keeps what whoever comes next must know, in every brief: a decision and why, what was tried and failed, an assumption, a blocker, a question, what was deferred. Note it when it happens. `resolve` closes one by its number.",
     parameters: &[
         optional("text", Kind::Text, ""),
         optional("kind", Kind::Choice(KINDS), ""),
         optional("fields", Kind::Object, ""),
-        optional("resolve", Kind::Number, "number of a note"),
+        optional("resolve", Kind::Number, ""),
     ],
     fields: &[("note", "object")],
     effect: Effect::Adds,

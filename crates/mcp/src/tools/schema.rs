@@ -76,7 +76,7 @@ fn schema(parameter: &Parameter) -> Value {
     let mut schema = match parameter.kind {
         Kind::Text => json!({ "type": "string" }),
         Kind::Flag => json!({ "type": "boolean" }),
-        Kind::Number => json!({ "type": "integer", "minimum": 0 }),
+        Kind::Number => json!({ "type": "integer" }),
         Kind::Object => json!({ "type": "object" }),
         Kind::List => json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Choice(words) => json!({ "type": "string", "enum": words }),

@@ -8,18 +8,13 @@ use engine::{Intent, StartRequest};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "start",
-    title: "Begin a session",
-    description: "Begins a session for new work of several steps; not for a question or a one-line fix, and not when status shows that this very work is going on. What was active is paused, and can be resumed.",
+    description: "Begins a session for new work of several steps; not for a question or a one-line fix, nor when status shows this very work. What was active is paused.",
     parameters: &[
-        optional(
-            "workflow",
-            Kind::Text,
-            "default plan-implement-review; resources leftoff://workflow/… show others",
-        ),
-        optional("goal", Kind::Text, "what is to be reached, in a sentence"),
+        optional("workflow", Kind::Text, "default plan-implement-review; others: leftoff://workflow/…"),
+        optional("goal", Kind::Text, "what is to be reached"),
         optional("title", Kind::Text, ""),
         optional("target", Kind::Text, "path, branch or ticket"),
-        optional("fields", Kind::Object, "free fields"),
+        optional("fields", Kind::Object, ""),
         optional("parallel", Kind::Flag, "beside the active session"),
     ],
     fields: &[("current_phase", "object")],

@@ -7,12 +7,10 @@ use engine::{Current, Intent};
 
 pub(super) const ENTRY: Entry = Entry {
     name: "status",
-    title: "Where the work stands",
-    description: "Where this project's work stands: goal, phases with what each proved, what the current gate asks for, open items and notes, timing, what to do next. Call it first, and whenever you are unsure. Without a session it says how to begin one.",
+    description: "Where this project's work stands: goal, phases and what each proved, what the current gate asks for, open items and notes, timing, what is next. Call it first, and whenever you are unsure.",
     parameters: &[],
     fields: &[
         ("status", "string"),
-        ("goal", "string"),
         ("current_phase", "object"),
         ("phases", "array"),
         ("progress", "object"),
