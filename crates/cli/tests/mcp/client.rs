@@ -8,7 +8,7 @@ use std::time::Duration;
 use testkit::Sandbox;
 
 /// Longer than any answer takes, on a busy machine too.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Era {

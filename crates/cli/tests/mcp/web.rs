@@ -45,7 +45,7 @@ impl WebServer {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
         let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
-        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
+        stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a timeout");
         stream.write_all(format!("{head}\r\n{body}").as_bytes()).expect("it reads");
         let mut answer = Vec::new();
         // A server that refuses early may close before all was sent.
