@@ -28,6 +28,7 @@ mod pause;
 mod progress;
 mod purge;
 mod reopen;
+mod req;
 mod resume;
 mod retry;
 mod revisit;
@@ -110,6 +111,7 @@ const ENTRIES: &[Entry] = &[
     entry::<history::HistoryCommand>("history"),
     entry::<log::Log>("log"),
     entry::<progress::Progress>("progress"),
+    entry::<req::ReqCommand>("req"),
     entry::<exec::Exec>("exec"),
     entry::<bundle::BundleCommand>("bundle"),
     entry::<purge::Purge>("purge"),

@@ -145,6 +145,30 @@ impl Engine {
         })
     }
 
+    /// For hooks, where the store cannot be opened: what does not need a session still works, and nothing is known of
+    /// any. Never used to change one.
+    pub fn without_store(options: Options) -> Result<Self> {
+        let from = match &options.project {
+            Some(folder) => folder.clone(),
+            None => {
+                std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?
+            }
+        };
+        Ok(Self {
+            project: Project::find(&from)?,
+            config: Config::default(),
+            store: Box::new(MemoryStore::default()),
+            clock: Box::new(SystemClock),
+            processes: Box::new(SystemProcesses::default()),
+            caller: Caller::of_this_process(),
+            options,
+            warnings: Vec::new(),
+            patience: PATIENCE,
+            progress: None,
+            last_definition: RefCell::default(),
+        })
+    }
+
     pub fn project(&self) -> &Project {
         &self.project
     }

@@ -30,7 +30,9 @@ use crate::failpoint;
 use crate::items::ItemView;
 use crate::view::{self, Material, View};
 use crate::workspace::ensure_ignored;
+use model::Refusal;
 use model::command::{Command, decide};
+use model::event::Event;
 use model::id::SessionId;
 use model::note::NoteKind;
 use model::run::RunPlan;
@@ -126,6 +128,22 @@ impl Engine {
             }
             Ok(plan)
         })
+    }
+
+    /// Tells in the log of the session that is meant what became of requirements; where there is none, nobody is told.
+    pub(crate) fn tell_of_requirements(&mut self, events: Vec<Event>) -> Result<()> {
+        let Ok(id) = self.select(Want::Unfinished) else { return Ok(()) };
+        // No key: this is not the command that the key is for.
+        let key = self.options.key.take();
+        let told = self.execute("", |engine| {
+            let subject = engine.take_up(&id)?;
+            if let Some(kind) = &subject.session.unknown_event {
+                return Err(Refusal::NewerEvent { session: id.clone(), kind: kind.clone() }.into());
+            }
+            Ok(Plan::of(subject.change(events.clone())))
+        });
+        self.options.key = key;
+        told.map(drop)
     }
 
     /// A command on one session that needs nothing but the model to decide.
@@ -253,6 +271,9 @@ impl Engine {
             None => crate::definitions::load(&self.project, run.workflow.name.as_str()).ok(),
         };
         let now = self.clock.now();
+        let required = self.requirement_views(session);
+        let mut warnings = self.warnings_about(session, run);
+        warnings.extend(required.problems.into_iter().map(crate::requirements::warning));
         Ok(view::build(Material {
             session,
             run,
@@ -260,9 +281,10 @@ impl Engine {
             definition: definition.as_deref().or(current.as_ref()),
             now,
             name_session: self.must_be_named(session)?,
-            warnings: self.warnings_about(session, run),
+            warnings,
             already,
             items: self.items_seen(session, run, batch)?,
+            requirements: required.answer,
         }))
     }
 

@@ -82,6 +82,7 @@ impl Engine {
             now: self.clock.now(),
             name_session: false,
             items: crate::items::ItemsSeen::default(),
+            requirements: Vec::new(),
             warnings: self.warnings.iter().chain(&found.warnings).cloned().collect(),
             already: false,
         }))

@@ -28,6 +28,7 @@ mod processes;
 mod query;
 mod redact;
 mod registry;
+mod requirements;
 mod setup;
 mod validation;
 pub mod view;
@@ -58,6 +59,10 @@ pub use next::Next;
 pub use place::Project;
 pub use presence::AgentIdentity;
 pub use query::{AgentView, Current, ListRequest, Listing, WorkflowLine};
+pub use requirements::{
+    Gated, LiveAgent, OpenRequirement, Opening, RequirementAnswer, RequirementList, RequirementView,
+    SatisfyRequest, ToolCall, Verdict,
+};
 pub use setup::{Setup, set_up};
 pub use store::{ActivityKind, ActivityRow};
 pub use validation::{Discrepancy, OnDiscrepancy};

@@ -45,7 +45,7 @@ impl AgentIdentity {
         Self::parse(&format!("{}:{id}", plain.trim_matches('-')))
     }
 
-    fn is(&self, row: &AgentRow) -> bool {
+    pub(crate) fn is(&self, row: &AgentRow) -> bool {
         row.agent == self.agent && row.agent_session == self.id
     }
 }
@@ -59,13 +59,18 @@ impl std::fmt::Display for AgentIdentity {
 impl Engine {
     /// The agent session that runs this command: by its environment, else by process ancestry, else as it says.
     pub(crate) fn asking_agent(&self) -> Result<Option<AgentIdentity>> {
+        Ok(self.known_agent()?.or_else(|| self.options.agent.clone()))
+    }
+
+    /// The same, without what it says itself.
+    pub(crate) fn known_agent(&self) -> Result<Option<AgentIdentity>> {
         if self.options.from_afar {
-            return Ok(self.options.agent.clone());
+            return Ok(None);
         }
-        if let Some(identity) = &self.caller.agent {
-            return Ok(Some(identity.clone()));
+        match &self.caller.agent {
+            Some(identity) => Ok(Some(identity.clone())),
+            None => self.agent_above(),
         }
-        Ok(self.agent_above()?.or_else(|| self.options.agent.clone()))
     }
 
     /// The agent session that this process was started by.

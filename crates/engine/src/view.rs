@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::items::{ItemView, ItemsSeen};
 use crate::next::Next;
 use crate::place::workspace_of;
+use crate::requirements::RequirementView;
 use jiff::Timestamp;
 use model::actor::Actor;
 use model::artifact::Artifact;
@@ -52,7 +53,8 @@ pub struct View {
     pub revisions: Vec<RevisionMade>,
     pub notes: Vec<Note>,
     pub fields: BTreeMap<String, Value>,
-    pub requirements: Vec<Value>,
+    /// What agents need here before they may use a tool, as it stands for the agent session that asks.
+    pub requirements: Vec<RequirementView>,
     pub resume_count: u32,
     pub next: Next,
     pub warnings: Vec<Warning>,
@@ -199,6 +201,7 @@ pub(crate) struct Material<'a> {
     pub(crate) warnings: Vec<Warning>,
     pub(crate) already: bool,
     pub(crate) items: ItemsSeen,
+    pub(crate) requirements: Vec<RequirementView>,
 }
 
 pub(crate) fn build(material: Material<'_>) -> View {
@@ -244,7 +247,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
         revisions: session.revisions.clone(),
         notes: session.notes.clone(),
         fields: session.fields.clone(),
-        requirements: Vec::new(),
+        requirements: material.requirements,
         resume_count: session.resume_count,
         next,
         warnings: material.warnings,

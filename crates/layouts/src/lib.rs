@@ -4,4 +4,5 @@ pub mod builtin;
 pub mod definition;
 pub mod ocr;
 pub mod reading;
+pub mod requirements;
 pub mod tree;

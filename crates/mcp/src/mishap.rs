@@ -87,7 +87,9 @@ impl From<Error> for Mishap {
 fn valid_instead(error: &Error) -> Vec<String> {
     let names = |names: &[model::id::Name]| names.iter().map(ToString::to_string).collect();
     match error {
-        Error::UnknownWorkflow { known, .. } | Error::UnknownCheck { known, .. } => known.clone(),
+        Error::UnknownWorkflow { known, .. }
+        | Error::UnknownCheck { known, .. }
+        | Error::UnknownRequirement { known, .. } => known.clone(),
         Error::AmbiguousSession { candidates, .. } => candidates.clone(),
         Error::UnknownSession { nearest, .. } => nearest.iter().cloned().collect(),
         Error::Refused(refusal) => match refusal {

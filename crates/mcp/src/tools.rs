@@ -6,6 +6,7 @@ mod brief;
 mod control;
 mod item;
 mod note;
+mod requirements;
 mod schema;
 mod start;
 mod status;
@@ -42,8 +43,16 @@ enum Effect {
     TakesBack,
 }
 
-const ENTRIES: &[Entry] =
-    &[status::ENTRY, brief::ENTRY, start::ENTRY, advance::ENTRY, item::ENTRY, note::ENTRY, control::ENTRY];
+const ENTRIES: &[Entry] = &[
+    status::ENTRY,
+    brief::ENTRY,
+    start::ENTRY,
+    advance::ENTRY,
+    item::ENTRY,
+    note::ENTRY,
+    control::ENTRY,
+    requirements::ENTRY,
+];
 
 /// One call, on a thread of its own: it opens an engine for itself, so many can run at once.
 pub(crate) struct Call {

@@ -9,6 +9,7 @@ use crate::note::NoteKind;
 use crate::phase::PhaseStub;
 use crate::revision::Revision;
 use crate::run::WorkflowRef;
+use crate::workflow::RequirementScope;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -137,6 +138,19 @@ pub enum Event {
     Purged { replaced: u64 },
     /// The session came in a bundle from another machine. It waits here, in this worktree, to be gone on with.
     SessionTaken { worktree: String },
+    /// A requirement was satisfied. The branch's file is the truth about it; this tells when, by what and by whom.
+    RequirementSatisfied {
+        requirement: String,
+        scope: RequirementScope,
+        /// In the words of the branch's file: `cli`, `skill`, `approval`.
+        by: String,
+        branch: String,
+        agent_session: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires_at: Option<Timestamp>,
+    },
+    /// A requirement that was satisfied is so no longer.
+    RequirementCleared { requirement: String, branch: String, agent_session: String, why: String },
     /// Written by a newer program. Such a session is shown and never written.
     #[serde(skip_serializing)]
     Unknown { kind: String },
@@ -225,6 +239,8 @@ impl Event {
             Self::Restored { .. } => "restored",
             Self::Purged { .. } => "purged",
             Self::SessionTaken { .. } => "session_taken",
+            Self::RequirementSatisfied { .. } => "requirement_satisfied",
+            Self::RequirementCleared { .. } => "requirement_cleared",
             Self::Unknown { kind } => kind,
             Self::Item(event) => event.kind(),
         }
@@ -259,6 +275,8 @@ impl Event {
             | Self::Restored { .. }
             | Self::SessionTaken { .. }
             | Self::Purged { .. }
+            | Self::RequirementSatisfied { .. }
+            | Self::RequirementCleared { .. }
             | Self::Item(_)
             | Self::Unknown { .. } => None,
         }

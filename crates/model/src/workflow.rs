@@ -214,3 +214,25 @@ pub enum RequirementScope {
     SingleUse,
     Permanent,
 }
+
+impl RequirementScope {
+    pub const ALL: [Self; 4] = [Self::Session, Self::Branch, Self::SingleUse, Self::Permanent];
+
+    /// As files spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Branch => "branch",
+            Self::SingleUse => "single_use",
+            Self::Permanent => "permanent",
+        }
+    }
+
+    /// Whether it is satisfied for one agent session, not for a whole branch.
+    pub fn is_of_one_agent(self) -> bool {
+        match self {
+            Self::Session | Self::SingleUse => true,
+            Self::Branch | Self::Permanent => false,
+        }
+    }
+}

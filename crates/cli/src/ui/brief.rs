@@ -24,6 +24,7 @@ pub fn text(brief: &Brief, out: &Out) -> String {
         to_review(brief, out),
         status(brief, out),
         notes("Blocked, open:", brief.session.open_notes().into_iter(), brief, out),
+        required(brief, out),
         items(brief, out),
         revised(brief, out),
         notes("Decided:", brief.notes(NoteKind::Decision), brief, out),
@@ -303,6 +304,17 @@ fn touched(brief: &Brief, out: &Out) -> String {
         text.push_str(&row("", &line, out));
     }
     text
+}
+
+fn required(brief: &Brief, out: &Out) -> String {
+    let mut text = String::new();
+    for requirement in brief.session.requirements.iter().filter(|requirement| !requirement.satisfied) {
+        text.push_str(&row(&format!("{}: ", one_line(&requirement.name, 80)), &requirement.how, out));
+    }
+    if text.is_empty() {
+        return text;
+    }
+    format!("{}\n{text}", out.paint(Tone::Heading, "Required before some tools may be used:"))
 }
 
 fn here_now(brief: &Brief, out: &Out) -> String {

@@ -53,10 +53,11 @@ pub fn agents(agents: &[AgentView], now: Timestamp) -> String {
             let on = agent.session_id.as_ref().map(|id| format!(" on {id}")).unwrap_or_default();
             let branch = agent.branch.as_ref().map(|name| format!(", branch {}", one_line(name, 100)));
             format!(
-                "{:<8} {id:<8}  {state:<5}{on} in {}{}, seen {}\n",
+                "{:<8} {id:<8}  {state:<5}{on} in {}{}{}, seen {}\n",
                 one_line(&agent.agent, 20),
                 one_line(&agent.worktree, 200),
                 branch.unwrap_or_default(),
+                if agent.pid == 0 { String::new() } else { format!(", process {}", agent.pid) },
                 ago(agent.last_seen, now)
             )
         })

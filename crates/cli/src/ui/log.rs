@@ -92,6 +92,13 @@ pub fn words(event: &Event) -> String {
         Event::Item(event) => crate::ui::items::words(event),
         Event::Purged { replaced: 1 } => "text was purged in one place".to_owned(),
         Event::Purged { replaced } => format!("text was purged in {replaced} places"),
+        Event::RequirementSatisfied { requirement, by, expires_at, .. } => {
+            let until = expires_at.map(|at| format!(", until {at}")).unwrap_or_default();
+            format!("requirement {} satisfied by {}{until}", one_line(requirement, 80), one_line(by, 40))
+        }
+        Event::RequirementCleared { requirement, why, .. } => {
+            format!("requirement {} cleared: {}", one_line(requirement, 80), one_line(why, 100))
+        }
         Event::SessionTaken { .. } => "taken in from a bundle".to_owned(),
         Event::Unknown { kind } => format!("{kind} (written by a newer leftoff)"),
     }

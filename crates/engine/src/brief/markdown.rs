@@ -95,6 +95,7 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
         essential(failed(brief, detail)),
         essential(to_review(brief, detail)),
         essential(listed("Blocked, open", &waiting, brief, detail)),
+        optional(required(brief, detail)),
         optional(items(brief, detail)),
         optional(revised(brief, detail)),
         optional(by_kind("Decided", NoteKind::Decision)),
@@ -516,6 +517,17 @@ fn commands_run(brief: &Brief, detail: Detail) -> String {
         let _ = writeln!(text, "- and {more} more");
     }
     text
+}
+
+/// What is asked of an agent before it may use some tools, and how to satisfy it.
+fn required(brief: &Brief, detail: Detail) -> String {
+    let open = brief.session.requirements.iter().filter(|requirement| !requirement.satisfied);
+    let mut text = String::new();
+    for requirement in open.take(detail.longest_list()) {
+        let how = defused(&requirement.how, detail.longest_text());
+        let _ = writeln!(text, "- {}: {how}", defused(&requirement.name, 80));
+    }
+    if text.is_empty() { text } else { format!("## Required before some tools may be used\n{text}") }
 }
 
 fn here_now(brief: &Brief) -> String {

@@ -282,6 +282,8 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         | Event::CheckpointMade { .. }
         | Event::Restored { .. }
         | Event::Purged { .. }
+        | Event::RequirementSatisfied { .. }
+        | Event::RequirementCleared { .. }
         | Event::Item(_)
         | Event::Unknown { .. } => None,
     }

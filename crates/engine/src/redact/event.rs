@@ -49,6 +49,8 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
         | Event::Restored { .. }
         | Event::Purged { .. }
         | Event::SessionTaken { .. }
+        | Event::RequirementSatisfied { .. }
+        | Event::RequirementCleared { .. }
         | Event::Unknown { .. } => {}
     }
     said.lines

@@ -31,7 +31,7 @@ pub(super) const ENTRY: Entry = Entry {
         optional("force", Kind::Flag, "close unfinished work"),
         optional("if_changed", Kind::Choice(WAYS), "resume: files are not as they were left"),
         optional("impact", Kind::Choice(IMPACTS), "revisit"),
-        optional("affects", Kind::List, "revisit: which later phases"),
+        optional("affects", Kind::List, "revisit"),
         optional("confirm", Kind::Flag, "revisit"),
     ],
     fields: &[("status", "string"), ("current_phase", "object"), ("preview", "object")],

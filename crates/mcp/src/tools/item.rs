@@ -9,7 +9,6 @@ use engine::{Intent, ItemAdd, ItemListRequest, ItemSetting};
 
 const ACTIONS: &[&str] =
     &["list", "add", "claim", "start", "done", "block", "unblock", "release", "split", "set"];
-const STATUSES: &[&str] = &["pending", "active", "completed", "blocked"];
 const MOST_LISTED: usize = 100;
 const LONGEST_TITLE: usize = 200;
 
@@ -28,8 +27,7 @@ pub(super) const ENTRY: Entry = Entry {
         optional("fields", Kind::Object, ""),
         optional("reason", Kind::Text, ""),
         optional("minutes", Kind::Number, "of a claim, default 30"),
-        optional("status", Kind::Choice(STATUSES), ""),
-        optional("all", Kind::Flag, "list done ones and other phases too"),
+        optional("all", Kind::Flag, "list other phases and done ones too"),
     ],
     fields: &[("item", "object"), ("items", "array"), ("more", "boolean")],
     effect: Effect::Adds,
@@ -120,9 +118,9 @@ fn list(call: &Call) -> Result<Answer, Mishap> {
     let arguments = &call.arguments;
     let request = ItemListRequest {
         phase: arguments.name("phase")?,
-        status: arguments.choice("status", STATUSES)?.map(ToOwned::to_owned),
         all: arguments.flag("all")?,
         limit: MOST_LISTED,
+        ..ItemListRequest::default()
     };
     let listing = call.open(Intent::Query)?.item_list(&request)?;
     let mut text = format!("{} items", listing.items.len());
