@@ -3,6 +3,7 @@
 
 mod fill;
 mod items;
+mod mcp;
 mod measures;
 mod project;
 mod sample;
@@ -79,6 +80,7 @@ fn measure(effort: Effort) -> Result<Table> {
     items::many_items(&programs, effort, &mut table)?;
     measures::in_process(&programs, effort, &mut table)?;
     measures::many_processes(&programs, effort, &mut table)?;
+    mcp::server(&programs, effort, &mut table)?;
     measures::memory(&programs, &mut table)?;
     table.end();
     Ok(table)
