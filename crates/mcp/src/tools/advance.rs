@@ -20,7 +20,7 @@ pub(super) const ENTRY: Entry = Entry {
         optional("artifacts", Kind::List, "files it produced"),
         optional("dry_run", Kind::Flag, "only try the gate"),
     ],
-    fields: &[("current_phase", "object"), ("missing", "array"), ("already", "boolean")],
+    fields: &[("current_phase", "object"), ("missing", "array"), ("next", "object")],
     effect: Effect::AddsOnce,
     run,
 };

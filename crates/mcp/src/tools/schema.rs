@@ -61,7 +61,7 @@ pub(crate) fn input(parameters: impl Iterator<Item = &'static Parameter>) -> Jso
 pub(crate) fn output(fields: &[Field]) -> JsonObject {
     let mut properties = JsonObject::new();
     properties.insert("outcome".to_owned(), json!({ "type": "string" }));
-    let always = [("session_id", "string"), ("next", "object"), ("error", "object")];
+    let always = [("session_id", "string"), ("error", "object")];
     for (name, kind) in fields.iter().chain(&always) {
         properties.insert((*name).to_owned(), json!({ "type": kind }));
     }

@@ -17,7 +17,7 @@ pub(super) const ENTRY: Entry = Entry {
         optional("fields", Kind::Object, ""),
         optional("parallel", Kind::Flag, "beside the active session"),
     ],
-    fields: &[("current_phase", "object")],
+    fields: &[("current_phase", "object"), ("next", "object")],
     effect: Effect::Adds,
     run,
 };

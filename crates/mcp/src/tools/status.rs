@@ -14,6 +14,7 @@ pub(super) const ENTRY: Entry = Entry {
         ("current_phase", "object"),
         ("phases", "array"),
         ("progress", "object"),
+        ("next", "object"),
         ("items", "array"),
         ("notes", "array"),
     ],
