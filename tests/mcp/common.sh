@@ -13,7 +13,7 @@ conformance_version=0.2.0-alpha.12
 claude_version=2.1.197
 npm_cache=${XDG_CACHE_HOME:-$HOME/.cache}/leftoff/npm
 
-# Installs one package into a folder of its own, once, and prints the folder.
+# Installs one package into a folder of its own, once, and prints the folder. 77: it cannot be had.
 installed() {
   local name=$1 version=$2
   local folder=$npm_cache/${name##*/}-$version
@@ -21,7 +21,7 @@ installed() {
     echo "installing $name $version into $folder (once)" >&2
     mkdir -p "$folder"
     echo '{"private":true}' >"$folder/package.json"
-    (cd "$folder" && npm install --no-audit --no-fund --loglevel=error "$name@$version" >&2) || return 1
+    (cd "$folder" && npm install --no-audit --no-fund --loglevel=error --fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000 "$name@$version" >&2) || return 77
     touch "$folder/done"
   fi
   echo "$folder"
@@ -35,7 +35,7 @@ use_node() {
   local folder found
   folder=$(installed node "$node_version")
   found=$(find "$folder/node_modules" -path '*/bin/node' -type f -size +1M | head -n 1)
-  [ -n "$found" ] || { echo "node $node_version was not installed" >&2; return 1; }
+  [ -n "$found" ] || { echo "node $node_version was not installed" >&2; return 77; }
   PATH=$(dirname "$found"):$PATH
 }
 
