@@ -44,6 +44,7 @@ pub struct Options {
 pub struct Caller {
     pub user: String,
     pub host: String,
+    pub home: Option<PathBuf>,
     /// Known from the environment that the agent was given.
     pub agent: Option<AgentIdentity>,
 }
@@ -56,6 +57,7 @@ impl Caller {
                 .or_else(|| set("LOGNAME"))
                 .unwrap_or_else(|| format!("uid-{}", rustix::process::getuid().as_raw())),
             host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+            home: std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from),
             agent: set("LEFTOFF_AGENT_SESSION").and_then(|text| AgentIdentity::parse(&text)),
         }
     }

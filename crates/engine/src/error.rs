@@ -287,14 +287,15 @@ impl Error {
                 "nothing in the current phase waits for approval: leftoff gate".to_owned()
             }
             Self::UnknownCheck { known, .. } => format!("these wait for it: {}", known.join(", ")),
-            Self::Contended => "nothing was changed; run the command again".to_owned(),
+            Self::Contended | Self::FileBusy { .. } => {
+                "nothing was changed; run the command again".to_owned()
+            }
             Self::Store(error) => store_hint(error),
             Self::Io { source, .. } => io_hint(source).to_owned(),
             Self::BrokenLog { .. } => "see what is wrong: leftoff doctor".to_owned(),
             Self::BrokenFile { .. } => {
                 "look at the file; the next change keeps it under another name and begins a new one".to_owned()
             }
-            Self::FileBusy { .. } => "nothing was changed; run the command again".to_owned(),
             Self::UnknownRequirement { nearest: Some(name), .. } => {
                 format!("did you mean '{name}'? See what there is: leftoff req list")
             }

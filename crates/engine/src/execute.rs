@@ -131,7 +131,7 @@ impl Engine {
     }
 
     /// Tells in the log of the session that is meant what became of requirements; where there is none, nobody is told.
-    pub(crate) fn tell_of_requirements(&mut self, events: Vec<Event>) -> Result<()> {
+    pub(crate) fn tell_of_requirements(&mut self, events: &[Event]) -> Result<()> {
         let Ok(id) = self.select(Want::Unfinished) else { return Ok(()) };
         // No key: this is not the command that the key is for.
         let key = self.options.key.take();
@@ -140,7 +140,7 @@ impl Engine {
             if let Some(kind) = &subject.session.unknown_event {
                 return Err(Refusal::NewerEvent { session: id.clone(), kind: kind.clone() }.into());
             }
-            Ok(Plan::of(subject.change(events.clone())))
+            Ok(Plan::of(subject.change(events.to_vec())))
         });
         self.options.key = key;
         told.map(drop)

@@ -5,6 +5,7 @@ use crate::definitions::{self, Source};
 use crate::engine::{Engine, Want, read_event};
 use crate::error::{Error, FileMistake, Result};
 use crate::next::Next;
+use crate::requirements::is_same_agent;
 use crate::view::{Nothing, ShortView, View, Warning};
 use jiff::Timestamp;
 use model::event::Recorded;
@@ -208,7 +209,26 @@ impl Engine {
     /// Agent sessions that were seen in this project, with whether each still lives.
     pub fn agents(&self) -> Result<Vec<AgentView>> {
         let rows = self.store.agents(None)?;
-        Ok(rows.into_iter().map(|row| AgentView { alive: self.lives(&row), ..row.into() }).collect())
+        let mut agents: Vec<AgentView> =
+            rows.into_iter().map(|row| AgentView { alive: self.lives(&row), ..row.into() }).collect();
+        // Those that only another tool's list has, which names living ones alone.
+        for live in self.listed_elsewhere(None) {
+            if !agents.iter().any(|known| is_same_agent(&known.agent_session, &live.agent_session)) {
+                agents.push(AgentView {
+                    agent: live.agent,
+                    agent_session: live.agent_session,
+                    host: self.caller.host.clone(),
+                    pid: live.pid.unwrap_or(0),
+                    worktree: live.worktree,
+                    branch: live.branch,
+                    session_id: None,
+                    started_at: live.started_at,
+                    last_seen: live.last_seen,
+                    alive: true,
+                });
+            }
+        }
+        Ok(agents)
     }
 
     /// Names of the workflows that there are, without a look into them.

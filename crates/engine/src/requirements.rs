@@ -29,11 +29,15 @@ mod record;
 mod setting;
 mod size;
 mod status;
+#[cfg(test)]
+mod tests;
+mod used;
 mod wording;
 
 pub use command::{RequirementAnswer, SatisfyRequest};
 pub use life::{OpenRequirement, Opening};
 pub use live::LiveAgent;
+pub(crate) use live::is_same as is_same_agent;
 pub(crate) use status::warning;
 pub use status::{RequirementList, RequirementView};
 
@@ -109,7 +113,7 @@ impl Engine {
             project: self.project.worktree(),
             root,
             levels: above + 1,
-            home: home(),
+            home: self.caller.home.clone(),
         })
     }
 
@@ -121,8 +125,4 @@ impl Engine {
     fn seconds(&self) -> i64 {
         self.clock.now().as_second()
     }
-}
-
-fn home() -> Option<PathBuf> {
-    std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from)
 }

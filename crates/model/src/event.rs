@@ -145,12 +145,20 @@ pub enum Event {
         /// In the words of the branch's file: `cli`, `skill`, `approval`.
         by: String,
         branch: String,
-        agent_session: String,
+        /// None: for every agent session of the branch.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_session: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
     },
     /// A requirement that was satisfied is so no longer.
-    RequirementCleared { requirement: String, branch: String, agent_session: String, why: String },
+    RequirementCleared {
+        requirement: String,
+        branch: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_session: Option<String>,
+        why: String,
+    },
     /// Written by a newer program. Such a session is shown and never written.
     #[serde(skip_serializing)]
     Unknown { kind: String },

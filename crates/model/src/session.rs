@@ -160,10 +160,12 @@ impl Session {
         let at = recorded.at;
         match &recorded.event {
             // `begin` reads the first event; what is restored needs the history, which only `fold` has;
-            // what was purged is gone from the events themselves.
-            Event::SessionStarted { .. } | Event::Restored { .. } | Event::Purged { .. } => {}
-            // Requirements stand in the branch's file; the log tells of them.
-            Event::RequirementSatisfied { .. } | Event::RequirementCleared { .. } => {}
+            // what was purged is gone from the events themselves; requirements stand in the branch's file.
+            Event::SessionStarted { .. }
+            | Event::Restored { .. }
+            | Event::Purged { .. }
+            | Event::RequirementSatisfied { .. }
+            | Event::RequirementCleared { .. } => {}
             Event::RunStarted { workflow, ordinal, phases } => self.start_run(workflow, *ordinal, phases, at),
             Event::RunSelected { workflow, ordinal } => self.select(workflow, *ordinal),
             Event::RunCompleted => self.on_run(|run| run.finish(at)),

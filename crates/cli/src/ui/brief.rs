@@ -309,7 +309,11 @@ fn touched(brief: &Brief, out: &Out) -> String {
 fn required(brief: &Brief, out: &Out) -> String {
     let mut text = String::new();
     for requirement in brief.session.requirements.iter().filter(|requirement| !requirement.satisfied) {
-        text.push_str(&row(&format!("{}: ", one_line(&requirement.name, 80)), &requirement.how, out));
+        text.push_str(&row("", &requirement.name, out));
+        for way in &requirement.how {
+            // A command stays on its line: it can be run as it stands.
+            text.push_str(&format!("{INDENT}  {}\n", one_line(way, LONGEST)));
+        }
     }
     if text.is_empty() {
         return text;

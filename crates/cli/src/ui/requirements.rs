@@ -28,7 +28,10 @@ pub fn lines(requirements: &[RequirementView], now: Timestamp, out: &Out) -> Str
         let line = format!("{mark} {} ({}) {}", one_line(&one.name, 80), one.scope.name(), state(one, now));
         let _ = write!(text, "{}", out.paint(tone, &set_in(2, &line, out)));
         if !one.satisfied {
-            text.push_str(&set_in(6, &one_line(&one.how, 400), out));
+            // A command stays on its line: it can be run as it stands.
+            for way in &one.how {
+                let _ = writeln!(text, "      {}", out.paint(Tone::Command, &one_line(way, 400)));
+            }
         }
     }
     text

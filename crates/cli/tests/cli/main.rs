@@ -18,6 +18,7 @@ mod hook;
 mod items;
 mod keys;
 mod quotations;
+mod requirements;
 mod resume_checks;
 mod revisions;
 mod screen;

@@ -258,3 +258,32 @@ fn files_are_named_from_the_projects_folder() {
         "wrong_usage"
     );
 }
+
+#[test]
+fn requirements_are_listed_satisfied_and_cleared_and_never_approved() {
+    let sandbox = project();
+    let mut client = Client::start(&sandbox, Era::Handshake);
+    assert_eq!(client.done("requirements", json!({"action": "list"}))["requirements"], json!([]));
+    sandbox.write(
+        ".claude/requirements.yaml",
+        "version: \"1.0\"\nenabled: true\nrequirements:\n  commit_plan:\n    enabled: true\n    scope: session\n    trigger_tools: [Edit]\n    message: Plan the commit first\n",
+    );
+    let open = client.done("requirements", json!({"action": "list"}));
+    assert_eq!(open["requirements"][0]["name"], "commit_plan", "{open}");
+    assert_eq!(open["requirements"][0]["satisfied"], false);
+    let satisfied = client.done("requirements", json!({"action": "satisfy", "names": "commit_plan"}));
+    assert_eq!(satisfied["requirements"][0]["satisfied"], true, "{satisfied}");
+    let cleared = client.done("requirements", json!({"action": "clear", "names": ["commit_plan"]}));
+    assert_eq!(cleared["requirements"][0]["satisfied"], false, "{cleared}");
+    assert_eq!(
+        client.refused("requirements", json!({"action": "satisfy", "names": ["comit_plan"]}))["valid"],
+        json!(["commit_plan"])
+    );
+    for action in ["approve", "bypass", "pause"] {
+        assert_eq!(
+            client.refused("requirements", json!({"action": action, "names": ["commit_plan"]}))["kind"],
+            "needs_a_person"
+        );
+    }
+    assert_eq!(client.refused("requirements", json!({"action": "satisfy"}))["kind"], "wrong_usage");
+}

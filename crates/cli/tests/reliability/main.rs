@@ -17,6 +17,7 @@ mod places;
 mod queries;
 mod races;
 mod read_only;
+mod requirements;
 mod tree;
 mod worktrees;
 

@@ -524,7 +524,7 @@ fn required(brief: &Brief, detail: Detail) -> String {
     let open = brief.session.requirements.iter().filter(|requirement| !requirement.satisfied);
     let mut text = String::new();
     for requirement in open.take(detail.longest_list()) {
-        let how = defused(&requirement.how, detail.longest_text());
+        let how = defused(&requirement.how.join("; or "), detail.longest_text());
         let _ = writeln!(text, "- {}: {how}", defused(&requirement.name, 80));
     }
     if text.is_empty() { text } else { format!("## Required before some tools may be used\n{text}") }

@@ -3,7 +3,7 @@
 
 use super::file::{New, SharedFile};
 use crate::error::{Error, Result};
-use layouts::requirements::{Document, collision_name, file_stem};
+use layouts::requirements::{Change, Document, collision_name, file_stem};
 use std::path::Path;
 use std::time::Duration;
 
@@ -31,17 +31,17 @@ impl BranchFile<'_> {
     /// As it is now; empty where there is nothing yet.
     pub(super) fn read(&self, now: i64) -> Result<Document> {
         let own = self.own_file();
-        if let Some(text) = own.read()? {
-            return match parsed(&text) {
-                Ok(document) => Ok(document),
-                Err(why) => Err(Error::BrokenFile { path: own.path().to_owned(), why }),
-            };
-        }
-        let usual = self.usual_file();
-        match self.found(usual.read()?.as_deref(), now) {
-            Found::Ours(document) => Ok(document),
-            Found::Anothers => Ok(self.fresh(now)),
-            Found::Broken(why) => Err(Error::BrokenFile { path: usual.path().to_owned(), why }),
+        let (file, found) = if let Some(text) = own.read()? {
+            (own, parsed(&text).map_or_else(Found::Broken, Found::Ours))
+        } else {
+            let usual = self.usual_file();
+            let found = self.found(usual.read()?.as_deref(), now);
+            (if matches!(found, Found::Anothers) { own } else { usual }, found)
+        };
+        match found {
+            Found::Ours(document) => Ok(with_notes(document, &file.late())),
+            Found::Anothers => Ok(with_notes(self.fresh(now), &file.late())),
+            Found::Broken(why) => Err(Error::BrokenFile { path: file.path().to_owned(), why }),
         }
     }
 
@@ -55,23 +55,46 @@ impl BranchFile<'_> {
         let own = self.own_file();
         if !own.path().exists() {
             let usual = self.usual_file();
-            let done = usual.update(patience, |text| match self.found(text, now) {
-                Found::Ours(document) => written(document, None, now, &mut change),
+            let done = usual.update(patience, |text, notes| match self.found(text, now) {
+                Found::Ours(document) => written(&document, notes, None, now, &mut change),
                 Found::Broken(why) => {
-                    written(self.fresh(now), Some(set_aside(usual.path(), &why)), now, &mut change)
+                    let said = set_aside(usual.path(), &why);
+                    written(&self.fresh(now), notes, Some(said), now, &mut change)
                 }
-                Found::Anothers => (New::Same, None),
+                Found::Anothers => (New::Anothers, None),
             })?;
             if let Some(changed) = done {
                 return Ok(changed);
             }
         }
-        let done = own.update(patience, |text| match text.map(parsed) {
-            None => written(self.fresh(now), None, now, &mut change),
-            Some(Ok(document)) => written(document, None, now, &mut change),
-            Some(Err(why)) => written(self.fresh(now), Some(set_aside(own.path(), &why)), now, &mut change),
+        let done = own.update(patience, |text, notes| match text.map(parsed) {
+            None => written(&self.fresh(now), notes, None, now, &mut change),
+            Some(Ok(document)) => written(&document, notes, None, now, &mut change),
+            Some(Err(why)) => {
+                let said = set_aside(own.path(), &why);
+                written(&self.fresh(now), notes, Some(said), now, &mut change)
+            }
         })?;
         done.ok_or_else(|| Error::FileBusy { path: own.path().to_owned() })
+    }
+
+    /// The same for a hook, which waits for nobody: what cannot be written now is left beside the file and counts.
+    pub(super) fn apply(&self, patience: Duration, change: &Change) -> Result<Changed<Vec<String>>> {
+        match self.update(patience, change.at, |document| document.apply(change)) {
+            Err(Error::FileBusy { .. }) => {
+                self.current_file()?.leave(change)?;
+                let answer = change.names.iter().map(|(name, _)| name.clone()).collect();
+                Ok(Changed { answer, problem: None })
+            }
+            done => done,
+        }
+    }
+
+    fn current_file(&self) -> Result<SharedFile> {
+        let (own, usual) = (self.own_file(), self.usual_file());
+        let is_own =
+            own.path().exists() || matches!(self.found(usual.read()?.as_deref(), 0), Found::Anothers);
+        Ok(if is_own { own } else { usual })
     }
 
     fn found(&self, text: Option<&str>, now: i64) -> Found {
@@ -108,15 +131,26 @@ fn set_aside(path: &Path, why: &str) -> String {
     format!("{} was set aside: {why}", path.display())
 }
 
+/// The oldest first, whatever order they were found in.
+fn with_notes(mut document: Document, notes: &[String]) -> Document {
+    let mut changes: Vec<Change> = notes.iter().filter_map(|text| serde_json::from_str(text).ok()).collect();
+    changes.sort_by_key(|change| change.at);
+    for change in &changes {
+        document.apply(change);
+    }
+    document
+}
+
 fn written<T>(
-    before: Document,
+    before: &Document,
+    notes: &[String],
     problem: Option<String>,
     now: i64,
     change: &mut impl FnMut(&mut Document) -> T,
 ) -> (New, Option<Changed<T>>) {
-    let mut document = before.clone();
+    let mut document = with_notes(before.clone(), notes);
     let answer = change(&mut document);
-    let new = if document == before {
+    let new = if document == *before {
         New::Same
     } else {
         document.touch(now);

@@ -1,13 +1,13 @@
 //! `leftoff req`: satisfying, clearing, approving, pausing. What was done is told in the session's log afterwards.
 
 use super::Ground;
-use super::live::is_same;
+use super::live::{LiveAgent, is_same};
 use super::status::RequirementList;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::presence::AgentIdentity;
 use jiff::Timestamp;
-use layouts::requirements::{AgentKey, Requirement, SatisfiedBy, Satisfying};
+use layouts::requirements::{AgentKey, Change, Count, Counted, Deed, Requirement, SatisfiedBy, Satisfying};
 use model::event::Event;
 use model::nearest::nearest;
 use model::workflow::RequirementScope;
@@ -78,10 +78,8 @@ impl Engine {
         })?;
         let mut said: Vec<String> = changed.problem.into_iter().collect();
         let already = changed.answer.is_empty();
-        if let Some(agent) = &agent {
-            said.extend(self.tell_cleared(&ground, agent, &changed.answer, "by hand"));
-        }
-        self.answered(asked, identity, already, said)
+        said.extend(self.tell_cleared(&ground, agent.as_ref(), &changed.answer, "by hand"));
+        self.answered(identity, already, said)
     }
 
     /// Nothing is asked of this agent session, until it is resumed or ends.
@@ -110,8 +108,8 @@ impl Engine {
         let identity = self.agent_meant(&ground, asked)?;
         let agent = AgentKey::new(&identity.id).ok_or(Error::NoAgentSession)?;
         let now = self.clock.now().as_second();
-        let already = ground.count(&agent, self.patience, now, |metrics| change(metrics, now))?;
-        self.answered(asked, Some(identity), already, Vec::new())
+        let already = ground.change_metrics(&agent, self.patience, now, |metrics| change(metrics, now))?;
+        self.answered(Some(identity), already, Vec::new())
     }
 
     fn satisfy_named(
@@ -128,21 +126,30 @@ impl Engine {
         } else {
             self.agent_for(&ground, asked, &required)?
         };
-        // What holds for the whole branch needs nobody in particular.
         let agent = identity.as_ref().and_then(|identity| AgentKey::new(&identity.id));
-        let agent = agent.or_else(|| AgentKey::new("branch")).ok_or(Error::NoAgentSession)?;
+        if let Some(key) = self.options.key.clone()
+            && let Some(agent) = &agent
+            && ground.metrics(agent).is_some_and(|metrics| metrics.has_seen(&keyed(&key)))
+        {
+            return self.answered(identity, true, Vec::new());
+        }
         let mut said = Vec::new();
         for (requirement, satisfying) in required.iter().zip(&wanted) {
-            said.extend(self.satisfy_all(&ground, &agent, std::slice::from_ref(requirement), satisfying)?);
+            let one = std::slice::from_ref(requirement);
+            said.extend(self.satisfy_all(&ground, agent.as_ref(), one, satisfying)?);
         }
-        self.answered(asked, identity, false, said)
+        if let (Some(key), Some(agent)) = (self.options.key.clone(), &agent) {
+            let now = self.clock.now().as_second();
+            ground.change_metrics(agent, self.patience, now, |metrics| metrics.first_time(&keyed(&key)))?;
+        }
+        self.answered(identity, false, said)
     }
 
     /// Writes them down as satisfied, counts it, and tells it in the log. What could not be told or counted.
     pub(super) fn satisfy_all(
         &mut self,
         ground: &Ground,
-        agent: &AgentKey,
+        agent: Option<&AgentKey>,
         required: &[Requirement],
         satisfying: &Satisfying,
     ) -> Result<Vec<String>> {
@@ -156,56 +163,60 @@ impl Engine {
             | SatisfiedBy::Skill
             | SatisfiedBy::CarryOver => requirement.scope,
         };
-        let changed = ground.file().update(self.patience, now, |document| {
-            for requirement in required {
-                document.satisfy(&requirement.name, scope_of(requirement), agent, satisfying, now);
-            }
-        })?;
+        let change = Change {
+            at: now,
+            agent_session: agent.map(|agent| agent.full().to_owned()),
+            names: required.iter().map(|one| (one.name.clone(), scope_of(one))).collect(),
+            deed: Deed::Satisfy(satisfying.clone()),
+        };
+        let changed = ground.file().apply(self.patience, &change)?;
         let mut problems: Vec<String> = changed.problem.into_iter().collect();
-        let counted = ground.count(agent, self.patience, now, |metrics| {
-            for requirement in required {
-                metrics.satisfied(&requirement.name, satisfying.by.name(), now);
-            }
-        });
-        problems.extend(counted.err().map(|error| error.to_string()));
+        let what = Counted::Satisfied {
+            requirements: required.iter().map(|one| one.name.clone()).collect(),
+            by: satisfying.by.name().to_owned(),
+        };
+        if let Some(agent) = agent {
+            let counted = ground.count(agent, self.patience, &Count { at: now, event: None, what });
+            problems.extend(counted.err().map(|error| error.to_string()));
+        }
         let expires_at =
             satisfying.ttl.and_then(|ttl| Timestamp::from_second(now.saturating_add_unsigned(ttl)).ok());
-        let events = required
+        let events: Vec<Event> = required
             .iter()
             .map(|requirement| Event::RequirementSatisfied {
                 requirement: requirement.name.clone(),
                 scope: scope_of(requirement),
                 by: satisfying.by.name().to_owned(),
                 branch: ground.branch.clone(),
-                agent_session: agent.full().to_owned(),
+                agent_session: agent.map(|agent| agent.full().to_owned()),
                 expires_at,
             })
             .collect();
-        problems.extend(self.tell(events));
+        problems.extend(self.tell(&events));
         Ok(problems)
     }
 
     pub(super) fn tell_cleared(
         &mut self,
         ground: &Ground,
-        agent: &AgentKey,
+        agent: Option<&AgentKey>,
         names: &[String],
         why: &str,
     ) -> Vec<String> {
-        let events = names
+        let events: Vec<Event> = names
             .iter()
             .map(|name| Event::RequirementCleared {
                 requirement: name.clone(),
                 branch: ground.branch.clone(),
-                agent_session: agent.full().to_owned(),
+                agent_session: agent.map(|agent| agent.full().to_owned()),
                 why: why.to_owned(),
             })
             .collect();
-        self.tell(events)
+        self.tell(&events)
     }
 
     /// The branch's file is the truth; that the log could not be written is told, and changes nothing.
-    fn tell(&mut self, events: Vec<Event>) -> Vec<String> {
+    fn tell(&mut self, events: &[Event]) -> Vec<String> {
         if events.is_empty() {
             return Vec::new();
         }
@@ -217,14 +228,11 @@ impl Engine {
 
     fn answered(
         &self,
-        asked: Option<&str>,
         identity: Option<AgentIdentity>,
         already: bool,
         said: Vec<String>,
     ) -> Result<RequirementAnswer> {
-        let id = identity.map(|identity| identity.id);
-        let list = self.requirement_list(id.as_deref().or(asked))?;
-        Ok(RequirementAnswer { list, already, said })
+        Ok(RequirementAnswer { list: self.requirements_for(identity), already, said })
     }
 
     fn required_ground(&self) -> Result<Ground> {
@@ -284,9 +292,9 @@ impl Engine {
                 && agent.branch.as_ref().is_none_or(|name| *name == ground.branch)
         });
         let ancestors = self.processes.ancestors();
-        if let Some(found) = here.iter().find(|agent| ancestors.iter().any(|one| Some(one.pid) == agent.pid))
-        {
-            return Ok(AgentIdentity { agent: found.agent.clone(), id: found.agent_session.clone() });
+        let runs_this = |agent: &LiveAgent| ancestors.iter().any(|one| Some(one.pid) == agent.pid);
+        if here.iter().any(runs_this) {
+            here.retain(runs_this);
         }
         if let Some(told) = &self.options.agent {
             return Ok(told.clone());
@@ -327,4 +335,9 @@ impl Engine {
         });
         Ok(found.map_or(typed, |(agent, id)| AgentIdentity { agent: agent.clone(), id: id.clone() }))
     }
+}
+
+/// A key counts as an event of its own, which happens once.
+fn keyed(key: &str) -> String {
+    format!("key:{key}")
 }

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::hex;
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
@@ -25,10 +26,52 @@ pub(super) struct SharedFile {
 
 /// What a change makes of a file.
 pub(super) enum New {
+    /// It is not the file that was meant: nothing of it is touched.
+    Anothers,
     Same,
     Text(String),
     /// The old one cannot be gone on with: it is kept under another name.
     InsteadOfBroken(String),
+}
+
+/// What was found in a file of one shape.
+pub(super) enum Known<T> {
+    Nothing,
+    Broken,
+    Good(T),
+}
+
+impl<T: Clone + PartialEq> Known<T> {
+    pub(super) fn read(text: Option<&str>, parse: impl FnOnce(&str) -> Option<T>) -> Self {
+        match text.map(parse) {
+            None => Self::Nothing,
+            Some(None) => Self::Broken,
+            Some(Some(value)) => Self::Good(value),
+        }
+    }
+
+    /// What is to be written after a change; nothing where nothing changed.
+    pub(super) fn changed<A>(
+        self,
+        fresh: impl FnOnce() -> T,
+        text: impl FnOnce(&T) -> String,
+        change: impl FnOnce(&mut T) -> A,
+    ) -> (New, A) {
+        let (mut value, before, is_broken) = match self {
+            Self::Nothing => (fresh(), None, false),
+            Self::Broken => (fresh(), None, true),
+            Self::Good(value) => (value.clone(), Some(value), false),
+        };
+        let answer = change(&mut value);
+        let new = if before.as_ref() == Some(&value) {
+            New::Same
+        } else if is_broken {
+            New::InsteadOfBroken(text(&value))
+        } else {
+            New::Text(text(&value))
+        };
+        (new, answer)
+    }
 }
 
 impl SharedFile {
@@ -51,38 +94,129 @@ impl SharedFile {
         read(&self.path).map_err(|error| Error::io(format!("reading {}", self.path.display()), error))
     }
 
-    /// Reads, changes and writes it while nobody else does.
+    /// Reads, changes and writes it while nobody else does. The change is given what was left beside it meanwhile.
     pub(super) fn update<T>(
         &self,
         patience: Duration,
-        change: impl FnOnce(Option<&str>) -> (New, T),
+        change: impl FnOnce(Option<&str>, &[String]) -> (New, T),
     ) -> Result<T> {
-        if let Some(folder) = self.path.parent() {
-            fs::create_dir_all(folder)
-                .map_err(|error| Error::io(format!("making {}", folder.display()), error))?;
-        }
+        self.make_folder()?;
         let _lock = self.take_lock(patience)?;
-        let (new, answer) = change(self.read()?.as_deref());
+        let late = self.late_files();
+        let notes: Vec<String> = late.iter().map(|(_, text)| text.clone()).collect();
+        let (new, answer) = change(self.read()?.as_deref(), &notes);
         let written = match new {
+            New::Anothers => return Ok(answer),
             New::Same => Ok(()),
             New::Text(text) => self.replace(&text),
             New::InsteadOfBroken(text) => self.set_aside().and_then(|()| self.replace(&text)),
         };
         written.map_err(|error| Error::io(format!("writing {}", self.path.display()), error))?;
+        for (path, _) in &late {
+            let _ = fs::remove_file(path);
+        }
+        if !late.is_empty() {
+            let _ = fs::remove_dir(self.late_folder());
+        }
         Ok(answer)
     }
 
+    /// The same where others may write it without the lock: decided again while they do.
+    pub(super) fn update_watchfully(
+        &self,
+        patience: Duration,
+        change: impl Fn(Option<&str>) -> New,
+    ) -> Result<()> {
+        const TRIES: usize = 8;
+        self.make_folder()?;
+        let _lock = self.take_lock(patience)?;
+        let writing = |error| Error::io(format!("writing {}", self.path.display()), error);
+        for _ in 0..TRIES {
+            let before = self.read()?;
+            let (text, is_broken) = match change(before.as_deref()) {
+                New::Same | New::Anothers => return Ok(()),
+                New::Text(text) => (text, false),
+                New::InsteadOfBroken(text) => (text, true),
+            };
+            let staged = self.stage(&text).map_err(writing)?;
+            if self.read()? == before {
+                let aside = if is_broken { self.set_aside() } else { Ok(()) };
+                return aside.and_then(|()| self.install(&staged)).map_err(writing);
+            }
+            let _ = fs::remove_file(&staged);
+        }
+        Err(Error::FileBusy { path: self.path.clone() })
+    }
+
+    /// Leaves a note beside a file that somebody else is writing; whoever writes it next takes the note in.
+    pub(super) fn leave(&self, note: &impl Serialize) -> Result<()> {
+        let folder = self.late_folder();
+        let leaving = || -> io::Result<()> {
+            fs::create_dir_all(&folder)?;
+            let text = serde_json::to_string(note)?;
+            let mut random = [0u8; 8];
+            let _ = getrandom::fill(&mut random);
+            let path = folder.join(format!("{}-{}", std::process::id(), hex(&random)));
+            let temporary = path.with_extension("tmp");
+            self.write_whole(&temporary, &text)?;
+            fs::rename(&temporary, &path)
+        };
+        leaving().map_err(|error| Error::io(format!("leaving a note in {}", folder.display()), error))
+    }
+
+    /// What was left beside it, in no order: each note says when it is from.
+    pub(super) fn late(&self) -> Vec<String> {
+        self.late_files().into_iter().map(|(_, text)| text).collect()
+    }
+
+    fn late_files(&self) -> Vec<(PathBuf, String)> {
+        // Mostly there is no such folder, and looking for it is all that this costs.
+        let Ok(entries) = fs::read_dir(self.late_folder()) else { return Vec::new() };
+        let whole = |path: &PathBuf| path.extension().is_none();
+        entries
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(whole)
+            .filter_map(|path| Some((path.clone(), read(&path).ok()??)))
+            .collect()
+    }
+
+    fn late_folder(&self) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(".late");
+        PathBuf::from(name)
+    }
+
     fn replace(&self, text: &str) -> io::Result<()> {
+        self.install(&self.stage(text)?)
+    }
+
+    /// Writes it under another name beside the file.
+    fn stage(&self, text: &str) -> io::Result<PathBuf> {
         let temporary = temporary_beside(&self.path);
-        let written = self.write_whole(&temporary, text).and_then(|()| fs::rename(&temporary, &self.path));
-        if written.is_err() {
-            let _ = fs::remove_file(&temporary);
-            return written;
+        match self.write_whole(&temporary, text) {
+            Ok(()) => Ok(temporary),
+            Err(error) => {
+                let _ = fs::remove_file(&temporary);
+                Err(error)
+            }
+        }
+    }
+
+    fn install(&self, staged: &Path) -> io::Result<()> {
+        if let Err(error) = fs::rename(staged, &self.path) {
+            let _ = fs::remove_file(staged);
+            return Err(error);
         }
         match self.path.parent() {
             Some(folder) if self.durable => File::open(folder)?.sync_all(),
             Some(_) | None => Ok(()),
         }
+    }
+
+    fn make_folder(&self) -> Result<()> {
+        let Some(folder) = self.path.parent() else { return Ok(()) };
+        fs::create_dir_all(folder).map_err(|error| Error::io(format!("making {}", folder.display()), error))
     }
 
     fn write_whole(&self, path: &Path, text: &str) -> io::Result<()> {

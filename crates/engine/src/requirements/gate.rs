@@ -1,15 +1,14 @@
-//! Before a tool, after it, and when the agent stops: which requirements are open, and what that means.
+//! Before a tool and when the agent stops: which requirements are open, and what that means.
 
 use super::setting::Rules;
+use super::used::{first_file, kept, once};
 use super::wording::{self, Held};
 use super::{Gated, Ground, ToolCall, Verdict};
 use crate::engine::Engine;
+use crate::error::Error;
 use crate::presence::AgentIdentity;
-use crate::redact::cleaned;
-use crate::words::one_line;
 use layouts::requirements::{
-    AgentKey, Document, Guard, Kind, Requirement, SatisfiedBy, Satisfying, ToolUse, is_plan_file,
-    requirements_of_skill, skill_name,
+    AgentKey, Count, Counted, Deed, Document, Guard, Kind, Requirement, is_plan_file,
 };
 use model::workflow::RequirementScope;
 use sha2::{Digest, Sha256};
@@ -17,8 +16,6 @@ use std::path::{Component, Path, PathBuf};
 
 /// The same denial is told in full once in so many seconds: agents call tools several at a time.
 const SHOWN_ONCE_WITHIN: i64 = 5;
-/// The longest path or command line that is counted.
-const LONGEST: usize = 500;
 
 /// How a requirement stands for one agent session.
 pub(super) enum Standing {
@@ -93,52 +90,6 @@ impl Engine {
         }
         let answer = self.denied(&asking, call, &held, &mut problems);
         Gated { answer, problems }
-    }
-
-    /// A tool was used: what it satisfies, what it used up, what is counted. The names of what it satisfied.
-    pub fn after_tool(&mut self, call: &ToolCall<'_>) -> Gated<Vec<String>> {
-        self.asked_by(call.agent);
-        let (Some(ground), Some(agent)) = (self.ground(), AgentKey::new(&call.agent.id)) else {
-            return Gated::fine(Vec::new());
-        };
-        let mut rules = self.rules(&ground);
-        let mut problems = std::mem::take(&mut rules.problems);
-        if rules.enabled().next().is_none() {
-            return Gated { answer: Vec::new(), problems };
-        }
-        match self.count_call(&ground, &agent, call) {
-            // The same event came twice.
-            Ok(false) => return Gated { answer: Vec::new(), problems },
-            Ok(true) => {}
-            Err(error) => problems.push(error.to_string()),
-        }
-        let satisfied = self.satisfied_by_skill(&ground, &rules, &agent, call, &mut problems);
-        let single: Vec<&Requirement> = asked_by_tool(&rules, call, &mut problems)
-            .into_iter()
-            .filter(|requirement| requirement.scope == RequirementScope::SingleUse && !requirement.stop_only)
-            .collect();
-        self.use_up(&ground, &agent, &single, &mut problems);
-        Gated { answer: satisfied, problems }
-    }
-
-    /// A tool failed: counted, and nothing is used up.
-    pub fn tool_failed(&mut self, call: &ToolCall<'_>, error: &str) -> Gated<()> {
-        self.asked_by(call.agent);
-        let (Some(ground), Some(agent)) = (self.ground(), AgentKey::new(&call.agent.id)) else {
-            return Gated::fine(());
-        };
-        let mut rules = self.rules(&ground);
-        let mut problems = std::mem::take(&mut rules.problems);
-        if rules.enabled().next().is_some() {
-            let (now, message) = (self.seconds(), one_line(&cleaned(error), LONGEST));
-            let done = ground.count(&agent, self.patience, now, |metrics| {
-                if once(call, "failed").is_none_or(|event| metrics.first_time(&event)) {
-                    metrics.failed("tool_failed", &message, Some(call.tool), now);
-                }
-            });
-            problems.extend(done.err().map(|error| error.to_string()));
-        }
-        Gated { answer: (), problems }
     }
 
     /// Why the agent may not stop yet, if it may not. Never twice in a row.
@@ -289,23 +240,35 @@ impl Engine {
         let Asking { ground, agent, now, .. } = asking;
         let message = wording::denial(call.tool, held, agent);
         let fingerprint = crate::hex(&Sha256::digest(message.as_bytes())[..8]);
-        let used = Counted::of(call, true);
-        let counted = ground.count(agent, self.patience, *now, |metrics| {
+        let count = Count {
+            at: *now,
+            event: once(call, "denied"),
+            what: Counted::Held {
+                tool: call.tool.to_owned(),
+                file: first_file(call),
+                command: call.command.map(kept),
+                requirements: held.iter().map(|one| one.requirement.name.clone()).collect(),
+            },
+        };
+        let shown = ground.change_metrics(agent, self.patience, *now, |metrics| {
             if metrics.is_paused() {
                 return None;
             }
-            if once(call, "denied").is_none_or(|event| metrics.first_time(&event)) {
-                metrics.tool_used(used.tool_use());
-                for one in held {
-                    metrics.triggered(&one.requirement.name, true, *now);
-                }
-            }
+            metrics.count(&count);
             Some(metrics.shows_denial(&fingerprint, SHOWN_ONCE_WITHIN, *now))
         });
-        match counted {
+        match shown {
             Ok(None) => Verdict::Allow,
             Ok(Some(true)) => Verdict::Deny(message),
             Ok(Some(false)) => Verdict::Deny(wording::denied_again(call.tool, held)),
+            // Somebody else counts just now: what was shown before is not known, and all of it is shown.
+            Err(Error::FileBusy { .. }) => {
+                if ground.metrics(agent).is_some_and(|metrics| metrics.is_paused()) {
+                    return Verdict::Allow;
+                }
+                problems.extend(ground.leave_count(agent, &count).err().map(|error| error.to_string()));
+                Verdict::Deny(message)
+            }
             Err(error) => {
                 problems.push(error.to_string());
                 Verdict::Deny(message)
@@ -318,86 +281,10 @@ impl Engine {
         if asked.is_empty() || ground.metrics(agent).is_some_and(|metrics| metrics.is_paused()) {
             return Vec::new();
         }
-        let now = self.seconds();
-        let marked = ground.file().update(self.patience, now, |document| {
-            for requirement in asked {
-                document.trigger(&requirement.name, requirement.scope, agent, now);
-            }
-        });
-        match marked {
+        let change = self.deed(agent, asked.iter().copied(), Deed::Trigger);
+        match ground.file().apply(self.patience, &change) {
             Ok(changed) => changed.problem.into_iter().collect(),
             Err(error) => vec![error.to_string()],
-        }
-    }
-
-    /// False if this call was counted before.
-    fn count_call(&self, ground: &Ground, agent: &AgentKey, call: &ToolCall<'_>) -> crate::Result<bool> {
-        let (now, used) = (self.seconds(), Counted::of(call, false));
-        ground.count(agent, self.patience, now, |metrics| {
-            if once(call, "used").is_some_and(|event| !metrics.first_time(&event)) {
-                return false;
-            }
-            metrics.tool_used(used.tool_use());
-            if let Some(skill) = call.skill {
-                metrics.skill_used(skill_name(skill), now);
-            }
-            true
-        })
-    }
-
-    fn satisfied_by_skill(
-        &mut self,
-        ground: &Ground,
-        rules: &Rules,
-        agent: &AgentKey,
-        call: &ToolCall<'_>,
-        problems: &mut Vec<String>,
-    ) -> Vec<String> {
-        let Some(skill) = call.skill else { return Vec::new() };
-        let met: Vec<Requirement> = requirements_of_skill(skill, &rules.settings.requirements)
-            .into_iter()
-            .filter(|requirement| requirement.enabled)
-            .cloned()
-            .collect();
-        if met.is_empty() {
-            return Vec::new();
-        }
-        let mut satisfying = Satisfying::by(SatisfiedBy::Skill);
-        satisfying.metadata.insert("skill".to_owned(), skill_name(skill).into());
-        match self.satisfy_all(ground, agent, &met, &satisfying) {
-            Ok(found) => problems.extend(found),
-            Err(error) => {
-                problems.push(error.to_string());
-                return Vec::new();
-            }
-        }
-        met.into_iter().map(|requirement| requirement.name).collect()
-    }
-
-    fn use_up(
-        &mut self,
-        ground: &Ground,
-        agent: &AgentKey,
-        single: &[&Requirement],
-        problems: &mut Vec<String>,
-    ) {
-        let now = self.seconds();
-        let is_satisfied = |document: &Document| {
-            single.iter().any(|one| document.satisfaction(&one.name, one.scope, Some(agent), now).is_some())
-        };
-        if single.is_empty() || !ground.file().read(now).is_ok_and(|document| is_satisfied(&document)) {
-            return;
-        }
-        let used = ground.file().update(self.patience, now, |document| {
-            let used = single.iter().filter(|one| document.use_up(&one.name, agent));
-            used.map(|one| one.name.clone()).collect::<Vec<_>>()
-        });
-        match used {
-            Ok(changed) => {
-                problems.extend(changed.problem);
-                problems.extend(self.tell_cleared(ground, agent, &changed.answer, "it was used up"));
-            }
-            Err(error) => problems.push(error.to_string()),
         }
     }
 
@@ -409,37 +296,8 @@ impl Engine {
     }
 }
 
-/// What is counted of a call: secrets and endless commands are not.
-struct Counted<'a> {
-    tool: &'a str,
-    file: Option<String>,
-    command: Option<String>,
-    blocked: bool,
-}
-
-impl<'a> Counted<'a> {
-    fn of(call: &ToolCall<'a>, blocked: bool) -> Self {
-        let clean = |text: &str| one_line(&cleaned(text), LONGEST);
-        Self {
-            tool: call.tool,
-            file: call.files.first().map(|file| clean(file)),
-            command: call.command.map(clean),
-            blocked,
-        }
-    }
-
-    fn tool_use(&self) -> ToolUse<'_> {
-        ToolUse {
-            tool: self.tool,
-            file: self.file.as_deref(),
-            command: self.command.as_deref(),
-            blocked: self.blocked,
-        }
-    }
-}
-
 /// Enabled requirements that this call triggers.
-fn asked_by_tool<'a>(
+pub(super) fn asked_by_tool<'a>(
     rules: &'a Rules,
     call: &ToolCall<'_>,
     problems: &mut Vec<String>,
@@ -450,11 +308,6 @@ fn asked_by_tool<'a>(
         triggered
     };
     rules.enabled().filter(is_asked).collect()
-}
-
-/// A name for this event of this call, by which a second delivery is known.
-fn once(call: &ToolCall<'_>, event: &str) -> Option<String> {
-    call.tool_use_id.map(|id| format!("{event}:{}", one_line(id, 100)))
 }
 
 /// `..` and `.` taken out, without asking the disk: the file may not be there yet.

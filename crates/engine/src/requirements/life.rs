@@ -5,7 +5,7 @@ use super::{Gated, Ground, wording};
 use crate::engine::Engine;
 use crate::presence::AgentIdentity;
 use crate::words::{ago, one_line};
-use layouts::requirements::{AgentKey, CarryOver};
+use layouts::requirements::{AgentKey, CarryOver, Count, Counted};
 use model::workflow::RequirementScope;
 use serde::Serialize;
 use std::fmt::Write;
@@ -27,7 +27,7 @@ pub struct Opening {
 pub struct OpenRequirement {
     pub name: String,
     pub scope: RequirementScope,
-    pub how: String,
+    pub how: Vec<String>,
 }
 
 impl Engine {
@@ -79,9 +79,8 @@ impl Engine {
         let rules = self.rules(&ground);
         let mut problems = Vec::new();
         if rules.enabled().next().is_some() {
-            let now = self.seconds();
-            let done = ground.count(&agent, self.patience, now, layouts::requirements::Metrics::compacted);
-            problems.extend(done.err().map(|error| error.to_string()));
+            let count = Count { at: self.seconds(), event: None, what: Counted::Compacted };
+            problems.extend(ground.count(&agent, self.patience, &count).err().map(|error| error.to_string()));
         }
         Gated { answer: (), problems }
     }
@@ -100,11 +99,8 @@ impl Engine {
         problems.append(&mut rules.problems);
         let now = self.seconds();
         if rules.enabled().next().is_some() || ground.metrics(&agent).is_some() {
-            let done = ground.count(&agent, self.patience, now, |metrics| {
-                metrics.ended(now);
-                metrics.resume();
-            });
-            problems.extend(done.err().map(|error| error.to_string()));
+            let count = Count { at: now, event: None, what: Counted::Ended };
+            problems.extend(ground.count(&agent, self.patience, &count).err().map(|error| error.to_string()));
         }
         if rules.settings.clear_session_state {
             let cleared = ground.file().update(self.patience, now, |document| document.clear_session(&agent));
@@ -166,8 +162,13 @@ impl Engine {
         if inject_context && !opening.open.is_empty() {
             let _ = writeln!(text, "## Required here before some tools may be used\n");
             for open in &opening.open {
-                let _ =
-                    writeln!(text, "- {} ({}), not satisfied. {}", open.name, open.scope.name(), open.how);
+                let _ = writeln!(
+                    text,
+                    "- {} ({}), not satisfied. {}",
+                    open.name,
+                    open.scope.name(),
+                    open.how.join("; or ")
+                );
             }
         }
         if inject_context && !opening.carried_over.is_empty() {

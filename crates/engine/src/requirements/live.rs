@@ -1,7 +1,7 @@
 //! The user's list of live agent sessions, which the original keeps in the home folder: read, and written under a lock.
 
 use super::Ground;
-use super::file::{New, SharedFile};
+use super::file::{Known, SharedFile};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::presence::AgentIdentity;
@@ -11,7 +11,6 @@ use layouts::requirements::{AgentKey, Entry, Registry};
 use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use serde::Serialize;
-use std::path::PathBuf;
 
 /// The agent whose sessions that list has.
 const AGENT: &str = "claude";
@@ -24,6 +23,7 @@ pub struct LiveAgent {
     pub pid: Option<u32>,
     pub worktree: String,
     pub branch: Option<String>,
+    pub started_at: Timestamp,
     pub last_seen: Timestamp,
 }
 
@@ -42,6 +42,7 @@ impl Engine {
                 pid: Some(row.pid),
                 worktree: row.worktree,
                 branch: row.branch,
+                started_at: row.started_at,
                 last_seen: row.last_seen,
             })
             .collect();
@@ -62,7 +63,7 @@ impl Engine {
                 && self.entry_lives(entry)
         };
         let entries =
-            registry_file().and_then(|file| file.read().ok()?).and_then(|text| Registry::read(&text));
+            self.registry_file().and_then(|file| file.read().ok()?).and_then(|text| Registry::read(&text));
         let entries = entries.map(|registry| registry.entries()).unwrap_or_default();
         entries.into_iter().filter(is_here).map(live).collect()
     }
@@ -90,8 +91,9 @@ impl Engine {
     }
 
     pub(super) fn unregister(&self, agent: &AgentKey) -> Result<()> {
-        let Some(file) = registry_file().filter(|file| file.path().exists()) else { return Ok(()) };
-        drop(file);
+        if self.registry_file().is_none_or(|file| !file.path().exists()) {
+            return Ok(());
+        }
         self.change_registry(|registry| {
             registry.remove(agent);
             registry.drop_gone(|entry| self.entry_lives(entry));
@@ -99,21 +101,17 @@ impl Engine {
     }
 
     fn change_registry(&self, change: impl Fn(&mut Registry)) -> Result<()> {
-        let Some(file) = registry_file() else { return Ok(()) };
-        file.update(self.patience, |text| {
-            let known = text.map(Registry::read);
-            let is_broken = matches!(known, Some(None));
-            let before = known.flatten();
-            let mut registry = before.clone().unwrap_or_default();
-            change(&mut registry);
-            let new = match before {
-                Some(before) if before == registry => New::Same,
-                Some(_) => New::Text(registry.text()),
-                None if is_broken => New::InsteadOfBroken(registry.text()),
-                None => New::Text(registry.text()),
-            };
-            (new, ())
+        let Some(file) = self.registry_file() else { return Ok(()) };
+        // The original takes no lock between reading the list and replacing it: what it wrote meanwhile is looked at
+        // again, and not written over.
+        file.update_watchfully(self.patience, |text| {
+            Known::read(text, Registry::read).changed(Registry::default, Registry::text, &change).0
         })
+    }
+
+    fn registry_file(&self) -> Option<SharedFile> {
+        let home = self.caller.home.as_ref()?;
+        Some(SharedFile::new(home.join(".claude").join("sessions.json")))
     }
 
     fn entry_lives(&self, entry: &Entry) -> bool {
@@ -133,7 +131,7 @@ impl Engine {
 }
 
 /// Whether two ids, each whole or short, are one agent session's.
-pub(super) fn is_same(one: &str, other: &str) -> bool {
+pub(crate) fn is_same(one: &str, other: &str) -> bool {
     if one == other {
         return true;
     }
@@ -146,16 +144,14 @@ pub(super) fn is_same(one: &str, other: &str) -> bool {
 }
 
 fn live(entry: Entry) -> LiveAgent {
+    let moment = |seconds: i64| Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH);
     LiveAgent {
         agent: AGENT.to_owned(),
         pid: entry.process(),
         agent_session: entry.id,
         worktree: entry.project_dir,
         branch: entry.branch,
-        last_seen: Timestamp::from_second(entry.last_active).unwrap_or(Timestamp::UNIX_EPOCH),
+        started_at: moment(entry.started_at),
+        last_seen: moment(entry.last_active),
     }
-}
-
-fn registry_file() -> Option<SharedFile> {
-    super::home().map(|home: PathBuf| SharedFile::new(home.join(".claude").join("sessions.json")))
 }

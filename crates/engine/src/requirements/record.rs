@@ -1,9 +1,9 @@
 //! Metrics of an agent session on disk. Counted under a lock, so that no increment is lost; a power cut may take the last.
 
 use super::Ground;
-use super::file::{New, SharedFile};
-use crate::error::Result;
-use layouts::requirements::{AgentKey, Metrics};
+use super::file::{Known, New, SharedFile};
+use crate::error::{Error, Result};
+use layouts::requirements::{AgentKey, Count, Metrics};
 use std::time::Duration;
 
 const FOLDER: &str = "sessions";
@@ -15,50 +15,63 @@ impl Ground {
         of(agent.short()).filter(|metrics| metrics.is_of(agent)).or_else(|| of(&agent.spare()))
     }
 
-    /// Counts something.
-    pub(super) fn count<T>(
+    /// Counts something; false if it was counted before. A file that is busy gets it later.
+    pub(super) fn count(&self, agent: &AgentKey, patience: Duration, count: &Count) -> Result<bool> {
+        match self.change_metrics(agent, patience, count.at, |metrics| metrics.count(count)) {
+            Err(Error::FileBusy { .. }) => {
+                self.leave_count(agent, count)?;
+                Ok(true)
+            }
+            done => done,
+        }
+    }
+
+    pub(super) fn leave_count(&self, agent: &AgentKey, count: &Count) -> Result<()> {
+        let usual = self.metrics_file(agent.short());
+        let is_anothers =
+            usual.read()?.and_then(|text| Metrics::read(&text)).is_some_and(|known| !known.is_of(agent));
+        if is_anothers { self.metrics_file(&agent.spare()).leave(count) } else { usual.leave(count) }
+    }
+
+    pub(super) fn change_metrics<T>(
         &self,
         agent: &AgentKey,
         patience: Duration,
         now: i64,
         mut change: impl FnMut(&mut Metrics) -> T,
     ) -> Result<T> {
-        let done =
-            self.metrics_file(agent.short()).update(patience, |text| match text.map(Metrics::read) {
-                Some(Some(metrics)) if !metrics.is_of(agent) => (New::Same, None),
-                known => {
-                    let (new, answer) = self.counted(agent, known, now, &mut change);
-                    (new, Some(answer))
-                }
-            })?;
+        let usual = self.metrics_file(agent.short());
+        let done = usual.update(patience, |text, notes| match Known::read(text, Metrics::read) {
+            Known::Good(metrics) if !metrics.is_of(agent) => (New::Anothers, None),
+            known @ (Known::Nothing | Known::Broken | Known::Good(_)) => {
+                let (new, answer) = self.changed(agent, known, notes, now, &mut change);
+                (new, Some(answer))
+            }
+        })?;
         if let Some(answer) = done {
             return Ok(answer);
         }
         // Another agent session has the same eight characters.
-        self.metrics_file(&agent.spare())
-            .update(patience, |text| self.counted(agent, text.map(Metrics::read), now, &mut change))
+        self.metrics_file(&agent.spare()).update(patience, |text, notes| {
+            self.changed(agent, Known::read(text, Metrics::read), notes, now, &mut change)
+        })
     }
 
-    /// `known` is nothing, something that cannot be read, or metrics.
-    fn counted<T>(
+    fn changed<T>(
         &self,
         agent: &AgentKey,
-        known: Option<Option<Metrics>>,
+        known: Known<Metrics>,
+        notes: &[String],
         now: i64,
         change: &mut impl FnMut(&mut Metrics) -> T,
     ) -> (New, T) {
-        let is_broken = matches!(known, Some(None));
-        let before = known.flatten();
         let fresh = || Metrics::new(agent, &self.project, &self.branch, now);
-        let mut metrics = before.clone().unwrap_or_else(fresh);
-        let answer = change(&mut metrics);
-        let new = match before {
-            Some(before) if before == metrics => New::Same,
-            Some(_) => New::Text(metrics.text()),
-            None if is_broken => New::InsteadOfBroken(metrics.text()),
-            None => New::Text(metrics.text()),
-        };
-        (new, answer)
+        known.changed(fresh, Metrics::text, |metrics| {
+            for late in notes.iter().filter_map(|text| serde_json::from_str::<Count>(text).ok()) {
+                metrics.count(&late);
+            }
+            change(metrics)
+        })
     }
 
     fn metrics_file(&self, name: &str) -> SharedFile {

@@ -30,8 +30,8 @@ pub struct RequirementView {
     pub triggered_at: Option<Timestamp>,
     /// What was measured, or which condition does not hold.
     pub found: Option<String>,
-    /// How to satisfy it.
-    pub how: String,
+    /// Every way to satisfy it: a skill to run, a command.
+    pub how: Vec<String>,
 }
 
 /// All of them, for one agent session.
@@ -46,37 +46,37 @@ pub struct RequirementList {
 }
 
 impl Engine {
-    /// What is required here and how it stands for this agent session; without one, for the branch alone.
+    /// What is required here and how it stands for this agent session; where nobody is, for the branch alone.
     pub fn requirement_list(&self, asked: Option<&str>) -> Result<RequirementList> {
+        let identity = match self.ground().map(|ground| self.agent_meant(&ground, asked)) {
+            None | Some(Err(Error::NoAgentSession)) => None,
+            Some(Ok(identity)) => Some(identity),
+            Some(Err(error)) => return Err(error),
+        };
+        Ok(self.requirements_for(identity))
+    }
+
+    pub(super) fn requirements_for(&self, identity: Option<AgentIdentity>) -> RequirementList {
         let Some(ground) = self.ground() else {
-            return Ok(RequirementList {
+            return RequirementList {
                 branch: self.project.branch(),
                 agent_session: None,
                 paused: false,
                 requirements: Vec::new(),
                 warnings: Vec::new(),
-            });
-        };
-        let identity = match self.agent_meant(&ground, asked) {
-            Ok(identity) => Some(identity),
-            // Nobody is here: the branch is shown.
-            Err(Error::NoAgentSession) => None,
-            Err(error) => return Err(error),
+            };
         };
         let rules = self.rules(&ground);
         let Gated { answer: requirements, problems } = self.views(&ground, &rules, identity.as_ref(), true);
         let agent = identity.as_ref().and_then(|identity| AgentKey::new(&identity.id));
-        let problems = rules.problems.into_iter().chain(problems);
-        Ok(RequirementList {
-            paused: agent
-                .as_ref()
-                .and_then(|agent| ground.metrics(agent))
-                .is_some_and(|known| known.is_paused()),
+        let metrics = agent.as_ref().and_then(|agent| ground.metrics(agent));
+        RequirementList {
+            paused: metrics.is_some_and(|metrics| metrics.is_paused()),
             branch: Some(ground.branch),
             agent_session: identity.map(|identity| identity.id),
             requirements,
-            warnings: problems.map(warning).collect(),
-        })
+            warnings: rules.problems.into_iter().chain(problems).map(warning).collect(),
+        }
     }
 
     /// The same for a session's view: what cannot be found out is left out there.
@@ -170,7 +170,7 @@ fn view(
         satisfied_by: written.map(|written| written.by).or(phase),
         triggered_at: agent.and_then(|agent| moment(document.triggered_at(&requirement.name, agent)?)),
         found,
-        how: wording::how(requirement, agent),
+        how: wording::ways(requirement, agent),
     }
 }
 

@@ -39,21 +39,17 @@ pub(super) fn short(agent_session: &str) -> String {
     AgentKey::new(agent_session).map_or_else(|| agent_session.to_owned(), |agent| agent.short().to_owned())
 }
 
-/// How somebody satisfies this requirement.
-pub(super) fn how(requirement: &Requirement, agent: Option<&AgentKey>) -> String {
-    let mut ways: Vec<String> = Vec::new();
-    if let Some(skill) = requirement.auto_resolve_skill.as_ref().or(requirement.skills.first()) {
-        ways.push(format!("Run /{}", skill.trim_start_matches('/')));
-    }
-    for phase in &requirement.phases {
-        ways.push(format!("complete phase {phase}: leftoff advance --phase {phase}"));
-    }
-    ways.push(command(verb(requirement), &[&requirement.name], agent));
-    ways.join("; or ")
+/// Every way to satisfy this requirement, each on a line of its own: a command must not be broken.
+pub(super) fn ways(requirement: &Requirement, agent: Option<&AgentKey>) -> Vec<String> {
+    let skill = requirement.auto_resolve_skill.as_ref().or(requirement.skills.first());
+    let skill = skill.map(|skill| format!("Run /{}", skill.trim_start_matches('/')));
+    let phases = requirement.phases.iter().map(|phase| format!("leftoff advance --phase {phase}"));
+    let by_hand = command(verb(requirement), &[&requirement.name], agent);
+    skill.into_iter().chain(phases).chain([by_hand]).collect()
 }
 
-/// `{branch}` and its like are filled in by whoever knows; what nobody knows stays.
-pub(super) fn message(held: &Held<'_>) -> String {
+/// What the configuration says about it, and what was found.
+fn message(held: &Held<'_>) -> String {
     let requirement = held.requirement;
     let own = requirement.message.as_deref().map(str::trim).filter(|text| !text.is_empty());
     let skill = requirement.auto_resolve_skill.as_deref().unwrap_or_default();

@@ -100,7 +100,11 @@ impl Told {
 
 fn parse(source: &Source<'_>, warnings: &mut Vec<Oddity>) -> Option<Map<String, Value>> {
     let mut odd = |message: String| warnings.push(Oddity { path: source.path.to_owned(), message });
-    let options = serde_saphyr::options! { with_snippet: false };
+    let options = serde_saphyr::options! {
+        with_snippet: false,
+        // As the original's own reader has it.
+        duplicate_keys: serde_saphyr::DuplicateKeyPolicy::LastWins,
+    };
     match serde_saphyr::from_str_with_options::<Option<Value>>(source.text, options) {
         Ok(Some(Value::Object(root))) => Some(root),
         Ok(None | Some(Value::Null)) => None,
@@ -135,12 +139,16 @@ fn settings(root: &Map<String, Value>, told: &Told, warnings: &mut Vec<Oddity>) 
     }
     let Some(entries) = root.get("requirements").and_then(Value::as_object) else { return settings };
     for (name, fields) in entries.iter().filter_map(|(name, value)| Some((name, value.as_object()?))) {
+        let is_on = fields.get("enabled") == Some(&Value::Bool(true)) && !told.wrong.contains(name);
         let requirement = requirement(name, fields).unwrap_or_else(|message| {
+            if !is_on {
+                return Requirement::named(name);
+            }
             let path = told.last_file.get(name).cloned().unwrap_or_default();
             warnings.push(Oddity { path, message: format!("requirements.{name}.{message}") });
             Requirement::named(name)
         });
-        let enabled = requirement.enabled && !told.wrong.contains(name);
+        let enabled = requirement.enabled && is_on;
         settings.requirements.push(Requirement { enabled, ..requirement });
     }
     settings

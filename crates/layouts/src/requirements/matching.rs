@@ -40,5 +40,5 @@ fn matches(trigger: &Trigger, command: Option<&str>) -> Result<bool, String> {
 pub fn is_plan_file(path: &str) -> bool {
     let climbs = path.split('/').any(|part| part == "..");
     let lies_in = |folder: &&str| path.starts_with(*folder) || path.contains(&format!("/{folder}"));
-    !climbs && PLAN_FOLDERS.iter().any(|folder| lies_in(&folder))
+    !climbs && PLAN_FOLDERS.iter().any(lies_in)
 }

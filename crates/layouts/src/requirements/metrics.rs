@@ -2,6 +2,8 @@
 
 use super::VERSION;
 use super::agent::{AgentKey, FULL_ID};
+use super::document::table_mut;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 const MOST_FILES: usize = 50;
@@ -18,13 +20,44 @@ pub struct Metrics {
     root: Map<String, Value>,
 }
 
-/// A tool call to be counted.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ToolUse<'a> {
-    pub tool: &'a str,
-    pub file: Option<&'a str>,
-    pub command: Option<&'a str>,
-    pub blocked: bool,
+/// Something that happened, to be counted. It can wait in a file of its own until the metrics can be written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Count {
+    /// When, in seconds since 1970.
+    pub at: i64,
+    /// Tells this event from every other: the same one counts once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event: Option<String>,
+    pub what: Counted,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Counted {
+    /// A tool was used, and perhaps a skill with it.
+    Used {
+        tool: String,
+        file: Option<String>,
+        command: Option<String>,
+        skill: Option<String>,
+    },
+    /// A tool was held by these requirements.
+    Held {
+        tool: String,
+        file: Option<String>,
+        command: Option<String>,
+        requirements: Vec<String>,
+    },
+    Failed {
+        tool: String,
+        message: String,
+    },
+    Satisfied {
+        requirements: Vec<String>,
+        by: String,
+    },
+    Compacted,
+    Ended,
 }
 
 impl Metrics {
@@ -70,45 +103,56 @@ impl Metrics {
     }
 
     /// False if this event was counted before.
-    pub fn first_time(&mut self, event: &str) -> bool {
-        let seen = list_in(table_in(&mut self.root, OURS), "seen");
-        if seen.iter().any(|known| known.as_str() == Some(event)) {
+    pub fn count(&mut self, count: &Count) -> bool {
+        let Count { at, event, what } = count;
+        if event.as_ref().is_some_and(|event| !self.first_time(event)) {
             return false;
         }
-        seen.push(json!(event));
-        keep_last(seen, MOST_SEEN);
+        match what {
+            Counted::Used { tool, file, command, skill } => {
+                self.tool_used(tool, file.as_deref(), command.as_deref(), false);
+                if let Some(skill) = skill {
+                    push(
+                        list_in(&mut self.root, "skills"),
+                        json!({ "name": skill, "timestamp": at }),
+                        MOST_SKILLS,
+                    );
+                }
+            }
+            Counted::Held { tool, file, command, requirements } => {
+                self.tool_used(tool, file.as_deref(), command.as_deref(), true);
+                for name in requirements {
+                    self.held(name, *at);
+                }
+            }
+            Counted::Failed { tool, message } => self.failed(tool, message, *at),
+            Counted::Satisfied { requirements, by } => {
+                for name in requirements {
+                    self.satisfied(name, by, *at);
+                }
+            }
+            Counted::Compacted => add_one(&mut self.root, "compaction_count"),
+            Counted::Ended => {
+                self.ended(*at);
+                self.resume();
+            }
+        }
         true
     }
 
-    pub fn tool_used(&mut self, used: ToolUse<'_>) {
-        let tool = table_in(table_in(&mut self.root, "tools"), used.tool);
-        add_one(tool, "count");
-        if used.blocked {
-            add_one(tool, "blocked_count");
-        } else {
-            tool.entry("blocked_count").or_insert_with(|| json!(0));
-        }
-        for (key, what, most) in [("files", used.file, MOST_FILES), ("commands", used.command, MOST_COMMANDS)]
-        {
-            let known = list_in(tool, key);
-            if let Some(what) = what
-                && !known.iter().any(|entry| entry.as_str() == Some(what))
-            {
-                known.push(json!(what));
-                keep_last(known, most);
-            }
-        }
+    pub fn has_seen(&self, event: &str) -> bool {
+        let seen = self.root.get(OURS).and_then(|ours| ours.get("seen")?.as_array());
+        seen.is_some_and(|seen| seen.iter().any(|known| known.as_str() == Some(event)))
     }
 
-    /// A requirement was asked about.
-    pub fn triggered(&mut self, name: &str, blocked: bool, now: i64) {
-        let entry = self.requirement(name);
-        if entry.get("triggered_at").is_none_or(Value::is_null) {
-            entry.insert("triggered_at".to_owned(), json!(now));
+    /// False if it was there before.
+    pub fn first_time(&mut self, event: &str) -> bool {
+        let seen = list_in(table_mut(&mut self.root, OURS), "seen");
+        if seen.iter().any(|known| known.as_str() == Some(event)) {
+            return false;
         }
-        if blocked {
-            add_one(entry, "blocked_count");
-        }
+        push(seen, json!(event), MOST_SEEN);
+        true
     }
 
     pub fn was_triggered(&self, name: &str) -> bool {
@@ -116,44 +160,9 @@ impl Metrics {
         at.is_some_and(|at| !at.is_null())
     }
 
-    pub fn satisfied(&mut self, name: &str, by: &str, now: i64) {
-        let entry = self.requirement(name);
-        entry.insert("satisfied_at".to_owned(), json!(now));
-        entry.insert("satisfied_by".to_owned(), json!(by));
-        if let Some(triggered) = entry.get("triggered_at").and_then(Value::as_i64) {
-            let took = now.saturating_sub(triggered).max(0);
-            entry.insert("time_to_satisfy_seconds".to_owned(), json!(took));
-        }
-    }
-
-    pub fn skill_used(&mut self, name: &str, now: i64) {
-        let skills = list_in(&mut self.root, "skills");
-        skills.push(json!({ "name": name, "timestamp": now }));
-        keep_last(skills, MOST_SKILLS);
-    }
-
-    pub fn failed(&mut self, kind: &str, message: &str, tool: Option<&str>, now: i64) {
-        let errors = list_in(&mut self.root, "errors");
-        errors.push(
-            json!({ "type": kind, "message": message, "tool": tool, "requirement": null, "timestamp": now }),
-        );
-        keep_last(errors, MOST_ERRORS);
-    }
-
-    pub fn compacted(&mut self) {
-        add_one(&mut self.root, "compaction_count");
-    }
-
-    pub fn ended(&mut self, now: i64) {
-        self.root.insert("ended_at".to_owned(), json!(now));
-        if let Some(started) = self.root.get("started_at").and_then(Value::as_i64) {
-            self.root.insert("duration_seconds".to_owned(), json!(now.saturating_sub(started).max(0)));
-        }
-    }
-
     /// Whether this denial is to be shown whole: it was not shown within the last seconds.
     pub fn shows_denial(&mut self, fingerprint: &str, within_seconds: i64, now: i64) -> bool {
-        let ours = table_in(&mut self.root, OURS);
+        let ours = table_mut(&mut self.root, OURS);
         let last = ours.get("denial");
         let is_repeated = last.is_some_and(|last| {
             let at = last.get("at").and_then(Value::as_i64).unwrap_or(0);
@@ -168,20 +177,69 @@ impl Metrics {
 
     /// Nothing is asked of this agent session until it is resumed.
     pub fn pause(&mut self, by: &str, now: i64) {
-        table_in(&mut self.root, OURS).insert("paused".to_owned(), json!({ "at": now, "by": by }));
+        table_mut(&mut self.root, OURS).insert("paused".to_owned(), json!({ "at": now, "by": by }));
     }
 
     /// Whether it was paused.
     pub fn resume(&mut self) -> bool {
-        table_in(&mut self.root, OURS).shift_remove("paused").is_some()
+        table_mut(&mut self.root, OURS).shift_remove("paused").is_some()
     }
 
     pub fn is_paused(&self) -> bool {
         self.root.get(OURS).is_some_and(|ours| ours.get("paused").is_some())
     }
 
+    fn tool_used(&mut self, name: &str, file: Option<&str>, command: Option<&str>, held: bool) {
+        let tool = table_mut(table_mut(&mut self.root, "tools"), name);
+        add_one(tool, "count");
+        tool.entry("blocked_count").or_insert_with(|| json!(0));
+        if held {
+            add_one(tool, "blocked_count");
+        }
+        for (key, what, most) in [("files", file, MOST_FILES), ("commands", command, MOST_COMMANDS)] {
+            let known = list_in(tool, key);
+            if let Some(what) = what
+                && !known.iter().any(|entry| entry.as_str() == Some(what))
+            {
+                push(known, json!(what), most);
+            }
+        }
+    }
+
+    fn held(&mut self, name: &str, at: i64) {
+        let entry = self.requirement(name);
+        if entry.get("triggered_at").is_none_or(Value::is_null) {
+            entry.insert("triggered_at".to_owned(), json!(at));
+        }
+        add_one(entry, "blocked_count");
+    }
+
+    fn satisfied(&mut self, name: &str, by: &str, at: i64) {
+        let entry = self.requirement(name);
+        entry.insert("satisfied_at".to_owned(), json!(at));
+        entry.insert("satisfied_by".to_owned(), json!(by));
+        if let Some(triggered) = entry.get("triggered_at").and_then(Value::as_i64) {
+            let took = at.saturating_sub(triggered).max(0);
+            entry.insert("time_to_satisfy_seconds".to_owned(), json!(took));
+        }
+    }
+
+    fn failed(&mut self, tool: &str, message: &str, at: i64) {
+        let error = json!({
+            "type": "tool_failed", "message": message, "tool": tool, "requirement": null, "timestamp": at
+        });
+        push(list_in(&mut self.root, "errors"), error, MOST_ERRORS);
+    }
+
+    fn ended(&mut self, at: i64) {
+        self.root.insert("ended_at".to_owned(), json!(at));
+        if let Some(started) = self.root.get("started_at").and_then(Value::as_i64) {
+            self.root.insert("duration_seconds".to_owned(), json!(at.saturating_sub(started).max(0)));
+        }
+    }
+
     fn requirement(&mut self, name: &str) -> &mut Map<String, Value> {
-        let entry = table_in(table_in(&mut self.root, "requirements"), name);
+        let entry = table_mut(table_mut(&mut self.root, "requirements"), name);
         for (key, value) in [
             ("triggered_at", Value::Null),
             ("blocked_count", json!(0)),
@@ -200,12 +258,10 @@ fn add_one(table: &mut Map<String, Value>, key: &str) {
     table.insert(key.to_owned(), json!(count.saturating_add(1)));
 }
 
-fn keep_last(list: &mut Vec<Value>, most: usize) {
+/// The oldest go.
+fn push(list: &mut Vec<Value>, value: Value, most: usize) {
+    list.push(value);
     list.drain(..list.len().saturating_sub(most));
-}
-
-fn table_in<'a>(map: &'a mut Map<String, Value>, key: &str) -> &'a mut Map<String, Value> {
-    super::document::table_mut(map, key)
 }
 
 fn list_in<'a>(map: &'a mut Map<String, Value>, key: &str) -> &'a mut Vec<Value> {

@@ -76,7 +76,7 @@ fn listed(outcome: &str, list: &RequirementList) -> Answer {
     }
     for one in &list.requirements {
         let state = if one.satisfied { "satisfied" } else { "open" };
-        let line = format!("- {} ({state}): {}\n", one.name, one_line(&one.how, LONGEST_LINE));
+        let line = format!("- {} ({state}): {}\n", one.name, one_line(&one.how.join("; "), LONGEST_LINE));
         text.push_str(&line);
     }
     Answer::new(outcome, text).with_fields(list)
