@@ -29,14 +29,17 @@ impl Interest {
         self.uris().remove(uri);
     }
 
-    /// Begins to look, once for a connection. A client of the newer era asks with `subscriptions/listen` instead.
-    pub(crate) fn watch_for_legacy(&self, options: &Options, context: &RequestContext<RoleServer>) {
+    /// Begins to look, once for a connection: whatever happens after this was answered is told. A client of the newer
+    /// era asks with `subscriptions/listen` instead.
+    pub(crate) async fn watch_for_legacy(&self, options: &Options, context: &RequestContext<RoleServer>) {
         let is_legacy = context.protocol_version().is_some_and(|version| version.has_initialize());
         if !is_legacy || self.is_watched.swap(true, Ordering::Relaxed) {
             return;
         }
-        let (options, peer, interest) = (options.clone(), context.peer.clone(), self.clone());
-        tokio::spawn(async move { interest.watch(Watch::begin(options).await, peer).await });
+        let options = options.clone();
+        let Ok(watch) = tokio::task::spawn_blocking(move || Watch::begin(options)).await else { return };
+        let (peer, interest) = (context.peer.clone(), self.clone());
+        tokio::spawn(async move { interest.watch(watch, peer).await });
     }
 
     async fn watch(self, mut watch: Watch, peer: Peer<RoleServer>) {
@@ -60,8 +63,35 @@ impl Interest {
     }
 }
 
+/// Streams of the newer era that were agreed to and have not begun. The agreement is told before they begin, and from
+/// then on nothing may be missed; what is told twice does no harm.
+#[derive(Default)]
+pub(crate) struct Agreed(Mutex<Waiting>);
+
+#[derive(Default)]
+struct Waiting {
+    streams: usize,
+    since: Option<Watch>,
+}
+
+impl Agreed {
+    pub(crate) fn agree(&self, options: &Options) {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.streams += 1;
+        waiting.since.get_or_insert_with(|| Watch::begin(options.clone()));
+    }
+
+    fn begin(&self, options: &Options) -> Watch {
+        let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        waiting.streams = waiting.streams.saturating_sub(1);
+        let since = if waiting.streams == 0 { waiting.since.take() } else { waiting.since.clone() };
+        since.unwrap_or_else(|| Watch::begin(options.clone()))
+    }
+}
+
 /// Tells one stream of the newer era, until it is cancelled.
-pub(crate) async fn listen(options: Options, context: SubscriptionContext) {
+pub(crate) async fn listen(options: &Options, agreed: &Agreed, context: SubscriptionContext) {
+    let mut watch = agreed.begin(options);
     let accepted = context.accepted().clone();
     let subscribed: BTreeSet<String> = accepted.resource_subscriptions.into_iter().flatten().collect();
     let wants_list = accepted.resources_list_changed == Some(true);
@@ -69,7 +99,6 @@ pub(crate) async fn listen(options: Options, context: SubscriptionContext) {
         context.cancelled().await;
         return;
     }
-    let mut watch = Watch::begin(options).await;
     loop {
         tokio::select! {
             () = context.cancelled() => return,
@@ -95,6 +124,7 @@ struct News {
     updated: BTreeSet<String>,
 }
 
+#[derive(Clone)]
 struct Watch {
     options: Options,
     stamp: Stamp,
@@ -102,16 +132,11 @@ struct Watch {
 }
 
 impl Watch {
-    async fn begin(options: Options) -> Self {
-        let looking = options.clone();
-        // The files' times first: what is written in between is then seen twice, and never missed.
-        let begun = tokio::task::spawn_blocking(move || {
-            let stamp = engine::stamp(&looking);
-            let cursor = Engine::open(looking, Intent::Query).and_then(|engine| engine.cursor());
-            (stamp, cursor.unwrap_or_default())
-        });
-        let (stamp, cursor) = begun.await.unwrap_or_default();
-        Self { options, stamp, cursor }
+    /// The files' times first: what is written in between is then seen twice, and never missed.
+    fn begin(options: Options) -> Self {
+        let stamp = engine::stamp(&options);
+        let cursor = Engine::open(options.clone(), Intent::Query).and_then(|engine| engine.cursor());
+        Self { options, stamp, cursor: cursor.unwrap_or_default() }
     }
 
     async fn look(&mut self) -> Option<News> {

@@ -10,7 +10,7 @@ use crate::server::Desk;
 use bytes::Bytes;
 use door::Door;
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming as Body;
 use hyper::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use hyper::server::conn::http1;
@@ -97,10 +97,9 @@ async fn answer(request: Request<Body>, service: Service, door: Arc<Door>) -> Re
 /// A message is looked at before the SDK sees it: what is wrong with it is answered as JSON-RPC.
 async fn post(request: Request<Body>, service: Service) -> Result<Answer, Infallible> {
     let (mut parts, body) = request.into_parts();
-    let Ok(collected) = Limited::new(body, LONGEST_MESSAGE).collect().await else {
+    let Some(bytes) = whole(body).await else {
         return Ok(as_json(StatusCode::PAYLOAD_TOO_LARGE, &incoming::too_long()));
     };
-    let bytes = collected.to_bytes();
     if let Incoming::Refused(refused) = incoming::read(&bytes) {
         return Ok(as_json(StatusCode::BAD_REQUEST, &refused));
     }
@@ -110,6 +109,23 @@ async fn post(request: Request<Body>, service: Service) -> Result<Answer, Infall
     };
     parts.headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
     Ok(service.handle(Request::from_parts(parts, Full::new(body))).await)
+}
+
+/// The message, unless it is too long. The rest of one that is is read as well, within reason: a client that is cut off
+/// while it sends does not read the answer.
+async fn whole(mut body: Body) -> Option<Bytes> {
+    const LONGEST_REST: usize = 16 * LONGEST_MESSAGE;
+    let (mut bytes, mut length) = (Vec::new(), 0);
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.ok()?.into_data() else { continue };
+        length += data.len();
+        if length <= LONGEST_MESSAGE {
+            bytes.extend_from_slice(&data);
+        } else if length > LONGEST_REST {
+            return None;
+        }
+    }
+    (length <= LONGEST_MESSAGE).then(|| bytes.into())
 }
 
 fn refused(status: StatusCode, message: &str) -> Answer {

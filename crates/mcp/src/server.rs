@@ -1,7 +1,7 @@
 //! The server that a client speaks to: each request becomes one call of the engine, on a thread of its own. Holds no
 //! state about sessions, so a server that is killed loses nothing.
 
-use crate::changes::Interest;
+use crate::changes::{Agreed, Interest};
 use crate::mishap::Mishap;
 use crate::{NAME, VERSION, client, resources, tools};
 use engine::Options;
@@ -46,7 +46,7 @@ impl Desk {
     }
 
     pub(crate) fn server(&self) -> Server {
-        Server { desk: self.clone(), interest: Interest::default() }
+        Server { desk: self.clone(), interest: Interest::default(), agreed: Agreed::default() }
     }
 
     pub(crate) fn options(&self) -> &Options {
@@ -58,6 +58,7 @@ impl Desk {
 pub(crate) struct Server {
     desk: Desk,
     interest: Interest,
+    agreed: Agreed,
 }
 
 impl ServerHandler for Server {
@@ -113,7 +114,7 @@ impl ServerHandler for Server {
         let options = client::options(self.desk.options(), &context);
         let cursor = request.and_then(|request| request.cursor);
         // Whoever looks at the list wants to know when it changes.
-        self.interest.watch_for_legacy(self.desk.options(), &context);
+        self.interest.watch_for_legacy(self.desk.options(), &context).await;
         away(move || resources::list(options, cursor.as_deref())).await?
     }
 
@@ -159,7 +160,7 @@ impl ServerHandler for Server {
     ) -> Result<(), ErrorData> {
         resources::parse(&request.uri)?;
         self.interest.add(request.uri);
-        self.interest.watch_for_legacy(self.desk.options(), &context);
+        self.interest.watch_for_legacy(self.desk.options(), &context).await;
         Ok(())
     }
 
@@ -180,11 +181,12 @@ impl ServerHandler for Server {
         if let Some(uris) = &mut accepted.resource_subscriptions {
             uris.retain(|uri| resources::parse(uri).is_ok());
         }
+        self.agreed.agree(self.desk.options());
         Some(accepted)
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        crate::changes::listen(self.desk.options().clone(), context).await;
+        crate::changes::listen(self.desk.options(), &self.agreed, context).await;
         Ok(())
     }
 }

@@ -4,6 +4,8 @@ use crate::client::{handshake, meta};
 use crate::project;
 use crate::web::WebServer;
 use serde_json::{Value, json};
+use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
 
 const TOKEN: &str = "0123456789abcdef0123456789";
 const ANY_PORT: &str = "127.0.0.1:0";
@@ -161,4 +163,40 @@ fn many_clients_at_once_are_all_served() {
     let notes =
         log["events"].as_array().expect("events").iter().filter(|event| event["type"] == "note_added");
     assert_eq!(notes.count(), 80);
+}
+
+/// Reads a stream until a message with this method comes.
+fn told(stream: &mut BufReader<TcpStream>, method: &str) -> Value {
+    loop {
+        let mut line = String::new();
+        assert_ne!(stream.read_line(&mut line).expect("the stream goes on"), 0, "{method} before the end");
+        let message = line.strip_prefix("data:").and_then(|data| serde_json::from_str::<Value>(data).ok());
+        if let Some(message) = message.filter(|message| message["method"] == method) {
+            return message;
+        }
+    }
+}
+
+#[test]
+fn changes_are_told_on_a_stream_in_both_eras() {
+    let sandbox = project();
+    sandbox.run(["start"]).ok();
+    let server = WebServer::start(&sandbox, &[ANY_PORT], &[]);
+    let listen = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "subscriptions/listen")];
+    let params = json!({"notifications": {"resourceSubscriptions": ["leftoff://brief"]}, "_meta": meta()});
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params});
+    let mut stateless = BufReader::new(server.open("POST", "/mcp", &listen, &request.to_string()));
+    told(&mut stateless, "notifications/subscriptions/acknowledged");
+    let begin = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": handshake()});
+    let session = server.post(&[], &begin).header("mcp-session-id").expect("a session").to_owned();
+    let headers = [("mcp-session-id", session.as_str()), ("mcp-protocol-version", "2025-11-25")];
+    server.post(&headers, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    let mut legacy = BufReader::new(server.open("GET", "/mcp", &headers, ""));
+    let params = json!({"uri": "leftoff://brief"});
+    let subscribe = json!({"jsonrpc": "2.0", "id": 2, "method": "resources/subscribe", "params": params});
+    assert!(server.post(&headers, &subscribe).json()["result"].is_object());
+    sandbox.run(["note", "something happened"]).ok();
+    for stream in [&mut stateless, &mut legacy] {
+        assert_eq!(told(stream, "notifications/resources/updated")["params"]["uri"], "leftoff://brief");
+    }
 }

@@ -28,6 +28,14 @@ impl WebServer {
 
     /// Sends a request with these headers beside those that every one has; a Host among them takes the usual's place.
     pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Reply {
+        let mut stream = self.open(method, path, headers, body);
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("it answers");
+        Reply::parse(&String::from_utf8_lossy(&answer))
+    }
+
+    /// The same; the answer can be read as it comes.
+    pub fn open(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
         let port = self.address.port();
         let mut head =
             format!("{method} {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
@@ -47,10 +55,7 @@ impl WebServer {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
         stream.set_read_timeout(Some(Duration::from_mins(1))).expect("a timeout");
         stream.write_all(format!("{head}\r\n{body}").as_bytes()).expect("it reads");
-        let mut answer = Vec::new();
-        // A server that refuses early may close before all was sent.
-        let _ = stream.read_to_end(&mut answer);
-        Reply::parse(&String::from_utf8_lossy(&answer))
+        stream
     }
 
     pub fn post(&self, headers: &[(&str, &str)], body: &Value) -> Reply {
