@@ -14,7 +14,7 @@ mod status;
 use crate::answer::Answer;
 use crate::arguments::Arguments;
 use crate::mishap::Mishap;
-use engine::{Engine, Intent, Options};
+use engine::{Engine, Intent, ListRequest, Options};
 use rmcp::model::{Tool, ToolAnnotations};
 use schema::{Field, Parameter, input, output};
 use serde_json::{Map, Value};
@@ -89,6 +89,21 @@ fn paths(engine: &Engine, names: &[String]) -> Vec<PathBuf> {
     names.iter().map(|name| engine.project().root.join(name)).collect()
 }
 
+/// Whoever named a session that is not there is told which are: those that changed last.
+fn with_sessions(mut mishap: Mishap, options: &Options) -> Mishap {
+    const MOST_TOLD: usize = 10;
+    if mishap.kind != "unknown_session" {
+        return mishap;
+    }
+    let options = Options { session: None, ..options.clone() };
+    let listed = Engine::open(options, Intent::Query).and_then(|engine| engine.list(&ListRequest::default()));
+    let ids =
+        listed.map(|listing| listing.sessions).unwrap_or_default().into_iter().map(|line| line.session_id);
+    let others: Vec<String> = ids.filter(|id| !mishap.valid.contains(id)).take(MOST_TOLD).collect();
+    mishap.valid.extend(others);
+    mishap
+}
+
 /// Tells whoever called how far it is.
 pub(crate) type Tell = Box<dyn Fn(String) + Send>;
 
@@ -123,7 +138,8 @@ impl Entry {
         let arguments = Arguments::read(given, &known)?;
         options.session = arguments.name("session")?.or(options.session);
         options.key = arguments.name("key")?;
-        (self.run)(&mut Call { arguments, options, progress })
+        let mut call = Call { arguments, options, progress };
+        (self.run)(&mut call).map_err(|mishap| with_sessions(mishap, &call.options))
     }
 
     /// Its own, and those that every tool of its sort takes.

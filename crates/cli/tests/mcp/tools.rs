@@ -181,7 +181,9 @@ fn errors_say_what_is_wrong_what_to_do_and_what_would_be_right() {
         client.refused("advance", json!({"phase": "biuld"}))["valid"],
         json!(["plan", "build", "release"])
     );
-    assert_eq!(client.refused("status", json!({"session": "nosuch"}))["kind"], "unknown_session");
+    let unknown = client.refused("status", json!({"session": "nosuch"}));
+    assert_eq!(unknown["kind"], "unknown_session");
+    assert_eq!(unknown["valid"], json!([client.done("status", json!({}))["session_id"]]));
     assert_eq!(client.refused("advance", json!({"evidence": [1]}))["kind"], "wrong_type");
     assert_eq!(client.refused("advance", json!({"phase": {"a": 1}}))["kind"], "wrong_type");
     let unknown = client.request("tools/call", json!({"name": "aprove", "arguments": {}}));
