@@ -58,11 +58,16 @@ pub fn resource_templates() -> serde_json::Value {
 /// One thread for the protocol; calls of the engine are on threads of their own, which leave soon after.
 fn run(serving: impl Future<Output = std::io::Result<()>>) -> std::io::Result<()> {
     const MOST_CALLS_AT_ONCE: usize = 64;
-    tokio::runtime::Builder::new_current_thread()
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
         .max_blocking_threads(MOST_CALLS_AT_ONCE)
         .thread_keep_alive(Duration::from_secs(2))
-        .build()?
-        .block_on(serving)
+        .build()?;
+    let served = runtime.block_on(serving);
+    if served.is_err() {
+        // Somebody may still hold the other end of stdin, and a thread that reads from it would never end.
+        runtime.shutdown_background();
+    }
+    served
 }

@@ -164,6 +164,31 @@ fn a_last_line_without_an_end_is_answered_before_the_server_ends() {
 }
 
 #[test]
+fn sockets_in_place_of_pipes_do_as_well() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+    let sandbox = project();
+    let (ours, theirs) = UnixStream::pair().expect("sockets");
+    let output = theirs.try_clone().expect("the same");
+    let mut command = sandbox.command(["mcp"]);
+    let mut child =
+        command.stdin(OwnedFd::from(theirs)).stdout(OwnedFd::from(output)).spawn().expect("starts");
+    drop(command);
+    let mut answers = BufReader::new(ours.try_clone().expect("the same"));
+    for number in 1..=3 {
+        let params = json!({"name": "status", "arguments": {}, "_meta": crate::client::meta()});
+        let call = json!({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params});
+        writeln!(&ours, "{call}").expect("it reads");
+        let mut line = String::new();
+        answers.read_line(&mut line).expect("it answers");
+        assert_eq!(serde_json::from_str::<Value>(&line).expect("JSON")["id"], number);
+    }
+    ours.shutdown(std::net::Shutdown::Write).expect("closed");
+    assert!(child.wait().expect("it ends").success());
+}
+
+#[test]
 fn outside_of_any_project_there_is_an_answer_too() {
     let sandbox = testkit::Sandbox::plain(env!("CARGO_BIN_EXE_leftoff"));
     let mut client = Client::start(&sandbox, Era::Handshake);
