@@ -197,6 +197,15 @@ fn a_mistake_in_the_configuration_is_told_with_file_and_key() {
     let list = sandbox.run_as(ANNA, ["req", "list", "--json"]).ok().json();
     let warning = list["warnings"][0]["message"].as_str().unwrap();
     assert!(warning.contains(".claude/requirements.yaml: requirements.commit_plan.scope"), "{warning}");
+    sandbox.write(
+        ".claude/requirements.yaml",
+        "requirements: {a: {enabled: true, trigger_tools: [{tool: Bash, command_pattern: '(x'}]}}\n",
+    );
+    sandbox.write(".git/requirements/main.json", "{");
+    let findings = sandbox.run(["doctor", "--json"]).code(4).json().to_string();
+    for told in ["requirements.a.trigger_tools: the pattern", "main.json cannot be used"] {
+        assert!(findings.contains(told), "{findings}");
+    }
 }
 
 #[test]
