@@ -311,3 +311,17 @@ fn beside_a_program_that_follows_the_originals_protocol_nothing_is_lost() {
         (0..WRITES).filter(|number| state["requirements"][format!("theirs{number}")]["satisfied"] == true);
     assert_eq!((satisfied_in(&state), theirs.count()), (40, WRITES));
 }
+
+#[test]
+fn a_secret_is_not_kept_and_several_are_satisfied_together_or_not_at_all() {
+    let sandbox = with("requirements: {a: {enabled: true}, b: {enabled: true}}\n");
+    sandbox.run(["start", "--id", "s"]).ok();
+    let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    sandbox.run_as(ANNA, ["req", "satisfy", "a", "nosuch"]).code(3);
+    assert!(!branch_file(&sandbox).exists(), "nothing of a refused command is kept");
+    sandbox.run_as(ANNA, ["req", "satisfy", "a", "b", "--field", &format!("note=with {token}")]).ok();
+    let text = fs::read_to_string(branch_file(&sandbox)).unwrap();
+    assert!(!text.contains(&token), "{text}");
+    let log = sandbox.run(["log", "--json"]).ok().stdout;
+    assert_eq!(log.matches("requirement_satisfied").count(), 2, "{log}");
+}
