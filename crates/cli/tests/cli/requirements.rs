@@ -280,9 +280,10 @@ fn second_writer() {
     let lock = File::options().append(true).create(true).open(path.with_extension("lock")).unwrap();
     for number in 0..WRITES {
         flock(&lock, FlockOperation::LockExclusive).unwrap();
-        let mut state: Value = fs::read_to_string(path)
-            .map(|text| serde_json::from_str(&text).expect("never half a file"))
-            .unwrap_or_else(|_| json!({ "version": "1.0", "branch": "main", "requirements": {} }));
+        let mut state: Value = fs::read_to_string(path).map_or_else(
+            |_| json!({ "version": "1.0", "branch": "main", "requirements": {} }),
+            |text| serde_json::from_str(&text).expect("never half a file"),
+        );
         state["requirements"][format!("theirs{number}")] = json!({ "scope": "branch", "satisfied": true });
         let temporary = path.with_extension("json.theirs.tmp");
         let mut file = File::create(&temporary).unwrap();
