@@ -150,18 +150,25 @@ impl SharedFile {
 
     /// Leaves a note beside a file that somebody else is writing; whoever writes it next takes the note in.
     pub(super) fn leave(&self, note: &impl Serialize) -> Result<()> {
+        const TRIES: usize = 100;
         let folder = self.late_folder();
-        let leaving = || -> io::Result<()> {
-            fs::create_dir_all(&folder)?;
-            let text = serde_json::to_string(note)?;
-            let mut random = [0u8; 8];
-            let _ = getrandom::fill(&mut random);
-            let path = folder.join(format!("{}-{}", std::process::id(), hex(&random)));
-            let temporary = path.with_extension("tmp");
-            self.write_whole(&temporary, &text)?;
-            fs::rename(&temporary, &path)
-        };
-        leaving().map_err(|error| Error::io(format!("leaving a note in {}", folder.display()), error))
+        let doing = |error| Error::io(format!("leaving a note in {}", folder.display()), error);
+        let text = serde_json::to_string(note).map_err(|error| doing(error.into()))?;
+        let mut random = [0u8; 8];
+        let _ = getrandom::fill(&mut random);
+        let path = folder.join(format!("{}-{}", std::process::id(), hex(&random)));
+        let temporary = path.with_extension("tmp");
+        for _ in 0..TRIES {
+            let left = fs::create_dir_all(&folder)
+                .and_then(|()| self.write_whole(&temporary, &text))
+                .and_then(|()| fs::rename(&temporary, &path));
+            match left {
+                // Whoever took the last notes in has just taken the empty folder away.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                done => return done.map_err(doing),
+            }
+        }
+        Err(Error::FileBusy { path: self.path.clone() })
     }
 
     /// What was left beside it, in no order: each note says when it is from.

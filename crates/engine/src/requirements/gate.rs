@@ -10,7 +10,6 @@ use crate::presence::AgentIdentity;
 use layouts::requirements::{
     AgentKey, Count, Counted, Deed, Document, Guard, Kind, Requirement, is_plan_file,
 };
-use model::workflow::RequirementScope;
 use sha2::{Digest, Sha256};
 use std::path::{Component, Path, PathBuf};
 
@@ -65,8 +64,10 @@ impl Engine {
             Ok(document) => document,
             Err(error) => {
                 problems.push(error.to_string());
-                // What cannot be read holds nobody; what is marked now puts it aside and begins anew.
-                problems.extend(self.mark_triggered(&ground, &agent, &asked));
+                // What cannot be read holds nobody; what is marked now puts what is broken aside and begins anew.
+                if matches!(error, Error::BrokenFile { .. }) {
+                    self.mark_triggered(&ground, &agent, &asked);
+                }
                 return Gated { answer: Verdict::Allow, problems };
             }
         };
@@ -140,7 +141,7 @@ impl Engine {
         if held.is_empty() || ground.metrics(&agent).is_some_and(|metrics| metrics.is_paused()) {
             return Gated { answer: None, problems };
         }
-        Gated { answer: Some(wording::held_at_stop(&held, &agent)), problems }
+        Gated { answer: Some(wording::held_at_stop(&held, &agent, &ground.branch)), problems }
     }
 
     /// What holds this tool call, and what comes close to it.
@@ -180,11 +181,7 @@ impl Engine {
         requirement: &Requirement,
     ) -> std::result::Result<Standing, String> {
         let Asking { ground, rules, document, agent, now, .. } = asking;
-        let scope = match requirement.kind {
-            Kind::Blocking => requirement.scope,
-            // An approval is always one agent session's, whatever the configuration says.
-            Kind::Dynamic(_) | Kind::Guard(_) => RequirementScope::Session,
-        };
+        let scope = requirement.kept_scope();
         let is_met = rules.phase_done(requirement).is_some()
             || document.satisfaction(&requirement.name, scope, Some(agent), *now).is_some();
         if is_met {
@@ -238,7 +235,7 @@ impl Engine {
         problems: &mut Vec<String>,
     ) -> Verdict {
         let Asking { ground, agent, now, .. } = asking;
-        let message = wording::denial(call.tool, held, agent);
+        let message = wording::denial(call.tool, held, agent, &ground.branch);
         let fingerprint = crate::hex(&Sha256::digest(message.as_bytes())[..8]);
         let count = Count {
             at: *now,
@@ -282,7 +279,7 @@ impl Engine {
             return Vec::new();
         }
         let change = self.deed(agent, asked.iter().copied(), Deed::Trigger);
-        match ground.file().apply(self.patience, &change) {
+        match ground.file().apply(self.patience, change.at, &[change]) {
             Ok(changed) => changed.problem.into_iter().collect(),
             Err(error) => vec![error.to_string()],
         }

@@ -10,10 +10,10 @@ pub(super) struct Held<'a> {
     pub(super) found: Option<String>,
 }
 
-pub(super) fn denial(tool: &str, held: &[Held<'_>], agent: &AgentKey) -> String {
+pub(super) fn denial(tool: &str, held: &[Held<'_>], agent: &AgentKey, branch: &str) -> String {
     let what = if held.len() == 1 { "a requirement is" } else { "requirements are" };
     let mut text = format!("{tool} is held: {what} not satisfied.\n");
-    text.push_str(&listed(held));
+    text.push_str(&listed(held, agent, branch));
     text.push_str(&commands(held, agent));
     text
 }
@@ -22,9 +22,9 @@ pub(super) fn denied_again(tool: &str, held: &[Held<'_>]) -> String {
     format!("{tool} is still held by {}: see the message before.", names(held).join(", "))
 }
 
-pub(super) fn held_at_stop(held: &[Held<'_>], agent: &AgentKey) -> String {
+pub(super) fn held_at_stop(held: &[Held<'_>], agent: &AgentKey, branch: &str) -> String {
     let mut text = "Not yet: this was asked for by what you did, and is not satisfied.\n".to_owned();
-    text.push_str(&listed(held));
+    text.push_str(&listed(held, agent, branch));
     text.push_str(&commands(held, agent));
     text
 }
@@ -49,12 +49,14 @@ pub(super) fn ways(requirement: &Requirement, agent: Option<&AgentKey>) -> Vec<S
 }
 
 /// What the configuration says about it, and what was found.
-fn message(held: &Held<'_>) -> String {
+fn message(held: &Held<'_>, agent: &AgentKey, branch: &str) -> String {
     let requirement = held.requirement;
     let own = requirement.message.as_deref().map(str::trim).filter(|text| !text.is_empty());
     let skill = requirement.auto_resolve_skill.as_deref().unwrap_or_default();
     let own = own.map(|text| {
         text.replace("{req_name}", &requirement.name)
+            .replace("{branch}", branch)
+            .replace("{session_id}", agent.short())
             .replace("{auto_resolve_skill}", skill)
             .replace("{summary}", held.found.as_deref().unwrap_or_default())
     });
@@ -66,11 +68,17 @@ fn message(held: &Held<'_>) -> String {
     }
 }
 
-fn listed(held: &[Held<'_>]) -> String {
+fn listed(held: &[Held<'_>], agent: &AgentKey, branch: &str) -> String {
     let mut text = String::new();
     for one in held {
         let requirement = one.requirement;
-        let _ = write!(text, "\n- {} ({}): {}", requirement.name, requirement.scope.name(), message(one));
+        let _ = write!(
+            text,
+            "\n- {} ({}): {}",
+            requirement.name,
+            requirement.scope.name(),
+            message(one, agent, branch)
+        );
         for point in &requirement.checklist {
             let _ = write!(text, "\n  - [ ] {point}");
         }

@@ -99,6 +99,15 @@ impl Requirement {
         requirement
     }
 
+    /// The scope in which it is satisfied: what is measured or a condition is agreed to by one agent session, for a
+    /// while, whatever its scope is.
+    pub fn kept_scope(&self) -> RequirementScope {
+        match self.kind {
+            Kind::Blocking => self.scope,
+            Kind::Dynamic(_) | Kind::Guard(_) => RequirementScope::Session,
+        }
+    }
+
     /// Adds `phase:…` and `skill:…`, as definitions write them.
     pub fn satisfied_also_by(&mut self, sources: &[String]) {
         for source in sources {

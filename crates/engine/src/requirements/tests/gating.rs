@@ -310,3 +310,15 @@ fn what_agents_do_is_counted_once() {
     assert_eq!(metrics["requirements"]["commit_plan"]["satisfied_by"], "skill");
     assert_eq!(metrics["duration_seconds"], 7);
 }
+
+#[test]
+fn an_approval_of_what_the_branch_needs_holds_for_its_time() {
+    let place = Place::with(
+        "requirements: {ticket: {enabled: true, scope: branch, message: 'For {branch}, {session_id}.'}}",
+    );
+    assert!(denied(place.edit(ANNA)).contains("For feature/auth, a4326893."));
+    place.engine().approve_requirements(&["ticket".to_owned()], None, None).expect("approved");
+    assert_eq!(place.edit(BEN), Verdict::Allow);
+    place.pass(300);
+    denied(place.edit(BEN));
+}
