@@ -27,6 +27,7 @@ mod pause;
 mod progress;
 mod purge;
 mod reopen;
+mod repair;
 mod req;
 mod resume;
 mod retry;
@@ -38,6 +39,7 @@ mod show;
 mod skip;
 mod start;
 mod status;
+mod statusline;
 mod store;
 mod switch;
 mod trust;
@@ -116,8 +118,10 @@ const ENTRIES: &[Entry] = &[
     entry::<purge::Purge>("purge"),
     entry::<workflow::WorkflowCommand>("workflow"),
     entry::<hook::Hook>("hook"),
+    entry::<statusline::Statusline>("statusline"),
     entry::<store::StoreCommand>("store"),
     entry::<doctor::Doctor>("doctor"),
+    entry::<repair::Repair>("repair"),
     entry::<completions::Completions>("completions"),
     entry::<man::Man>("man"),
 ];

@@ -17,10 +17,12 @@ mod execute;
 mod expiry;
 mod failpoint;
 mod files;
-mod foreign;
 mod history;
+pub mod hooks;
 mod items;
 mod next;
+mod opening;
+mod outside;
 mod place;
 mod presence;
 mod processes;
@@ -29,6 +31,7 @@ mod redact;
 mod registry;
 mod requirements;
 mod setup;
+mod sync;
 mod validation;
 pub mod view;
 pub mod words;
@@ -46,23 +49,25 @@ pub use execute::{
     AdvanceRequest, Answer, BundleMade, FieldChange, FileChange, GateTried, ItemAdd, ItemSetting,
     PurgePreview, PurgeRequest, RevisitPreview, RevisitRequest, StartRequest, TrustedCommand, Undone,
 };
-pub use foreign::Foreign;
 pub use history::{
     AttemptLine, CheckpointLine, DiffReport, History, PauseLine, PhaseLine, RevisionLine, RunLine, UndoLine,
     WhoLine,
 };
 pub use items::{ItemListRequest, ItemListing, ItemView, PhaseItems};
+pub use layouts::layout::Details;
 pub use layouts::ocr;
 pub use next::Next;
 pub use place::Project;
 pub use presence::AgentIdentity;
 pub use query::{AgentView, Current, ListRequest, Listing, WorkflowLine};
+pub use registry::{projects_outside_git, state_folder};
 pub use requirements::{
     Gated, LiveAgent, OpenRequirement, Opening, RequirementAnswer, RequirementList, RequirementView,
     SatisfyRequest, ToolCall, Verdict,
 };
-pub use setup::{Setup, set_up};
+pub use setup::{Setup, StorePlace, set_up, take_down};
 pub use store::{ActivityKind, ActivityRow};
+pub use sync::{Mended, repair};
 pub use validation::{Discrepancy, OnDiscrepancy};
 
 /// The JSON Schema of a workflow definition.

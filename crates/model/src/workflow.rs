@@ -15,6 +15,9 @@ pub struct Workflow {
     pub on_complete: OnComplete,
     #[serde(default)]
     pub keep_going: bool,
+    /// An agent that stops with something claimed and not proved is held once.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hold_at_stop: bool,
     /// Never empty: the definition's reader refuses one without phases.
     pub phases: Vec<PhaseDefinition>,
     #[serde(default)]

@@ -17,6 +17,7 @@ mod rewrite;
 pub mod rows;
 mod search;
 mod upkeep;
+mod views;
 
 use crate::Store;
 
@@ -73,6 +74,12 @@ pub const CASES: &[Case] = cases![
         lists_begin_with_the_newest_activity,
         lists_are_filtered,
     },
+    views::{
+        a_file_comes_back_as_it_was_given,
+        a_file_replaces_what_was_known_of_it,
+        only_the_file_that_is_meant_is_confirmed,
+        a_file_of_no_session_is_refused,
+    },
     search::{
         words_are_found_in_every_field,
         words_are_found_in_notes_alone,
@@ -103,6 +110,8 @@ pub const CASES: &[Case] = cases![
         the_oldest_activity_of_a_session_goes_first,
         activity_changes_no_session,
         activity_of_a_session_that_does_not_exist_is_not_kept,
+        what_a_hook_saw_is_kept_with_the_agent,
+        what_a_hook_saw_twice_counts_once,
     },
     rewrite::{
         a_rewritten_history_has_other_words_and_one_more_event,

@@ -114,6 +114,29 @@ pub struct Batch {
     pub items: Vec<ItemRow>,
     /// All items that a session has from now on, before `items` are kept.
     pub replace_items: Vec<ItemsReplaced>,
+    /// Files that show a session; each takes the place of what was known of that file.
+    pub views: Vec<ViewRow>,
+}
+
+/// A file that shows a session to another tool, as it was written last. A view: the log is the truth.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ViewRow {
+    pub session: SessionId,
+    /// Relative to where the session's files are.
+    pub path: String,
+    /// Of `body`.
+    pub hash: String,
+    pub body: Vec<u8>,
+    /// What was there before, as it was seen when this was written; empty when nothing was.
+    pub previous: Vec<u8>,
+    /// Hashes of what was written before, the newest last.
+    pub earlier: Vec<String>,
+    /// The session's version that it shows.
+    pub version: u64,
+    /// Which start of the machine it was written under.
+    pub boot_id: String,
+    /// It is known to have reached its place.
+    pub confirmed: bool,
 }
 
 /// An item of a session: a view of what the session's events say, found by index.
@@ -192,6 +215,23 @@ pub struct AgentRow {
     pub last_seen: Timestamp,
     /// The session it is bound to.
     pub session: Option<SessionId>,
+    /// What is to be known about it at its next event, as JSON; of a row that is given, none keeps what there is.
+    pub memory: Option<String>,
+}
+
+/// What an agent's hook leaves behind: all of it is kept, or nothing. Like activity it may be lost in a crash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trace {
+    pub at: Timestamp,
+    /// Makes it count once: under a key that was used before, nothing is kept.
+    pub once: Option<String>,
+    /// Who was seen; only the row of an agent that is known changes.
+    pub agent: String,
+    pub agent_session: String,
+    /// None leaves what is known of the agent as it is.
+    pub memory: Option<String>,
+    /// What the session's activity grows by.
+    pub activity: Option<(SessionId, Vec<ActivityRow>)>,
 }
 
 /// Which sessions a list wants. Empty asks for all.
@@ -237,6 +277,8 @@ pub const KEPT_ACTIVITIES: usize = 500;
 pub enum ActivityKind {
     File,
     Command,
+    /// What an agent said last: `what` is the agent, `detail` its words.
+    Words,
 }
 
 impl ActivityKind {
@@ -244,11 +286,12 @@ impl ActivityKind {
         match self {
             Self::File => "file",
             Self::Command => "command",
+            Self::Words => "words",
         }
     }
 
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::File, Self::Command].into_iter().find(|kind| kind.name() == text)
+        [Self::File, Self::Command, Self::Words].into_iter().find(|kind| kind.name() == text)
     }
 }
 
