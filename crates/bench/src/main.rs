@@ -1,6 +1,7 @@
 //! `./bench`: measures in one run, prints ratios. Never a part of `./test`: it takes minutes and wants a quiet machine.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output is what it is for")]
 
+mod files;
 mod fill;
 mod hooks;
 mod items;
@@ -79,6 +80,7 @@ fn measure(effort: Effort) -> Result<Table> {
     measures::resume_and_brief(&programs, effort, &mut table)?;
     measures::many_sessions(&programs, effort, &mut table)?;
     measures::long_history(&programs, effort, &mut table)?;
+    files::many_files(&programs, effort, &mut table)?;
     measures::bundle(&programs, effort, &mut table)?;
     items::many_items(&programs, effort, &mut table)?;
     measures::in_process(&programs, effort, &mut table)?;

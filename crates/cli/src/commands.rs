@@ -27,6 +27,7 @@ mod pause;
 mod progress;
 mod purge;
 mod reopen;
+mod repair;
 mod req;
 mod resume;
 mod retry;
@@ -120,6 +121,7 @@ const ENTRIES: &[Entry] = &[
     entry::<statusline::Statusline>("statusline"),
     entry::<store::StoreCommand>("store"),
     entry::<doctor::Doctor>("doctor"),
+    entry::<repair::Repair>("repair"),
     entry::<completions::Completions>("completions"),
     entry::<man::Man>("man"),
 ];

@@ -45,6 +45,12 @@ pub(crate) fn load(project: &Project, name: &str) -> Result<Workflow> {
     Ok(workflow)
 }
 
+/// A built-in definition: what foreign sessions follow, whatever the project calls its own.
+pub(crate) fn load_builtin(name: &str) -> Option<Workflow> {
+    let found = builtin::find(name)?;
+    check(&from_builtin(found.name, found.text)).ok()
+}
+
 /// The text of a definition, unchecked.
 pub(crate) fn find(project: &Project, name: &str) -> Result<Source> {
     let name = Name::parse(name).map_err(|why| Error::InvalidWorkflowName { asked: name.to_owned(), why })?;

@@ -6,6 +6,7 @@
 //! a journal either carries it out, because its id counts, or takes the staged files away. Whatever needs room on the
 //! disk is done before anything counts: a full disk leaves the old files whole.
 
+pub(crate) mod exchange;
 mod paths;
 mod steps;
 

@@ -48,6 +48,18 @@ pub fn diagnose(options: Options) -> Result<Vec<Finding>> {
         findings.push(Finding::new("store_place", line, "a local disk is faster and safer"));
     }
     findings.extend(session_findings(&engine)?);
+    for finding in engine.file_findings()? {
+        if findings.iter().all(|known| known.message != finding.message) {
+            findings.push(finding);
+        }
+    }
+    for warning in engine.place_warnings() {
+        findings.push(Finding::new(
+            &warning.kind,
+            warning.message,
+            "move it out of the folder, or make it readable",
+        ));
+    }
     Ok(findings)
 }
 
@@ -69,7 +81,7 @@ fn session_findings(engine: &Engine) -> Result<Vec<Finding>> {
     for listed in engine.store.list(&Filter::default())? {
         let id = listed.row.id;
         let Some(loaded) = engine.store.load(&id)? else { continue };
-        match engine.replay(&id) {
+        match engine.replay_kept(&id) {
             Err(error) => findings.push(Finding::of(&error)),
             Ok(session) => {
                 findings.extend(discrepancy_findings(engine, &session)?);

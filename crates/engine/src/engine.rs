@@ -4,9 +4,11 @@ use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, Who};
 use crate::error::{Error, Result};
 use crate::opening::open_store;
+use crate::outside;
 use crate::place::Project;
 use crate::presence::AgentIdentity;
 use crate::processes::{Processes, SystemProcesses};
+use crate::sync::Seen;
 use crate::view::Warning;
 use model::event::{Event, Recorded};
 use model::id::SessionId;
@@ -18,7 +20,7 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
-use store::{EventRow, Filter, Loaded, MemoryStore, SessionRow, Store};
+use store::{EventRow, Filter, LaidOver, Loaded, MemoryStore, SessionRow, Store};
 
 /// How long a command waits for its turn to write.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -34,6 +36,8 @@ pub struct Options {
     pub key: Option<String>,
     /// A person sits at the terminal that this command came from.
     pub person_present: bool,
+    /// Where there is no project, look for sessions that need none. A hook has no time for that.
+    pub anywhere: bool,
 }
 
 /// Who runs this process.
@@ -88,7 +92,9 @@ pub(crate) enum Want {
 pub struct Engine {
     pub(crate) project: Project,
     pub(crate) config: Config,
-    pub(crate) store: Box<dyn Store>,
+    pub(crate) store: LaidOver,
+    /// What was found in files of sessions that have some.
+    pub(crate) seen: Seen,
     pub(crate) clock: Box<dyn Clock>,
     pub(crate) processes: Box<dyn Processes>,
     pub(crate) caller: Caller,
@@ -119,10 +125,18 @@ impl Engine {
                 std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?
             }
         };
+        if let Some(folder) = outside::meant(&options, &from)? {
+            return Self::open_at(Project::outside(&folder), options, intent);
+        }
         let project = match intent {
             Intent::Create => Project::find_or_here(&from)?,
             Intent::Query | Intent::Command | Intent::Hook { .. } => Project::find(&from)?,
         };
+        Self::open_at(project, options, intent)
+    }
+
+    /// The engine for a project that was found.
+    pub(crate) fn open_at(project: Project, options: Options, intent: Intent) -> Result<Self> {
         let mut warnings = Vec::new();
         let config = match Config::read(&project) {
             Ok(config) => config,
@@ -137,7 +151,8 @@ impl Engine {
         Ok(Self {
             project,
             config,
-            store,
+            store: LaidOver::new(store),
+            seen: Seen::default(),
             clock: Box::new(SystemClock),
             processes: Box::new(SystemProcesses::default()),
             caller: Caller::of_this_process(),
@@ -161,7 +176,8 @@ impl Engine {
         Ok(Self {
             project: Project::find(&from)?,
             config: Config::default(),
-            store: Box::new(MemoryStore::default()),
+            store: LaidOver::new(Box::new(MemoryStore::default())),
+            seen: Seen::default(),
             clock: Box::new(SystemClock),
             processes: Box::new(SystemProcesses::default()),
             caller: Caller::of_this_process(),
@@ -217,7 +233,13 @@ impl Engine {
         if let Some(bound) = self.open_bound_session()? {
             return Ok(bound);
         }
-        let fallback = match (self.latest_of_worktree()?, want) {
+        let latest = self.latest_of_worktree()?;
+        if latest.as_ref().is_none_or(|row| !is_unfinished(&row.lifecycle))
+            && let Some(foreign) = self.current_foreign(latest.is_none() && want == Want::Latest)
+        {
+            return Ok(foreign);
+        }
+        let fallback = match (latest, want) {
             // What was worked on last is finished: an older one that waits is not what is meant.
             (Some(row), Want::Unfinished) if !is_unfinished(&row.lifecycle) => None,
             (Some(row), Want::Unfinished | Want::Latest) => Some(row.id),
@@ -227,14 +249,15 @@ impl Engine {
         fallback.ok_or_else(|| Error::NoSession { worktree: self.project.worktree() })
     }
 
-    /// The session that a text names: a number of the list, an id, or the beginning of one.
+    /// The session that a text names: a number of the list, an id, the beginning of one, or else a part of one.
     pub(crate) fn resolve(&self, asked: &str) -> Result<SessionId> {
         if !asked.is_empty() && asked.bytes().all(|byte| byte.is_ascii_digit()) {
             let number = asked.parse().unwrap_or(u64::MAX);
-            return self
-                .store
-                .with_number(number)?
-                .ok_or_else(|| Error::UnknownSession { asked: asked.to_owned(), nearest: None });
+            let found = match self.store.with_number(number)? {
+                Some(found) => Some(found),
+                None => self.foreign_with_number(number)?,
+            };
+            return found.ok_or_else(|| Error::UnknownSession { asked: asked.to_owned(), nearest: None });
         }
         if let Ok(id) = SessionId::parse(asked)
             && self.store.load(&id)?.is_some()
@@ -246,6 +269,9 @@ impl Engine {
         if let Some(same) = found.iter().position(|id| id.as_str().eq_ignore_ascii_case(asked)) {
             return Ok(found.swap_remove(same));
         }
+        if found.is_empty() {
+            found = self.ids_with_part(asked)?;
+        }
         match found.len() {
             1 => Ok(found.swap_remove(0)),
             0 => Err(self.unknown_session(asked)?),
@@ -256,11 +282,23 @@ impl Engine {
         }
     }
 
-    /// A session and its row, from its snapshot where that can be trusted, else from its log.
+    /// A session and its row, with what its files tell laid over, if it has any.
     pub(crate) fn load(&self, id: &SessionId) -> Result<(Loaded, Session)> {
+        self.attend(id)?;
+        self.load_kept(id)
+    }
+
+    /// A session and its row as they are kept, or laid over already.
+    pub(crate) fn load_kept(&self, id: &SessionId) -> Result<(Loaded, Session)> {
         let Some(loaded) = self.store.load(id)? else {
-            return Err(self.not_kept(id));
+            return Err(Error::UnknownSession { asked: id.to_string(), nearest: None });
         };
+        let session = self.folded(&loaded)?;
+        Ok((loaded, session))
+    }
+
+    /// From its snapshot where that can be trusted, else from its log.
+    pub(crate) fn folded(&self, loaded: &Loaded) -> Result<Session> {
         let trusted = loaded
             .snapshot
             .as_ref()
@@ -268,27 +306,20 @@ impl Engine {
                 snapshot.fold_version == FOLD_VERSION && snapshot.version == loaded.row.version
             })
             .and_then(|snapshot| serde_json::from_str(&snapshot.body).ok());
-        let session = match trusted {
-            Some(session) => session,
-            None => self.replay(id)?.trimmed(),
-        };
-        Ok((loaded, session))
-    }
-
-    /// A session that is not in the store may be another tool's.
-    fn not_kept(&self, id: &SessionId) -> Error {
-        match self.foreign(id) {
-            Some(_) => Error::NotSupported {
-                what: format!("changing {id}, a session of Open Code Review,"),
-                hint: format!("look at it: leftoff show {id}, leftoff progress --once --session {id}"),
-            },
-            None => Error::UnknownSession { asked: id.to_string(), nearest: None },
+        match trusted {
+            Some(session) => Ok(session),
+            None => Ok(self.replay_kept(&loaded.row.id)?.trimmed()),
         }
     }
 
     /// A session folded from its whole log.
     pub(crate) fn replay(&self, id: &SessionId) -> Result<Session> {
-        let events = self.history(id)?;
+        self.attend(id)?;
+        self.replay_kept(id)
+    }
+
+    pub(crate) fn replay_kept(&self, id: &SessionId) -> Result<Session> {
+        let events = self.history_kept(id)?;
         Session::fold(&events).ok_or_else(|| Error::BrokenLog {
             session: id.to_string(),
             why: "it does not begin with the session's start".to_owned(),
@@ -296,6 +327,11 @@ impl Engine {
     }
 
     pub(crate) fn history(&self, id: &SessionId) -> Result<Vec<Recorded>> {
+        self.attend(id)?;
+        self.history_kept(id)
+    }
+
+    fn history_kept(&self, id: &SessionId) -> Result<Vec<Recorded>> {
         self.store.events(id, 0, None)?.iter().map(|row| read_event(id, row)).collect()
     }
 
@@ -330,13 +366,23 @@ impl Engine {
 
     /// The session of this worktree that was paused, or failed, last.
     pub(crate) fn waiting(&self) -> Result<Option<SessionId>> {
+        let kept = self.waiting_kept()?;
+        let foreign = self.waiting_foreign();
+        let is_later = |at: &jiff::Timestamp| kept.as_ref().is_none_or(|row| row.updated_at < *at);
+        match foreign {
+            Some((at, id)) if is_later(&at) => Ok(Some(id)),
+            Some(_) | None => Ok(kept.map(|row| row.id)),
+        }
+    }
+
+    fn waiting_kept(&self) -> Result<Option<SessionRow>> {
         let filter = Filter {
             lifecycles: vec!["paused".to_owned(), "failed".to_owned()],
             worktree: Some(self.project.worktree()),
             limit: Some(1),
             ..Filter::default()
         };
-        Ok(self.store.list(&filter)?.pop().map(|listed| listed.row.id))
+        Ok(self.store.list(&filter)?.pop().map(|listed| listed.row))
     }
 
     /// What the asking agent is bound to, unless that is finished.

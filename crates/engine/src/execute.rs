@@ -7,11 +7,11 @@ mod bundle;
 mod items;
 mod pause;
 mod phases;
-mod plan;
+pub(crate) mod plan;
 mod purge;
 mod revisit;
 mod set;
-mod subject;
+pub(crate) mod subject;
 mod undo;
 
 pub use activate::StartRequest;
@@ -28,6 +28,7 @@ use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::items::ItemView;
+use crate::sync::NATIVE;
 use crate::view::{self, Material, View};
 use crate::workspace::ensure_ignored;
 use model::Refusal;
@@ -42,7 +43,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use store::Batch;
+use store::{Batch, StreamAppend};
 
 /// The longest text that is kept of one note, goal, reason.
 const LONGEST_TEXT: usize = 64 * 1024;
@@ -116,7 +117,11 @@ impl Engine {
             let session = &subject.session;
             let current = session.run().map(|run| run.workflow.name.to_string());
             let name = workflow.map(ToOwned::to_owned).or(current).unwrap_or_default();
-            let workflow = crate::definitions::load(&engine.project, &name)?;
+            let workflow = match crate::definitions::load_builtin(&name) {
+                // What its own tool knows by this name, whatever the project calls its own.
+                Some(builtin) if session.layout != NATIVE => builtin,
+                Some(_) | None => crate::definitions::load(&engine.project, &name)?,
+            };
             let run = RunPlan::new(&workflow, engine.skips(session, &workflow));
             let events = decide(session, Command::StartRun { run })?;
             let was_active = session.lifecycle.name() == "active";
@@ -158,13 +163,14 @@ impl Engine {
     }
 
     /// Builds a plan inside this process's turn, keeps it, answers. A key that was used answers as the first time.
-    fn execute(
+    pub(crate) fn execute(
         &mut self,
         fingerprint: &str,
         mut build: impl FnMut(&mut Self) -> Result<Plan>,
     ) -> Result<Answer> {
         for _ in 0..TRIES {
             self.store.take_turn(self.patience)?;
+            self.look_again();
             let decided = match self.remembered(fingerprint) {
                 Ok(Some(answer)) => {
                     self.store.give_turn_back();
@@ -189,6 +195,7 @@ impl Engine {
         let now = self.clock.now();
         let agent = self.asking_agent()?;
         let actor = self.actor(agent.as_ref());
+        self.make_room_for_found(&mut plan)?;
         self.renew_leases(&mut plan, &actor)?;
         plan.restored = self.restored_items(&plan, &actor)?;
         let mut kept = plan.fold(now, &actor)?;
@@ -196,6 +203,17 @@ impl Engine {
         view.item = kept.item.take().map(|item| ItemView::of(item, &actor, now));
         let mut answer = Answer { view, said: kept.said, gate_failed: kept.gate_failed };
         let mut batch = kept.batch;
+        if batch.streams.is_empty() && self.is_behind(&kept.subject)? {
+            // All is done already, as files show that were written since: what they tell is kept, and shown by them.
+            let found = self.look_up(&kept.subject.id)?.change_and_found(Vec::new());
+            batch.streams = Plan::of(found).fold(now, &actor)?.batch.streams;
+            if batch.streams.is_empty() {
+                // Nothing comes on top of what is laid over: appending brings it along.
+                let laid = self.store.pending(&kept.subject.id);
+                batch.streams.extend(laid.map(|stream| StreamAppend { events: Vec::new(), ..stream }));
+            }
+        }
+        self.add_views(&mut batch)?;
         // What changes nothing is kept only under a key: it must answer the same when it is repeated later.
         if batch.streams.is_empty() && batch.bindings.is_empty() && self.options.key.is_none() {
             return Ok(answer);
@@ -208,6 +226,13 @@ impl Engine {
             Some(operation) => answer.said.extend(self.append_with(&batch, operation, &kept.subject)?),
             None => self.append(&batch)?,
         }
+        if batch.streams.iter().any(|stream| stream.row.layout != NATIVE) {
+            self.taken_in_is_told(&batch, &mut answer);
+        }
+        let warnings = self.publish(&batch);
+        answer.view.view_stale |= warnings.iter().any(|warning| warning.kind == "view_stale");
+        answer.view.warnings.extend(warnings);
+        answer.said.extend(self.words_after(&batch, &kept.subject.id));
         if kept.is_new {
             return Ok(self.with_its_number(answer));
         }
@@ -305,7 +330,7 @@ impl Engine {
 
     /// Tells one command from another under the same key. A hash: what a command was given may hold a secret, and
     /// this is kept.
-    fn fingerprint(&self, name: &str, arguments: &str) -> String {
+    pub(crate) fn fingerprint(&self, name: &str, arguments: &str) -> String {
         let session = self.options.session.as_deref().unwrap_or_default();
         let text = format!("{name}\n{session}\n{}\n{arguments}", self.project.worktree());
         crate::hex(&Sha256::digest(text.as_bytes()))

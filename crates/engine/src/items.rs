@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use model::actor::Actor;
 use model::command::items::phase_named;
 use model::id::{ItemId, Name, SessionId};
-use model::item::{Item, ItemCounts, ItemState, RunRef};
+use model::item::{Item, ItemBook, ItemCounts, ItemState, RunRef};
 use model::run::Run;
 use model::session::Session;
 use serde::{Deserialize, Serialize};
@@ -129,6 +129,15 @@ impl Spot {
 
 impl Engine {
     /// Items of the current phase, as they are once this batch is kept.
+    /// All items of a session.
+    pub(crate) fn all_items(&self, id: &SessionId) -> Result<ItemBook> {
+        let mut book = ItemBook::default();
+        for row in self.store.items(id, &ItemFilter::default())? {
+            book.insert(read_item(&row)?);
+        }
+        Ok(book)
+    }
+
     pub(crate) fn items_seen(&self, session: &Session, run: &Run, batch: &Batch) -> Result<ItemsSeen> {
         let counts = run.current().items;
         if counts.open() == 0 {

@@ -17,12 +17,12 @@ mod execute;
 mod expiry;
 mod failpoint;
 mod files;
-mod foreign;
 mod history;
 pub mod hooks;
 mod items;
 mod next;
 mod opening;
+mod outside;
 mod place;
 mod presence;
 mod processes;
@@ -31,6 +31,7 @@ mod redact;
 mod registry;
 mod requirements;
 mod setup;
+mod sync;
 mod validation;
 pub mod view;
 pub mod words;
@@ -48,12 +49,12 @@ pub use execute::{
     AdvanceRequest, Answer, BundleMade, FieldChange, FileChange, GateTried, ItemAdd, ItemSetting,
     PurgePreview, PurgeRequest, RevisitPreview, RevisitRequest, StartRequest, TrustedCommand, Undone,
 };
-pub use foreign::Foreign;
 pub use history::{
     AttemptLine, CheckpointLine, DiffReport, History, PauseLine, PhaseLine, RevisionLine, RunLine, UndoLine,
     WhoLine,
 };
 pub use items::{ItemListRequest, ItemListing, ItemView, PhaseItems};
+pub use layouts::layout::Details;
 pub use layouts::ocr;
 pub use next::Next;
 pub use place::Project;
@@ -66,6 +67,7 @@ pub use requirements::{
 };
 pub use setup::{Setup, StorePlace, set_up, take_down};
 pub use store::{ActivityKind, ActivityRow};
+pub use sync::{Mended, repair};
 pub use validation::{Discrepancy, OnDiscrepancy};
 
 /// The JSON Schema of a workflow definition.

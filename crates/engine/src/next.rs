@@ -53,9 +53,10 @@ impl Next {
         let (session, run) = (material.session, material.run);
         let id = &session.id;
         let name = &run.workflow.name;
-        if session.layout != "native" {
-            return Self::new(begin(material, None), None);
-        }
+        let layout = match session.layout.as_str() {
+            "native" => String::new(),
+            other => format!(" --layout {other}"),
+        };
         match &session.lifecycle {
             Lifecycle::Active if run.is_open() => advance(material),
             Lifecycle::Active => Self::new(
@@ -78,11 +79,15 @@ impl Next {
                 format!(
                     "Finished; nothing is left to do. Begin something new, or another run of this: leftoff run start {name} --session {id}"
                 ),
-                Some(format!("leftoff start {name}")),
+                // A layout may name its sessions by the day: what is finished today may have taken the name.
+                Some(match session.layout.as_str() {
+                    "native" => format!("leftoff start {name}"),
+                    _ => format!("leftoff run start {name} --session {id}"),
+                }),
             ),
             Lifecycle::Abandoned { .. } => Self::new(
                 "Given up; nothing is left to do. Begin something new.".to_owned(),
-                Some(format!("leftoff start {name}")),
+                Some(format!("leftoff start {name}{layout}")),
             ),
         }
     }

@@ -3,6 +3,7 @@
 use crate::engine::Intent;
 use crate::error::Result;
 use crate::place::Project;
+use crate::sync;
 use crate::view::Warning;
 use std::path::Path;
 use std::time::Duration;
@@ -17,6 +18,10 @@ pub(crate) fn open_store(
     match intent {
         Intent::Create => create_store(project, &database, warnings),
         Intent::Query => open_or_empty(&database, Access::Read),
+        // A command may take in a session that another tool keeps here: what it does must be kept.
+        Intent::Command if !database.exists() && sync::has_foreign(project) => {
+            create_store(project, &database, warnings)
+        }
         Intent::Command => open_or_empty(&database, Access::Write),
         Intent::Hook { writes } => open_for_hook(&database, writes),
     }

@@ -6,8 +6,9 @@ use crate::engine::{Engine, Want, read_event};
 use crate::error::{Error, FileMistake, Result};
 use crate::next::Next;
 use crate::requirements::is_same_agent;
-use crate::view::{Nothing, ShortView, View, Warning};
+use crate::view::{HealthView, Nothing, ShortView, View, Warning};
 use jiff::Timestamp;
+use layouts::layout::Moment;
 use model::event::Recorded;
 use model::id::SessionId;
 use model::run::Run;
@@ -33,6 +34,9 @@ pub enum Current {
 pub struct Listing {
     pub sessions: Vec<ShortView>,
     pub warnings: Vec<Warning>,
+    /// What the list of the one layout that was asked for begins with, where its tool has words of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heading: Option<&'static str>,
 }
 
 /// Which sessions a list is to show.
@@ -80,6 +84,9 @@ pub struct WorkflowLine {
 impl Engine {
     pub fn status(&self) -> Result<Current> {
         let mut current = self.current()?;
+        if let Current::Session(view) = &mut current {
+            self.add_health(view);
+        }
         let warnings = match &mut current {
             Current::Session(view) => &mut view.warnings,
             Current::Nothing(nothing) => &mut nothing.warnings,
@@ -88,17 +95,55 @@ impl Engine {
         Ok(current)
     }
 
+    /// How the files of a layout's session are, and what else waits when it does not go on.
+    fn add_health(&self, view: &mut View) {
+        let Ok(id) = SessionId::parse(&view.session_id) else { return };
+        view.health = self.health(&id).into_iter().map(HealthView::from).collect();
+        if view.health.is_empty() || view.lifecycle.name() == "active" {
+            return;
+        }
+        let others = self.candidates(&id);
+        if !others.is_empty() {
+            view.warnings.push(Warning {
+                kind: "candidates".to_owned(),
+                message: format!("no session is active; paused as well: {}", others.join(", ")),
+                hint: Some(format!("go on with one: leftoff switch {}", others[0])),
+                path: None,
+            });
+        }
+    }
+
+    /// Paused sessions of this worktree. Where this one was never taken in, others may not have been either.
+    fn candidates(&self, except: &SessionId) -> Vec<String> {
+        let paused = || vec!["paused".to_owned()];
+        let ids: Vec<String> = if self.store.base_has(except) {
+            let worktree = Some(self.project.worktree());
+            let limit = Some(MOST_IDLE_TOLD + 1);
+            let filter = Filter { lifecycles: paused(), worktree, limit, ..Filter::default() };
+            let listed = self.store.list(&filter).unwrap_or_default();
+            listed.into_iter().map(|listed| listed.row.id.to_string()).collect()
+        } else {
+            let listing = self.list(&ListRequest { lifecycles: paused(), ..ListRequest::default() });
+            let sessions = listing.map(|found| found.sessions).unwrap_or_default();
+            sessions.into_iter().map(|line| line.session_id).collect()
+        };
+        ids.into_iter().filter(|other| other != except.as_str()).take(MOST_IDLE_TOLD).collect()
+    }
+
     fn current(&self) -> Result<Current> {
         match self.select(Want::Latest) {
             Ok(id) => Ok(Current::Session(Box::new(self.look_at(&id)?))),
-            Err(Error::NoSession { .. }) => match self.current_foreign() {
-                Some(found) => Ok(Current::Session(Box::new(self.foreign_view(&found)?))),
-                None => Ok(Current::Nothing(Nothing {
-                    session_id: None,
-                    next: Next::start(None),
-                    warnings: self.warnings.iter().cloned().chain(self.at_work_elsewhere()?).collect(),
-                })),
-            },
+            Err(Error::NoSession { .. }) => Ok(Current::Nothing(Nothing {
+                session_id: None,
+                next: Next::start(None),
+                warnings: self
+                    .warnings
+                    .iter()
+                    .cloned()
+                    .chain(self.place_warnings())
+                    .chain(self.at_work_elsewhere()?)
+                    .collect(),
+            })),
             Err(error) => Err(error),
         }
     }
@@ -120,29 +165,18 @@ impl Engine {
         Ok(told.collect())
     }
 
-    /// A session of ours, or another tool's.
     fn look_at(&self, id: &SessionId) -> Result<View> {
-        match self.store.load(id)? {
-            Some(_) => {
-                let (loaded, session) = self.load(id)?;
-                self.view_of(&session, loaded.number, false)
-            }
-            None => match self.foreign(id) {
-                Some(found) => self.foreign_view(&found),
-                None => Err(Error::UnknownSession { asked: id.to_string(), nearest: None }),
-            },
-        }
+        let (loaded, session) = self.load(id)?;
+        self.view_of(&session, loaded.number, false)
     }
 
     /// A session with all of its history: every attempt, every note.
     pub fn show(&self, asked: Option<&str>) -> Result<View> {
         let id = self.named_or_current(asked)?;
-        if self.store.load(&id)?.is_none() {
-            return self.look_at(&id);
-        }
-        let number = self.store.load(&id)?.map_or(0, |loaded| loaded.number);
-        let mut view = self.view_of(&self.replay(&id)?, number, false)?;
+        let (loaded, _) = self.load(&id)?;
+        let mut view = self.view_of(&self.replay(&id)?, loaded.number, false)?;
         view.warnings.extend(self.artifact_warnings(&view));
+        view.own_words = self.own_words(&id, Moment::Shown);
         Ok(view)
     }
 
@@ -162,33 +196,45 @@ impl Engine {
         };
         let mut sessions: Vec<ShortView> =
             self.store.list(&filter)?.into_iter().map(ShortView::from).collect();
+        let mut warnings = self.warnings.clone();
         for line in &mut sessions {
+            warnings.extend(self.shown_by_files(line)?);
             self.laid_over_line(line);
         }
         sessions.retain(|line| request.lifecycles.is_empty() || request.lifecycles.contains(&line.lifecycle));
-        let mut warnings = self.warnings.clone();
         warnings.extend(sessions.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
-        for found in self.all_foreign() {
-            let short = ShortView::from(&found);
+        warnings.extend(self.place_warnings());
+        for (short, odd) in self.foreign_lines() {
             if request.wants(&short) {
-                warnings.extend(found.warnings.iter().cloned());
+                warnings.extend(odd);
                 // Ours keep the store's order, which no clock can disturb; a foreign one has nothing but its time.
                 let place = sessions.iter().position(|ours| ours.updated_at < short.updated_at);
                 sessions.insert(place.unwrap_or(sessions.len()), short);
             }
         }
-        Ok(Listing { sessions, warnings })
+        let heading = crate::sync::heading(request.layout.as_deref());
+        if heading.is_some() {
+            for line in &mut sessions {
+                line.own_words = self.own_line(&line.session_id);
+            }
+        }
+        for (short, odd) in self.outside_lines(heading.is_some()) {
+            let is_known = sessions
+                .iter()
+                .any(|known| known.session_id == short.session_id && known.worktree == short.worktree);
+            if request.wants(&short) && !is_known {
+                warnings.extend(odd);
+                let place = sessions.iter().position(|ours| ours.updated_at < short.updated_at);
+                sessions.insert(place.unwrap_or(sessions.len()), short);
+            }
+        }
+        Ok(Listing { sessions, warnings, heading })
     }
 
     /// What happened in a session, oldest first, after this version.
     pub fn log(&self, asked: Option<&str>, after: u64) -> Result<(SessionId, Vec<Recorded>)> {
         let id = self.named_or_current(asked)?;
-        if self.store.load(&id)?.is_none()
-            && let Some(found) = self.foreign(&id)
-        {
-            let events = found.history.into_iter().filter(|event| event.version > after).collect();
-            return Ok((id, events));
-        }
+        self.attend(&id)?;
         let events = self.store.events(&id, after, None)?;
         let events = events.iter().map(|row| read_event(&id, row)).collect::<Result<_>>()?;
         Ok((id, events))
@@ -251,15 +297,16 @@ impl Engine {
     fn named_or_current(&self, asked: Option<&str>) -> Result<SessionId> {
         match asked {
             Some(text) => self.resolve(text),
-            None => self.select(Want::Latest).or_else(|error| match error {
-                Error::NoSession { .. } => self.current_foreign().map(|found| found.details.id).ok_or(error),
-                other => Err(other),
-            }),
+            None => self.select(Want::Latest),
         }
     }
 
     /// Whether a command without a name would mean another session.
     pub(crate) fn must_be_named(&self, session: &Session) -> Result<bool> {
+        let is_here = || std::env::current_dir().is_ok_and(|here| here.starts_with(&self.project.root));
+        if self.project.is_outside && !is_here() {
+            return Ok(true);
+        }
         let is_the_active_one = session.lifecycle.name() == "active"
             && !session.parallel
             && session.worktree == self.project.worktree();
@@ -305,6 +352,7 @@ impl Engine {
                 path: None,
             });
         }
+        warnings.extend(self.file_warnings(&session.id));
         warnings.extend(self.idle_warning(session));
         if let Some(kind) = &session.unknown_event {
             warnings.push(Warning {
@@ -361,6 +409,7 @@ impl From<Listed> for ShortView {
             created_at: row.created_at,
             updated_at: row.updated_at,
             version: row.version,
+            own_words: None,
         }
     }
 }

@@ -28,8 +28,7 @@ pub struct Setup {
 /// What is kept out of version control: sessions' workspaces, the store itself where there is no git folder for it,
 /// and this very file. It appears by itself when work begins, so a worktree that was clean stays clean; a project
 /// that wants it in its history can still add it with `git add -f`.
-pub(crate) const IGNORED: &str =
-    "# Kept by leftoff on this machine only.\n.gitignore\nsessions/\narchive/\nleftoff.db*\n";
+pub(crate) const IGNORED: &str = "# Kept by leftoff on this machine only.\n.gitignore\nsessions/\narchive/\naside/\nviews.lock\nleftoff.db*\n";
 
 /// Where the store of a project is to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::items::{ItemView, ItemsSeen};
 use crate::next::Next;
-use crate::place::workspace_of;
+use crate::place::in_workspace;
 use crate::requirements::RequirementView;
 use jiff::Timestamp;
 use model::actor::Actor;
@@ -58,6 +58,9 @@ pub struct View {
     pub resume_count: u32,
     pub next: Next,
     pub warnings: Vec<Warning>,
+    /// Checks of a layout's files, where its sessions have such and `status` asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub health: Vec<HealthView>,
     /// The command had been done before, and changed nothing.
     pub already: bool,
     pub view_stale: bool,
@@ -65,9 +68,20 @@ pub struct View {
     pub updated_at: Timestamp,
     pub last_actor: Actor,
     pub version: u64,
+    /// All about where it stands as the tool that it comes from tells it; only where everything is shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_words: Option<String>,
     /// Commands must name this session: without a name they would mean another.
     #[serde(skip)]
     pub name_session: bool,
+}
+
+/// One check of a session's files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HealthView {
+    pub check: String,
+    pub ok: bool,
+    pub found: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -178,6 +192,9 @@ pub struct ShortView {
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub version: u64,
+    /// The line that its own tool's list has for it; only in a list of that tool's sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_words: Option<String>,
 }
 
 /// What is shown where there is no session.
@@ -251,12 +268,14 @@ pub(crate) fn build(material: Material<'_>) -> View {
         resume_count: session.resume_count,
         next,
         warnings: material.warnings,
+        health: Vec::new(),
         already: material.already,
         view_stale: false,
         created_at: session.created_at,
         updated_at: session.updated_at,
         last_actor: session.last_actor.clone(),
         version: session.version,
+        own_words: None,
         name_session: material.name_session,
     }
 }
@@ -279,10 +298,13 @@ fn phases(session: &Session, run: &Run, definition: Option<&Workflow>) -> Vec<Ph
 
 /// The files of a phase, below the project's folder.
 pub(crate) fn produced(session: &Session, run: &Run, defined: Option<&PhaseDefinition>) -> Vec<String> {
-    let workspace = workspace_of(&session.id);
     let paths = defined.map(|defined| defined.produces.as_slice()).unwrap_or_default();
     let filled = |path: &String| path.replace("{run}", &run.ordinal.to_string());
-    paths.iter().map(|path| format!("{workspace}/{}", filled(path))).collect()
+    // Whoever works on a session outside of projects may be anywhere: its files are told with their whole path.
+    let above =
+        if session.path.as_deref() == Some(&session.worktree) { session.worktree.as_str() } else { "" };
+    let told = |path: &String| std::path::Path::new(above).join(in_workspace(session, &filled(path)));
+    paths.iter().map(|path| told(path).to_string_lossy().into_owned()).collect()
 }
 
 fn phase_view(
@@ -317,7 +339,7 @@ fn phase_view(
 
 /// What the last attempt found, else what the gate will ask for.
 fn gate(phase: &Phase, defined: Option<&PhaseDefinition>) -> GateView {
-    if let Some(attempt) = phase.last_attempt() {
+    if let Some(attempt) = phase.last_attempt().filter(|_| !phase.claimed) {
         let outcome = match attempt.outcome {
             AttemptOutcome::Passed => GateOutcome::Passed,
             AttemptOutcome::Failed => GateOutcome::Failed,
@@ -350,7 +372,8 @@ fn gate(phase: &Phase, defined: Option<&PhaseDefinition>) -> GateView {
             checks.push(waiting(check.id.as_str(), check.kind.name(), needed, check.help.as_ref()));
         }
     }
-    GateView { outcome: GateOutcome::Open, checks }
+    let outcome = if phase.claimed { GateOutcome::Claimed } else { GateOutcome::Open };
+    GateView { outcome, checks }
 }
 
 impl From<&CheckResult> for CheckView {
@@ -383,6 +406,11 @@ impl View {
                 (phase, why)
             })
             .collect()
+    }
+
+    /// Phases that a file says are done and that nothing shows to be.
+    pub fn claimed(&self) -> impl Iterator<Item = &PhaseView> {
+        self.phases.iter().filter(|phase| phase.gate.outcome == GateOutcome::Claimed)
     }
 
     /// What still waits for somebody: what blocks before what is only asked or put off, the newest first.

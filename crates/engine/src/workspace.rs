@@ -4,7 +4,7 @@
 use crate::disk::{Operation, Step, below};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::place::{FOLDER, workspace_of};
+use crate::place::{FOLDER, in_workspace, workspace_of, workspace_path};
 use crate::setup;
 use model::id::{Name, SessionId};
 use model::session::Session;
@@ -17,6 +17,22 @@ const ARCHIVE: &str = "archive";
 /// A session's id never begins with a dot, so no workspace can have this name.
 const JOURNALS: &str = ".journal";
 
+/// Makes what a layout's session begins with, below its home; what is there already stays.
+pub(crate) fn furnish(home: &Path, furniture: &layouts::layout::Furniture) -> Result<()> {
+    let make = |folder: &Path| {
+        fs::create_dir_all(folder).map_err(|source| Error::io(format!("making {}", folder.display()), source))
+    };
+    for folder in &furniture.folders {
+        make(&below(home, folder)?)?;
+    }
+    for file in &furniture.files {
+        let path = below(home, &file.path)?;
+        make(path.parent().unwrap_or(home))?;
+        setup::write_new(&path, &String::from_utf8_lossy(&file.content))?;
+    }
+    Ok(())
+}
+
 impl Engine {
     /// The folder that a session's paths are relative to.
     pub fn root_of(&self, session: &Session) -> PathBuf {
@@ -25,19 +41,29 @@ impl Engine {
 
     /// Where a session's own files live, whether that folder exists or not.
     pub fn workspace(&self, session: &Session) -> PathBuf {
-        self.root_of(session).join(workspace_of(&session.id))
+        self.root_of(session).join(workspace_path(session))
     }
 
     /// The workspace as a folder that exists.
     pub fn make_workspace(&self, session: &Session) -> Result<PathBuf> {
-        make(&self.root_of(session), &session.id)
+        if session.path.is_none() {
+            return make(&self.root_of(session), &session.id);
+        }
+        let (root, workspace) = (self.root_of(session), workspace_path(session));
+        if workspace.is_empty() {
+            return Ok(root);
+        }
+        let path = below(&root, &workspace)?;
+        fs::create_dir_all(&path)
+            .map_err(|source| Error::io(format!("making {}", path.display()), source))?;
+        Ok(path)
     }
 
     /// The workspace of a session that was given up, out of the archive.
     pub(crate) fn bring_workspace_back(&self, session: &str) -> Result<()> {
         let (_, session) = self.load(&self.resolve(session)?)?;
         let root = self.root_of(&session);
-        if below(&root, &archive_name(&session.id))?.is_dir() {
+        if session.path.is_none() && below(&root, &archive_name(&session.id))?.is_dir() {
             make(&root, &session.id).map(drop)
         } else {
             Ok(())
@@ -78,7 +104,7 @@ impl Engine {
             .produces
             .iter()
             .flat_map(|path| matching(&workspace, &path.replace("{run}", &ordinal)))
-            .map(|path| format!("{}/{path}", workspace_of(&session.id)))
+            .map(|path| in_workspace(session, &path))
             .collect();
         found.sort();
         found.dedup();
@@ -100,7 +126,7 @@ pub(crate) fn make(root: &Path, id: &SessionId) -> Result<PathBuf> {
     Ok(path)
 }
 
-fn archive_name(id: &SessionId) -> String {
+pub(crate) fn archive_name(id: &SessionId) -> String {
     format!("{FOLDER}/{ARCHIVE}/{id}")
 }
 

@@ -5,10 +5,14 @@ mod history;
 mod state;
 #[cfg(test)]
 mod tests;
+mod write;
 
 pub use state::State;
 
-use crate::reading::{Dated, Oddity, Reading};
+use crate::layout::{
+    Beginning, Depth, Details, FileChange, Folder, Interest, Layout, Place, Spot, Standing, Told,
+};
+use crate::reading::{Oddity, Reading};
 use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 use model::id::SessionId;
@@ -80,19 +84,33 @@ pub struct MapRun {
 /// A session as its files tell it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OcrSession {
-    pub id: SessionId,
     /// The folder's own name.
     pub folder: String,
     pub kind: Kind,
-    /// Position of the current phase in `kind.phases()`.
+    /// Position of the current phase in `kind.phases()`: what the state says, moved on by what finished files show.
     pub phase: usize,
+    /// The same without those files.
+    pub said_phase: usize,
+    /// The state names a phase at all.
+    pub says_phase: bool,
     pub is_closed: bool,
     pub rounds: Vec<Round>,
+    /// Of an early release they have none, and there is one at most.
+    pub rounds_have_folders: bool,
     pub map_runs: Vec<MapRun>,
     pub has_requirements: bool,
+    /// The other workflow, where the session has one: how far its newest round or run is, as files show.
+    pub beside: Option<Beside>,
     pub state: State,
-    /// What happened, as far as the files tell: folding it gives the session.
-    pub history: Vec<Dated>,
+}
+
+/// The workflow that a session is not in just now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beside {
+    pub kind: Kind,
+    pub ordinal: u32,
+    /// Position in `kind.phases()`.
+    pub phase: usize,
 }
 
 impl OcrSession {
@@ -109,35 +127,151 @@ impl OcrSession {
         };
         own.or(self.state.started_at)
     }
+
+    /// The last file of a finished round or run, below the session's folder.
+    pub fn result(&self, kind: Kind, ordinal: u32) -> Option<String> {
+        match kind {
+            Kind::Review => {
+                let round = self.rounds.iter().find(|round| round.number == ordinal && round.is_final)?;
+                Some(format!("{}final.md", history::folder_of(self, round)))
+            }
+            Kind::Map => {
+                let run = self.map_runs.iter().find(|run| run.number == ordinal && run.is_final)?;
+                Some(format!("map/runs/run-{}/map.md", run.number))
+            }
+        }
+    }
+}
+
+/// The layout.
+pub struct Ocr;
+
+impl Layout for Ocr {
+    fn name(&self) -> &'static str {
+        "ocr"
+    }
+
+    fn title(&self) -> &'static str {
+        "Open Code Review"
+    }
+
+    fn places(&self) -> &'static [Place] {
+        &[Place::Project(SESSIONS)]
+    }
+
+    fn spot(&self, path: &str, is_folder: bool) -> Option<Spot> {
+        let name = path.strip_prefix(SESSIONS)?.strip_prefix('/')?;
+        // What begins with a point is some tool's own; so are the folders that programs keep among others.
+        let is_session = is_folder && !name.starts_with('.') && !name.contains('/') && name != "tmp";
+        is_session.then(|| Spot {
+            id: id_of(name),
+            path: path.to_owned(),
+            home: path.to_owned(),
+            workspace: path.to_owned(),
+        })
+    }
+
+    fn interest(&self, _: &Spot, path: &str, is_folder: bool, depth: Depth) -> Interest {
+        let whole = depth == Depth::Whole;
+        match path {
+            _ if is_folder => Interest::Name,
+            STATE => Interest::Content,
+            _ if whole && (path.contains("reviews/") || path.ends_with("topology.md")) => Interest::Content,
+            _ => Interest::Name,
+        }
+    }
+
+    fn read(&self, folder: &Folder<'_>) -> Reading<Told> {
+        let reading = read(folder.spot.path.rsplit('/').next().unwrap_or_default(), folder.tree, folder.now);
+        let session = reading.value;
+        let told = Told {
+            history: history::of(&session, folder),
+            workflows: Vec::new(),
+            proofs: history::proofs(&session),
+            unreadable: if session.state.is_readable { Vec::new() } else { vec![STATE.to_owned()] },
+            details: Details::Ocr(Box::new(session)),
+        };
+        Reading { value: told, warnings: reading.warnings }
+    }
+
+    fn write(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+        write::state(standing.session, folder.spot, folder.tree.content(STATE), folder.now)
+            .map(|content| FileChange { path: STATE.to_owned(), content })
+            .into_iter()
+            .collect()
+    }
+
+    fn begin(&self, beginning: &Beginning<'_>) -> Result<Spot, String> {
+        let name = match beginning.id {
+            Some(id) => id.to_owned(),
+            None => format!("{}-{}", beginning.today, beginning.branch.map(plain).unwrap_or_default()),
+        };
+        self.spot(&format!("{SESSIONS}/{name}"), true)
+            .ok_or_else(|| format!("'{name}' is no name for a session's folder"))
+    }
+
+    fn workflows(&self) -> &'static [&'static str] {
+        &["review", "map"]
+    }
+
+    /// Every file in `reviews/` is a reviewer to the tool.
+    fn archives_beside(&self) -> bool {
+        false
+    }
+}
+
+/// A branch as a part of a folder's name.
+fn plain(branch: &str) -> String {
+    let is_plain =
+        |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.' | '+' | '#' | '@');
+    branch.chars().map(|letter| if is_plain(letter) { letter } else { '-' }).collect()
 }
 
 /// Reads one session's folder. Never fails: what cannot be read is a warning, and the rest is told.
-pub fn read(folder: &str, worktree: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSession> {
+pub fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSession> {
     let mut warnings = Vec::new();
     let state = state::read(tree, now, &mut warnings);
+    warnings.extend(unusable(tree));
     let rounds = rounds(tree);
     let map_runs = map_runs(tree);
     let kind = kind(&state, tree);
     let has_requirements = tree.has_file("requirements.md");
-    let phase = phase(kind, &state, &rounds, &map_runs, tree, &mut warnings);
+    let current = ordinal(kind, &state, &rounds, &map_runs);
+    let proven = proven(kind, current, &rounds, &map_runs);
+    let said = said(kind, &state, current, &mut warnings);
+    let said_phase = said.or(proven).unwrap_or_else(|| approximate(kind, current, &rounds, tree));
+    let phase = said_phase.max(proven.unwrap_or_default());
+    let beside = beside(kind, &rounds, &map_runs, tree);
     let is_complete = phase + 1 == kind.phases().len();
     // Without a word in the file, a finished review is closed and a finished map is not.
     let is_closed = state.status.as_deref() == Some("closed")
         || (state.status.is_none() && is_complete && kind == Kind::Review);
-    let mut session = OcrSession {
-        id: id_of(folder),
+    let value = OcrSession {
         folder: folder.to_owned(),
         kind,
         phase,
+        said_phase,
+        says_phase: said.is_some(),
         is_closed,
+        rounds_have_folders: tree.has_folder("rounds") || rounds.is_empty(),
         rounds,
         map_runs,
         has_requirements,
+        beside,
         state,
-        history: Vec::new(),
     };
-    session.history = history::of(&session, worktree, now);
-    Reading { value: session, warnings }
+    Reading { value, warnings }
+}
+
+/// Other files of the session that say nothing because they cannot be read.
+fn unusable(tree: &Tree) -> impl Iterator<Item = Oddity> {
+    let is_meant = |path: &str| {
+        path.is_empty() || path.ends_with(".md") || path.starts_with("rounds") || path.starts_with("map")
+    };
+    tree.unusable().filter(move |(path, _)| is_meant(path)).map(|(path, why)| Oddity {
+        path: path.to_owned(),
+        message: format!("{why}; what it would show is not known"),
+    })
 }
 
 /// A folder's name as an id; characters that an id may not have are written as their code, so that no two become one.
@@ -250,32 +384,39 @@ fn ordinal(kind: Kind, state: &State, rounds: &[Round], map_runs: &[MapRun]) -> 
     said.max(found).unwrap_or(1)
 }
 
-/// Where the session is: what the state says, moved forward by the finished files of the current round or run only.
-fn phase(
-    kind: Kind,
-    state: &State,
-    rounds: &[Round],
-    map_runs: &[MapRun],
-    tree: &Tree,
-    warnings: &mut Vec<Oddity>,
-) -> usize {
-    let last = kind.phases().len() - 1;
-    let current = ordinal(kind, state, rounds, map_runs);
-    let proven = match kind {
-        Kind::Review => {
-            let round = rounds.iter().find(|round| round.number == current);
-            match round {
-                Some(round) if round.is_final => Some(last),
-                Some(round) if round.has_discourse => Some(last - 1),
-                Some(_) | None => None,
-            }
-        }
-        Kind::Map => map_runs.iter().any(|run| run.number == current && run.is_final).then_some(last),
+/// What the state says about the current round or run. One that is finished there is another, when the files show a
+/// newer one.
+fn said(kind: Kind, state: &State, current: u32, warnings: &mut Vec<Oddity>) -> Option<usize> {
+    let phase = state.phase(kind, warnings)?;
+    let about = match kind {
+        Kind::Review => state.current_round,
+        Kind::Map => state.current_map_run,
     };
-    match (state.phase(kind, warnings), proven) {
-        (Some(said), Some(proven)) => said.max(proven),
-        (Some(said), None) => said,
-        (None, proven) => proven.unwrap_or_else(|| approximate(kind, current, rounds, tree)),
+    let is_older = about.is_some_and(|about| about < current) && phase + 1 == kind.phases().len();
+    Some(if is_older { 0 } else { phase })
+}
+
+/// How far the other workflow's newest round or run is. No word is kept of it, so the files alone tell.
+fn beside(kind: Kind, rounds: &[Round], map_runs: &[MapRun], tree: &Tree) -> Option<Beside> {
+    let (kind, ordinal) = match kind {
+        Kind::Review => (Kind::Map, map_runs.last()?.number),
+        Kind::Map => (Kind::Review, rounds.last()?.number),
+    };
+    let proven = proven(kind, ordinal, rounds, map_runs);
+    let phase = proven.unwrap_or_else(|| approximate(kind, ordinal, rounds, tree));
+    Some(Beside { kind, ordinal, phase })
+}
+
+/// The phase that the finished files of the current round or run show to be reached.
+fn proven(kind: Kind, current: u32, rounds: &[Round], map_runs: &[MapRun]) -> Option<usize> {
+    let last = kind.phases().len() - 1;
+    match kind {
+        Kind::Review => match rounds.iter().find(|round| round.number == current) {
+            Some(round) if round.is_final => Some(last),
+            Some(round) if round.has_discourse => Some(last - 1),
+            Some(_) | None => None,
+        },
+        Kind::Map => map_runs.iter().any(|run| run.number == current && run.is_final).then_some(last),
     }
 }
 
@@ -296,7 +437,7 @@ fn approximate(kind: Kind, current: u32, rounds: &[Round], tree: &Tree) -> usize
             let has = |name: &str| tree.has_file(&format!("map/runs/run-{current}/{name}"));
             match (has("requirements-mapping.md"), has("flow-analysis.md"), has("topology.md")) {
                 (true, _, _) => 4,
-                (false, true, _) => 3,
+                (false, true, _) => 3 + usize::from(!tree.has_file("requirements.md")),
                 (false, false, true) => 2,
                 (false, false, false) => usize::from(tree.has_file("discovered-standards.md")),
             }

@@ -1,5 +1,6 @@
 //! A folder as the engine found it: names, and the content of what was small enough to read. Pure data.
 
+use jiff::Timestamp;
 use std::collections::BTreeMap;
 
 /// What stands at a path.
@@ -19,11 +20,41 @@ pub enum Entry {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tree {
     entries: BTreeMap<String, Entry>,
+    modified: BTreeMap<String, Timestamp>,
 }
 
 impl Tree {
     pub fn insert(&mut self, path: impl Into<String>, entry: Entry) {
         self.entries.insert(path.into(), entry);
+    }
+
+    pub fn remove(&mut self, path: &str) {
+        self.entries.remove(path);
+    }
+
+    /// When the file says it was last written.
+    pub fn set_modified(&mut self, path: impl Into<String>, at: Timestamp) {
+        self.modified.insert(path.into(), at);
+    }
+
+    pub fn modified(&self, path: &str) -> Option<Timestamp> {
+        self.modified.get(path).copied()
+    }
+
+    /// What is in a file, as far as it was read.
+    pub fn content(&self, path: &str) -> Option<&[u8]> {
+        match self.get(path) {
+            Some(Entry::File(content)) => Some(content),
+            Some(Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_)) | None => None,
+        }
+    }
+
+    /// Paths of files, in order.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.entries
+            .iter()
+            .filter(|(_, entry)| !matches!(entry, Entry::Folder))
+            .map(|(path, _)| path.as_str())
     }
 
     pub fn get(&self, path: &str) -> Option<&Entry> {
@@ -41,6 +72,19 @@ impl Tree {
 
     pub fn has_folder(&self, path: &str) -> bool {
         matches!(self.get(path), Some(Entry::Folder))
+    }
+
+    /// There, and cannot be read.
+    pub fn is_unusable(&self, path: &str) -> bool {
+        matches!(self.get(path), Some(Entry::Unusable(_)))
+    }
+
+    /// What cannot be read, and why.
+    pub fn unusable(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.entries.iter().filter_map(|(path, entry)| match entry {
+            Entry::Unusable(why) => Some((path.as_str(), why.as_str())),
+            Entry::Folder | Entry::File(_) | Entry::Unread { .. } => None,
+        })
     }
 
     /// The names right below a folder, in order.

@@ -37,6 +37,8 @@ pub struct Start {
     pub worktree: String,
     pub parallel: bool,
     pub fields: BTreeMap<String, Value>,
+    /// Where its files are, in a layout that has some.
+    pub path: Option<String>,
     pub run: RunPlan,
 }
 
@@ -126,6 +128,7 @@ pub fn start(start: Start) -> Vec<Event> {
         worktree: start.worktree,
         parallel: start.parallel,
         fields: start.fields,
+        path: start.path,
     }];
     events.extend(runs::begin(start.run, 1, false));
     events

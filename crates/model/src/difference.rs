@@ -189,6 +189,7 @@ mod tests {
             worktree: "/w".to_owned(),
             parallel: false,
             fields: BTreeMap::new(),
+            path: None,
         };
         let actor = Actor::Person { name: "anna".to_owned(), host: "desk".to_owned() };
         let recorded: Vec<Recorded> = (1..)

@@ -42,7 +42,28 @@ pub enum Event {
         parallel: bool,
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         fields: BTreeMap<String, Value>,
+        /// Where its files are, in a layout that has some.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        path: Option<String>,
     },
+    /// A session that another tool had kept in files was taken in: what came before is what those files told.
+    Adopted { layout: String, path: String },
+    /// Somebody changed a session's files, or new ones showed something. What that was follows, as if it had been
+    /// ordered, with its claims.
+    ExternalEdit {
+        /// Relative to the project's folder.
+        paths: Vec<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        goal: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        target: Option<String>,
+    },
+    /// Somebody said in a file that a phase is done. Nothing shows it: its gate stays open.
+    PhaseClaimed { phase: Name },
+    /// Somebody said in a file that a phase that was done needs a review.
+    PhaseFlagged { phase: Name },
     /// A pass through a workflow began; it is now the session's current run.
     RunStarted { workflow: WorkflowRef, ordinal: u32, phases: Vec<PhaseStub> },
     /// An unfinished run became the current one again.
@@ -181,6 +202,8 @@ pub enum ItemEvent {
     ItemBlocked { id: ItemId, reason: String },
     /// What blocked an item is out of the way.
     ItemUnblocked { id: ItemId },
+    /// An item that was done is open again. What it is part of is told of by an event of its own.
+    ItemReopened { id: ItemId, run: RunRef, phase: Name },
     /// Whoever did this holds the item until then.
     ItemClaimed { id: ItemId, until: Timestamp, seconds: u64 },
     /// Nobody holds the item any more, and work on it has stopped.
@@ -202,6 +225,7 @@ impl ItemEvent {
             Self::ItemCompleted { .. } => "item_completed",
             Self::ItemBlocked { .. } => "item_blocked",
             Self::ItemUnblocked { .. } => "item_unblocked",
+            Self::ItemReopened { .. } => "item_reopened",
             Self::ItemClaimed { .. } => "item_claimed",
             Self::ItemReleased { .. } => "item_released",
             Self::ItemLeaseRenewed { .. } => "item_lease_renewed",
@@ -222,6 +246,10 @@ impl Event {
     pub fn kind(&self) -> &str {
         match self {
             Self::SessionStarted { .. } => "session_started",
+            Self::Adopted { .. } => "adopted",
+            Self::ExternalEdit { .. } => "external_edit",
+            Self::PhaseClaimed { .. } => "phase_claimed",
+            Self::PhaseFlagged { .. } => "phase_flagged",
             Self::RunStarted { .. } => "run_started",
             Self::RunSelected { .. } => "run_selected",
             Self::PhaseStarted { .. } => "phase_started",
@@ -260,6 +288,10 @@ impl Event {
             Self::PhaseRevised { revision } => revision.operation.as_deref(),
             Self::SessionAbandoned { operation, .. } => operation.as_deref(),
             Self::SessionStarted { .. }
+            | Self::Adopted { .. }
+            | Self::ExternalEdit { .. }
+            | Self::PhaseClaimed { .. }
+            | Self::PhaseFlagged { .. }
             | Self::RunStarted { .. }
             | Self::RunSelected { .. }
             | Self::PhaseStarted { .. }

@@ -47,6 +47,9 @@ pub struct Phase {
     pub stub: PhaseStub,
     #[serde(flatten)]
     pub state: PhaseState,
+    /// Done, as somebody says in a file; nothing shows it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub claimed: bool,
     /// Time in this phase while the session was paused.
     #[serde(default)]
     pub paused_seconds: u64,
@@ -74,6 +77,7 @@ impl Phase {
         Self {
             stub,
             state: PhaseState::NotStarted,
+            claimed: false,
             paused_seconds: 0,
             attempts: Vec::new(),
             attempt_count: 0,
@@ -159,6 +163,7 @@ impl Phase {
     /// Open again: time begins anew, and what was tried before is history.
     pub(crate) fn reopen(&mut self) {
         self.state = PhaseState::NotStarted;
+        self.claimed = false;
         self.paused_seconds = 0;
         self.attempts_before = self.attempt_count;
     }
@@ -169,7 +174,13 @@ impl Phase {
         }
     }
 
+    pub(crate) fn claim(&mut self, at: Timestamp) {
+        self.complete(at);
+        self.claimed = true;
+    }
+
     pub(crate) fn complete(&mut self, at: Timestamp) {
+        self.claimed = false;
         self.state = PhaseState::Completed { started_at: self.started_at().unwrap_or(at), at };
     }
 

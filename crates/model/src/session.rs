@@ -29,7 +29,7 @@ pub const REASON_INACTIVITY: &str = "inactivity";
 pub const REASON_TAKEN: &str = "taken from a bundle";
 
 /// Changes whenever the same events would fold into something else: a snapshot of another version is not trusted.
-pub const FOLD_VERSION: u32 = 3;
+pub const FOLD_VERSION: u32 = 4;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
@@ -40,6 +40,9 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     pub layout: String,
+    /// Where its files are, in a layout that has some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
     pub worktree: String,
     /// Stands beside the one active session of its worktree.
     pub parallel: bool,
@@ -119,7 +122,7 @@ impl Session {
 
     /// The session that a first event makes.
     pub fn begin(recorded: &Recorded) -> Option<Self> {
-        let Event::SessionStarted { id, title, goal, target, layout, worktree, parallel, fields } =
+        let Event::SessionStarted { id, title, goal, target, layout, worktree, parallel, fields, path } =
             &recorded.event
         else {
             return None;
@@ -130,6 +133,7 @@ impl Session {
             goal: goal.clone(),
             target: target.clone(),
             layout: layout.clone(),
+            path: path.clone(),
             worktree: worktree.clone(),
             parallel: *parallel,
             lifecycle: Lifecycle::Active,
@@ -166,6 +170,12 @@ impl Session {
             | Event::Purged { .. }
             | Event::RequirementSatisfied { .. }
             | Event::RequirementCleared { .. } => {}
+            Event::Adopted { path, .. } => self.path = Some(path.clone()),
+            Event::ExternalEdit { title, goal, target, .. } => {
+                self.describe(title.as_ref(), goal.as_ref(), target.as_ref());
+            }
+            Event::PhaseClaimed { phase } => self.on_phase(phase, |phase| phase.claim(at)),
+            Event::PhaseFlagged { phase } => self.on_phase(phase, Phase::flag),
             Event::RunStarted { workflow, ordinal, phases } => self.start_run(workflow, *ordinal, phases, at),
             Event::RunSelected { workflow, ordinal } => self.select(workflow, *ordinal),
             Event::RunCompleted => self.on_run(|run| run.finish(at)),
@@ -288,6 +298,15 @@ impl Session {
         self.current_run = self.runs.len() - 1;
     }
 
+    /// What a file says a session is about; what it does not say stays.
+    fn describe(&mut self, title: Option<&String>, goal: Option<&String>, target: Option<&String>) {
+        if let Some(title) = title {
+            title.clone_into(&mut self.title);
+        }
+        self.goal = goal.cloned().or_else(|| self.goal.take());
+        self.target = target.cloned().or_else(|| self.target.take());
+    }
+
     fn roll_back(&mut self, phase: &Name, at: Timestamp) {
         self.settle_pause(at);
         self.on_run(|run| run.roll_back(phase, at));
@@ -372,6 +391,9 @@ impl Session {
             ItemEvent::ItemAdded { item } => self.count_added(item),
             ItemEvent::ItemSplit { parts, .. } => parts.iter().for_each(|part| self.count_added(part)),
             ItemEvent::ItemCompleted { run, phase, .. } => self.on_items(run, phase, |items| items.done += 1),
+            ItemEvent::ItemReopened { run, phase, .. } => {
+                self.on_items(run, phase, |items| items.done = items.done.saturating_sub(1));
+            }
             ItemEvent::ItemStarted { .. }
             | ItemEvent::ItemBlocked { .. }
             | ItemEvent::ItemUnblocked { .. }

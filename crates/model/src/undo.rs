@@ -126,6 +126,7 @@ mod tests {
                 worktree: "/w".to_owned(),
                 parallel: false,
                 fields: BTreeMap::new(),
+                path: None,
             },
             Event::RunStarted {
                 workflow: WorkflowRef {

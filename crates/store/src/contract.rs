@@ -17,6 +17,7 @@ mod rewrite;
 pub mod rows;
 mod search;
 mod upkeep;
+mod views;
 
 use crate::Store;
 
@@ -72,6 +73,12 @@ pub const CASES: &[Case] = cases![
         streams_of_one_batch_keep_their_order_in_the_changes,
         lists_begin_with_the_newest_activity,
         lists_are_filtered,
+    },
+    views::{
+        a_file_comes_back_as_it_was_given,
+        a_file_replaces_what_was_known_of_it,
+        only_the_file_that_is_meant_is_confirmed,
+        a_file_of_no_session_is_refused,
     },
     search::{
         words_are_found_in_every_field,

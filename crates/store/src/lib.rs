@@ -4,12 +4,14 @@ mod batch;
 #[cfg(any(test, feature = "contract"))]
 pub mod contract;
 mod error;
+mod laid_over;
 mod memory;
 mod migrate;
 mod record;
 mod sqlite;
 
 pub use error::{Error, Result};
+pub use laid_over::LaidOver;
 pub use memory::MemoryStore;
 pub use record::*;
 pub use sqlite::{Access, SqliteStore};
@@ -79,6 +81,12 @@ pub trait Store {
     fn trace(&mut self, trace: &Trace, patience: Duration) -> Result<bool>;
     /// The newest first.
     fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>>;
+
+    /// The files that show a session, by path.
+    fn views(&self, session: &SessionId) -> Result<Vec<ViewRow>>;
+    /// A file is in its place, if it is still the one that this hash is of.
+    fn confirm_view(&mut self, session: &SessionId, path: &str, hash: &str, patience: Duration)
+    -> Result<()>;
 
     /// Puts other words into a session's history: the one way to change what was kept. `answers` is asked about every
     /// answer that a key has, and gives its other words if it needs any.

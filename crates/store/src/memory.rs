@@ -6,7 +6,7 @@ use crate::batch::{check_rewrite, check_shape, keys_expire_at, malformed, takes_
 use crate::{
     ActivityRow, AgentRow, Batch, Binding, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow,
     KEPT_ACTIVITIES, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, SessionRow, Snapshot, Store,
-    StreamAppend, Trace,
+    StreamAppend, Trace, ViewRow,
 };
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
@@ -27,6 +27,8 @@ pub struct MemoryStore {
     agents: BTreeMap<(String, String), AgentRow>,
     /// By session and id, both in lower case.
     items: BTreeMap<(String, String), ItemRow>,
+    /// By session, in lower case, and path.
+    views: BTreeMap<(String, String), ViewRow>,
 }
 
 #[derive(Debug)]
@@ -63,7 +65,17 @@ impl MemoryStore {
         batch.streams.iter().try_for_each(|stream| self.refuse_version(stream))?;
         self.refuse_second_active(&batch.streams)?;
         batch.bindings.iter().try_for_each(|binding| self.refuse_binding(batch, binding))?;
-        self.refuse_stray_items(batch)
+        self.refuse_stray_items(batch)?;
+        let known = |view: &ViewRow| {
+            batch.streams.iter().any(|stream| stream.row.id == view.session)
+                || self.find_exactly(&view.session).is_some()
+        };
+        match batch.views.iter().find(|view| !known(view)) {
+            None => Ok(()),
+            Some(view) => {
+                malformed(format!("it has a file of session {}, which does not exist", view.session))
+            }
+        }
     }
 
     fn refuse_version(&self, stream: &StreamAppend) -> Result<()> {
@@ -165,6 +177,9 @@ impl Store for MemoryStore {
         }
         batch.bindings.iter().for_each(|binding| self.bind(binding));
         self.keep_items(batch);
+        for view in &batch.views {
+            self.views.insert((folded(view.session.as_str()), view.path.clone()), view.clone());
+        }
         Ok(())
     }
 
@@ -313,6 +328,24 @@ impl Store for MemoryStore {
     fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>> {
         let rows = self.find_exactly(session).map(|(_, kept)| kept.activity.as_slice()).unwrap_or_default();
         Ok(rows.iter().take(limit).cloned().collect())
+    }
+
+    fn views(&self, session: &SessionId) -> Result<Vec<ViewRow>> {
+        Ok(self.views.values().filter(|view| view.session == *session).cloned().collect())
+    }
+
+    fn confirm_view(
+        &mut self,
+        session: &SessionId,
+        path: &str,
+        hash: &str,
+        _patience: Duration,
+    ) -> Result<()> {
+        let known = self.views.get_mut(&(folded(session.as_str()), path.to_owned()));
+        if let Some(view) = known.filter(|view| view.session == *session && view.hash == hash) {
+            view.confirmed = true;
+        }
+        Ok(())
     }
 
     fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {

@@ -114,6 +114,29 @@ pub struct Batch {
     pub items: Vec<ItemRow>,
     /// All items that a session has from now on, before `items` are kept.
     pub replace_items: Vec<ItemsReplaced>,
+    /// Files that show a session; each takes the place of what was known of that file.
+    pub views: Vec<ViewRow>,
+}
+
+/// A file that shows a session to another tool, as it was written last. A view: the log is the truth.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ViewRow {
+    pub session: SessionId,
+    /// Relative to where the session's files are.
+    pub path: String,
+    /// Of `body`.
+    pub hash: String,
+    pub body: Vec<u8>,
+    /// What was there before, as it was seen when this was written; empty when nothing was.
+    pub previous: Vec<u8>,
+    /// Hashes of what was written before, the newest last.
+    pub earlier: Vec<String>,
+    /// The session's version that it shows.
+    pub version: u64,
+    /// Which start of the machine it was written under.
+    pub boot_id: String,
+    /// It is known to have reached its place.
+    pub confirmed: bool,
 }
 
 /// An item of a session: a view of what the session's events say, found by index.

@@ -17,6 +17,7 @@ mod queries;
 mod rewrite;
 mod turn;
 mod upkeep;
+mod views;
 
 #[cfg(test)]
 mod tests;
@@ -25,7 +26,7 @@ pub use open::Access;
 
 use crate::{
     ActivityRow, AgentRow, Batch, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
-    Loaded, ReadyQuery, Result, Rewrite, Store, Trace,
+    Loaded, ReadyQuery, Result, Rewrite, Store, Trace, ViewRow,
 };
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
@@ -221,6 +222,23 @@ impl Store for SqliteStore {
 
     fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>> {
         activity::newest(&self.connection, session, limit).map_err(self.fail("reading activity"))
+    }
+
+    fn views(&self, session: &SessionId) -> Result<Vec<ViewRow>> {
+        views::of(&self.connection, session).map_err(self.fail("reading what files show"))
+    }
+
+    fn confirm_view(
+        &mut self,
+        session: &SessionId,
+        path: &str,
+        hash: &str,
+        patience: Duration,
+    ) -> Result<()> {
+        self.in_turn(patience, |store| {
+            let confirmed = views::confirm(&store.connection, session, path, hash);
+            confirmed.map_err(store.fail("keeping what files show"))
+        })
     }
 
     fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {

@@ -9,7 +9,7 @@ mod reopening;
 
 use reopening::Reopening;
 use store::contract::run_all;
-use store::{Access, MemoryStore, SqliteStore, Store};
+use store::{Access, LaidOver, MemoryStore, SqliteStore, Store};
 
 fn tell(name: &str) {
     println!("{name}");
@@ -18,6 +18,11 @@ fn tell(name: &str) {
 #[test]
 fn in_memory() {
     run_all(&mut tell, &mut || Box::new(MemoryStore::new()));
+}
+
+#[test]
+fn with_nothing_laid_over() {
+    run_all(&mut tell, &mut || Box::new(LaidOver::new(Box::new(MemoryStore::new()))));
 }
 
 #[test]

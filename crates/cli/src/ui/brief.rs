@@ -22,6 +22,7 @@ pub fn text(brief: &Brief, out: &Out) -> String {
         completed(brief, out),
         failed(brief, out),
         to_review(brief, out),
+        unverified(brief, out),
         status(brief, out),
         notes("Blocked, open:", brief.session.open_notes().into_iter(), brief, out),
         required(brief, out),
@@ -90,8 +91,13 @@ fn progress(brief: &Brief, out: &Out) -> String {
 
 fn completed(brief: &Brief, out: &Out) -> String {
     let view = &brief.session;
-    let done: Vec<&PhaseView> =
-        view.phases.iter().filter(|phase| view.completed_phases.contains(&phase.number)).collect();
+    let done: Vec<&PhaseView> = view
+        .phases
+        .iter()
+        .filter(|phase| {
+            view.completed_phases.contains(&phase.number) && phase.gate.outcome != GateOutcome::Claimed
+        })
+        .collect();
     if done.is_empty() {
         return String::new();
     }
@@ -110,6 +116,20 @@ fn completed(brief: &Brief, out: &Out) -> String {
         }
     }
     text
+}
+
+fn unverified(brief: &Brief, out: &Out) -> String {
+    let view = &brief.session;
+    let mut text = String::new();
+    for phase in view.claimed() {
+        let words = format!("{}: leftoff advance --phase {}{}", phase.title, phase.id, view.naming());
+        text.push_str(&row(&format!("Phase {}: ", phase.number), &words, out));
+    }
+    if text.is_empty() {
+        return text;
+    }
+    let heading = "Claimed in a file, unverified (their gates are still open):";
+    format!("{}\n{text}", out.paint(Tone::Warning, heading))
 }
 
 fn to_review(brief: &Brief, out: &Out) -> String {

@@ -63,6 +63,7 @@ pub fn words(event: &ItemEvent) -> String {
             format!("item {id} blocked: {}", one_line(reason, LONGEST))
         }
         ItemEvent::ItemUnblocked { id } => format!("item {id} no longer blocked"),
+        ItemEvent::ItemReopened { id, .. } => format!("item {id} open again"),
         ItemEvent::ItemClaimed { id, seconds, .. } => format!("item {id} claimed for {}", duration(*seconds)),
         ItemEvent::ItemReleased { id } => format!("item {id} let go"),
         ItemEvent::ItemLeaseRenewed { id, seconds, .. } => {

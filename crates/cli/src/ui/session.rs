@@ -1,7 +1,7 @@
 //! A session in a screenful, and what a command did to it.
 
 use crate::ui::{Out, Tone, cut, wrapped};
-use engine::view::{PhaseView, View, Warning};
+use engine::view::{GateOutcome, PhaseView, View, Warning};
 use engine::words::{duration, one_line};
 use engine::{Answer, Next};
 use model::artifact::Artifact;
@@ -47,6 +47,7 @@ pub fn status(view: &View, out: &Out) -> String {
             writeln!(text, "Items of {}: {} of {} done", view.current_phase.id, counts.done, counts.total);
     }
     text.push_str(&requirements(view, out));
+    text.push_str(&health(view, out));
     text.push_str(&open_notes(view, out));
     text.push_str(&next_in(LINES_OF_NEXT, &view.next, out));
     text
@@ -83,6 +84,17 @@ fn requirements(view: &View, out: &Out) -> String {
     }
     let words = format!("{} (leftoff req list)", open.join(", "));
     format!("{}\n", out.paint(Tone::Warning, &lines("Required: ", &words, LINES_OF_A_TEXT, out)))
+}
+
+/// Whether its files are as they should be, in layouts that check them.
+fn health(view: &View, out: &Out) -> String {
+    let mut text = String::new();
+    for found in &view.health {
+        let (mark, tone) = if found.ok { ("[x]", Tone::Faint) } else { ("[!]", Tone::Warning) };
+        let label = format!("  {mark} {}: ", found.check);
+        let _ = writeln!(text, "{}", out.paint(tone, &lines(&label, &found.found, 1, out)));
+    }
+    if text.is_empty() { text } else { format!("Files:\n{text}") }
 }
 
 /// What waits for somebody.
@@ -227,8 +239,11 @@ fn phase_line(phase: &PhaseView, view: &View, out: &Out) -> String {
             .unwrap_or_default(),
         (None, false) => String::new(),
     };
-    let attempts =
-        if phase.attempt_count > 1 { format!(", {} attempts", phase.attempt_count) } else { String::new() };
+    let attempts = match phase.attempt_count {
+        _ if phase.gate.outcome == GateOutcome::Claimed => ", claimed, unverified".to_owned(),
+        0 | 1 => String::new(),
+        count => format!(", {count} attempts"),
+    };
     let before = format!("  {} {} ", mark(phase, view), phase.number);
     let left = out.width.saturating_sub(before.len() + time.len() + attempts.len());
     let line = format!("{before}{}{time}{attempts}", cut(&one_line(&phase.title, LONGEST_LINE), left));

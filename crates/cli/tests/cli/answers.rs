@@ -414,10 +414,10 @@ const FAILURES: &[Failure] = &[
     },
     Failure {
         words: &["start", "--layout", "unheard-of"],
-        code: 4,
-        kind: "not_supported",
+        code: 2,
+        kind: "wrong_usage",
         message: "unheard-of",
-        hint: "--layout",
+        hint: "ocr",
     },
 ];
 

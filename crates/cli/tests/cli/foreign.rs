@@ -1,4 +1,4 @@
-//! Sessions that Open Code Review keeps in the project: seen without an import, and never written.
+//! Sessions that Open Code Review keeps in the project: seen without an import, and taken in by the first command.
 
 use crate::fresh as git;
 use testkit::Sandbox;
@@ -34,7 +34,8 @@ fn a_foreign_session_is_in_list_status_show_brief_and_log() {
     {
         let view = sandbox.run(words.iter().copied().chain(["--json"])).ok().json();
         assert_eq!((&view["run"]["ordinal"], &view["current_phase"]["id"]), (&2.into(), &"reviews".into()));
-        assert_eq!(view["next"]["command"], serde_json::Value::Null);
+        let command = view["next"]["command"].as_str().unwrap();
+        assert!(command.starts_with("leftoff advance --phase reviews"), "{command}");
     }
     let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
     assert!(brief.contains("Phase 4 of 8, **reviews**"), "{brief}");
@@ -42,16 +43,35 @@ fn a_foreign_session_is_in_list_status_show_brief_and_log() {
 }
 
 #[test]
-fn queries_leave_the_project_as_it_was_and_commands_are_refused() {
+fn queries_leave_the_project_as_it_was_and_a_command_takes_the_session_in() {
     let sandbox = project();
     for words in [["list"], ["status"], ["brief"], ["next"], ["show"]] {
         sandbox.run(words).ok();
     }
     assert!(!sandbox.path(".git/leftoff").exists());
     assert!(!sandbox.path(".leftoff").exists());
-    let refused = sandbox.run(["advance", "--session", "2026-11-14-feature-login", "--json"]).code(4);
-    assert_eq!(refused.error()["kind"], "not_supported");
+    let refused = sandbox.run(["advance", "--phase", "synthesis", "--json"]).code(4);
+    assert_eq!(refused.error()["kind"], "phase_not_current");
     assert_eq!(sandbox.read(&format!("{SESSION}/state.json")), state("reviews", 4, ""));
+    assert!(!sandbox.run(["log"]).ok().stdout.contains("taken in"), "a refused command changes nothing");
+    let noted = sandbox.run(["note", "looked at it"]).ok();
+    assert!(
+        noted.stderr.contains("was taken in from .ocr/sessions/2026-11-14-feature-login"),
+        "{}",
+        noted.stderr
+    );
+    assert_eq!(
+        sandbox.read(&format!("{SESSION}/state.json")),
+        state("reviews", 4, ""),
+        "nothing changed in it"
+    );
+    sandbox.run(["advance"]).ok();
+    let written: serde_json::Value =
+        serde_json::from_str(&sandbox.read(&format!("{SESSION}/state.json"))).unwrap();
+    assert_eq!((&written["current_phase"], &written["phase_number"]), (&"aggregation".into(), &5.into()));
+    assert_eq!(sandbox.read(&format!("{SESSION}/state.json.bak")), state("reviews", 4, ""));
+    let log = sandbox.run(["log"]).ok().stdout;
+    assert!(log.contains("taken in from .ocr/sessions/2026-11-14-feature-login (ocr)"), "{log}");
 }
 
 #[test]
@@ -63,8 +83,8 @@ fn a_broken_session_is_a_warning_and_hides_no_healthy_one() {
     assert_eq!(view["session_id"], "2026-11-14-feature-login");
     let list = sandbox.run(["list", "--json"]).ok().json();
     assert_eq!(list["sessions"].as_array().unwrap().len(), 2);
-    let warning = list["warnings"][0]["message"].as_str().unwrap();
-    assert!(warning.starts_with("2026-11-15-broken/state.json: it is no JSON"), "{warning}");
+    let warning = list["warnings"][1]["message"].as_str().unwrap();
+    assert!(warning.starts_with(".ocr/sessions/2026-11-15-broken/state.json: it is no JSON"), "{warning}");
 }
 
 #[test]

@@ -208,6 +208,7 @@ fn new_session() -> Session {
         worktree: "/p".to_owned(),
         parallel: false,
         fields: BTreeMap::new(),
+        path: None,
         run: plan("work"),
     });
     Session::fold(&recorded(start, 0)).unwrap()

@@ -10,6 +10,7 @@
 mod clock;
 mod databases;
 mod disk;
+mod essays;
 mod hook_events;
 mod hooks;
 mod kill;
@@ -20,6 +21,7 @@ mod races;
 mod read_only;
 mod requirements;
 mod tree;
+mod views;
 mod worktrees;
 
 /// Questions that are answered wherever there is a project, a session or none.

@@ -95,6 +95,7 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
         essential(done(brief, detail)),
         essential(failed(brief, detail)),
         essential(to_review(brief, detail)),
+        essential(unverified(brief, detail)),
         essential(listed("Blocked, open", &waiting, brief, detail)),
         optional(required(brief, detail)),
         optional(items(brief, detail)),
@@ -249,8 +250,13 @@ fn next(brief: &Brief, detail: Detail) -> String {
 
 fn done(brief: &Brief, detail: Detail) -> String {
     let view = &brief.session;
-    let finished: Vec<&PhaseView> =
-        view.phases.iter().filter(|phase| view.completed_phases.contains(&phase.number)).collect();
+    let finished: Vec<&PhaseView> = view
+        .phases
+        .iter()
+        .filter(|phase| {
+            view.completed_phases.contains(&phase.number) && phase.gate.outcome != GateOutcome::Claimed
+        })
+        .collect();
     if finished.is_empty() {
         return String::new();
     }
@@ -264,6 +270,33 @@ fn done(brief: &Brief, detail: Detail) -> String {
             let names: Vec<String> =
                 finished.iter().map(|phase| format!("{} {}", phase.number, phase.id)).collect();
             format!("{title}{}\n", names.join(", "))
+        }
+    }
+}
+
+/// What a file says is done, and no gate has shown.
+fn unverified(brief: &Brief, detail: Detail) -> String {
+    let view = &brief.session;
+    let claimed: Vec<&PhaseView> = view.claimed().collect();
+    if claimed.is_empty() {
+        return String::new();
+    }
+    let title = "## Unverified\n";
+    let naming = view.naming();
+    match detail {
+        Detail::Full | Detail::Short => {
+            let line = |phase: &&PhaseView| {
+                let (number, id) = (phase.number, &phase.id);
+                format!(
+                    "- {number} {id}: claimed in a file, its gate is still open. Verify it: `leftoff advance --phase {id}{naming}`\n"
+                )
+            };
+            format!("{title}{}", claimed.iter().map(line).collect::<String>())
+        }
+        Detail::Line | Detail::Tight => {
+            let names: Vec<String> =
+                claimed.iter().map(|phase| format!("{} {}", phase.number, phase.id)).collect();
+            format!("{title}{}: claimed in a file, gates still open\n", names.join(", "))
         }
     }
 }

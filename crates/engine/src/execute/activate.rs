@@ -6,10 +6,14 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::execute::plan::{Change, Plan, definition_row};
 use crate::execute::{Answer, RevisitRequest, bounded};
+use crate::query::ListRequest;
 use crate::redact::{cleaned, seen};
+use crate::sync::NATIVE;
 use crate::validation::{OnDiscrepancy, ask_about, is_finished};
 use crate::words::one_line;
 use crate::workspace;
+use jiff::tz::TimeZone;
+use layouts::layout::{self, Beginning, Layout, Spot};
 use model::command::{self, Command, REASON_SWITCHED, decide};
 use model::event::{Event, Recorded};
 use model::gate::{Given, coerce, describe, guess, shown};
@@ -20,7 +24,7 @@ use model::run::RunPlan;
 use model::session::Session;
 use model::workflow::Workflow;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use store::Binding;
 
 const LONGEST_TITLE: usize = 120;
@@ -41,16 +45,21 @@ pub struct StartRequest {
 impl Engine {
     pub fn start(&mut self, request: &StartRequest) -> Result<Answer> {
         let fingerprint = self.fingerprint("start", &format!("{request:?}"));
-        let layout = native_layout(request.layout.as_deref())?;
+        let layout = foreign_layout(request.layout.as_deref())?;
         let given_id = request.id.as_deref().map(parse_id).transpose()?;
-        let name = request.workflow.as_deref().unwrap_or_else(|| self.config.workflow()).to_owned();
-        let workflow = definitions::load(&self.project, &name)?;
+        let name = self.workflow_for(request, layout)?;
+        let workflow = match layout.and_then(|_| definitions::load_builtin(&name)) {
+            // What its own tool knows by this name, whatever the project calls its own.
+            Some(builtin) => builtin,
+            None => definitions::load(&self.project, &name)?,
+        };
         let fields = read_fields(&workflow, &request.fields)?;
         let title = self.title(request, &workflow)?;
         let goal = request.goal.as_deref().map(|text| bounded("the goal", text)).transpose()?;
         let target = request.target.as_deref().map(|text| bounded("the target", text)).transpose()?;
         let mut answer = self.execute(&fingerprint, |engine| {
-            let id = match &given_id {
+            let spot = layout.map(|layout| engine.new_spot(layout, request, &title)).transpose()?;
+            let id = match given_id.as_ref().or(spot.as_ref().map(|spot| &spot.id)) {
                 Some(id) => {
                     engine.refuse_taken(id)?;
                     id.clone()
@@ -60,9 +69,9 @@ impl Engine {
             let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
             plan.definitions.push(definition_row(&workflow)?);
             engine.know_definition(&workflow);
-            let parallel = if request.parallel {
+            let parallel = if request.parallel || layout.is_some_and(|layout| !layout.takes_the_worktree()) {
                 engine.bind(&mut plan, &id)?;
-                true
+                request.parallel
             } else {
                 !engine.make_room(&mut plan, &id)?
             };
@@ -71,13 +80,17 @@ impl Engine {
                 title: title.clone(),
                 goal: goal.clone(),
                 target: target.clone(),
-                layout: layout.to_owned(),
+                layout: layout.map_or(NATIVE, |layout| layout.name()).to_owned(),
                 worktree: engine.project.worktree(),
                 parallel,
                 fields: fields.clone(),
+                path: spot.map(|spot| spot.path),
                 run: RunPlan::new(&workflow, Vec::new()),
             };
             plan.subject.events = engine.started(start, &workflow)?;
+            if layout.is_some() {
+                plan.said.extend(engine.similar_to(&title)?);
+            }
             Ok(plan)
         })?;
         self.introduce(&answer);
@@ -88,6 +101,9 @@ impl Engine {
     /// A workflow that asks for files gets the folder for them. The session is kept already: not being able to make
     /// a folder is said, and fails nothing.
     fn prepare_workspace(&self, workflow: &Workflow, answer: &mut Answer) {
+        if let Some(layout) = layout::by_name(&answer.view.layout) {
+            return self.furnish(layout, answer);
+        }
         if workflow.phases.iter().all(|phase| phase.produces.is_empty()) {
             return;
         }
@@ -95,6 +111,77 @@ impl Engine {
         if let Err(error) = workspace::make(&self.project.root, &id) {
             answer.said.push(error.to_string());
         }
+    }
+
+    /// That an unfinished session is about much the same, for somebody who would rather go on with that one.
+    fn similar_to(&self, title: &str) -> Result<Option<String>> {
+        let unfinished = Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec();
+        let known = self.list(&ListRequest { lifecycles: unfinished, ..ListRequest::default() })?;
+        let similar = known.sessions.into_iter().find(|line| is_similar(&line.title, title));
+        Ok(similar.map(|line| {
+            let title = one_line(&line.title, LONGEST_TITLE);
+            format!(
+                "a similar session exists: {} ({title}); go on with it: leftoff switch {}",
+                line.session_id, line.session_id
+            )
+        }))
+    }
+
+    /// What a layout's sessions have from the beginning. Nothing is made where something is.
+    fn furnish(&self, layout: &dyn Layout, answer: &mut Answer) {
+        let Ok(id) = SessionId::parse(&answer.view.session_id) else { return };
+        let Ok((_, session)) = self.load_kept(&id) else { return };
+        let Some(spot) = session.path.as_deref().and_then(|path| layout.spot(path, true)) else { return };
+        let furniture = layout.furnish(&session, &spot);
+        let made = workspace::furnish(&self.root_of(&session).join(&spot.home), &furniture);
+        if let Err(error) = made {
+            answer.said.push(format!("what its folder begins with could not be made: {error}"));
+        }
+    }
+
+    /// What is asked for, else what the layout's sessions follow, else what the project does.
+    fn workflow_for(&self, request: &StartRequest, layout: Option<&dyn Layout>) -> Result<String> {
+        let known = layout.map(|layout| layout.workflows()).unwrap_or_default();
+        let name = match (&request.workflow, known.first()) {
+            (Some(asked), _) => asked.as_str(),
+            (None, Some(first)) => first,
+            (None, None) => self.config.workflow(),
+        };
+        match layout {
+            Some(layout) if !known.is_empty() && !known.contains(&name) => Err(Error::WrongUsage {
+                message: format!("a session of {} cannot follow '{name}'", layout.title()),
+                hint: format!("one of: {}", known.join(", ")),
+            }),
+            Some(_) | None => Ok(name.to_owned()),
+        }
+    }
+
+    /// Where a new session of a layout goes. Never where something is.
+    fn new_spot(&self, layout: &dyn Layout, request: &StartRequest, title: &str) -> Result<Spot> {
+        // A session outside of projects has the folder that was chosen when it was opened.
+        if let Some(spot) = layout.spot(&self.project.worktree(), true).filter(|_| self.project.is_outside) {
+            return Ok(spot);
+        }
+        let now = self.clock.now();
+        let mut random = [0; 16];
+        // Without a source of randomness a name may be taken, which is refused below.
+        let _ = getrandom::fill(&mut random);
+        let root = &self.project.root;
+        let spot = layout
+            .begin(&Beginning {
+                id: request.id.as_deref(),
+                title,
+                today: now.to_zoned(TimeZone::system()).date(),
+                now,
+                branch: self.project.branch().as_deref(),
+                is_taken: &|path| root.join(path).symlink_metadata().is_ok(),
+                random,
+            })
+            .map_err(|message| Error::WrongUsage { message, hint: "see: leftoff start --help".to_owned() })?;
+        if root.join(&spot.path).symlink_metadata().is_ok() {
+            return Err(Error::IdTaken { existing: spot.id.to_string() });
+        }
+        Ok(spot)
     }
 
     /// A new session's events; phases whose `when` does not hold are passed over from the beginning.
@@ -227,6 +314,7 @@ impl Engine {
         // An id in other case is the same one to the store, which refuses it.
         let is_newcomer = |id: &SessionId| id.as_str().eq_ignore_ascii_case(newcomer.as_str());
         let Some(active) = self.store.active(&self.project.worktree())?.filter(|id| !is_newcomer(id)) else {
+            self.pause_foreign(plan, newcomer)?;
             return Ok(true);
         };
         let others = self.other_live_agents(agent.as_ref())?;
@@ -243,6 +331,7 @@ impl Engine {
         let pause = Command::Pause { reason: REASON_SWITCHED.to_owned(), context: None, saved: Vec::new() };
         let events = decide(&other.session, pause)?;
         plan.others.push(other.change_and_found(events));
+        self.pause_foreign(plan, newcomer)?;
         Ok(true)
     }
 
@@ -281,6 +370,9 @@ impl Engine {
         }
         let worktree = self.project.worktree();
         if let Some(active) = self.store.active(&worktree)? {
+            return Ok(active);
+        }
+        if let Some(active) = self.active_foreign() {
             return Ok(active);
         }
         self.waiting()?.ok_or(Error::NothingPaused { worktree })
@@ -334,16 +426,32 @@ impl Engine {
     }
 }
 
+/// Two titles that share most of their words.
+fn is_similar(one: &str, other: &str) -> bool {
+    let words = |text: &str| -> BTreeSet<String> {
+        let lower = text.to_lowercase();
+        let words =
+            lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| word.chars().count() > 2);
+        words.map(ToOwned::to_owned).collect()
+    };
+    let (one, other) = (words(one), words(other));
+    let shared = one.intersection(&other).count();
+    shared > 0 && shared * 3 >= one.union(&other).count() * 2
+}
+
 fn parse_id(text: &str) -> Result<SessionId> {
     SessionId::parse(text).map_err(|why| Error::InvalidSessionId { asked: text.to_owned(), why })
 }
 
-fn native_layout(asked: Option<&str>) -> Result<&'static str> {
-    match asked {
-        None | Some("native") => Ok("native"),
-        Some(other) => Err(Error::NotSupported {
-            what: format!("layout '{other}'"),
-            hint: "leave --layout out for a native session".to_owned(),
+/// The layout that is asked for; none for a native session.
+fn foreign_layout(asked: Option<&str>) -> Result<Option<&'static dyn Layout>> {
+    let Some(asked) = asked.filter(|asked| *asked != NATIVE) else { return Ok(None) };
+    let names: Vec<&str> = layout::all().iter().map(|layout| layout.name()).collect();
+    match layout::by_name(asked) {
+        Some(found) => Ok(Some(found)),
+        None => Err(Error::WrongUsage {
+            message: format!("there is no layout '{asked}'"),
+            hint: format!("one of: native, {}", names.join(", ")),
         }),
     }
 }

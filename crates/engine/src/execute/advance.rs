@@ -39,6 +39,9 @@ pub struct GateTried {
     pub phase: Name,
     #[serde(flatten)]
     pub gate: GateView,
+    /// Phases that a file says are done: their gates are open still.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claimed: Vec<Name>,
     /// Files of finished phases that are not as they were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
@@ -135,14 +138,18 @@ impl Engine {
         let (loaded, session) = self.load(&subject)?;
         let request = AdvanceRequest { evidence, ..AdvanceRequest::default() };
         let phase = match standing(&session, None)? {
-            Standing::Current(phase) | Standing::AlreadyDone(phase) => phase.id().clone(),
+            Standing::Current(phase) | Standing::Claimed(phase) | Standing::AlreadyDone(phase) => {
+                phase.id().clone()
+            }
         };
         let report = self.run_gate(&session, &phase, &read(&request)?)?.report;
         let outcome = if report.passes() { GateOutcome::Passed } else { GateOutcome::Failed };
         let checks = report.checks.iter().map(CheckView::from).collect();
-        let warnings = self.artifact_warnings(&self.view_of(&session, loaded.number, false)?);
+        let view = self.view_of(&session, loaded.number, false)?;
+        let warnings = self.artifact_warnings(&view);
+        let claimed = view.claimed().map(|phase| phase.id.clone()).collect();
         let gate = GateView { outcome, checks };
-        Ok(GateTried { session_id: subject.to_string(), phase, gate, warnings })
+        Ok(GateTried { session_id: subject.to_string(), phase, gate, claimed, warnings })
     }
 
     fn complete(
@@ -216,7 +223,7 @@ impl Engine {
     ) -> Result<Option<Tried>> {
         let phase = match standing(session, asked)? {
             Standing::AlreadyDone(_) => return Ok(None),
-            Standing::Current(phase) => phase.id().clone(),
+            Standing::Current(phase) | Standing::Claimed(phase) => phase.id().clone(),
         };
         let run = self.run_gate(session, &phase, submission)?;
         let opened = opened(session, &phase);

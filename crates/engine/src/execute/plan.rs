@@ -18,49 +18,49 @@ use store::{
 };
 
 /// New events of one session.
-pub(super) struct Change {
+pub(crate) struct Change {
     /// Its number in the list; 0 for a new one.
-    pub(super) number: u64,
+    pub(crate) number: u64,
     /// None for a new session.
-    pub(super) before: Option<Session>,
-    pub(super) events: Vec<Event>,
+    pub(crate) before: Option<Session>,
+    pub(crate) events: Vec<Event>,
 }
 
 /// All that one command changes. The first change is the session that the command is about.
-pub(super) struct Plan {
-    pub(super) subject: Change,
-    pub(super) others: Vec<Change>,
-    pub(super) definitions: Vec<DefinitionRow>,
-    pub(super) contents: Vec<ContentRow>,
-    pub(super) bindings: Vec<Binding>,
+pub(crate) struct Plan {
+    pub(crate) subject: Change,
+    pub(crate) others: Vec<Change>,
+    pub(crate) definitions: Vec<DefinitionRow>,
+    pub(crate) contents: Vec<ContentRow>,
+    pub(crate) bindings: Vec<Binding>,
     /// Work on the subject's files that belongs to its events.
-    pub(super) operation: Option<Operation>,
-    pub(super) said: Vec<String>,
+    pub(crate) operation: Option<Operation>,
+    pub(crate) said: Vec<String>,
     /// The items that the subject's events touch, as they are before.
-    pub(super) items: Option<ItemBook>,
+    pub(crate) items: Option<ItemBook>,
     /// All items of the subject, as they are after it went back to an earlier version.
-    pub(super) restored: Option<ItemBook>,
+    pub(crate) restored: Option<ItemBook>,
     /// The item that the command is about.
-    pub(super) item: Option<ItemId>,
+    pub(crate) item: Option<ItemId>,
     /// The subject's whole log, where what is decided can only be folded with it.
-    pub(super) history: Vec<Recorded>,
+    pub(crate) history: Vec<Recorded>,
 }
 
 /// A plan that is ready to be kept.
-pub(super) struct Kept {
-    pub(super) subject: Session,
-    pub(super) number: u64,
-    pub(super) is_new: bool,
-    pub(super) already: bool,
-    pub(super) gate_failed: bool,
-    pub(super) said: Vec<String>,
-    pub(super) operation: Option<Operation>,
-    pub(super) batch: Batch,
-    pub(super) item: Option<Item>,
+pub(crate) struct Kept {
+    pub(crate) subject: Session,
+    pub(crate) number: u64,
+    pub(crate) is_new: bool,
+    pub(crate) already: bool,
+    pub(crate) gate_failed: bool,
+    pub(crate) said: Vec<String>,
+    pub(crate) operation: Option<Operation>,
+    pub(crate) batch: Batch,
+    pub(crate) item: Option<Item>,
 }
 
 impl Plan {
-    pub(super) fn of(subject: Change) -> Self {
+    pub(crate) fn of(subject: Change) -> Self {
         Self {
             subject,
             others: Vec::new(),
@@ -76,7 +76,7 @@ impl Plan {
         }
     }
 
-    pub(super) fn fold(mut self, now: Timestamp, actor: &Actor) -> Result<Kept> {
+    pub(crate) fn fold(mut self, now: Timestamp, actor: &Actor) -> Result<Kept> {
         self.redact();
         let number = self.subject.number;
         let is_new = self.subject.before.is_none();
@@ -149,7 +149,7 @@ fn fold_one(
     Ok(after)
 }
 
-pub(super) fn fold_whole(events: &[Recorded]) -> Result<Session> {
+pub(crate) fn fold_whole(events: &[Recorded]) -> Result<Session> {
     Session::fold(events).ok_or_else(|| Error::BrokenLog {
         session: "(being written)".to_owned(),
         why: "it does not begin with the session's start".to_owned(),
@@ -157,7 +157,7 @@ pub(super) fn fold_whole(events: &[Recorded]) -> Result<Session> {
 }
 
 /// The rows of a session after new events.
-pub(super) fn stream(session: &Session, expected: u64, recorded: &[Recorded]) -> Result<StreamAppend> {
+pub(crate) fn stream(session: &Session, expected: u64, recorded: &[Recorded]) -> Result<StreamAppend> {
     Ok(StreamAppend {
         expected,
         events: recorded.iter().map(event_row).collect::<Result<_>>()?,
@@ -166,11 +166,11 @@ pub(super) fn stream(session: &Session, expected: u64, recorded: &[Recorded]) ->
     })
 }
 
-pub(super) fn definition_row(workflow: &Workflow) -> Result<DefinitionRow> {
+pub(crate) fn definition_row(workflow: &Workflow) -> Result<DefinitionRow> {
     Ok(DefinitionRow { hash: workflow.hash.clone(), body: to_json(workflow)? })
 }
 
-pub(super) fn key_row(key: &str, fingerprint: &str, answer: &Answer, at: Timestamp) -> Result<KeyRow> {
+pub(crate) fn key_row(key: &str, fingerprint: &str, answer: &Answer, at: Timestamp) -> Result<KeyRow> {
     Ok(KeyRow { key: key.to_owned(), fingerprint: fingerprint.to_owned(), answer: to_json(answer)?, at })
 }
 
@@ -206,7 +206,7 @@ fn session_row(session: &Session) -> SessionRow {
     }
 }
 
-pub(super) fn to_json(value: &impl serde::Serialize) -> Result<String> {
+pub(crate) fn to_json(value: &impl serde::Serialize) -> Result<String> {
     serde_json::to_string(value)
         .map_err(|error| Error::BrokenLog { session: "(being written)".to_owned(), why: error.to_string() })
 }

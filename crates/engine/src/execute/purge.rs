@@ -260,7 +260,11 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         Event::SessionResumed { worktree, .. }
         | Event::SessionReopened { worktree, .. }
         | Event::SessionTaken { worktree } => Some((worktree, "")),
-        Event::RunStarted { .. }
+        Event::Adopted { layout, path } => Some((path, layout)),
+        Event::ExternalEdit { .. }
+        | Event::PhaseClaimed { .. }
+        | Event::PhaseFlagged { .. }
+        | Event::RunStarted { .. }
         | Event::RunSelected { .. }
         | Event::PhaseStarted { .. }
         | Event::GateFailed { .. }

@@ -10,44 +10,46 @@ use model::id::SessionId;
 use model::session::Session;
 
 /// A session that is about to be changed.
-pub(super) struct Subject {
+pub(crate) struct Subject {
     number: u64,
     /// As the log has it.
     before: Session,
     /// As it counts now, which commands are decided on.
-    pub(super) session: Session,
+    pub(crate) session: Session,
     /// What makes the one out of the other, and no command has written yet.
     found: Vec<Event>,
 }
 
 impl Subject {
     /// What was decided, after what was found. Nothing decided, nothing written.
-    pub(super) fn change(self, events: Vec<Event>) -> Change {
+    pub(crate) fn change(self, events: Vec<Event>) -> Change {
         let events = if events.is_empty() { events } else { [self.found, events].concat() };
         Change { number: self.number, before: Some(self.before), events }
     }
 
     /// The same, and what was found is written in any case.
-    pub(super) fn change_and_found(self, events: Vec<Event>) -> Change {
+    pub(crate) fn change_and_found(self, events: Vec<Event>) -> Change {
         Change { number: self.number, before: Some(self.before), events: [self.found, events].concat() }
     }
 }
 
 impl Engine {
     /// The session that a command is about. Call it inside the turn.
-    pub(super) fn take_up(&mut self, id: &SessionId) -> Result<Subject> {
+    pub(crate) fn take_up(&mut self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up(id)?;
         self.recover(&subject.before)?;
         Ok(subject)
     }
 
     /// A session that a command changes beside its own.
-    pub(super) fn look_up(&self, id: &SessionId) -> Result<Subject> {
+    pub(crate) fn look_up(&self, id: &SessionId) -> Result<Subject> {
         let (loaded, before) = self.load(id)?;
-        let (session, found) = match self.expired_since(&before) {
-            None => (before.clone(), Vec::new()),
+        let mut found: Vec<Event> = self.adoption(id).into_iter().collect();
+        let session = match self.expired_since(&before) {
+            None => before.clone(),
             Some(since) => {
-                (before.clone().laid_over_with_expiry(since), vec![Event::SessionExpired { since }])
+                found.push(Event::SessionExpired { since });
+                before.clone().laid_over_with_expiry(since)
             }
         };
         Ok(Subject { number: loaded.number, before, session, found })

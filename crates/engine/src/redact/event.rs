@@ -35,7 +35,15 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
         Event::PhaseRevised { revision } => said.text("the reason", Some(&mut revision.reason)),
         Event::CheckpointMade { name } => said.text("the checkpoint's name", Some(name)),
         Event::Item(event) => said.item(event),
-        Event::RunStarted { .. }
+        Event::ExternalEdit { title, goal, target, .. } => {
+            said.text("the title", title.as_mut());
+            said.text("the goal", goal.as_mut());
+            said.text("the target", target.as_mut());
+        }
+        Event::Adopted { .. }
+        | Event::PhaseClaimed { .. }
+        | Event::PhaseFlagged { .. }
+        | Event::RunStarted { .. }
         | Event::RunSelected { .. }
         | Event::PhaseStarted { .. }
         | Event::RunCompleted
@@ -81,6 +89,7 @@ impl Said {
             ItemEvent::ItemStarted { .. }
             | ItemEvent::ItemCompleted { .. }
             | ItemEvent::ItemUnblocked { .. }
+            | ItemEvent::ItemReopened { .. }
             | ItemEvent::ItemClaimed { .. }
             | ItemEvent::ItemReleased { .. }
             | ItemEvent::ItemLeaseRenewed { .. } => {}

@@ -1,30 +1,37 @@
 //! Tells a session's files as events: folding them gives the session, and adopting it keeps just these.
 
-use super::{Kind, OcrSession};
+use super::{Kind, OcrSession, Round};
 use crate::builtin;
 use crate::definition;
+use crate::layout::{Folder, Proof};
 use crate::reading::Dated;
+use crate::reconcile::shown_by;
 use jiff::Timestamp;
 use model::event::Event;
 use model::gate::AttemptReport;
+use model::id::Name;
 use model::phase::PhaseStub;
 use model::run::{RunPlan, WorkflowRef};
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
-pub(super) fn of(session: &OcrSession, worktree: &str, now: Timestamp) -> Vec<Dated> {
-    let begin = session.state.started_at.or(session.since()).or(session.state.updated_at).unwrap_or(now);
-    let end = session.state.updated_at.unwrap_or(begin);
+pub(super) fn of(session: &OcrSession, folder: &Folder<'_>) -> Vec<Dated> {
+    let begin =
+        session.state.started_at.or(session.since()).or(session.state.updated_at).unwrap_or(folder.now);
+    let since = session.since().unwrap_or(begin);
+    let end = session.state.updated_at.unwrap_or(since);
     let mut events = vec![Dated {
         at: begin,
         event: Event::SessionStarted {
-            id: session.id.clone(),
+            id: folder.id.clone(),
             title: session.folder.clone(),
             goal: None,
             target: None,
             layout: "ocr".to_owned(),
-            worktree: worktree.to_owned(),
+            worktree: folder.worktree.to_owned(),
             parallel: false,
             fields: BTreeMap::new(),
+            path: Some(folder.spot.path.clone()),
         },
     }];
     let other = match session.kind {
@@ -33,20 +40,65 @@ pub(super) fn of(session: &OcrSession, worktree: &str, now: Timestamp) -> Vec<Da
     };
     for (kind, number, is_final) in finished_or_not(session, other) {
         let phase = if is_final { kind.phases().len() - 1 } else { 0 };
-        events.extend(run(session, kind, number, phase, begin, begin));
+        events.extend(run(session, folder, kind, number, phase, (begin, begin)));
     }
     for (kind, number, _) in finished_or_not(session, session.kind) {
         if number < session.ordinal() {
-            events.extend(run(session, kind, number, kind.phases().len() - 1, begin, begin));
+            events.extend(run(session, folder, kind, number, kind.phases().len() - 1, (begin, begin)));
         }
     }
-    let since = session.since().unwrap_or(begin);
-    events.extend(run(session, session.kind, session.ordinal(), session.phase, since, end));
+    events.extend(run(session, folder, session.kind, session.ordinal(), session.said_phase, (since, end)));
     if session.is_closed {
-        let forced = session.phase + 1 < session.kind.phases().len();
+        let forced = session.said_phase + 1 < session.kind.phases().len();
         events.push(Dated { at: end, event: Event::SessionCompleted { forced } });
     }
     events
+}
+
+/// What the current round or run has that no word in the state can take away: the last files of each.
+pub(super) fn proofs(session: &OcrSession) -> Vec<Proof> {
+    let ordinal = session.ordinal();
+    let Some((workflow, phases)) = workflow(session.kind) else { return Vec::new() };
+    let workflow = workflow.name.clone();
+    let Some(at) = phases.get(session.said_phase).map(|stub| stub.id.clone()) else { return Vec::new() };
+    let mut proofs = vec![Proof::Run {
+        workflow: workflow.clone(),
+        ordinal,
+        phase: at,
+        path: match session.kind {
+            Kind::Review => format!("rounds/round-{ordinal}"),
+            Kind::Map => format!("map/runs/run-{ordinal}"),
+        },
+    }];
+    let mut add = |phase: &str, path: String| {
+        if let Ok(phase) = Name::parse(phase) {
+            proofs.push(Proof::Phase { workflow: workflow.clone(), ordinal, phase, path });
+        }
+    };
+    match session.kind {
+        Kind::Review => {
+            if let Some(round) = session.rounds.iter().find(|round| round.number == ordinal) {
+                let place = folder_of(session, round);
+                if round.has_discourse {
+                    add("discourse", format!("{place}discourse.md"));
+                }
+                if round.is_final {
+                    add("synthesis", format!("{place}final.md"));
+                }
+            }
+        }
+        Kind::Map => {
+            if session.map_runs.iter().any(|run| run.number == ordinal && run.is_final) {
+                add("synthesis", format!("map/runs/run-{ordinal}/map.md"));
+            }
+        }
+    }
+    proofs
+}
+
+/// Before rounds had folders of their own, the first one's files lay in the session's.
+pub(super) fn folder_of(session: &OcrSession, round: &Round) -> String {
+    if session.rounds_have_folders { format!("rounds/round-{}/", round.number) } else { String::new() }
 }
 
 /// The rounds, or runs, that the files show.
@@ -57,40 +109,83 @@ fn finished_or_not(session: &OcrSession, kind: Kind) -> Vec<(Kind, u32, bool)> {
     }
 }
 
-/// One run up to its current phase. What lies before was done, says the tool; we have no proof of our own for it.
+/// One run up to its current phase. What lies before was done, says the tool: shown by its file, or only claimed.
 fn run(
     session: &OcrSession,
+    folder: &Folder<'_>,
     kind: Kind,
     ordinal: u32,
     current: usize,
-    since: Timestamp,
-    end: Timestamp,
+    (since, end): (Timestamp, Timestamp),
 ) -> Vec<Dated> {
     let Some((workflow, phases)) = workflow(kind) else { return Vec::new() };
     let mut events = Vec::new();
     let mut add = |at: Timestamp, event: Event| events.push(Dated { at, event });
-    let stubs = phases.clone();
-    add(since, Event::RunStarted { workflow, ordinal, phases });
-    for (position, stub) in stubs.iter().enumerate().take(current + 1) {
+    add(since, Event::RunStarted { workflow: workflow.clone(), ordinal, phases: phases.clone() });
+    for (position, stub) in phases.iter().enumerate().take(current + 1) {
         let phase = stub.id.clone();
-        if stub.id.as_str() == "requirements-mapping" && !session.has_requirements {
-            add(end, Event::PhaseSkipped { phase, reason: "there is no requirements.md".to_owned() });
+        let is_skipped = stub.id.as_str() == "requirements-mapping" && !session.has_requirements;
+        // Somebody who says that they are in it is.
+        if is_skipped && position < current {
+            add(since, Event::PhaseSkipped { phase, reason: "there is no requirements.md".to_owned() });
             continue;
         }
-        add(if position == 0 { since } else { end }, Event::PhaseStarted { phase: phase.clone() });
-        if position < current || stub.terminal {
-            add(end, Event::PhaseCompleted { phase, attempt: AttemptReport::default() });
+        // When a phase ended is not told anywhere: those before the current one are dated to one moment, and have no
+        // duration. The current one goes on since the file was written.
+        let is_over = position < current || stub.terminal;
+        let began = if position == current { end } else { since };
+        add(began, Event::PhaseStarted { phase: phase.clone() });
+        if is_over {
+            add(began, done(session, folder, kind, ordinal, phase));
         }
     }
-    if current + 1 == stubs.len() {
+    if current + 1 == phases.len() {
         add(end, Event::RunCompleted);
     }
     events
 }
 
-/// The built-in definition; it has no mistakes, which its own tests show.
-fn workflow(kind: Kind) -> Option<(WorkflowRef, Vec<PhaseStub>)> {
-    let text = builtin::find(kind.workflow())?.text;
-    let plan = RunPlan::new(&definition::read(text).ok()?.workflow, Vec::new());
-    Some((plan.workflow, plan.phases))
+fn done(session: &OcrSession, folder: &Folder<'_>, kind: Kind, ordinal: u32, phase: Name) -> Event {
+    let round = session.rounds.iter().find(|round| kind == Kind::Review && round.number == ordinal);
+    let place = round.map_or_else(|| format!("rounds/round-{ordinal}/"), |round| folder_of(session, round));
+    let run = format!("map/runs/run-{ordinal}");
+    let path = match (kind, phase.as_str()) {
+        (_, "context" | "map-context") => "discovered-standards.md".to_owned(),
+        // One file for both; that it is there shows the first.
+        (Kind::Review, "change-context") => "context.md".to_owned(),
+        (Kind::Review, "reviews") => {
+            let first = round.and_then(|round| round.reviewers.first());
+            first.map(|reviewer| format!("{place}reviews/{}.md", reviewer.name)).unwrap_or_default()
+        }
+        (Kind::Review, "discourse") => format!("{place}discourse.md"),
+        (Kind::Review, "synthesis") => format!("{place}final.md"),
+        (Kind::Map, "topology" | "flow-analysis" | "requirements-mapping") => format!("{run}/{phase}.md"),
+        (Kind::Map, "synthesis") => format!("{run}/map.md"),
+        // Nothing is written there, so nothing could be shown.
+        (_, "aggregation" | "complete") => {
+            return Event::PhaseCompleted { phase, attempt: AttemptReport::default() };
+        }
+        (_, _) => return Event::PhaseClaimed { phase },
+    };
+    if folder.tree.has_file(&path) {
+        Event::PhaseCompleted { phase, attempt: shown_by(&path) }
+    } else {
+        Event::PhaseClaimed { phase }
+    }
+}
+
+/// The built-in definition; it has no mistakes, which its own tests show. Read once: a list may hold a thousand.
+pub(super) fn workflow(kind: Kind) -> Option<&'static (WorkflowRef, Vec<PhaseStub>)> {
+    static REVIEW: OnceLock<Option<(WorkflowRef, Vec<PhaseStub>)>> = OnceLock::new();
+    static MAP: OnceLock<Option<(WorkflowRef, Vec<PhaseStub>)>> = OnceLock::new();
+    let known = match kind {
+        Kind::Review => &REVIEW,
+        Kind::Map => &MAP,
+    };
+    let found = known.get_or_init(|| {
+        let text = builtin::find(kind.workflow())?.text;
+        let plan = RunPlan::new(&definition::read(text).ok()?.workflow, Vec::new());
+        Some((plan.workflow, plan.phases))
+    });
+    found.as_ref()
 }

@@ -19,6 +19,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, PartialEq)]
 pub enum Standing<'a> {
     Current(&'a Phase),
+    /// Done, as a file says; its gate can still show it.
+    Claimed(&'a Phase),
     AlreadyDone(&'a Phase),
 }
 
@@ -29,6 +31,9 @@ pub fn standing<'a>(session: &'a Session, asked: Option<&str>) -> Result<Standin
         None => run.current(),
         Some(text) => run.resolve(text).ok_or_else(|| unknown(run, text))?,
     };
+    if asked.is_some() && phase.claimed {
+        return Ok(Standing::Claimed(phase));
+    }
     if asked.is_some() && phase.is_done() {
         return Ok(Standing::AlreadyDone(phase));
     }
@@ -57,15 +62,16 @@ pub(super) fn complete(
     attempt: AttemptReport,
     skips: &[Skip],
 ) -> Result<Vec<Event>, Refusal> {
-    let phase = match standing(session, asked)? {
+    let run = run_of(session, "advance")?;
+    let (phase, following) = match standing(session, asked)? {
         Standing::AlreadyDone(_) => return Ok(Vec::new()),
-        Standing::Current(phase) => phase.id().clone(),
+        // The work has moved on from it: only its proof was missing.
+        Standing::Claimed(phase) => (phase.id().clone(), Vec::new()),
+        Standing::Current(phase) => (phase.id().clone(), after(session, run, phase.id(), skips)),
     };
     if !attempt.passes() {
         return Ok(vec![Event::GateFailed { phase, attempt }]);
     }
-    let run = run_of(session, "advance")?;
-    let following = after(session, run, &phase, skips);
     let mut events = Vec::new();
     if let Some(reason) = &attempt.overridden {
         events.push(override_note(session, &phase, reason));
@@ -110,7 +116,7 @@ pub(super) fn go_on<'a>(
 
 pub(super) fn skip(session: &Session, reason: String, skips: &[Skip]) -> Result<Vec<Event>, Refusal> {
     let phase = match standing(session, None)? {
-        Standing::AlreadyDone(_) => return Ok(Vec::new()),
+        Standing::AlreadyDone(_) | Standing::Claimed(_) => return Ok(Vec::new()),
         Standing::Current(phase) => phase.id().clone(),
     };
     let run = run_of(session, "skip")?;

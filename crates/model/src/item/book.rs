@@ -105,6 +105,7 @@ impl ItemBook {
                 item.lease = None;
             }),
             ItemEvent::ItemUnblocked { id } => self.on(id, at, |item| item.status = ItemStatus::Pending),
+            ItemEvent::ItemReopened { id, .. } => self.reopen(id, at),
             ItemEvent::ItemClaimed { id, until, seconds } => self.on(id, at, |item| {
                 item.lease = Some(Lease { actor: actor.clone(), until: *until, seconds: *seconds });
             }),
@@ -184,6 +185,25 @@ impl ItemBook {
                 dependent.waits_for.retain(|need| !need.is(id));
                 self.touched.insert(key);
             }
+        }
+    }
+
+    fn reopen(&mut self, id: &ItemId, at: Timestamp) {
+        let Some(item) = self.get(id).filter(|item| item.is_done()) else { return };
+        let (parent, needs) = (item.parent.clone(), item.depends_on.clone());
+        let waits_for: Vec<ItemId> = needs.into_iter().filter(|need| self.is_open(need)).collect();
+        self.on(id, at, |item| {
+            item.status = ItemStatus::Pending;
+            item.waits_for = waits_for;
+        });
+        for key in self.dependents.get(&id.key()).cloned().unwrap_or_default() {
+            if let Some(dependent) = self.items.get_mut(&key).filter(|item| !item.is_done()) {
+                dependent.waits_for.push(id.clone());
+                self.touched.insert(key);
+            }
+        }
+        if let Some(parent) = parent {
+            self.on(&parent, at, |parent| parent.open_parts = parent.open_parts.saturating_add(1));
         }
     }
 

@@ -65,6 +65,7 @@ impl Work {
             worktree: "/w".to_owned(),
             parallel: false,
             fields: BTreeMap::new(),
+            path: None,
             run: RunPlan { workflow, phases: vec![stub("plan"), stub("build")], skips: Vec::new() },
         });
         let log: Vec<Recorded> = (1..)

@@ -79,6 +79,7 @@ fn in_the_third() -> Session {
                 worktree: "/p".to_owned(),
                 parallel: false,
                 fields: BTreeMap::new(),
+                path: None,
             },
             Event::RunStarted { workflow, ordinal: 1, phases },
             Event::PhaseStarted { phase: name("plan") },

@@ -132,6 +132,7 @@ pub fn started(run: RunPlan) -> Vec<Event> {
         worktree: HERE.to_owned(),
         parallel: false,
         fields: BTreeMap::new(),
+        path: None,
         run,
     })
 }

@@ -2,7 +2,7 @@
 
 use super::columns::Moment;
 use super::queries::signed;
-use super::{SqliteStore, agents, items};
+use super::{SqliteStore, agents, items, views};
 use crate::batch::{check_shape, item_rows, keys_expire_at, malformed, takes_the_worktree};
 use crate::{Batch, Error, EventRow, KeyRow, Result, SessionRow, Snapshot, StreamAppend};
 use model::id::SessionId;
@@ -76,7 +76,14 @@ fn write(connection: &Connection, batch: &Batch) -> Step<()> {
             ))?);
         }
     }
-    keep_items(connection, batch)
+    keep_items(connection, batch)?;
+    for view in &batch.views {
+        if !views::keep(connection, view)? {
+            let why = format!("it has a file of session {}, which does not exist", view.session);
+            return Ok(malformed(why)?);
+        }
+    }
+    Ok(())
 }
 
 fn keep_items(connection: &Connection, batch: &Batch) -> Step<()> {

@@ -20,3 +20,5 @@ CREATE INDEX items_by_place ON items(session,run,phase,state,place);
 CREATE INDEX items_by_parent ON items(session,parent)WHERE parent IS NOT NULL;
 CREATE INDEX items_by_holder ON items(session,holder)WHERE holder IS NOT NULL;
 CREATE TABLE needs(session INTEGER NOT NULL,needed TEXT NOT NULL COLLATE NOCASE,item TEXT NOT NULL COLLATE NOCASE,PRIMARY KEY(session,needed,item))STRICT,WITHOUT ROWID;
+-- Files that show a session to other tools, as they were written last; `earlier` is hashes with a space between.
+CREATE TABLE views(session INTEGER NOT NULL,path TEXT NOT NULL,hash TEXT NOT NULL,body BLOB NOT NULL,previous BLOB NOT NULL,earlier TEXT NOT NULL,version INTEGER NOT NULL,boot_id TEXT NOT NULL,confirmed INTEGER NOT NULL,PRIMARY KEY(session,path))STRICT;

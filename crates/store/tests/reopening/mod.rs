@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::{
     Access, ActivityRow, AgentRow, Batch, Change, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow,
-    Listed, Loaded, ReadyQuery, Result, Rewrite, SqliteStore, Store, Trace,
+    Listed, Loaded, ReadyQuery, Result, Rewrite, SqliteStore, Store, Trace, ViewRow,
 };
 
 pub(crate) struct Reopening {
@@ -142,6 +142,20 @@ impl Store for Reopening {
 
     fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>> {
         self.reader()?.activity(session, limit)
+    }
+
+    fn views(&self, session: &SessionId) -> Result<Vec<ViewRow>> {
+        self.reader()?.views(session)
+    }
+
+    fn confirm_view(
+        &mut self,
+        session: &SessionId,
+        path: &str,
+        hash: &str,
+        patience: Duration,
+    ) -> Result<()> {
+        self.writer()?.confirm_view(session, path, hash, patience)
     }
 
     fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {

@@ -241,6 +241,7 @@ fn every_builtin_reads_under_its_own_name() {
             shape("review", 8, Indexing::One, OnComplete::Close, true),
             shape("map", 6, Indexing::One, OnComplete::Stay, true),
             shape("essay", 4, Indexing::One, OnComplete::Close, false),
+            shape("ccw", 3, Indexing::One, OnComplete::Close, false),
         ]
     );
 }

@@ -1,0 +1,144 @@
+//! Puts a file in another one's place and gives what was there: an edit that slips in between is in one's hand, never
+//! written over. Knows paths and bytes, no session.
+
+use super::sync_folder;
+use crate::failpoint;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// Far more than any file that a layout reads.
+const LONGEST: u64 = 4 * 1024 * 1024;
+
+/// What came of putting a file in its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Put {
+    /// Nothing was there.
+    New,
+    /// This was there, and is beside it now under the waiting name.
+    Over(Vec<u8>),
+    /// Something else than expected is there, and nothing was written: only where files cannot be exchanged.
+    Changed,
+}
+
+/// Where a file's bytes wait before, and the old ones after, the exchange.
+pub(crate) fn waiting(target: &Path) -> PathBuf {
+    beside(target, |name| format!(".{name}.leftoff"))
+}
+
+/// Where the version before is kept.
+pub(crate) fn backup(target: &Path) -> PathBuf {
+    beside(target, |name| format!("{name}.bak"))
+}
+
+fn beside(target: &Path, name: impl FnOnce(&str) -> String) -> PathBuf {
+    let own = target.file_name().map(|own| own.to_string_lossy().into_owned()).unwrap_or_default();
+    target.with_file_name(name(&own))
+}
+
+/// Writes `body` to the target. `expected` is what was last seen there.
+pub(crate) fn put(target: &Path, body: &[u8], expected: &[u8]) -> io::Result<Put> {
+    let waiting = waiting(target);
+    write(&waiting, body, fs::symlink_metadata(target).ok().map(|found| found.permissions()))?;
+    failpoint::reached("view-written-beside");
+    let put = place(target, &waiting, expected);
+    if put.is_err() {
+        // What could not be put in its place is not left lying; what was there is untouched.
+        let _ = fs::remove_file(&waiting);
+    }
+    failpoint::reached("view-in-place");
+    let put = put?;
+    sync_folder(target.parent().unwrap_or(target))?;
+    Ok(put)
+}
+
+fn place(target: &Path, waiting: &Path, expected: &[u8]) -> io::Result<Put> {
+    // Somebody may make or take away the file between two of these steps: then the next one tells.
+    for _ in 0..100 {
+        if is_exchange_on() {
+            failpoint::slow("view-place");
+            match renameat_with(CWD, waiting, CWD, target, RenameFlags::EXCHANGE) {
+                Ok(()) => {
+                    failpoint::reached("view-exchanged");
+                    return Ok(Put::Over(read(waiting)?));
+                }
+                Err(Errno::NOENT) => {}
+                Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                    return without_exchange(target, waiting, expected);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        } else if target.exists() {
+            return without_exchange(target, waiting, expected);
+        }
+        match fs::hard_link(waiting, target) {
+            Ok(()) => {
+                fs::remove_file(waiting)?;
+                return Ok(Put::New);
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(_) if !target.exists() => {
+                fs::rename(waiting, target)?;
+                return Ok(Put::New);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::WouldBlock, "it comes and goes"))
+}
+
+/// Looks, keeps what is there, then renames: an edit between the last two is lost, which is why this is not the first
+/// choice.
+fn without_exchange(target: &Path, waiting: &Path, expected: &[u8]) -> io::Result<Put> {
+    let there = read(target)?;
+    if there != expected {
+        fs::remove_file(waiting)?;
+        return Ok(Put::Changed);
+    }
+    let aside = beside(target, |name| format!(".{name}.leftoff-old"));
+    let _ = fs::remove_file(&aside);
+    fs::hard_link(target, &aside).or_else(|_| fs::copy(target, &aside).map(drop))?;
+    failpoint::slow("view-place");
+    fs::rename(waiting, target)?;
+    fs::rename(&aside, waiting)?;
+    Ok(Put::Over(there))
+}
+
+fn write(path: &Path, body: &[u8], like: Option<fs::Permissions>) -> io::Result<()> {
+    let mode = like.map_or(0o644, |permissions| permissions.mode() & 0o7777);
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .custom_flags(i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0))
+        .open(path)?;
+    let written = failpoint::fails("view")
+        .and_then(|()| file.write_all(body))
+        // Rename before fsync can leave an empty file after a power cut.
+        .and_then(|()| file.sync_all());
+    if written.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    written
+}
+
+/// What is in a file. A link, a folder or a pipe in its place holds nothing that could be taken in.
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Ok(Vec::new());
+    }
+    // Whatever it became since: opening must neither wait for a writer nor lead elsewhere.
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let flags = i32::try_from(flags.bits()).unwrap_or(0);
+    let mut content = Vec::new();
+    File::options().read(true).custom_flags(flags).open(path)?.take(LONGEST).read_to_end(&mut content)?;
+    Ok(content)
+}
+
+/// A test switches it off to see that it is what keeps edits.
+fn is_exchange_on() -> bool {
+    !(cfg!(debug_assertions) && std::env::var_os("LEFTOFF_TEST_NO_EXCHANGE").is_some())
+}

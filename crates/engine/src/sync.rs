@@ -1,0 +1,136 @@
+//! Sessions that live in files of another tool's format: found, laid over in memory when they are looked at, taken in
+//! by the first command that changes them, and written again after every one. Layouts say what files mean; the disk is
+//! done here, for all of them alike.
+
+mod find;
+mod look;
+mod mend;
+mod rivals;
+mod says;
+mod show;
+mod tree;
+
+pub(crate) use find::has_foreign;
+pub(crate) use look::Look;
+pub use mend::{Mended, repair};
+pub(crate) use says::heading;
+
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::execute::plan;
+use crate::items::item_row;
+use crate::redact;
+use crate::view::Warning;
+use find::Foreign;
+use model::event::{Event, Recorded};
+use model::id::SessionId;
+use model::session::Session;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use store::{Batch, Loaded};
+
+/// The layout of sessions that have no files.
+pub(crate) const NATIVE: &str = "native";
+
+/// What was found when sessions were looked at, until something changes.
+#[derive(Default)]
+pub(crate) struct Seen {
+    looks: RefCell<BTreeMap<SessionId, Look>>,
+}
+
+impl Seen {
+    pub(crate) fn forget(&self) {
+        self.looks.borrow_mut().clear();
+    }
+}
+
+impl Engine {
+    /// Lays over a session what its files tell and its log does not. Once for each session, until `look_again`.
+    pub(crate) fn attend(&self, id: &SessionId) -> Result<()> {
+        if self.seen.looks.borrow().contains_key(id) {
+            return Ok(());
+        }
+        let look = match self.store.load(id)? {
+            Some(loaded) if loaded.row.layout == NATIVE => return Ok(()),
+            Some(loaded) => self.look_at_files(&loaded)?,
+            None => match self.foreign(id) {
+                Some(found) => Some(self.adopt(found)?),
+                None => None,
+            },
+        };
+        if let Some(look) = look {
+            self.seen.looks.borrow_mut().insert(id.clone(), look);
+        }
+        Ok(())
+    }
+
+    /// Whatever was laid over is forgotten: the files are looked at anew.
+    pub(crate) fn look_again(&self) {
+        self.seen.forget();
+        self.store.forget();
+    }
+
+    /// What a person should know about a session's files.
+    pub(crate) fn file_warnings(&self, id: &SessionId) -> Vec<Warning> {
+        self.seen.looks.borrow().get(id).map(|look| look.warnings.clone()).unwrap_or_default()
+    }
+
+    fn look_at_files(&self, loaded: &Loaded) -> Result<Option<Look>> {
+        let session = self.folded(loaded)?;
+        let Some(located) = self.located(&session) else { return Ok(None) };
+        let items = self.all_items(&session.id)?;
+        let mut look = Look::of_kept(self, located, &session, self.store.views(&session.id)?);
+        let mut events = look.taken_in(self, &session, items);
+        events.iter_mut().for_each(|event| drop(redact::event(event)));
+        if events.is_empty() {
+            return Ok(Some(look));
+        }
+        let actor = self.actor_of(look.located.layout);
+        let at = self.clock.now();
+        let recorded: Vec<Recorded> = events
+            .into_iter()
+            .zip(session.version + 1..)
+            .map(|(event, version)| Recorded { version, at, actor: actor.clone(), event })
+            .collect();
+        let after = recorded.iter().fold(session.clone(), Session::apply).trimmed();
+        let stream = plan::stream(&after, session.version, &recorded)?;
+        let rows = look.touched_items.iter().map(|item| item_row(&session.id, item));
+        let rest = Batch { items: rows.collect::<Result<_>>()?, ..Batch::default() };
+        self.store.lay_over(&stream, rest)?;
+        Ok(Some(look))
+    }
+
+    /// Lays a session over that is not ours yet: what its files tell.
+    fn adopt(&self, mut found: Foreign) -> Result<Look> {
+        found.recorded.iter_mut().for_each(|recorded| drop(redact::event(&mut recorded.event)));
+        let session = found.session.clone().trimmed();
+        let stream = plan::stream(&session, 0, &found.recorded)?;
+        let definitions = self.adopted_definitions(&found, &session)?;
+        let rows = found.items.iter().map(|item| item_row(&session.id, item));
+        let rest = Batch { definitions, items: rows.collect::<Result<_>>()?, ..Batch::default() };
+        self.store.lay_over(&stream, rest)?;
+        Ok(Look::of_foreign(found))
+    }
+
+    /// That a session was taken in, if it is about to be.
+    pub(crate) fn adoption(&self, id: &SessionId) -> Option<Event> {
+        let looks = self.seen.looks.borrow();
+        let look = looks.get(id).filter(|look| look.is_foreign)?;
+        let located = &look.located;
+        Some(Event::Adopted { layout: located.layout.name().to_owned(), path: located.spot.path.clone() })
+    }
+
+    /// The definitions that its runs follow, as far as they are known here.
+    fn adopted_definitions(&self, found: &Foreign, session: &Session) -> Result<Vec<store::DefinitionRow>> {
+        let mut rows = Vec::new();
+        for run in &session.runs {
+            let name = &run.workflow.name;
+            let own = found.told.workflows.iter().find(|own| own.name == *name).cloned();
+            let known = own.or_else(|| crate::definitions::load_builtin(name.as_str()));
+            if let Some(workflow) = known.filter(|known| known.hash == run.workflow.hash) {
+                rows.push(plan::definition_row(&workflow)?);
+            }
+        }
+        Ok(rows)
+    }
+}

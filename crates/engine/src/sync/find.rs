@@ -1,0 +1,420 @@
+//! Finds the sessions that other tools keep in a project, and tells which of them are not ours yet. Writes nothing.
+
+use super::tree;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::place::Project;
+use crate::view::{HealthView, ShortView, Warning};
+use layouts::layout::{self, Depth, Details, Folder, Health, Layout, Place, Spot, Told};
+use layouts::reading::{Oddity, Reading};
+use layouts::tree::{Entry, Tree};
+use model::actor::Actor;
+use model::event::Recorded;
+use model::id::SessionId;
+use model::item::ItemBook;
+use model::session::Session;
+use sha2::{Digest, Sha256};
+use std::path::Path;
+use store::Filter;
+
+/// A session that only its own tool's files tell of.
+pub(crate) struct Foreign {
+    pub(crate) layout: &'static dyn Layout,
+    pub(crate) spot: Spot,
+    pub(crate) id: SessionId,
+    /// As it is on disk.
+    pub(crate) tree: Tree,
+    /// The same with the version before in place of a file that cannot be read.
+    pub(crate) documents: Tree,
+    /// Files of its state that cannot be read.
+    pub(crate) damaged: Vec<String>,
+    pub(crate) told: Told,
+    pub(crate) warnings: Vec<Warning>,
+    pub(crate) recorded: Vec<Recorded>,
+    pub(crate) session: Session,
+    pub(crate) items: ItemBook,
+}
+
+/// Where a session's files are and how they are read.
+#[derive(Clone)]
+pub(crate) struct Located {
+    pub(crate) layout: &'static dyn Layout,
+    pub(crate) spot: Spot,
+    pub(crate) id: SessionId,
+}
+
+impl Engine {
+    /// Sessions in files of this project that the store does not have, in the order of their paths.
+    pub(crate) fn unadopted(&self) -> Vec<Located> {
+        let mut found = Vec::new();
+        for layout in layout::all() {
+            let mut spots = self.spots(*layout);
+            spots.sort_by(|one, other| one.path.cmp(&other.path));
+            for spot in spots {
+                if let Ok(Owner::Nobody(id)) = self.owner(*layout, &spot) {
+                    found.push(Located { layout: *layout, spot, id });
+                }
+            }
+        }
+        found
+    }
+
+    /// The foreign session that is meant when none is named: of each layout the last by name that is not closed, one
+    /// whose state can be read before one whose state cannot; of those the one that changed last.
+    /// Without one that is not closed, where `closed` may be meant: the last by name.
+    pub(crate) fn current_foreign(&self, or_closed: bool) -> Option<SessionId> {
+        let mut best: Option<Foreign> = None;
+        let mut last_closed: Option<SessionId> = None;
+        let mut known: Option<&'static str> = None;
+        for located in self.unadopted().iter().rev() {
+            // Of one layout the first that will do is taken, so that a thousand old ones are not read.
+            if known == Some(located.layout.name()) {
+                continue;
+            }
+            let Some(found) = self.foreign_at(located, Depth::Short) else { continue };
+            if !crate::engine::is_unfinished(found.session.lifecycle.name()) {
+                last_closed = last_closed.or(Some(found.id));
+                continue;
+            }
+            // Where only one is active, that is the one, whatever it is called.
+            if found.told.says_where_it_stands() && !located.layout.takes_the_worktree() {
+                known = Some(located.layout.name());
+            }
+            let rank = |found: &Foreign| {
+                let is_active = found.session.lifecycle.name() == "active";
+                (found.told.says_where_it_stands(), is_active, found.session.updated_at)
+            };
+            if best.as_ref().is_none_or(|best| rank(&found) > rank(best)) {
+                best = Some(found);
+            }
+        }
+        best.map(|found| found.id).or(last_closed.filter(|_| or_closed))
+    }
+
+    /// A foreign session by its id.
+    pub(crate) fn foreign(&self, id: &SessionId) -> Option<Foreign> {
+        let located = self.unadopted().into_iter().find(|located| located.id == *id)?;
+        self.foreign_at(&located, Depth::Whole).map(|found| self.beside_others(found))
+    }
+
+    /// The foreign session with this number: they are counted on after those of the store.
+    pub(crate) fn foreign_with_number(&self, number: u64) -> Result<Option<SessionId>> {
+        let all = self.unadopted();
+        if all.is_empty() {
+            return Ok(None);
+        }
+        let first = self.first_foreign_number()?;
+        let place = number.checked_sub(first).and_then(|place| usize::try_from(place).ok());
+        Ok(place.and_then(|place| all.into_iter().nth(place)).map(|located| located.id))
+    }
+
+    fn first_foreign_number(&self) -> Result<u64> {
+        let kept = self.store.list(&store::Filter::default())?;
+        Ok(kept.iter().map(|listed| listed.number).max().unwrap_or(0) + 1)
+    }
+
+    /// Ids of foreign sessions that begin with this text.
+    pub(crate) fn foreign_ids(&self, prefix: &str) -> Vec<SessionId> {
+        let prefix = prefix.to_lowercase();
+        let ids = self.unadopted().into_iter().map(|located| located.id);
+        ids.filter(|id| !prefix.is_empty() && id.as_str().to_lowercase().starts_with(&prefix)).collect()
+    }
+
+    /// Ids that hold this text, ours and foreign ones.
+    pub(crate) fn ids_with_part(&self, part: &str) -> Result<Vec<SessionId>> {
+        let part = part.to_lowercase();
+        let kept = self.store.list(&store::Filter::default())?.into_iter().map(|listed| listed.row.id);
+        let ids = kept.chain(self.unadopted().into_iter().map(|located| located.id));
+        Ok(ids.filter(|id| !part.is_empty() && id.as_str().to_lowercase().contains(&part)).collect())
+    }
+
+    /// Every foreign session on one line. A broken one does not hide the others.
+    pub(crate) fn foreign_lines(&self) -> Vec<(ShortView, Vec<Warning>)> {
+        let all = self.unadopted();
+        if all.is_empty() {
+            return Vec::new();
+        }
+        let first = self.first_foreign_number().unwrap_or(0);
+        let numbered = all.iter().zip(first..);
+        let mut lines: Vec<(ShortView, Vec<Warning>)> = numbered
+            .filter_map(|(located, number)| Some((self.foreign_at(located, Depth::Short)?, number)))
+            .map(|(found, number)| (ShortView { number, ..(&found.session).into() }, found.warnings))
+            .collect();
+        self.lines_beside_others(&mut lines);
+        lines
+    }
+
+    /// The sessions of this worktree alone, a line each.
+    pub(crate) fn own_lines(&self) -> Result<Vec<(ShortView, Vec<Warning>)>> {
+        let here = Filter { worktree: Some(self.project.worktree()), ..Filter::default() };
+        let kept = self.store.list(&here)?.into_iter().map(|listed| (ShortView::from(listed), Vec::new()));
+        Ok(kept.chain(self.foreign_lines()).collect())
+    }
+
+    /// Lays over a line of a list what the session's files tell by now; what is odd about them.
+    pub(crate) fn shown_by_files(&self, line: &mut ShortView) -> Result<Vec<Warning>> {
+        let is_here = line.layout != super::NATIVE && line.worktree == self.project.worktree();
+        let Some(id) = SessionId::parse(&line.session_id).ok().filter(|_| is_here) else {
+            return Ok(Vec::new());
+        };
+        let (_, session) = self.load(&id)?;
+        *line = ShortView { number: line.number, ..ShortView::from(&session) };
+        Ok(self.file_warnings(&id))
+    }
+
+    /// What stands where sessions are looked for and cannot be one.
+    pub(crate) fn place_warnings(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        for layout in layout::all() {
+            for place in layout.places() {
+                if let Place::Project(folder) = place {
+                    warnings.extend(odd_entries(&self.project.root, folder));
+                }
+            }
+        }
+        warnings
+    }
+
+    /// What a layout's own screen shows of a session, adopted or not.
+    pub fn details(&self, id: &SessionId) -> Option<Details> {
+        let (_, session) = self.load(id).ok()?;
+        let located = self.located(&session)?;
+        let mut tree = tree::read(located.layout, &located.spot, &self.root_of(&session), Depth::Whole);
+        // Where a file of its state is missing or damaged, what stands for it in the session stands for it here.
+        if let Some(look) = self.seen.looks.borrow().get(id) {
+            for path in look.states.keys() {
+                if let Some(content) = look.documents.content(path) {
+                    tree.insert(path.clone(), Entry::File(content.to_vec()));
+                }
+            }
+        }
+        Some(self.read_tree(&located, &tree).value.details)
+    }
+
+    /// What its layout checks of a session's files, adopted or laid over.
+    pub(crate) fn health(&self, id: &SessionId) -> Vec<Health> {
+        let Ok((_, session)) = self.load(id) else { return Vec::new() };
+        let Some(located) = self.located(&session) else { return Vec::new() };
+        let tree = tree::read(located.layout, &located.spot, &self.root_of(&session), Depth::Whole);
+        located.layout.health(&self.read_tree(&located, &tree).value.details)
+    }
+
+    /// Where the files of a session of ours are; none for a native one.
+    pub(crate) fn located(&self, session: &Session) -> Option<Located> {
+        let layout = layout::by_name(&session.layout)?;
+        let path = session.path.as_deref()?;
+        let spot = layout.spot(path, true).or_else(|| layout.spot(path, false))?;
+        Some(Located { layout, spot, id: session.id.clone() })
+    }
+
+    pub(crate) fn foreign_at(&self, located: &Located, depth: Depth) -> Option<Foreign> {
+        let Located { layout, spot, id } = located.clone();
+        let tree = tree::read(layout, &spot, &self.project.root, depth);
+        let mut reading = self.read_tree(located, &tree);
+        let mut documents = tree.clone();
+        let damaged = reading.value.unreadable.clone();
+        if !damaged.is_empty() {
+            self.use_backups(located, &mut documents, &mut reading);
+        }
+        let warnings = warnings(&spot, &reading);
+        let told = reading.value;
+        let (recorded, session, items) = told.fold(&self.actor_of(layout))?;
+        Some(Foreign { layout, spot, id, tree, documents, damaged, told, warnings, recorded, session, items })
+    }
+
+    pub(crate) fn read_tree(&self, located: &Located, tree: &Tree) -> Reading<Told> {
+        let worktree = self.project.worktree();
+        let Located { layout, spot, id } = located;
+        layout.read(&Folder { spot, id, worktree: &worktree, tree, now: self.clock.now() })
+    }
+
+    /// Whoever wrote a session's files.
+    pub(crate) fn actor_of(&self, layout: &dyn Layout) -> Actor {
+        Actor::Person { name: layout.name().to_owned(), host: self.caller.host.clone() }
+    }
+
+    /// The next rung after a file that cannot be read: the version before it.
+    fn use_backups(&self, located: &Located, tree: &mut Tree, reading: &mut Reading<Told>) {
+        let home = self.project.root.join(&located.spot.home);
+        for path in reading.value.unreadable.clone() {
+            let backup = format!("{path}.bak");
+            let most = located.layout.most_bytes(&path);
+            let Entry::File(content) = tree::content(&home.join(&backup), most) else { continue };
+            let mut other = tree.clone();
+            other.insert(path.clone(), Entry::File(content));
+            let mut read = self.read_tree(located, &other);
+            if read.value.unreadable.contains(&path) {
+                continue;
+            }
+            read.warnings.splice(0..0, reading.warnings.drain(..).filter(|oddity| oddity.path == path));
+            for oddity in &mut read.warnings {
+                if oddity.path == path {
+                    oddity.message = oddity.message.replace(
+                        "where things stand was worked out from the other files",
+                        &format!("{backup} was read instead, and may be older"),
+                    );
+                }
+            }
+            read.warnings.extend(
+                located
+                    .layout
+                    .recovered()
+                    .map(|said| Oddity { path: backup.clone(), message: said.to_owned() }),
+            );
+            // The file itself is as damaged as it was.
+            read.value.unreadable.push(path.clone());
+            *tree = other;
+            *reading = read;
+        }
+    }
+
+    fn spots(&self, layout: &dyn Layout) -> Vec<Spot> {
+        let mut found = spots_of(&self.project, layout);
+        // Places that are configured, below the project; others are outside of it.
+        let can_be_anywhere = layout.places().iter().any(|place| matches!(place, Place::Temporary(_)));
+        for place in self.config.places.iter().filter(|_| can_be_anywhere && !self.project.is_outside) {
+            if Path::new(place).is_relative() {
+                entries(&self.project.root, place.trim_matches('/'), layout, &mut found);
+            }
+        }
+        found
+    }
+
+    /// Which session a spot belongs to, in this worktree.
+    fn owner(&self, layout: &dyn Layout, spot: &Spot) -> Result<Owner> {
+        let worktree = self.project.worktree();
+        let mut id = spot.id.clone();
+        for again in 0..3 {
+            match self.store.load(&id)? {
+                None => return Ok(Owner::Nobody(id)),
+                Some(loaded) if loaded.row.worktree == worktree && loaded.row.layout == layout.name() => {
+                    return Ok(Owner::Ours);
+                }
+                // The same name in another worktree, or of another kind, is another session.
+                Some(_) => id = other_id(&spot.id, &format!("{worktree}\n{}\n{again}", spot.path))?,
+            }
+        }
+        Ok(Owner::Ours)
+    }
+}
+
+enum Owner {
+    Ours,
+    Nobody(SessionId),
+}
+
+fn other_id(id: &SessionId, what: &str) -> Result<SessionId> {
+    let mark: String = crate::hex(&Sha256::digest(what.as_bytes())).chars().take(6).collect();
+    let kept: String = id.as_str().chars().take(100).collect();
+    let text = format!("{kept}-{mark}");
+    SessionId::parse(&text).map_err(|why| Error::InvalidSessionId { asked: text, why })
+}
+
+/// Whether another tool keeps sessions in a project.
+pub(crate) fn has_foreign(project: &Project) -> bool {
+    layout::all().iter().any(|layout| !spots_of(project, *layout).is_empty())
+}
+
+/// A session that is outside of projects is alone in its own.
+fn spots_of(project: &Project, layout: &dyn Layout) -> Vec<Spot> {
+    if project.is_outside {
+        return layout.spot(&project.worktree(), true).into_iter().collect();
+    }
+    let mut found = Vec::new();
+    for place in layout.places() {
+        match place {
+            Place::Project(folder) => entries(&project.root, folder, layout, &mut found),
+            Place::Temporary(_) => {}
+        }
+    }
+    found
+}
+
+fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mut Vec<Spot>) {
+    let Ok(entries) = std::fs::read_dir(root.join(folder)) else { return };
+    for entry in entries.flatten() {
+        // A link may lead anywhere, or nowhere.
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_symlink() {
+            continue;
+        }
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+        found.extend(layout.spot(&path, kind.is_dir()));
+    }
+}
+
+/// Links, which may lead anywhere and are not followed; names that cannot be written; a folder that cannot be read.
+fn odd_entries(root: &Path, folder: &str) -> Vec<Warning> {
+    let odd = |path: String, why: &str| Warning {
+        kind: "foreign_file".to_owned(),
+        message: format!("{path}: {why}"),
+        hint: None,
+        path: Some(path),
+    };
+    let entries = match std::fs::read_dir(root.join(folder)) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
+        Err(error) => return vec![odd(folder.to_owned(), &format!("{error}; its sessions are not known"))],
+    };
+    let mut warnings = Vec::new();
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let path = format!("{folder}/{}", name.to_string_lossy());
+        if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+            warnings.push(odd(path, "it is a link, and links are not followed"));
+        } else if name.to_str().is_none() {
+            warnings.push(odd(path, "its name is no UTF-8"));
+        }
+    }
+    warnings.sort_by(|one, other| one.path.cmp(&other.path));
+    warnings
+}
+
+/// What is odd about a session's files, each with the file that it is about.
+pub(super) fn warnings<T>(spot: &Spot, reading: &Reading<T>) -> Vec<Warning> {
+    let oddities = reading.warnings.iter();
+    oddities
+        .map(|oddity| {
+            let path = format!("{}/{}", spot.home, oddity.path).trim_end_matches('/').to_owned();
+            Warning {
+                kind: "foreign_file".to_owned(),
+                message: format!("{path}: {}", oddity.message),
+                hint: None,
+                path: Some(path),
+            }
+        })
+        .collect()
+}
+
+impl From<Health> for HealthView {
+    fn from(health: Health) -> Self {
+        Self { check: health.check.to_owned(), ok: health.is_well, found: health.found }
+    }
+}
+
+impl From<&Session> for ShortView {
+    fn from(session: &Session) -> Self {
+        let run = session.run();
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Self {
+            number: 0,
+            session_id: session.id.to_string(),
+            title: session.title.clone(),
+            goal: session.goal.clone(),
+            target: session.target.clone(),
+            layout: session.layout.clone(),
+            workflow: run.map(|run| run.workflow.name.to_string()).unwrap_or_default(),
+            worktree: session.worktree.clone(),
+            lifecycle: session.lifecycle.name().to_owned(),
+            parallel: session.parallel,
+            phase: run.map(|run| run.current().id().to_string()).unwrap_or_default(),
+            phases_done: run.map(|run| count(run.done())).unwrap_or_default(),
+            total_phases: run.map(|run| count(run.phases.len())).unwrap_or_default(),
+            created_at: session.created_at,
+            updated_at: session.updated_at,
+            version: session.version,
+            own_words: None,
+        }
+    }
+}

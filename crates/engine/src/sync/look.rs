@@ -1,0 +1,364 @@
+//! One look at a session's files: which are as we wrote them, which somebody changed, and what that means. The rule is
+//! fixed: bytes are compared, never times alone; an edit is never refused; what cannot be read is not an edit.
+
+use super::find::{Foreign, Located, warnings};
+use super::tree;
+use crate::disk::exchange;
+use crate::engine::Engine;
+use crate::view::Warning;
+use layouts::layout::{Depth, Interest, Proof, Told};
+use layouts::reading::Reading;
+use layouts::reconcile::{self, Draft, Laid};
+use layouts::tree::{Entry, Tree};
+use model::event::Event;
+use model::item::{Item, ItemBook};
+use model::session::Session;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use store::ViewRow;
+
+/// How a file stands to what was written there last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum FileState {
+    Same,
+    /// An earlier version of ours, because a write did not get there: to be written again.
+    Leftover,
+    Missing,
+    /// Somebody left it empty or unreadable: not an edit.
+    Damaged,
+    Edited,
+    /// Shared with other sessions, and only what is theirs has changed.
+    OfOthers,
+}
+
+/// What one look found.
+pub(crate) struct Look {
+    pub(crate) located: Located,
+    /// Where the paths of the tree begin.
+    pub(crate) home: PathBuf,
+    /// As it is on disk.
+    pub(crate) tree: Tree,
+    /// What is to be edited: theirs where somebody changed something, with what they dropped put back.
+    pub(crate) documents: Tree,
+    /// Files that we wrote before, and those that appeared.
+    pub(crate) states: BTreeMap<String, FileState>,
+    pub(crate) rows: BTreeMap<String, ViewRow>,
+    /// Edits that came between two of our steps, by path: they are in nobody's file any more.
+    pub(crate) slipped: BTreeMap<String, Vec<u8>>,
+    /// Why a damaged file cannot be read.
+    damage: BTreeMap<String, String>,
+    pub(crate) warnings: Vec<Warning>,
+    pub(crate) touched_items: Vec<Item>,
+    /// The store does not have the session yet.
+    pub(crate) is_foreign: bool,
+}
+
+impl Look {
+    /// A session that only its files tell of: all there is on disk is theirs.
+    pub(super) fn of_foreign(found: Foreign) -> Self {
+        let state = |path: &String| {
+            let is_damaged = found.damaged.contains(path);
+            if is_damaged { FileState::Damaged } else { FileState::Edited }
+        };
+        let located = Located { layout: found.layout, spot: found.spot.clone(), id: found.id.clone() };
+        let files = state_files(&located, &found.tree).chain(found.damaged.clone());
+        let states = files.map(|path| (path.clone(), state(&path))).collect();
+        Self {
+            home: PathBuf::from(&found.session.worktree).join(&found.spot.home),
+            located,
+            documents: found.documents,
+            tree: found.tree,
+            states,
+            rows: BTreeMap::new(),
+            slipped: BTreeMap::new(),
+            damage: BTreeMap::new(),
+            warnings: found.warnings,
+            touched_items: Vec::new(),
+            is_foreign: true,
+        }
+    }
+
+    /// A session that has no file yet.
+    pub(super) fn of_nothing(located: Located, root: &std::path::Path) -> Self {
+        let tree = tree::read(located.layout, &located.spot, root, Depth::Short);
+        Self {
+            home: root.join(&located.spot.home),
+            located,
+            // What it shares with others may be there.
+            documents: tree.clone(),
+            tree,
+            states: BTreeMap::new(),
+            rows: BTreeMap::new(),
+            slipped: BTreeMap::new(),
+            damage: BTreeMap::new(),
+            warnings: Vec::new(),
+            touched_items: Vec::new(),
+            is_foreign: false,
+        }
+    }
+
+    /// A session of ours, against what was written last.
+    pub(super) fn of_kept(engine: &Engine, located: Located, session: &Session, rows: Vec<ViewRow>) -> Self {
+        let root = engine.root_of(session);
+        let tree = tree::read(located.layout, &located.spot, &root, Depth::Short);
+        let mut look = Self {
+            home: root.join(&located.spot.home),
+            documents: tree.clone(),
+            tree,
+            located,
+            states: BTreeMap::new(),
+            rows: rows.into_iter().map(|row| (row.path.clone(), row)).collect(),
+            slipped: BTreeMap::new(),
+            damage: BTreeMap::new(),
+            warnings: Vec::new(),
+            touched_items: Vec::new(),
+            is_foreign: false,
+        };
+        let boot_id = engine.processes.boot_id();
+        for (path, row) in look.rows.clone() {
+            let state = look.state_of(&path, &row, &boot_id);
+            look.states.insert(path, state);
+        }
+        for path in state_files(&look.located, &look.tree) {
+            look.states.entry(path).or_insert(FileState::Edited);
+        }
+        look.find_slipped();
+        look
+    }
+
+    fn state_of(&self, path: &str, row: &ViewRow, boot_id: &str) -> FileState {
+        match self.tree.get(path) {
+            None => FileState::Missing,
+            Some(Entry::File(content)) => {
+                let hash = hash(content);
+                let is_earlier = row.earlier.contains(&hash);
+                if hash == row.hash {
+                    FileState::Same
+                } else if self.is_others(path, row, content) {
+                    FileState::OfOthers
+                } else if is_earlier && (!row.confirmed || row.boot_id != boot_id) {
+                    FileState::Leftover
+                } else {
+                    FileState::Edited
+                }
+            }
+            Some(Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_)) => FileState::Damaged,
+        }
+    }
+
+    /// This session's part is what it was, or what it was before a write that did not get there.
+    fn is_others(&self, path: &str, row: &ViewRow, content: &[u8]) -> bool {
+        self.is_same_share(path, content, &row.body)
+            || (!row.confirmed && self.is_same_share(path, content, &row.previous))
+    }
+
+    fn is_same_share(&self, path: &str, one: &[u8], other: &[u8]) -> bool {
+        let share = |content: &[u8]| self.located.layout.share(&self.located.spot, path, content);
+        share(one).is_some_and(|one| Some(one) == share(other))
+    }
+
+    /// What waits beside a file after a crash is either ours, or the edit that came out of an exchange. The version
+    /// before it may have been written on by somebody who had it open.
+    fn find_slipped(&mut self) {
+        for (path, row) in &self.rows {
+            let target = self.home.join(path);
+            let is_ours = |bytes: &[u8]| {
+                let hash = hash(bytes);
+                bytes == row.previous || hash == row.hash || row.earlier.contains(&hash)
+            };
+            let most = self.located.layout.most_bytes(path);
+            let is_shared = self.located.layout.share(&self.located.spot, path, &row.body).is_some();
+            // The version before of a shared file is another session's, unless this one wrote it last.
+            let is_own = !is_shared || self.tree.content(path) == Some(&row.body);
+            let backup = Some(exchange::backup(&target)).filter(|_| is_own);
+            let is_readable = |bytes: &[u8]| self.located.layout.is_readable(path, bytes);
+            for place in std::iter::once(exchange::waiting(&target)).chain(backup.clone()) {
+                if let Entry::File(bytes) = tree::content(&place, most)
+                    && !row.previous.is_empty()
+                    && !is_ours(&bytes)
+                    && (Some(&place) != backup.as_ref() || is_readable(&bytes))
+                    && self.tree.content(path) != Some(&bytes)
+                {
+                    self.slipped.insert(path.clone(), bytes);
+                }
+            }
+        }
+    }
+
+    /// What the files tell that the session's log does not, as events.
+    pub(super) fn taken_in(&mut self, engine: &Engine, session: &Session, items: ItemBook) -> Vec<Event> {
+        let base = self.with_rows(|_| true, true);
+        let is_ours = |state: &FileState| !matches!(state, FileState::Edited | FileState::OfOthers);
+        let mut theirs = self.with_rows(is_ours, false);
+        let mut reading = engine.read_tree(&self.located, &theirs);
+        let damaged: Vec<String> =
+            reading.value.unreadable.iter().filter(|path| self.rows.contains_key(*path)).cloned().collect();
+        for path in damaged {
+            self.states.insert(path.clone(), FileState::Damaged);
+            theirs.insert(path.clone(), Entry::File(self.rows[&path].body.clone()));
+            let why = reading.warnings.iter().find(|oddity| oddity.path == path);
+            let why = why
+                .map(|oddity| oddity.message.split("; where things").next().unwrap_or_default().to_owned());
+            self.damage.insert(path.clone(), why.unwrap_or_default());
+            reading = engine.read_tree(&self.located, &theirs);
+        }
+        self.documents = theirs;
+        self.tell(session, &reading);
+        let actor = engine.actor_of(self.located.layout);
+        let mut draft = Draft::new(session.clone(), items, engine.clock.now(), actor);
+        let edited: Vec<String> = self.in_state(&FileState::Edited);
+        if !edited.is_empty() {
+            self.bring_in(engine, &mut draft, &base, &reading.value, &edited);
+        }
+        for (path, bytes) in self.slipped.clone() {
+            self.bring_in_slipped(engine, &mut draft, &base, &path, bytes);
+        }
+        self.prove(&mut draft, &reading.value);
+        self.put_back_what_was_dropped();
+        let (events, _, items) = draft.into_parts();
+        self.touched_items = items.touched().cloned().collect();
+        events
+    }
+
+    /// Laid over: what differs between what we wrote and what is there.
+    fn bring_in(&self, engine: &Engine, draft: &mut Draft, base: &Tree, theirs: &Told, paths: &[String]) {
+        let actor = engine.actor_of(self.located.layout);
+        let before = engine.read_tree(&self.located, base).value;
+        let (Some(before), Some(now)) = (fold(&before, &actor), fold(theirs, &actor)) else { return };
+        let (title, goal, target) = reconcile::described(&before.0, &now.0);
+        let paths = paths.iter().map(|path| format!("{}/{path}", self.located.spot.home)).collect();
+        draft.push(Event::ExternalEdit { paths, title, goal, target });
+        reconcile::reconcile(
+            draft,
+            Laid { session: &before.0, items: &before.1 },
+            Laid { session: &now.0, items: &now.1 },
+        );
+    }
+
+    /// An edit that is in no file any more, against what its writer had before them.
+    fn bring_in_slipped(
+        &mut self,
+        engine: &Engine,
+        draft: &mut Draft,
+        base: &Tree,
+        path: &str,
+        bytes: Vec<u8>,
+    ) {
+        let previous = self.rows[path].previous.clone();
+        let (mut before, mut now) = (base.clone(), base.clone());
+        before.insert(path, Entry::File(previous.clone()));
+        now.insert(path, Entry::File(bytes.clone()));
+        let theirs = engine.read_tree(&self.located, &now).value;
+        if theirs.unreadable.iter().any(|unreadable| unreadable == path) {
+            return;
+        }
+        if !self.is_same_share(path, &previous, &bytes) {
+            self.bring_in(engine, draft, &before, &theirs, &[path.to_owned()]);
+        }
+        let onto = self.documents.content(path).unwrap_or(&bytes).to_vec();
+        let merged = self.located.layout.merge_slipped(path, &previous, &bytes, &onto);
+        self.documents.insert(path, Entry::File(merged));
+    }
+
+    /// What other files show: forward only, and only what was written since the phase began that it would end.
+    fn prove(&self, draft: &mut Draft, told: &Told) {
+        let is_new_enough = |draft: &Draft, proof: &Proof| {
+            let (Proof::Run { path, .. } | Proof::Phase { path, .. }) = proof;
+            let began =
+                draft.session().run().and_then(|run| run.current().started_at().or(Some(run.started_at)));
+            match (self.tree.modified(path), began) {
+                (Some(modified), Some(began)) => modified.as_second() >= began.as_second(),
+                // A folder has no time of its own that counts; that there is one is new when the log has none.
+                (None, _) | (_, None) => matches!(proof, Proof::Run { .. }),
+            }
+        };
+        reconcile::prove(draft, told, &is_new_enough);
+    }
+
+    fn put_back_what_was_dropped(&mut self) {
+        for path in self.in_state(&FileState::Edited) {
+            let (Some(row), Some(theirs)) = (self.rows.get(&path), self.documents.content(&path)) else {
+                continue;
+            };
+            let merged = self.located.layout.merge(&path, &row.body, theirs);
+            self.documents.insert(path, Entry::File(merged));
+        }
+    }
+
+    fn tell(&mut self, session: &Session, reading: &Reading<Told>) {
+        self.warnings = warnings(&self.located.spot, reading);
+        let states: Vec<(String, FileState)> =
+            self.states.iter().map(|(path, state)| (path.clone(), state.clone())).collect();
+        for (path, state) in states {
+            let why = self.damage.get(&path).map(|why| format!(": {why}")).unwrap_or_default();
+            let path = format!("{}/{path}", self.located.spot.home);
+            let id = &session.id;
+            let told = match state {
+                FileState::Same | FileState::OfOthers => None,
+                FileState::Edited => Some((
+                    "edited_outside",
+                    format!("{path} was changed by somebody else; shown as it says, and not in the log yet"),
+                    "the next command that changes the session takes it in".to_owned(),
+                )),
+                FileState::Leftover => Some((
+                    "view_stale",
+                    format!("{path} is older than the log: a write did not get there"),
+                    format!("write it again: leftoff repair --session {id}"),
+                )),
+                FileState::Missing => Some((
+                    "view_missing",
+                    format!("{path} is missing; the log has all of it"),
+                    format!("write it again: leftoff repair --session {id}"),
+                )),
+                FileState::Damaged => Some((
+                    "view_damaged",
+                    format!("{path} is damaged{why}; going on from the log"),
+                    format!("set it aside and write it again: leftoff repair --session {id}"),
+                )),
+            };
+            if let Some((kind, message, hint)) = told {
+                self.warnings.push(Warning {
+                    kind: kind.to_owned(),
+                    message,
+                    hint: Some(hint),
+                    path: Some(path),
+                });
+            }
+        }
+    }
+
+    pub(super) fn in_state(&self, wanted: &FileState) -> Vec<String> {
+        let found = self.states.iter().filter(|(_, state)| *state == wanted);
+        found.map(|(path, _)| path.clone()).collect()
+    }
+
+    /// The tree with our own bytes for files in these states. Without `unknown`, files that we never wrote are left out.
+    fn with_rows(&self, ours: impl Fn(&FileState) -> bool, base: bool) -> Tree {
+        let mut tree = self.tree.clone();
+        for (path, state) in &self.states {
+            match self.rows.get(path) {
+                Some(row) if ours(state) => tree.insert(path.clone(), Entry::File(row.body.clone())),
+                None if base => tree.remove(path),
+                Some(_) | None => {}
+            }
+        }
+        tree
+    }
+}
+
+/// Files of a session's state: those whose content even a short look wants.
+fn state_files(located: &Located, tree: &Tree) -> impl Iterator<Item = String> {
+    let is_state =
+        |path: &&str| located.layout.interest(&located.spot, path, false, Depth::Short) == Interest::Content;
+    tree.files().filter(is_state).map(ToOwned::to_owned).collect::<Vec<_>>().into_iter()
+}
+
+fn fold(told: &Told, actor: &model::actor::Actor) -> Option<(Session, ItemBook)> {
+    let without_proofs = Told { proofs: Vec::new(), ..told.clone() };
+    without_proofs.fold(actor).map(|(_, session, items)| (session, items))
+}
+
+pub(super) fn hash(bytes: &[u8]) -> String {
+    crate::hex(&Sha256::digest(bytes))
+}

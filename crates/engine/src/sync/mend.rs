@@ -1,0 +1,128 @@
+//! Says what is wrong with sessions' files, and mends it on request: nothing is deleted, and twice is the same as once.
+
+use super::look::FileState;
+use super::show::is_settled;
+use crate::doctor::Finding;
+use crate::engine::{Engine, Intent, Options};
+use crate::error::{Error, Result};
+use crate::execute::plan::Plan;
+use crate::view::Warning;
+use model::id::SessionId;
+use serde::Serialize;
+use store::Filter;
+
+/// What was done about a session's files.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Mended {
+    pub session_id: String,
+    /// What was wrong and what was done, one line each.
+    pub done: Vec<String>,
+    /// Why it could not be mended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+    pub warnings: Vec<Warning>,
+}
+
+/// Mends what is wrong with sessions' files: of the one that is named, else of all in this worktree.
+pub fn repair(options: Options) -> Result<Vec<Mended>> {
+    let mut engine = Engine::open(options, Intent::Create)?;
+    let named = match engine.options.session.clone() {
+        Some(asked) => Some(engine.resolve(&asked)?),
+        None => None,
+    };
+    let mut mended = Vec::new();
+    for id in engine.file_backed()? {
+        if named.as_ref().is_some_and(|named| *named != id) {
+            continue;
+        }
+        // One that cannot be mended keeps no other from it.
+        mended.extend(engine.mend(&id).unwrap_or_else(|error| {
+            Some(Mended {
+                session_id: id.to_string(),
+                done: Vec::new(),
+                failed: Some(error.to_string()),
+                warnings: Vec::new(),
+            })
+        }));
+    }
+    Ok(mended)
+}
+
+impl Engine {
+    /// What is wrong with sessions' files, found without touching any.
+    pub(crate) fn file_findings(&self) -> Result<Vec<Finding>> {
+        let mut findings = Vec::new();
+        for id in self.file_backed()? {
+            self.attend(&id)?;
+            let damaged = self.damaged_files(&id);
+            for warning in self.file_warnings(&id) {
+                let is_damaged = warning.path.as_ref().is_some_and(|path| damaged.contains(path));
+                let hint = match warning.hint {
+                    Some(hint) => hint,
+                    None if is_damaged => format!("mend it: leftoff repair --session {id}"),
+                    None => "mend it there; what is odd in a file is shown and left as it is".to_owned(),
+                };
+                let message = format!("session {id}: {}", warning.message);
+                findings.push(Finding { kind: warning.kind, message, hint: Some(hint) });
+            }
+        }
+        Ok(findings)
+    }
+
+    /// Files of a session's state that cannot be read, as warnings name them.
+    fn damaged_files(&self, id: &SessionId) -> Vec<String> {
+        let looks = self.seen.looks.borrow();
+        let Some(look) = looks.get(id) else { return Vec::new() };
+        let damaged = look.in_state(&FileState::Damaged).into_iter();
+        damaged.map(|path| format!("{}/{path}", look.located.spot.home)).collect()
+    }
+
+    /// Sessions of this worktree that have files, ours and those that are not yet.
+    fn file_backed(&self) -> Result<Vec<SessionId>> {
+        let here = Filter { worktree: Some(self.project.worktree()), ..Filter::default() };
+        let kept = self.store.list(&here)?.into_iter().filter(|listed| listed.row.layout != super::NATIVE);
+        let mut ids: Vec<SessionId> = kept.map(|listed| listed.row.id).collect();
+        ids.extend(self.unadopted().into_iter().map(|located| located.id));
+        Ok(ids)
+    }
+
+    fn mend(&mut self, id: &SessionId) -> Result<Option<Mended>> {
+        self.look_again();
+        self.attend(id)?;
+        let (wrong, is_foreign): (Vec<String>, bool) = {
+            let looks = self.seen.looks.borrow();
+            let Some(look) = looks.get(id) else { return Ok(None) };
+            let is_damaged = look.states.values().any(|state| *state == FileState::Damaged);
+            // Somebody else's session is left to them as long as it can be read.
+            let is_fine = if look.is_foreign { !is_damaged } else { is_settled(look) };
+            if is_fine {
+                return Ok(None);
+            }
+            (look.warnings.iter().map(|warning| warning.message.clone()).collect(), look.is_foreign)
+        };
+        let mut warnings = if is_foreign {
+            self.take_over(id)?
+        } else {
+            self.take_in(id)?;
+            self.publish_session(id)?
+        };
+        warnings.retain(|warning| !wrong.contains(&warning.message));
+        Ok(Some(Mended { session_id: id.to_string(), done: wrong, failed: None, warnings }))
+    }
+
+    /// A session that its own tool can no longer read is taken in, as far as its files tell, and written anew.
+    fn take_over(&mut self, id: &SessionId) -> Result<Vec<Warning>> {
+        let fingerprint = self.fingerprint("repair", id.as_str());
+        let answer = self.execute(&fingerprint, |engine| {
+            let subject = engine.take_up(id)?;
+            Ok(Plan::of(subject.change_and_found(Vec::new())))
+        })?;
+        if answer.view.view_stale {
+            return Err(Error::io(
+                format!("writing the files of {id}"),
+                std::io::Error::other("they could not be written"),
+            ));
+        }
+        Ok(answer.view.warnings)
+    }
+}

@@ -1,0 +1,431 @@
+//! Writes a session's files again after a command: what is to be written is kept with the command's own events, put in
+//! place after them, and confirmed. A file that cannot be written is told, and fails nothing: the log has it all.
+
+use super::NATIVE;
+use super::find::Located;
+use super::look::{FileState, Look, hash};
+use crate::disk::{self, exchange};
+use crate::engine::{Engine, read_event};
+use crate::error::{Error, Result};
+use crate::execute::Answer;
+use crate::failpoint;
+use crate::place::FOLDER;
+use crate::view::Warning;
+use crate::workspace::ensure_ignored;
+use layouts::layout::{Folder, Standing};
+use layouts::tree::{Entry, Tree};
+use model::event::Recorded;
+use model::id::SessionId;
+use model::item::ItemBook;
+use model::lifecycle::Lifecycle;
+use model::session::Session;
+use rustix::fs::{FlockOperation, flock};
+use std::collections::BTreeSet;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use store::{Batch, StreamAppend, ViewRow};
+
+/// Of how many earlier versions of a file the hashes are kept.
+const KEPT_HASHES: usize = 64;
+/// How often a write begins again because somebody else's edits keep slipping in.
+const TRIES: usize = 50;
+const ASIDE: &str = "aside";
+
+impl Engine {
+    /// Adds to a batch what the files of its sessions are to be.
+    pub(crate) fn add_views(&self, batch: &mut Batch) -> Result<()> {
+        let mut views = Vec::new();
+        for stream in batch.streams.iter().filter(|stream| stream.row.layout != NATIVE) {
+            let session = read_snapshot(stream)?;
+            views.extend(self.views_of(&session, batch, &stream.events)?);
+        }
+        batch.views.extend(views);
+        Ok(())
+    }
+
+    /// What the files of a session are to be, where they are not. `batch` is about to be kept.
+    fn views_of(&self, session: &Session, batch: &Batch, new: &[store::EventRow]) -> Result<Vec<ViewRow>> {
+        self.begin_look(session);
+        let looks = self.seen.looks.borrow();
+        let Some(look) = looks.get(&session.id) else { return Ok(Vec::new()) };
+        let shown = look.rows.values().map(|row| row.version).min().unwrap_or(0);
+        let kept = self.store.events(&session.id, shown, None)?;
+        let since: Vec<Recorded> =
+            kept.iter().chain(new).map(|row| read_event(&session.id, row)).collect::<Result<_>>()?;
+        let items = self.items_after(&session.id, batch)?;
+        let whole = self.with_all_contents(session, look);
+        let folder = Folder {
+            spot: &look.located.spot,
+            id: &session.id,
+            worktree: &session.worktree,
+            tree: whole.as_ref().unwrap_or(&look.documents),
+            now: self.clock.now(),
+        };
+        let changes = look.located.layout.write(&Standing { session, items: &items, since: &since }, &folder);
+        let mut paths: BTreeSet<&String> = look.states.keys().collect();
+        paths.extend(changes.iter().map(|change| &change.path));
+        let rows = paths.into_iter().filter_map(|path| {
+            let changed =
+                changes.iter().find(|change| change.path == *path).map(|change| &change.content[..]);
+            let body = changed.or_else(|| look.documents.content(path))?;
+            self.view_row(session, look, path, body)
+        });
+        Ok(rows.collect())
+    }
+
+    /// What a finished session came to stands in files that are not read otherwise.
+    fn with_all_contents(&self, session: &Session, look: &Look) -> Option<Tree> {
+        let is_finished = matches!(session.lifecycle, Lifecycle::Completed { .. });
+        let (_, mut tree) = is_finished.then(|| self.whole_tree(session)).flatten()?;
+        for path in look.documents.files().filter(|path| look.documents.content(path).is_some()) {
+            tree.insert(path, Entry::File(look.documents.content(path).unwrap_or_default().to_vec()));
+        }
+        Some(tree)
+    }
+
+    /// A file as it is to be kept; none when that is what is known of it.
+    fn view_row(&self, session: &Session, look: &Look, path: &str, body: &[u8]) -> Option<ViewRow> {
+        let known = look.rows.get(path);
+        let hash = hash(body);
+        let there = look.tree.content(path);
+        let is_there = there == Some(body);
+        if known.is_some_and(|row| row.hash == hash && row.confirmed && is_there) && look.slipped.is_empty() {
+            return None;
+        }
+        let mut earlier = known.map(|row| row.earlier.clone()).unwrap_or_default();
+        if let Some(row) = known {
+            // What others had there before is no edit either, when it comes back.
+            let before = [super::look::hash(&row.previous), row.hash.clone()];
+            earlier.extend(before.into_iter().filter(|before| *before != hash));
+        } else if let Ok(backup) = exchange::read(&exchange::backup(&look.home.join(path))) {
+            // Whoever made a backup before us did not mean it as an edit.
+            earlier.push(super::look::hash(&backup));
+        }
+        // What slipped in is taken in with this, and becomes the version before: it must not be taken in again.
+        earlier.extend(look.slipped.get(path).map(|bytes| super::look::hash(bytes)));
+        let from = earlier.len().saturating_sub(KEPT_HASHES);
+        Some(ViewRow {
+            session: session.id.clone(),
+            path: path.to_owned(),
+            hash,
+            body: body.to_vec(),
+            previous: self.seen_there(look, path),
+            earlier: earlier.split_off(from),
+            version: session.version,
+            boot_id: self.processes.boot_id(),
+            confirmed: is_there,
+        })
+    }
+
+    /// What was on disk when it was looked at, readable or not; what slipped in is known by now as well.
+    fn seen_there(&self, look: &Look, path: &str) -> Vec<u8> {
+        match look.tree.get(path) {
+            Some(Entry::File(content)) => content.clone(),
+            Some(Entry::Unusable(_)) => exchange::read(&look.home.join(path)).unwrap_or_default(),
+            Some(Entry::Folder | Entry::Unread { .. }) | None => Vec::new(),
+        }
+    }
+
+    /// A session that was just begun has files nowhere.
+    fn begin_look(&self, session: &Session) {
+        let is_known = self.seen.looks.borrow().contains_key(&session.id);
+        if let Some(located) = self.located(session).filter(|_| !is_known) {
+            let look = Look::of_nothing(located, &self.root_of(session));
+            self.seen.looks.borrow_mut().insert(session.id.clone(), look);
+        }
+    }
+
+    fn items_after(&self, id: &SessionId, batch: &Batch) -> Result<ItemBook> {
+        let mut book = self.all_items(id)?;
+        for row in batch.replace_items.iter().flat_map(|replaced| &replaced.rows).chain(&batch.items) {
+            if row.session == *id
+                && let Ok(item) = serde_json::from_str(&row.body)
+            {
+                book.insert(item);
+            }
+        }
+        Ok(book)
+    }
+
+    /// What a look found is dealt with by now: taken in, or about to be written.
+    pub(crate) fn taken_in_is_told(&self, batch: &Batch, answer: &mut Answer) {
+        let looks = self.seen.looks.borrow();
+        for look in batch.streams.iter().filter_map(|stream| looks.get(&stream.row.id)) {
+            if look.is_foreign {
+                let spot = &look.located.spot;
+                answer.said.push(format!("{} was taken in from {}", spot.id, spot.path));
+            }
+            for path in look.slipped.keys().chain(look.in_state(&FileState::Edited).iter()) {
+                if look.rows.contains_key(path) {
+                    let path = format!("{}/{path}", look.located.spot.home);
+                    answer.said.push(format!("what somebody else changed in {path} was taken in"));
+                }
+            }
+        }
+        const DEALT_WITH: [&str; 4] = ["edited_outside", "view_stale", "view_missing", "view_damaged"];
+        answer.view.warnings.retain(|warning| !DEALT_WITH.contains(&warning.kind.as_str()));
+    }
+
+    /// Puts in place what a command kept. Whatever slipped in is taken in and the file written once more.
+    pub(crate) fn publish(&mut self, batch: &Batch) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        let ids: Vec<SessionId> = batch
+            .streams
+            .iter()
+            .filter(|stream| stream.row.layout != NATIVE)
+            .map(|stream| stream.row.id.clone())
+            .collect();
+        for id in ids {
+            match self.publish_session(&id) {
+                Ok(said) => warnings.extend(said),
+                Err(error) => warnings.push(stale(&id, &error)),
+            }
+        }
+        warnings
+    }
+
+    pub(super) fn publish_session(&mut self, id: &SessionId) -> Result<Vec<Warning>> {
+        let mut said = Vec::new();
+        for _ in 0..TRIES {
+            let (placed, slipped) = self.place(id)?;
+            for (row, aside) in placed {
+                self.store.confirm_view(id, &row.path, &row.hash, self.patience)?;
+                said.extend(aside);
+            }
+            failpoint::reached("view-confirmed");
+            if !slipped {
+                return Ok(said);
+            }
+            self.take_in(id)?;
+        }
+        Err(Error::io(
+            format!("writing the files of {id}"),
+            io::Error::new(io::ErrorKind::WouldBlock, "somebody else keeps changing them"),
+        ))
+    }
+
+    /// Puts every file in its place that is not known to be there. Tells whether somebody's edit came out.
+    #[allow(clippy::type_complexity, reason = "each file with what is to be said about it")]
+    fn place(&self, id: &SessionId) -> Result<(Vec<(ViewRow, Option<Warning>)>, bool)> {
+        let (_, session) = self.load_kept(id)?;
+        let Some(located) = self.located(&session) else { return Ok((Vec::new(), false)) };
+        let root = self.root_of(&session);
+        if located.layout.is_private() {
+            make_private(&root.join(&located.spot.home))?;
+        }
+        let _lock = self.lock_views(&root)?;
+        let mut placed = Vec::new();
+        for row in self.store.views(id)? {
+            let target = target(&root, &located, &row.path)?;
+            settle_waiting(&target, &row)?;
+            if exchange::waiting(&target).exists() {
+                return Ok((placed, true));
+            }
+            if row.confirmed {
+                continue;
+            }
+            let failed = |source| Error::io(format!("writing {}", target.display()), source);
+            let (body, previous) = beside_others(&located, &target, &row);
+            match exchange::put(&target, &body, &previous).map_err(failed)? {
+                exchange::Put::New => placed.push((row, None)),
+                exchange::Put::Changed => return Ok((placed, true)),
+                exchange::Put::Over(out) if is_known(&row, &out) || out == previous => {
+                    let aside = self.keep_old(&root, id, &target, &row, &out, located.layout)?;
+                    placed.push((row, aside));
+                }
+                exchange::Put::Over(_) => return Ok((placed, true)),
+            }
+        }
+        Ok((placed, false))
+    }
+
+    /// The version before becomes the backup; one that nobody can read is set aside, and the good backup stays.
+    fn keep_old(
+        &self,
+        root: &Path,
+        id: &SessionId,
+        target: &Path,
+        row: &ViewRow,
+        out: &[u8],
+        layout: &dyn layouts::layout::Layout,
+    ) -> Result<Option<Warning>> {
+        let waiting = exchange::waiting(target);
+        let failed =
+            |source| Error::io(format!("keeping the version before of {}", target.display()), source);
+        if layout.is_readable(&row.path, out) {
+            fs::rename(&waiting, exchange::backup(target)).map_err(failed)?;
+            return Ok(None);
+        }
+        let folder = root.join(FOLDER).join(ASIDE).join(id.as_str());
+        ensure_ignored(root)?;
+        fs::create_dir_all(&folder).map_err(failed)?;
+        let name = row.path.replace('/', "_");
+        let mark: String = hash(out).chars().take(8).collect();
+        let aside = folder.join(format!("{name}.{mark}"));
+        fs::rename(&waiting, &aside)
+            .or_else(|_| fs::copy(&waiting, &aside).and_then(|_| fs::remove_file(&waiting)))
+            .map_err(failed)?;
+        Ok(Some(Warning {
+            kind: "set_aside".to_owned(),
+            message: format!("{} could not be read; it was set aside and written again", target.display()),
+            hint: Some(format!("what was in it: {}", aside.display())),
+            path: Some(aside.display().to_string()),
+        }))
+    }
+
+    /// Whether a session's files do not say yet what they, or other files, made of it.
+    pub(crate) fn is_behind(&self, session: &Session) -> Result<bool> {
+        if session.layout == NATIVE || self.store.pending(&session.id).is_none() {
+            return Ok(false);
+        }
+        Ok(self.views_of(session, &Batch::default(), &[])?.iter().any(|row| !row.confirmed))
+    }
+
+    /// Takes in what slipped between two steps, in a turn of its own.
+    pub(super) fn take_in(&mut self, id: &SessionId) -> Result<()> {
+        self.look_again();
+        self.make_way(id)?;
+        self.store.take_turn(self.patience)?;
+        let done = self.take_in_now(id);
+        self.store.give_turn_back();
+        done
+    }
+
+    fn take_in_now(&mut self, id: &SessionId) -> Result<()> {
+        self.look_again();
+        let (loaded, session) = self.load(id)?;
+        let pending = self.store.pending(id);
+        let mut batch = Batch::default();
+        batch.views = match &pending {
+            Some(stream) => self.views_of(&read_snapshot(stream)?, &batch, &[])?,
+            None => self.views_of(&session, &batch, &[])?,
+        };
+        let slipped: Vec<(PathBuf, PathBuf)> = {
+            let looks = self.seen.looks.borrow();
+            let look = looks.get(id);
+            let targets =
+                look.into_iter().flat_map(|look| look.slipped.keys().map(|path| look.home.join(path)));
+            targets.map(|target| (exchange::waiting(&target), exchange::backup(&target))).collect()
+        };
+        let _ = loaded;
+        self.store.keep_pending(id, &batch)?;
+        // What slipped in is in the log now, and its bytes are the version before.
+        for (waiting, backup) in slipped {
+            if waiting.exists() {
+                fs::rename(&waiting, &backup).map_err(|source| Error::io("keeping an edit", source))?;
+            }
+        }
+        self.look_again();
+        Ok(())
+    }
+
+    /// One process writes the files of a worktree at a time. Never held together with a turn of the store.
+    fn lock_views(&self, root: &Path) -> Result<File> {
+        let folder = root.join(FOLDER);
+        ensure_ignored(root)?;
+        let path = folder.join("views.lock");
+        let failed = |source| Error::io(format!("locking {}", path.display()), source);
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
+        let until = Instant::now() + self.patience;
+        loop {
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(file),
+                Err(rustix::io::Errno::WOULDBLOCK) if Instant::now() < until => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(error) => return Err(failed(error.into())),
+            }
+        }
+    }
+}
+
+/// What is written and what is expected to be there. Where other sessions changed their parts of a shared file since it
+/// was looked at, those stay: not for a moment is there a file without them.
+fn beside_others(located: &Located, target: &Path, row: &ViewRow) -> (Vec<u8>, Vec<u8>) {
+    let share = |content: &[u8]| located.layout.share(&located.spot, &row.path, content);
+    let there = exchange::read(target).unwrap_or_default();
+    let is_theirs_alone = there != row.previous
+        && !there.is_empty()
+        && share(&there).is_some_and(|there| Some(there) == share(&row.previous));
+    if !is_theirs_alone {
+        return (row.body.clone(), row.previous.clone());
+    }
+    (located.layout.merge_slipped(&row.path, &row.previous, &there, &row.body), there)
+}
+
+/// What waits beside a file since a crash: our own bytes never got there and are not needed; the version before goes to
+/// its place. What is neither stays, and is somebody's edit.
+fn settle_waiting(target: &Path, row: &ViewRow) -> Result<()> {
+    let waiting = exchange::waiting(target);
+    if !fs::symlink_metadata(&waiting).is_ok_and(|found| found.is_file()) {
+        return Ok(());
+    }
+    let Ok(bytes) = exchange::read(&waiting) else { return Ok(()) };
+    let failed = |source| Error::io(format!("looking at {}", waiting.display()), source);
+    let hash = hash(&bytes);
+    if hash == row.hash || is_cut_off(&row.body, &bytes) {
+        return fs::remove_file(&waiting).map_err(failed);
+    }
+    if bytes == row.previous || row.earlier.contains(&hash) {
+        return fs::rename(&waiting, exchange::backup(target)).map_err(failed);
+    }
+    Ok(())
+}
+
+/// The beginning of what we were about to write.
+fn is_cut_off(body: &[u8], bytes: &[u8]) -> bool {
+    body.starts_with(bytes)
+}
+
+fn is_known(row: &ViewRow, out: &[u8]) -> bool {
+    let hash = hash(out);
+    out == row.previous || hash == row.hash || row.earlier.contains(&hash)
+}
+
+/// Where a file goes; its folder is made. Never over a link.
+fn target(root: &Path, located: &Located, path: &str) -> Result<PathBuf> {
+    let home = &located.spot.home;
+    let target = if Path::new(home).is_absolute() {
+        disk::below(Path::new(home), path)?
+    } else {
+        disk::below(root, &format!("{home}/{path}"))?
+    };
+    if let Some(folder) = target.parent() {
+        fs::create_dir_all(folder)
+            .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+    }
+    Ok(target)
+}
+
+/// A folder for its user alone, if there is none yet.
+fn make_private(folder: &Path) -> Result<()> {
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(Error::io(format!("making {}", folder.display()), error))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn read_snapshot(stream: &StreamAppend) -> Result<Session> {
+    serde_json::from_str(&stream.snapshot.body)
+        .map_err(|error| Error::BrokenLog { session: stream.row.id.to_string(), why: error.to_string() })
+}
+
+fn stale(id: &SessionId, error: &Error) -> Warning {
+    Warning {
+        kind: "view_stale".to_owned(),
+        message: format!("it is done and in the log, but the session's files are not written: {error}"),
+        hint: Some(format!("write them when that is mended: leftoff repair --session {id}")),
+        path: None,
+    }
+}
+
+/// Nothing of a file is out of step.
+pub(super) fn is_settled(look: &Look) -> bool {
+    let is_in_step = |state: &FileState| matches!(state, FileState::Same | FileState::OfOthers);
+    look.slipped.is_empty() && look.states.values().all(is_in_step)
+}

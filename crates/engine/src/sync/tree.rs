@@ -1,0 +1,143 @@
+//! Reads a session's files into a tree: bounded, never over a link, never more than its layout wants. Writes nothing.
+
+use jiff::Timestamp;
+use layouts::layout::{Depth, Interest, Layout, Spot};
+use layouts::tree::{Entry, Tree};
+use std::fs::{self, FileType, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// The most files and folders of one session that are looked at.
+const MOST_ENTRIES: usize = 10_000;
+const DEEPEST: usize = 6;
+
+struct Walk<'a> {
+    layout: &'a dyn Layout,
+    spot: &'a Spot,
+    home: &'a Path,
+    depth: Depth,
+    left: usize,
+    tree: Tree,
+}
+
+/// What a layout wants of a session's files.
+pub(super) fn read(layout: &dyn Layout, spot: &Spot, root: &Path, depth: Depth) -> Tree {
+    let home = root.join(&spot.home);
+    let mut walk = Walk { layout, spot, home: &home, depth, left: MOST_ENTRIES, tree: Tree::default() };
+    // A link may lead anywhere.
+    if fs::symlink_metadata(&home).is_ok_and(|found| found.is_dir()) {
+        match layout.entrances(spot) {
+            all if all.is_empty() => walk.folder("", 0),
+            named => named.into_iter().for_each(|path| walk.entrance(path)),
+        }
+    }
+    walk.tree
+}
+
+impl Walk<'_> {
+    fn folder(&mut self, relative: &str, level: usize) {
+        let entries = match fs::read_dir(self.home.join(relative)) {
+            Ok(entries) => entries,
+            Err(error) => {
+                self.tree.insert(relative, Entry::Unusable(error.to_string()));
+                return;
+            }
+        };
+        for entry in entries.flatten() {
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            if is_ours(&name) {
+                continue;
+            }
+            let Some(left) = self.left.checked_sub(1) else { return };
+            self.left = left;
+            let path = if relative.is_empty() { name } else { format!("{relative}/{name}") };
+            match entry.file_type() {
+                Ok(kind) => self.entry(kind, path, level),
+                Err(error) => self.tree.insert(path, Entry::Unusable(error.to_string())),
+            }
+        }
+    }
+
+    /// One entry that is asked for by name; no link leads to it, whatever lies between.
+    fn entrance(&mut self, path: String) {
+        let is_link = |folder: &Path| {
+            fs::symlink_metadata(self.home.join(folder)).is_ok_and(|found| found.is_symlink())
+        };
+        let mut above = Path::new(&path).ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+        if above.any(is_link) {
+            return;
+        }
+        match fs::symlink_metadata(self.home.join(&path)) {
+            Ok(found) => self.entry(found.file_type(), path, 1),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => self.tree.insert(path, Entry::Unusable(error.to_string())),
+        }
+    }
+
+    fn entry(&mut self, kind: FileType, path: String, level: usize) {
+        match self.layout.interest(self.spot, &path, kind.is_dir(), self.depth) {
+            Interest::Skip => {}
+            Interest::Name | Interest::Evidence | Interest::Content if kind.is_dir() => {
+                if level < DEEPEST {
+                    self.tree.insert(path.clone(), Entry::Folder);
+                    self.folder(&path, level + 1);
+                }
+            }
+            Interest::Name | Interest::Evidence | Interest::Content if !kind.is_file() => {
+                let why = if kind.is_symlink() { "it is a link" } else { "it is no regular file" };
+                self.tree.insert(path, Entry::Unusable(why.to_owned()));
+            }
+            Interest::Name => self.named(path),
+            Interest::Evidence | Interest::Content => {
+                let content = content(&self.home.join(&path), self.layout.most_bytes(&path));
+                self.dated(&path);
+                self.tree.insert(path, content);
+            }
+        }
+    }
+
+    fn named(&mut self, path: String) {
+        match fs::symlink_metadata(self.home.join(&path)) {
+            Ok(found) => {
+                self.dated(&path);
+                self.tree.insert(path, Entry::Unread { size: found.len() });
+            }
+            Err(error) => self.tree.insert(path, Entry::Unusable(error.to_string())),
+        }
+    }
+
+    fn dated(&mut self, path: &str) {
+        let modified = fs::symlink_metadata(self.home.join(path)).and_then(|found| found.modified());
+        if let Some(modified) = modified.ok().and_then(|at| Timestamp::try_from(at).ok()) {
+            self.tree.set_modified(path, modified);
+        }
+    }
+}
+
+/// What waits beside a file of ours, and the version before it.
+fn is_ours(name: &str) -> bool {
+    name.ends_with(".bak") || (name.starts_with('.') && name.contains(".leftoff"))
+}
+
+/// What is in a file, when it is one and not too large.
+pub(super) fn content(path: &Path, most: u64) -> Entry {
+    match read_bounded(path, most) {
+        Ok(Some(content)) => Entry::File(content),
+        Ok(None) => Entry::Unusable(format!("it is larger than {most} bytes, the most that is read")),
+        Err(error) => Entry::Unusable(error.to_string()),
+    }
+}
+
+fn read_bounded(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+    // Opening a pipe must not wait for a writer, nor a link lead elsewhere.
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let flags = i32::try_from(flags.bits()).unwrap_or(0);
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if file.metadata()?.len() > most {
+        return Ok(None);
+    }
+    let mut content = Vec::new();
+    file.take(most.saturating_add(1)).read_to_end(&mut content)?;
+    Ok((content.len() as u64 <= most).then_some(content))
+}

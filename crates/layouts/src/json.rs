@@ -1,0 +1,349 @@
+//! Edits JSON in place: what is not set stays as it was, to the byte. Nothing here knows what a key means.
+
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
+use serde_json::{Map, Value};
+
+/// A JSON object that is being edited.
+pub struct Document {
+    root: CstRootNode,
+    object: CstObject,
+    /// A byte order mark is kept where there was one.
+    has_mark: bool,
+}
+
+/// The object that these bytes hold; why they hold none.
+pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
+    object_with_doubled(bytes).map(|(fields, _)| fields)
+}
+
+/// The same, and the keys of it that are there more than once: the last one counts.
+pub fn object_with_doubled(bytes: &[u8]) -> Result<(Map<String, Value>, Vec<String>), String> {
+    let text = text_of(bytes)?.trim_start_matches(MARK);
+    if text.trim().is_empty() {
+        return Err("it is empty".to_owned());
+    }
+    if !text.trim_start().starts_with('{') {
+        return Err(match serde_json::from_str::<serde::de::IgnoredAny>(text) {
+            Ok(_) => "it holds no JSON object".to_owned(),
+            Err(error) => format!("it is no JSON ({error})"),
+        });
+    }
+    let Pairs(pairs) = serde_json::from_str(text).map_err(|error| format!("it is no JSON ({error})"))?;
+    let (mut fields, mut doubled) = (Map::new(), Vec::new());
+    for (key, value) in pairs {
+        if fields.insert(key.clone(), value).is_some() && !doubled.contains(&key) {
+            doubled.push(key);
+        }
+    }
+    Ok((fields, doubled))
+}
+
+/// Whether a text begins with a byte order mark.
+pub fn has_mark(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0xef, 0xbb, 0xbf])
+}
+
+/// The members of an object as they stand there.
+struct Pairs(Vec<(String, Value)>);
+
+impl<'de> serde::Deserialize<'de> for Pairs {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> serde::de::Visitor<'de> for Members {
+            type Value = Pairs;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("a JSON object")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Pairs(pairs))
+            }
+        }
+        deserializer.deserialize_map(Members)
+    }
+}
+
+impl Document {
+    /// An object with nothing in it, two spaces a level.
+    pub fn new() -> Self {
+        Self::from_text("{\n}\n").unwrap_or_else(|_| unreachable!("an empty object is JSON"))
+    }
+
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
+        // The editing parser takes more than JSON and has no word for why something is not: ask the other one first.
+        object(bytes)?;
+        Self::from_text(text_of(bytes)?)
+    }
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        let has_mark = text.starts_with(MARK);
+        let root = CstRootNode::parse(text.trim_start_matches(MARK), &ParseOptions::default())
+            .map_err(|error| error.to_string())?;
+        let object = root.object_value().ok_or_else(|| "it holds no JSON object".to_owned())?;
+        Ok(Self { root, object, has_mark })
+    }
+
+    /// Sets a value below these keys; objects on the way are made. What has this value already is left alone.
+    pub fn set(&mut self, path: &[&str], value: &Value) {
+        let Some((last, above)) = path.split_last() else { return };
+        let mut object = self.object.clone();
+        for key in above {
+            object = object.object_value_or_set(key);
+        }
+        match last_property(&object, last) {
+            Some(property) => {
+                let now: Option<Value> =
+                    property.value().and_then(|node| serde_json::from_str(&node.to_string()).ok());
+                if now.as_ref() != Some(value) {
+                    property.set_value(input(value));
+                }
+            }
+            None => {
+                object.append(last, input(value));
+            }
+        }
+    }
+
+    /// The same, unless there is a value already.
+    pub fn set_missing(&mut self, path: &[&str], value: &Value) {
+        if self.get(path).is_none() {
+            self.set(path, value);
+        }
+    }
+
+    /// Adds to the end of a list below these keys; the list is made. Anything else that stands there is left alone.
+    pub fn push(&mut self, path: &[&str], value: &Value) {
+        match self.get(path) {
+            None => self.set(path, &Value::Array(vec![value.clone()])),
+            Some(Value::Array(_)) => {
+                let list = self.property(path).and_then(|property| property.array_value());
+                if let Some(list) = list {
+                    list.append(input(value));
+                }
+            }
+            Some(_) => {}
+        }
+    }
+
+    pub fn remove(&mut self, path: &[&str]) {
+        let Some((last, above)) = path.split_last() else { return };
+        let mut object = self.object.clone();
+        for key in above {
+            let Some(next) = object.object_value(key) else { return };
+            object = next;
+        }
+        if let Some(property) = last_property(&object, last) {
+            property.remove();
+        }
+    }
+
+    pub fn get(&self, path: &[&str]) -> Option<Value> {
+        serde_json::from_str(&self.property(path)?.value()?.to_string()).ok()
+    }
+
+    fn property(&self, path: &[&str]) -> Option<CstObjectProp> {
+        let (last, above) = path.split_last()?;
+        let mut object = self.object.clone();
+        for key in above {
+            object = object.object_value(key)?;
+        }
+        last_property(&object, last)
+    }
+
+    pub fn into_bytes(self) -> Vec<u8> {
+        let mark = if self.has_mark { MARK.to_string() } else { String::new() };
+        format!("{mark}{}", self.root).into_bytes()
+    }
+}
+
+impl Default for Document {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// `theirs` with every key put back that `base` has and it has not, at every level of nested objects.
+/// What cannot be read as an object is given back as it is.
+pub fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {
+    let (Ok(base), Ok(mut document)) = (object(base), Document::parse(theirs)) else {
+        return theirs.to_vec();
+    };
+    let Ok(fields) = object(theirs) else { return theirs.to_vec() };
+    put_back(&mut document, &base, &fields, &mut Vec::new());
+    document.into_bytes()
+}
+
+fn put_back<'a>(
+    document: &mut Document,
+    base: &'a Map<String, Value>,
+    theirs: &Map<String, Value>,
+    above: &mut Vec<&'a str>,
+) {
+    for (key, value) in base {
+        above.push(key);
+        match (value, theirs.get(key)) {
+            (_, None) => document.set(above, value),
+            (Value::Object(inner), Some(Value::Object(present))) => {
+                put_back(document, inner, present, above);
+            }
+            (_, Some(_)) => {}
+        }
+        above.pop();
+    }
+}
+
+/// `onto` with every key set that `theirs` has another value for than `base`, at every level of nested objects.
+pub fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
+    let (Ok(base), Ok(theirs), Ok(mut document)) = (object(base), object(theirs), Document::parse(onto))
+    else {
+        return onto.to_vec();
+    };
+    set_changed(&mut document, &base, &theirs, &mut Vec::new());
+    document.into_bytes()
+}
+
+fn set_changed<'a>(
+    document: &mut Document,
+    base: &Map<String, Value>,
+    theirs: &'a Map<String, Value>,
+    above: &mut Vec<&'a str>,
+) {
+    for (key, value) in theirs {
+        above.push(key);
+        match (base.get(key), value) {
+            (Some(before), now) if before == now => {}
+            (Some(Value::Object(before)), Value::Object(now)) => set_changed(document, before, now, above),
+            (_, now) => document.set(above, now),
+        }
+        above.pop();
+    }
+}
+
+const MARK: char = '\u{feff}';
+
+fn text_of(bytes: &[u8]) -> Result<&str, String> {
+    std::str::from_utf8(bytes).map_err(|error| format!("it is no UTF-8 (byte {})", error.valid_up_to()))
+}
+
+/// Of a key that is there twice the last one counts, as every JSON reader has it.
+fn last_property(object: &CstObject, key: &str) -> Option<CstObjectProp> {
+    object.properties().into_iter().rfind(|property| property.decoded_name().as_deref() == Some(key))
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(value) => CstInputValue::Bool(*value),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => CstInputValue::String(text.clone()),
+        Value::Array(values) => CstInputValue::Array(values.iter().map(input).collect()),
+        Value::Object(fields) => {
+            CstInputValue::Object(fields.iter().map(|(key, value)| (key.clone(), input(value))).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[track_caller]
+    fn check(before: &str, edit: impl FnOnce(&mut Document), after: &str) {
+        let mut document = Document::parse(before.as_bytes()).expect("an object");
+        edit(&mut document);
+        assert_eq!(String::from_utf8(document.into_bytes()).expect("text"), after);
+    }
+
+    #[test]
+    fn what_is_not_set_keeps_every_byte() {
+        let before = "{ \"z\": 1.50e3,\r\n\t\"a\" : [1,2 , 3],\"é\":\"\\u00e9\",\n  \"phase\": \"one\"}\n\n";
+        check(before, |_| {}, before);
+        check(before, |document| document.set(&["phase"], &json!("one")), before);
+        check(
+            before,
+            |document| document.set(&["phase"], &json!("two")),
+            "{ \"z\": 1.50e3,\r\n\t\"a\" : [1,2 , 3],\"é\":\"\\u00e9\",\n  \"phase\": \"two\"}\n\n",
+        );
+    }
+
+    #[test]
+    fn new_keys_come_last_in_the_style_of_the_file() {
+        check(
+            "{\n    \"a\": 1\n}\n",
+            |d| d.set(&["b"], &json!("x")),
+            "{\n    \"a\": 1,\n    \"b\": \"x\"\n}\n",
+        );
+        // What stands on one line is taken apart for a new key; its own text stays.
+        check("{\"a\":1e2}", |d| d.set(&["b"], &json!(2)), "{\n  \"a\":1e2,\n  \"b\": 2\n}");
+        let mut document = Document::new();
+        document.set(&["a"], &json!(1));
+        document.set(&["b", "c"], &json!([]));
+        let text = String::from_utf8(document.into_bytes()).expect("text");
+        assert_eq!(serde_json::from_str::<Value>(&text).expect("JSON"), json!({"a": 1, "b": {"c": []}}));
+        assert!(text.starts_with("{\n  \"a\": 1,\n"), "{text:?}");
+    }
+
+    #[test]
+    fn a_mark_and_a_doubled_key_are_kept() {
+        check(
+            "\u{feff}{\"a\": 1, \"a\": 2}",
+            |document| document.set(&["a"], &json!(3)),
+            "\u{feff}{\"a\": 1, \"a\": 3}",
+        );
+    }
+
+    #[test]
+    fn a_list_grows_at_its_end_and_keeps_what_it_has() {
+        check(
+            "{\n  \"a\": [\n    1.50e3\n  ]\n}\n",
+            |document| document.push(&["a"], &json!(2)),
+            "{\n  \"a\": [\n    1.50e3,\n    2\n  ]\n}\n",
+        );
+        check("{\"a\": 7}", |document| document.push(&["a"], &json!(2)), "{\"a\": 7}");
+        let mut document = Document::new();
+        document.push(&["a", "b"], &json!({"c": 1}));
+        assert_eq!(document.get(&["a", "b"]), Some(json!([{"c": 1}])));
+    }
+
+    #[test]
+    fn what_another_writer_dropped_comes_back() {
+        let base = br#"{"a": 1, "own": {"x": 1, "y": 2}, "gone": [1]}"#;
+        let theirs = br#"{"own": {"x": 5}, "a": 2, "new": true}"#;
+        let merged = object(&with_missing_of(base, theirs)).expect("an object");
+        assert_eq!(Value::Object(merged), json!({"own": {"x": 5, "y": 2}, "a": 2, "new": true, "gone": [1]}));
+    }
+
+    #[test]
+    fn an_edit_that_came_in_between_is_made_on_what_is_there_now() {
+        let base = br#"{"a": 1, "in": {"x": 1, "y": 2}}"#;
+        let theirs = br#"{"a": 2, "in": {"x": 1, "y": 3}, "new": [1]}"#;
+        let onto = br#"{"a": 1, "in": {"x": 9, "y": 2}, "ours": true}"#;
+        let merged = object(&with_changes(base, theirs, onto)).expect("an object");
+        assert_eq!(Value::Object(merged), json!({"a": 2, "in": {"x": 9, "y": 3}, "ours": true, "new": [1]}));
+    }
+
+    #[test]
+    fn what_is_no_object_says_why() {
+        for (bytes, why) in [
+            (&b""[..], "empty"),
+            (b" \n", "empty"),
+            (b"null", "no JSON object"),
+            (b"[]", "no JSON object"),
+            (b"{\"a\":", "no JSON"),
+            (b"{// c\n}", "no JSON"),
+            (b"\xff\xfe", "no UTF-8"),
+        ] {
+            let found = Document::parse(bytes).err().unwrap_or_default();
+            assert!(found.contains(why), "{found:?} of {bytes:?}");
+        }
+        let deep = "[".repeat(500_000);
+        assert!(Document::parse(format!("{{\"a\":{deep}").as_bytes()).is_err());
+    }
+}

@@ -1,0 +1,325 @@
+//! What a foreign format is to the engine: a tree of paths and bytes in, a session with warnings out; a session in,
+//! changed files out. Never touches a disk or a clock: the engine reads, compares, merges and writes for all layouts.
+
+use crate::reading::{Dated, Oddity, Reading};
+use crate::reconcile::{Draft, prove};
+use crate::tree::Tree;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use model::actor::Actor;
+use model::event::Recorded;
+use model::id::{Name, SessionId};
+use model::item::ItemBook;
+use model::session::Session;
+use model::workflow::Workflow;
+
+/// A foreign format. What the engine does with it is the same for all of them.
+pub trait Layout: Sync {
+    /// As `--layout` and the session view name it.
+    fn name(&self) -> &'static str;
+
+    /// As people call the tool that it comes from.
+    fn title(&self) -> &'static str;
+
+    /// Folders whose entries may be sessions.
+    fn places(&self) -> &'static [Place];
+
+    /// The session at a path that is an entry of one of the places; none when it is something else.
+    fn spot(&self, path: &str, is_folder: bool) -> Option<Spot>;
+
+    /// The only entries of its home that can be this session's, where many share it; all of them when none are named.
+    fn entrances(&self, spot: &Spot) -> Vec<String> {
+        let _ = spot;
+        Vec::new()
+    }
+
+    /// How much of a file or folder below `spot.home` is wanted. What is not a session's own is skipped.
+    fn interest(&self, spot: &Spot, path: &str, is_folder: bool, depth: Depth) -> Interest;
+
+    /// What the files tell. Never fails: what cannot be read is a warning, and the rest is told.
+    fn read(&self, folder: &Folder<'_>) -> Reading<Told>;
+
+    /// The files that must change so that they show the session, as they are then from their first byte to their
+    /// last. Keeps all that is not the session's: unknown keys, their order, how a number is written, comments.
+    /// What shows the session already is not in the answer.
+    fn write(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange>;
+
+    /// Where a new session goes.
+    fn begin(&self, beginning: &Beginning<'_>) -> Result<Spot, String>;
+
+    /// What a new session's folder has from the beginning, beside its state. Made once, and its users' own from then on.
+    fn furnish(&self, session: &Session, spot: &Spot) -> Furniture {
+        let _ = (session, spot);
+        Furniture::default()
+    }
+
+    /// Of a file that sessions share: the part that is this session's. None for a file that is all its own.
+    fn share(&self, spot: &Spot, path: &str, content: &[u8]) -> Option<Vec<u8>> {
+        let _ = (spot, path, content);
+        None
+    }
+
+    /// The most of a file that is read.
+    fn most_bytes(&self, path: &str) -> u64 {
+        let _ = path;
+        1024 * 1024
+    }
+
+    /// The workflows that its sessions can follow; the first one when none is asked for.
+    fn workflows(&self) -> &'static [&'static str];
+
+    /// Whether a session can be gone on with, as far as its files tell. Nothing where a layout has no such checks.
+    fn health(&self, details: &Details) -> Vec<Health> {
+        let _ = details;
+        Vec::new()
+    }
+
+    /// Whether a worktree has one active session of it at most, together with native ones.
+    fn takes_the_worktree(&self) -> bool {
+        false
+    }
+
+    /// Whether an archived version may lie beside the file: not where the tool takes every file of a folder for one of
+    /// the session's.
+    fn archives_beside(&self) -> bool {
+        true
+    }
+
+    /// Somebody else's version of a file, with what it dropped of ours put back: a key that is missing from another
+    /// writer's file is never a deletion.
+    fn merge(&self, path: &str, base: &[u8], theirs: &[u8]) -> Vec<u8> {
+        let _ = path;
+        crate::json::with_missing_of(base, theirs)
+    }
+
+    /// `onto` with what differs between `base` and `theirs`: an edit that came while we wrote.
+    fn merge_slipped(&self, path: &str, base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
+        let _ = path;
+        crate::json::with_changes(base, theirs, onto)
+    }
+
+    /// Whether a file of a session's state could be read at all: a damaged one never becomes the backup.
+    fn is_readable(&self, path: &str, content: &[u8]) -> bool {
+        let _ = path;
+        crate::json::object(content).is_ok()
+    }
+
+    /// What its own tool says to its user at such a moment, in its words; nothing where it says nothing.
+    fn says(&self, moment: Moment, standing: &Standing<'_>, folder: &Folder<'_>) -> Option<String> {
+        let _ = (moment, standing, folder);
+        None
+    }
+
+    /// What its own tool's list of sessions begins with.
+    fn heading(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What its own tool reports when the version before took the place of a file that cannot be read.
+    fn recovered(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What does not fit together in the files. A session that is taken up again is asked about it.
+    fn discrepancies(&self, folder: &Folder<'_>) -> Vec<Oddity> {
+        let _ = folder;
+        Vec::new()
+    }
+
+    /// Whether a folder that is made for a session is its user's alone.
+    fn is_private(&self) -> bool {
+        false
+    }
+}
+
+/// When a tool has something to say about a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    Paused,
+    Resumed,
+    Completed,
+    /// Everything about where it stands is asked for.
+    Shown,
+    /// On one line, among others that could be gone on with.
+    Listed,
+}
+
+/// Every layout that this program knows.
+pub fn all() -> &'static [&'static dyn Layout] {
+    &[&crate::ocr::Ocr, &crate::ccw::Ccw, &crate::essay::Essay]
+}
+
+pub fn by_name(name: &str) -> Option<&'static dyn Layout> {
+    all().iter().copied().find(|layout| layout.name() == name)
+}
+
+/// Where sessions are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Below the project's folder; empty for the folder itself.
+    Project(&'static str),
+    /// In the folders for temporary files, and in places that are configured: entries whose names begin so.
+    Temporary(&'static str),
+}
+
+/// Where one session's files are. Paths are relative to the project's folder, or absolute where they are not below it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spot {
+    /// The id that its files suggest.
+    pub id: SessionId,
+    /// What tells this session from all others of its layout: its own folder, or its own file. Kept with the session.
+    pub path: String,
+    /// The folder that the paths of its tree are relative to: its own, or one that it shares with others.
+    pub home: String,
+    /// Where its artifacts are.
+    pub workspace: String,
+}
+
+/// How much of a session's files is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// Its state and which files there are: enough for a line in a list.
+    Short,
+    Whole,
+}
+
+/// What is wanted of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interest {
+    /// Nothing; of a folder, nothing in it either.
+    Skip,
+    /// That it is there; of a folder, what is in it.
+    Name,
+    /// What is in the file, which is no state: it may show something, and who changes it changes no session.
+    Evidence,
+    /// What is in the file, which is state.
+    Content,
+}
+
+/// What a new session's folder has from the beginning. Paths are relative to the session's home.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Furniture {
+    pub folders: Vec<String>,
+    pub files: Vec<FileChange>,
+}
+
+/// One session's files as they were found.
+#[derive(Debug, Clone, Copy)]
+pub struct Folder<'a> {
+    pub spot: &'a Spot,
+    /// The id that the session has; not always what its files suggest, which may be taken.
+    pub id: &'a SessionId,
+    pub worktree: &'a str,
+    pub tree: &'a Tree,
+    pub now: Timestamp,
+}
+
+/// What a session's files tell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Told {
+    /// What happened, as far as the files of its state tell: folding it gives the session. Begins with its start.
+    /// What other files prove is not in it.
+    pub history: Vec<Dated>,
+    /// The definitions that the runs in the history follow, where they are not built in.
+    pub workflows: Vec<Workflow>,
+    /// What other files show, in the order in which it counts.
+    pub proofs: Vec<Proof>,
+    /// Files of its state that are missing or cannot be read. Without one of them the history is approximate.
+    pub unreadable: Vec<String>,
+    pub details: Details,
+}
+
+impl Told {
+    /// Whether the files of its state can be read and say where it stands. One of which that is not so never hides
+    /// another of which it is.
+    pub fn says_where_it_stands(&self) -> bool {
+        self.unreadable.is_empty()
+            && match &self.details {
+                Details::None | Details::Ccw(_) => true,
+                Details::Ocr(session) => session.says_phase,
+            }
+    }
+
+    /// The whole history with what the files prove, as a session that nobody has taken in yet has it; the session and
+    /// the items that it makes. None when it does not begin with the session's start.
+    pub fn fold(&self, actor: &Actor) -> Option<(Vec<Recorded>, Session, ItemBook)> {
+        let record = |(dated, version): (&Dated, u64)| Recorded {
+            version,
+            at: dated.at,
+            actor: actor.clone(),
+            event: dated.event.clone(),
+        };
+        let mut recorded: Vec<Recorded> = self.history.iter().zip(1..).map(record).collect();
+        let session = Session::fold(&recorded)?;
+        let at = session.updated_at;
+        let mut draft = Draft::new(session, ItemBook::fold(&recorded), at, actor.clone());
+        // Nothing has been opened again here: whatever is there counts.
+        prove(&mut draft, self, &|_, _| true);
+        let version = recorded.len() as u64;
+        let (events, session, items) = draft.into_parts();
+        let proven = events.into_iter().zip(version + 1..);
+        recorded.extend(proven.map(|(event, version)| Recorded { version, at, actor: actor.clone(), event }));
+        Some((recorded, session, items))
+    }
+}
+
+/// Something that files show by being there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proof {
+    /// A run has begun, and is in this phase.
+    Run { workflow: Name, ordinal: u32, phase: Name, path: String },
+    /// A phase of a run is done. Everything before it counts as done too, claimed where nothing proves it.
+    Phase { workflow: Name, ordinal: u32, phase: Name, path: String },
+}
+
+/// What only a layout's own screen shows.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Details {
+    None,
+    Ocr(Box<crate::ocr::OcrSession>),
+    Ccw(Box<crate::ccw::CcwSession>),
+}
+
+/// One check of a session's files, and what it found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    pub check: &'static str,
+    pub is_well: bool,
+    pub found: String,
+    /// What to do about it, where whoever goes on should be asked first.
+    pub remedy: Option<String>,
+}
+
+/// A session that is to be shown by files.
+#[derive(Debug, Clone, Copy)]
+pub struct Standing<'a> {
+    /// As commands know it: the newest attempts, open notes.
+    pub session: &'a Session,
+    /// All of its items.
+    pub items: &'a ItemBook,
+    /// What happened since the files were last written; all of it for a new session.
+    pub since: &'a [Recorded],
+}
+
+/// A file as it is to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// Relative to the session's home.
+    pub path: String,
+    pub content: Vec<u8>,
+}
+
+/// What a new session is begun with.
+#[derive(Clone, Copy)]
+pub struct Beginning<'a> {
+    /// Asked for by name.
+    pub id: Option<&'a str>,
+    pub title: &'a str,
+    pub today: Date,
+    pub now: Timestamp,
+    pub branch: Option<&'a str>,
+    /// Whether a path is taken.
+    pub is_taken: &'a dyn Fn(&str) -> bool,
+    /// Random, for layouts whose ids are.
+    pub random: [u8; 16],
+}

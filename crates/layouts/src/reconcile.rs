@@ -1,0 +1,244 @@
+//! What somebody changed in a session's files, as events. Pure, and the same for every layout: what we wrote and what
+//! is there now are both read, and what differs between the two is brought into the session as it is by now.
+//! An edit is never refused: what no gate has shown becomes a claim.
+
+mod draft;
+mod items;
+mod proofs;
+#[cfg(test)]
+mod tests;
+
+pub use draft::Draft;
+pub use proofs::{prove, shown_by};
+
+use model::event::Event;
+use model::gate::AttemptOutcome;
+use model::item::ItemBook;
+use model::lifecycle::Lifecycle;
+use model::note::Note;
+use model::phase::{Phase, PhaseState};
+use model::run::Run;
+use model::session::{RevisionMade, Session};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A session with its items.
+#[derive(Debug, Clone, Copy)]
+pub struct Laid<'a> {
+    pub session: &'a Session,
+    pub items: &'a ItemBook,
+}
+
+/// Brings into `draft`, a session of ours, what differs between the files as we wrote them and as they are now.
+pub fn reconcile(draft: &mut Draft, base: Laid<'_>, theirs: Laid<'_>) {
+    let begun = runs(draft, base.session, theirs.session);
+    let revised = revisions(draft, base.session, theirs.session);
+    phases(draft, base.session, theirs.session, begun, revised);
+    fields(draft, base.session, theirs.session);
+    notes(draft, base.session, theirs.session);
+    items::items(draft, base.items, theirs.items);
+    // Last: what is closed takes no more of the others.
+    lifecycle(draft, base.session, theirs.session);
+}
+
+/// What the files now say that the session is about, where they said something else before.
+pub fn described(base: &Session, theirs: &Session) -> (Option<String>, Option<String>, Option<String>) {
+    let changed = |base: &Option<String>, theirs: &Option<String>| theirs.clone().filter(|_| base != theirs);
+    let title = (base.title != theirs.title).then(|| theirs.title.clone());
+    (title, changed(&base.goal, &theirs.goal), changed(&base.target, &theirs.target))
+}
+
+/// Begins or selects the run that the files now say is current. Tells whether it is another than it was.
+fn runs(draft: &mut Draft, base: &Session, theirs: &Session) -> bool {
+    let (Some(now), before) = (theirs.run(), base.run()) else { return false };
+    if before.is_some_and(|before| is_same(before, now)) {
+        return false;
+    }
+    if draft.session().run().is_some_and(|run| is_same(run, now)) {
+        return true;
+    }
+    if draft.session().runs.iter().any(|run| is_same(run, now)) {
+        draft.push(Event::RunSelected { workflow: now.workflow.name.clone(), ordinal: now.ordinal });
+    } else {
+        draft.push(Event::RunStarted {
+            workflow: now.workflow.clone(),
+            ordinal: now.ordinal,
+            phases: now.phases.iter().map(|phase| phase.stub.clone()).collect(),
+        });
+    }
+    true
+}
+
+/// Revisions that the files now tell of. Each begins its phase again, until the files say how that one stands.
+fn revisions(draft: &mut Draft, base: &Session, theirs: &Session) -> bool {
+    let is_known = |made: &&RevisionMade| {
+        base.revisions.iter().any(|known| known.at == made.at && known.revision == made.revision)
+    };
+    let new: Vec<&RevisionMade> = theirs.revisions.iter().filter(|made| !is_known(made)).collect();
+    for made in &new {
+        draft.push(Event::PhaseRevised { revision: made.revision.clone() });
+    }
+    !new.is_empty()
+}
+
+fn is_same(one: &Run, other: &Run) -> bool {
+    one.workflow.name == other.workflow.name && one.ordinal == other.ordinal
+}
+
+fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun: bool, revised: bool) {
+    let Some(now) = theirs.run() else { return };
+    let before = base.run().filter(|_| !begun);
+    let was = |phase: &Phase| before.and_then(|run| run.phases.iter().find(|found| found.id() == phase.id()));
+    let changed = |phase: &&Phase| was(phase).is_none_or(|was| was.status() != phase.status());
+    let opened = now.phases.iter().filter(changed).find(|phase| !is_over(phase) && draft.is_done(phase.id()));
+    let went_back = opened.map(|phase| phase.id().clone());
+    if let Some(phase) = &went_back {
+        draft.push(Event::RolledBack { phase: phase.clone(), reason: None });
+    }
+    let went_back = went_back.is_some() || revised;
+    for phase in &now.phases {
+        // Going back opened all later phases; those that the files still call done are.
+        let is_as_ours = draft.phase(phase.id()).is_some_and(|ours| ours.status() == phase.status());
+        if (went_back || changed(&phase)) && is_over(phase) && !is_as_ours {
+            if !draft.is_done(phase.id()) {
+                done(draft, phase);
+            }
+            if matches!(phase.state, PhaseState::NeedsReview { .. }) {
+                draft.push(Event::PhaseFlagged { phase: phase.id().clone() });
+            }
+        }
+        fields_of_phase(draft, phase, was(phase));
+        failed_attempts(draft, phase, was(phase));
+    }
+    let moved = before.is_none_or(|run| run.current().id() != now.current().id());
+    let is_there = draft.session().run().is_some_and(|run| run.current().id() == now.current().id());
+    let goes_on = is_there && draft.is_in_progress(now.current().id());
+    if (moved || went_back || changed(&now.current())) && !is_over(now.current()) && !goes_on {
+        draft.push(Event::PhaseStarted { phase: now.current().id().clone() });
+    }
+    let finished = |run: &Run| !run.is_open();
+    if finished(now) && !before.is_some_and(finished) && draft.session().run().is_some_and(Run::is_open) {
+        draft.push(Event::RunCompleted);
+    }
+}
+
+fn is_over(phase: &Phase) -> bool {
+    match phase.state {
+        PhaseState::Completed { .. } | PhaseState::Skipped { .. } | PhaseState::NeedsReview { .. } => true,
+        PhaseState::NotStarted | PhaseState::InProgress { .. } => false,
+    }
+}
+
+fn done(draft: &mut Draft, theirs: &Phase) {
+    let phase = theirs.id().clone();
+    match &theirs.state {
+        PhaseState::Skipped { reason, .. } => {
+            draft.push(Event::PhaseSkipped { phase, reason: reason.clone() });
+        }
+        PhaseState::Completed { .. } | PhaseState::NeedsReview { .. } if !theirs.claimed => {
+            let attempt = theirs.last_attempt().map(|attempt| attempt.report.clone()).unwrap_or_default();
+            draft.push(Event::PhaseCompleted { phase, attempt });
+        }
+        PhaseState::Completed { .. } | PhaseState::NeedsReview { .. } => {
+            draft.push(Event::PhaseClaimed { phase });
+        }
+        PhaseState::NotStarted | PhaseState::InProgress { .. } => {}
+    }
+}
+
+/// Attempts that failed and that we have not seen.
+fn failed_attempts(draft: &mut Draft, theirs: &Phase, was: Option<&Phase>) {
+    let known = was.map_or(0, |was| was.attempts.len());
+    for attempt in theirs.attempts.iter().skip(known) {
+        if attempt.outcome == AttemptOutcome::Failed && !draft.is_done(theirs.id()) {
+            draft.push(Event::GateFailed { phase: theirs.id().clone(), attempt: attempt.report.clone() });
+        }
+    }
+}
+
+fn fields(draft: &mut Draft, base: &Session, theirs: &Session) {
+    let fields = changed_fields(&draft.session().fields, &base.fields, &theirs.fields);
+    if !fields.is_empty() {
+        draft.push(Event::FieldsSet { phase: None, fields });
+    }
+}
+
+fn fields_of_phase(draft: &mut Draft, theirs: &Phase, was: Option<&Phase>) {
+    let nothing = BTreeMap::new();
+    let ours = draft.phase(theirs.id()).map(|phase| phase.fields.clone()).unwrap_or_default();
+    let fields = changed_fields(&ours, was.map_or(&nothing, |was| &was.fields), &theirs.fields);
+    if !fields.is_empty() {
+        draft.push(Event::FieldsSet { phase: Some(theirs.id().clone()), fields });
+    }
+}
+
+/// A field that is missing from the files now was not deleted: another writer did not know it.
+fn changed_fields(
+    ours: &BTreeMap<String, Value>,
+    base: &BTreeMap<String, Value>,
+    theirs: &BTreeMap<String, Value>,
+) -> BTreeMap<String, Value> {
+    let is_new = |(name, value): &(&String, &Value)| {
+        base.get(*name) != Some(*value) && ours.get(*name) != Some(*value)
+    };
+    theirs.iter().filter(is_new).map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+fn notes(draft: &mut Draft, base: &Session, theirs: &Session) {
+    for note in &theirs.notes {
+        let was = base.notes.iter().find(|known| is_same_note(known, note));
+        let ours = draft.session().notes.iter().find(|known| is_same_note(known, note)).cloned();
+        if was.is_none() && ours.is_none() {
+            draft.push(Event::NoteAdded {
+                id: draft.session().highest_note.saturating_add(1),
+                kind: note.kind,
+                text: note.text.clone(),
+                fields: note.fields.clone(),
+            });
+        }
+        let settled = note.resolved_at.is_some() && was.is_none_or(|was| was.resolved_at.is_none());
+        let ours = draft.session().notes.iter().find(|known| is_same_note(known, note));
+        let open = ours.filter(|ours| settled && ours.resolved_at.is_none()).map(|ours| ours.id);
+        if let Some(id) = open {
+            draft.push(Event::NoteResolved { id });
+        }
+    }
+}
+
+fn is_same_note(one: &Note, other: &Note) -> bool {
+    one.kind == other.kind && one.text == other.text
+}
+
+fn lifecycle(draft: &mut Draft, base: &Session, theirs: &Session) {
+    let is_same = |one: &Lifecycle| match (one, &theirs.lifecycle) {
+        (
+            Lifecycle::Paused { reason, context, .. },
+            Lifecycle::Paused { reason: now, context: context_now, .. },
+        ) => reason == now && context == context_now,
+        (one, now) => one.name() == now.name(),
+    };
+    let ours = draft.session();
+    let (worktree, parallel) = (ours.worktree.clone(), ours.parallel);
+    if is_same(&base.lifecycle) || is_same(&ours.lifecycle) {
+        return;
+    }
+    let event = match &theirs.lifecycle {
+        Lifecycle::Paused { reason, context, saved, .. } => {
+            Event::SessionPaused { reason: reason.clone(), context: context.clone(), saved: saved.clone() }
+        }
+        Lifecycle::Active => match ours.lifecycle {
+            Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => {
+                Event::SessionReopened { worktree, parallel }
+            }
+            Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => {
+                Event::SessionResumed { worktree, parallel }
+            }
+        },
+        Lifecycle::Completed { forced, .. } => Event::SessionCompleted { forced: *forced },
+        Lifecycle::Failed { error, .. } => Event::SessionFailed { error: error.clone() },
+        Lifecycle::Abandoned { reason, .. } => {
+            Event::SessionAbandoned { reason: reason.clone(), operation: None }
+        }
+    };
+    draft.push(event);
+}

@@ -1,0 +1,92 @@
+//! Items that somebody changed in files: added, moved on, described anew. One that is missing was not deleted.
+
+use super::Draft;
+use model::event::{Event, ItemEvent};
+use model::item::{Item, ItemBook, ItemChange, ItemStatus, NewItem};
+use std::collections::BTreeMap;
+
+pub(super) fn items(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) {
+    let mut wanted: Vec<&Item> = theirs.iter().collect();
+    wanted.sort_by_key(|item| item.sort_key());
+    // All of them first: one may depend on another that comes after it, and is described as such then.
+    for item in &wanted {
+        if draft.items().get(&item.id).is_none() {
+            let mut item = added(item);
+            item.depends_on.retain(|need| base.contains(&item.id) || draft.items().contains(need));
+            draft.push(Event::Item(ItemEvent::ItemAdded { item }));
+        }
+    }
+    for item in wanted {
+        let was = base.get(&item.id);
+        describe(draft, was, item);
+        move_on(draft, was, item);
+    }
+}
+
+fn added(item: &Item) -> NewItem {
+    NewItem {
+        id: item.id.clone(),
+        kind: item.kind.clone(),
+        title: item.title.clone(),
+        run: item.run.clone(),
+        phase: item.phase.clone(),
+        parent: item.parent.clone(),
+        order: item.order(),
+        depends_on: item.depends_on.clone(),
+        fields: item.fields.clone(),
+    }
+}
+
+fn describe(draft: &mut Draft, was: Option<&Item>, theirs: &Item) {
+    let Some(ours) = draft.items().get(&theirs.id) else { return };
+    let mut change = ItemChange::default();
+    if was.is_none_or(|was| was.title != theirs.title) && ours.title != theirs.title {
+        change.title = Some(theirs.title.clone());
+    }
+    if was.is_none_or(|was| was.depends_on != theirs.depends_on) && ours.depends_on != theirs.depends_on {
+        change.depends_on = Some(theirs.depends_on.clone());
+    }
+    let nothing = BTreeMap::default();
+    change.fields =
+        super::changed_fields(&ours.fields, was.map_or(&nothing, |was| &was.fields), &theirs.fields);
+    change.counters = theirs
+        .counters
+        .iter()
+        .filter(|(name, count)| {
+            was.is_none_or(|was| was.counters.get(*name) != Some(*count))
+                && ours.counters.get(*name) != Some(*count)
+        })
+        .map(|(name, count)| (name.clone(), *count))
+        .collect();
+    if !change.is_empty() {
+        draft.push(Event::Item(ItemEvent::ItemSet { id: theirs.id.clone(), change }));
+    }
+}
+
+fn move_on(draft: &mut Draft, was: Option<&Item>, theirs: &Item) {
+    let Some(ours) = draft.items().get(&theirs.id) else { return };
+    let is_as_it_was = was.is_some_and(|was| was.status.name() == theirs.status.name());
+    if is_as_it_was || ours.status.name() == theirs.status.name() {
+        return;
+    }
+    let id = theirs.id.clone();
+    let (run, phase) = (ours.run.clone(), ours.phase.clone());
+    let (was_done, was_blocked) = (ours.is_done(), matches!(ours.status, ItemStatus::Blocked { .. }));
+    if was_done {
+        draft.push(Event::Item(ItemEvent::ItemReopened {
+            id: id.clone(),
+            run: run.clone(),
+            phase: phase.clone(),
+        }));
+    } else if was_blocked {
+        draft.push(Event::Item(ItemEvent::ItemUnblocked { id: id.clone() }));
+    }
+    let event = match &theirs.status {
+        ItemStatus::Pending if was_done || was_blocked => return,
+        ItemStatus::Pending => ItemEvent::ItemReleased { id },
+        ItemStatus::Active => ItemEvent::ItemStarted { id },
+        ItemStatus::Completed { .. } => ItemEvent::ItemCompleted { id, run, phase },
+        ItemStatus::Blocked { reason } => ItemEvent::ItemBlocked { id, reason: reason.clone() },
+    };
+    draft.push(Event::Item(event));
+}

@@ -1,0 +1,107 @@
+//! What files show by being there: a run that has begun, a phase that is done. Moves a session forward, never back.
+
+use super::Draft;
+use crate::layout::{Proof, Told};
+use crate::{builtin, definition};
+use model::event::Event;
+use model::gate::{AttemptReport, CheckOutcome, CheckResult};
+use model::id::Name;
+use model::lifecycle::Lifecycle;
+use model::phase::PhaseStub;
+use model::run::{Run, RunPlan};
+use model::workflow::OnComplete;
+
+/// Brings into `draft` what the files show and it does not have. `counts` tells whether a proof's file is not older
+/// than what it is to prove.
+pub fn prove(draft: &mut Draft, told: &Told, counts: &dyn Fn(&Draft, &Proof) -> bool) {
+    for proof in &told.proofs {
+        if !counts(draft, proof) {
+            continue;
+        }
+        match proof {
+            Proof::Run { workflow, ordinal, phase, .. } => begin(draft, told, workflow, *ordinal, phase),
+            Proof::Phase { workflow, ordinal, phase, path } => {
+                let is_current = draft.session().run().is_some_and(|run| {
+                    run.workflow.name == *workflow && run.ordinal == *ordinal && run.is_open()
+                });
+                if is_current && !draft.is_done(phase) {
+                    complete(draft, phase, path);
+                }
+            }
+        }
+    }
+}
+
+fn begin(draft: &mut Draft, told: &Told, workflow: &Name, ordinal: u32, current: &Name) {
+    // Only the next of its kind: an old folder says nothing about what goes on now.
+    if draft.session().runs_of(workflow) >= ordinal {
+        return;
+    }
+    let Some(RunPlan { workflow, phases, .. }) = plan(told, workflow) else { return };
+    let before: Vec<Name> =
+        phases.iter().map(|stub| stub.id.clone()).take_while(|phase| phase != current).collect();
+    draft.push(Event::RunStarted { workflow, ordinal, phases });
+    for phase in before {
+        draft.push(Event::PhaseClaimed { phase });
+    }
+    draft.push(Event::PhaseStarted { phase: current.clone() });
+}
+
+/// All that lies before is claimed; what comes next begins.
+fn complete(draft: &mut Draft, proven: &Name, path: &str) {
+    let Some(run) = draft.session().run() else { return };
+    let stubs: Vec<PhaseStub> = run.phases.iter().map(|phase| phase.stub.clone()).collect();
+    let mut stubs = stubs.into_iter();
+    for stub in stubs.by_ref() {
+        if stub.id == *proven {
+            draft.push(Event::PhaseCompleted { phase: stub.id, attempt: shown_by(path) });
+            break;
+        }
+        if !draft.is_done(&stub.id) {
+            draft.push(Event::PhaseClaimed { phase: stub.id });
+        }
+    }
+    for stub in stubs {
+        if draft.is_done(&stub.id) {
+            continue;
+        }
+        draft.push(Event::PhaseStarted { phase: stub.id.clone() });
+        if !stub.terminal {
+            return;
+        }
+        draft.push(Event::PhaseCompleted { phase: stub.id, attempt: AttemptReport::default() });
+    }
+    draft.push(Event::RunCompleted);
+    close(draft);
+}
+
+/// A run that ends its session does so whoever completes it.
+fn close(draft: &mut Draft) {
+    let session = draft.session();
+    let closes = session.run().is_some_and(|run| run.workflow.on_complete == OnComplete::Close);
+    let is_active = matches!(session.lifecycle, Lifecycle::Active);
+    if closes && is_active && !session.runs.iter().any(Run::is_open) {
+        draft.push(Event::SessionCompleted { forced: false });
+    }
+}
+
+fn plan(told: &Told, workflow: &Name) -> Option<RunPlan> {
+    if let Some(own) = told.workflows.iter().find(|own| own.name == *workflow) {
+        return Some(RunPlan::new(own, Vec::new()));
+    }
+    let text = builtin::find(workflow.as_str())?.text;
+    Some(RunPlan::new(&definition::read(text).ok()?.workflow, Vec::new()))
+}
+
+/// A gate that passed because a file is there.
+pub fn shown_by(path: &str) -> AttemptReport {
+    let check = CheckResult {
+        id: "file".to_owned(),
+        kind: "artifact".to_owned(),
+        outcome: CheckOutcome::Passed,
+        found: Some(path.to_owned()),
+        needed: None,
+        help: None,
+    };
+    AttemptReport { checks: vec![check], ..AttemptReport::default() }
+}

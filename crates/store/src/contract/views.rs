@@ -1,0 +1,61 @@
+//! Promises about files that show a session: kept with a batch, confirmed later, of their session alone.
+
+use super::Factory;
+use super::rows::{batch, begin, id, line, paused, with};
+use crate::{Batch, ViewRow};
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(1);
+
+fn view(session: &str, path: &str, body: &[u8]) -> ViewRow {
+    ViewRow {
+        session: id(session),
+        path: path.to_owned(),
+        hash: format!("hash of {}", body.len()),
+        body: body.to_vec(),
+        previous: b"\x00\xff".to_vec(),
+        earlier: vec!["one".to_owned(), "two".to_owned()],
+        version: 7,
+        boot_id: "boot".to_owned(),
+        confirmed: false,
+    }
+}
+
+pub(super) fn a_file_comes_back_as_it_was_given(make: &mut Factory<'_>) {
+    let mut store = make();
+    let rows = vec![view("first", "a/b.json", b"{}"), view("first", "c", &[0, 1, 2, 255])];
+    store.append(&Batch { views: rows.clone(), ..batch([begin(line("first"))]) }).unwrap();
+    assert_eq!(store.views(&id("first")).unwrap(), rows);
+    assert_eq!(store.views(&id("FIRST")).unwrap(), []);
+}
+
+pub(super) fn a_file_replaces_what_was_known_of_it(make: &mut Factory<'_>) {
+    let mut store = make();
+    with(&mut *store, [paused("first"), paused("second")]);
+    let keep = |store: &mut dyn crate::Store, row: ViewRow| {
+        store.append(&Batch { views: vec![row], ..Batch::default() }).unwrap();
+    };
+    keep(&mut *store, view("first", "a", b"old"));
+    keep(&mut *store, view("second", "a", b"other"));
+    keep(&mut *store, view("first", "a", b"newer"));
+    assert_eq!(store.views(&id("first")).unwrap(), [view("first", "a", b"newer")]);
+    assert_eq!(store.views(&id("second")).unwrap(), [view("second", "a", b"other")]);
+}
+
+pub(super) fn only_the_file_that_is_meant_is_confirmed(make: &mut Factory<'_>) {
+    let mut store = make();
+    with(&mut *store, [paused("first")]);
+    let rows = vec![view("first", "a", b"1"), view("first", "b", b"22")];
+    store.append(&Batch { views: rows.clone(), ..Batch::default() }).unwrap();
+    store.confirm_view(&id("first"), "a", "hash of another", PATIENCE).unwrap();
+    assert_eq!(store.views(&id("first")).unwrap(), rows);
+    store.confirm_view(&id("first"), "a", &rows[0].hash, PATIENCE).unwrap();
+    let confirmed: Vec<bool> = store.views(&id("first")).unwrap().iter().map(|row| row.confirmed).collect();
+    assert_eq!(confirmed, [true, false]);
+}
+
+pub(super) fn a_file_of_no_session_is_refused(make: &mut Factory<'_>) {
+    let mut store = make();
+    store.append(&Batch { views: vec![view("nobody", "a", b"1")], ..Batch::default() }).unwrap_err();
+    assert_eq!(store.views(&id("nobody")).unwrap(), []);
+}

@@ -1,0 +1,312 @@
+//! A store with changes laid over it that nobody has kept yet: every question is answered as if they had been, and the
+//! first append of such a session keeps them with it. Never writes anything by itself.
+
+use crate::{
+    ActivityRow, AgentRow, Batch, Change, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
+    Loaded, MemoryStore, ReadyQuery, Result, Rewrite, Store, StreamAppend, Trace, ViewRow,
+};
+use jiff::Timestamp;
+use model::id::{ItemId, SessionId};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
+use std::path::Path;
+use std::time::Duration;
+
+pub struct LaidOver {
+    base: Box<dyn Store>,
+    /// By the session's id.
+    over: RefCell<BTreeMap<SessionId, Over>>,
+}
+
+struct Over {
+    /// What is not kept yet.
+    pending: Batch,
+    /// The session's number in the base; 0 while it is not there.
+    number: u64,
+    /// The session as it is with that.
+    shown: MemoryStore,
+}
+
+impl LaidOver {
+    pub fn new(base: Box<dyn Store>) -> Self {
+        Self { base, over: RefCell::default() }
+    }
+
+    /// Lays changes of one session over what is kept of it.
+    pub fn lay_over(&self, stream: &StreamAppend, mut rest: Batch) -> Result<()> {
+        let id = stream.row.id.clone();
+        let mut shown = MemoryStore::default();
+        let loaded = self.base.load(&id)?;
+        if let Some(kept) = &loaded {
+            shown.append(&self.kept(&id, kept)?)?;
+        }
+        rest.streams.push(stream.clone());
+        shown.append(&rest)?;
+        let number = loaded.map_or(0, |loaded| loaded.number);
+        self.over.borrow_mut().insert(id, Over { pending: rest, number, shown });
+        Ok(())
+    }
+
+    /// Whether a session is kept, whatever is laid over it.
+    pub fn base_has(&self, id: &SessionId) -> bool {
+        self.base.load(id).is_ok_and(|found| found.is_some())
+    }
+
+    /// What is laid over a session and not kept yet.
+    pub fn pending(&self, id: &SessionId) -> Option<StreamAppend> {
+        self.over.borrow().get(id)?.pending.streams.first().cloned()
+    }
+
+    /// Keeps what is laid over a session, if anything is, together with this.
+    pub fn keep_pending(&mut self, id: &SessionId, with: &Batch) -> Result<()> {
+        let laid = self.over.borrow_mut().remove(id);
+        let mut whole = laid.map(|over| over.pending).unwrap_or_default();
+        whole.views.extend(with.views.iter().cloned());
+        self.base.append(&whole)
+    }
+
+    /// Nothing is laid over any more.
+    pub fn forget(&self) {
+        self.over.borrow_mut().clear();
+    }
+
+    /// What is kept of a session, as one batch.
+    fn kept(&self, id: &SessionId, loaded: &Loaded) -> Result<Batch> {
+        let events = self.base.events(id, 0, None)?;
+        let snapshot = match &loaded.snapshot {
+            Some(snapshot) => snapshot.clone(),
+            None => crate::Snapshot { fold_version: 0, version: loaded.row.version, body: String::new() },
+        };
+        // A snapshot of another version is not trusted by anybody; its number only has to fit here.
+        let snapshot = crate::Snapshot {
+            fold_version: if snapshot.version == loaded.row.version { snapshot.fold_version } else { 0 },
+            version: loaded.row.version,
+            body: snapshot.body,
+        };
+        Ok(Batch {
+            streams: vec![StreamAppend { expected: 0, events, row: loaded.row.clone(), snapshot }],
+            items: self.base.items(id, &ItemFilter::default())?,
+            views: self.base.views(id)?,
+            ..Batch::default()
+        })
+    }
+
+    fn of<T>(&self, id: &SessionId, ask: impl Fn(&dyn Store) -> Result<T>) -> Result<T> {
+        match self.over.borrow().get(id) {
+            Some(over) => ask(&over.shown),
+            None => ask(&*self.base),
+        }
+    }
+
+    /// A batch with what is laid over the sessions that it changes.
+    fn with_pending(&self, batch: &Batch) -> Batch {
+        let over = self.over.borrow();
+        let mut whole = Batch::default();
+        for pending in batch.streams.iter().filter_map(|stream| over.get(&stream.row.id)) {
+            whole.definitions.extend(pending.pending.definitions.iter().cloned());
+            whole.contents.extend(pending.pending.contents.iter().cloned());
+            whole.items.extend(pending.pending.items.iter().cloned());
+            whole.replace_items.extend(pending.pending.replace_items.iter().cloned());
+            whole.views.extend(pending.pending.views.iter().cloned());
+        }
+        let mut streams = batch.streams.clone();
+        for stream in &mut streams {
+            let laid = over.get(&stream.row.id).and_then(|over| over.pending.streams.first());
+            if let Some(before) = laid {
+                stream.expected = before.expected;
+                stream.events = [before.events.clone(), std::mem::take(&mut stream.events)].concat();
+            }
+        }
+        whole.definitions.extend(batch.definitions.iter().cloned());
+        whole.contents.extend(batch.contents.iter().cloned());
+        whole.items.extend(batch.items.iter().cloned());
+        whole.replace_items.extend(batch.replace_items.iter().cloned());
+        whole.views.extend(batch.views.iter().cloned());
+        Batch { streams, key: batch.key.clone(), bindings: batch.bindings.clone(), ..whole }
+    }
+}
+
+impl Deref for LaidOver {
+    type Target = dyn Store;
+
+    fn deref(&self) -> &Self::Target {
+        self
+    }
+}
+
+impl DerefMut for LaidOver {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self
+    }
+}
+
+impl Store for LaidOver {
+    fn take_turn(&mut self, patience: Duration) -> Result<()> {
+        self.base.take_turn(patience)
+    }
+
+    fn give_turn_back(&mut self) {
+        self.base.give_turn_back();
+    }
+
+    fn append(&mut self, batch: &Batch) -> Result<()> {
+        if self.over.borrow().is_empty() {
+            return self.base.append(batch);
+        }
+        let whole = self.with_pending(batch);
+        self.base.append(&whole)?;
+        for stream in &batch.streams {
+            self.over.borrow_mut().remove(&stream.row.id);
+        }
+        Ok(())
+    }
+
+    fn load(&self, id: &SessionId) -> Result<Option<Loaded>> {
+        let over = self.over.borrow();
+        let Some(over) = over.get(id) else { return self.base.load(id) };
+        let shown = over.shown.load(id)?;
+        Ok(shown.map(|loaded| Loaded { number: over.number, ..loaded }))
+    }
+
+    fn events(&self, id: &SessionId, after: u64, limit: Option<usize>) -> Result<Vec<EventRow>> {
+        self.of(id, |store| store.events(id, after, limit))
+    }
+
+    fn definition(&self, hash: &str) -> Result<Option<String>> {
+        for over in self.over.borrow().values() {
+            if let Some(body) = over.shown.definition(hash)? {
+                return Ok(Some(body));
+            }
+        }
+        self.base.definition(hash)
+    }
+
+    fn content(&self, hash: &str) -> Result<Option<Vec<u8>>> {
+        self.base.content(hash)
+    }
+
+    fn active(&self, worktree: &str) -> Result<Option<SessionId>> {
+        let Some(id) = self.base.active(worktree)? else { return Ok(None) };
+        let over = self.over.borrow();
+        let is_active = over
+            .get(&id)
+            .map_or(Ok(true), |over| Ok::<_, crate::Error>(over.shown.active(worktree)?.is_some()))?;
+        Ok(is_active.then_some(id))
+    }
+
+    fn list(&self, filter: &Filter) -> Result<Vec<Listed>> {
+        self.base.list(filter)
+    }
+
+    fn with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<SessionId>> {
+        self.base.with_prefix(prefix, limit)
+    }
+
+    fn with_number(&self, number: u64) -> Result<Option<SessionId>> {
+        self.base.with_number(number)
+    }
+
+    fn recall(&self, key: &str, since: Timestamp) -> Result<Option<KeyRow>> {
+        self.base.recall(key, since)
+    }
+
+    fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>> {
+        self.base.changes(after, limit)
+    }
+
+    fn cursor(&self) -> Result<u64> {
+        self.base.cursor()
+    }
+
+    fn agents(&self, worktree: Option<&str>) -> Result<Vec<AgentRow>> {
+        self.base.agents(worktree)
+    }
+
+    fn agent(&self, agent: &str, agent_session: &str) -> Result<Option<AgentRow>> {
+        self.base.agent(agent, agent_session)
+    }
+
+    fn see_agent(&mut self, row: &AgentRow, patience: Duration) -> Result<()> {
+        self.base.see_agent(row, patience)
+    }
+
+    fn forget_agents(&mut self, gone: &[(String, String)], patience: Duration) -> Result<()> {
+        self.base.forget_agents(gone, patience)
+    }
+
+    fn item(&self, session: &SessionId, id: &ItemId) -> Result<Option<ItemRow>> {
+        self.of(session, |store| store.item(session, id))
+    }
+
+    fn items(&self, session: &SessionId, filter: &ItemFilter) -> Result<Vec<ItemRow>> {
+        self.of(session, |store| store.items(session, filter))
+    }
+
+    fn ready_items(&self, session: &SessionId, query: &ReadyQuery<'_>) -> Result<Vec<ItemRow>> {
+        self.of(session, |store| store.ready_items(session, query))
+    }
+
+    fn held_items(&self, session: &SessionId, holder: &str) -> Result<Vec<ItemRow>> {
+        self.of(session, |store| store.held_items(session, holder))
+    }
+
+    fn dependents(&self, session: &SessionId, id: &ItemId) -> Result<Vec<ItemRow>> {
+        self.of(session, |store| store.dependents(session, id))
+    }
+
+    fn record_activity(
+        &mut self,
+        session: &SessionId,
+        rows: &[ActivityRow],
+        patience: Duration,
+    ) -> Result<()> {
+        self.base.record_activity(session, rows, patience)
+    }
+
+    fn trace(&mut self, trace: &Trace, patience: Duration) -> Result<bool> {
+        self.base.trace(trace, patience)
+    }
+
+    fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>> {
+        self.base.activity(session, limit)
+    }
+
+    fn views(&self, session: &SessionId) -> Result<Vec<ViewRow>> {
+        self.of(session, |store| store.views(session))
+    }
+
+    fn confirm_view(
+        &mut self,
+        session: &SessionId,
+        path: &str,
+        hash: &str,
+        patience: Duration,
+    ) -> Result<()> {
+        self.base.confirm_view(session, path, hash, patience)
+    }
+
+    fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {
+        let laid = self.over.borrow_mut().remove(&rewrite.stream.row.id);
+        if let Some(over) = laid {
+            self.base.append(&over.pending)?;
+        }
+        self.base.rewrite(rewrite, answers)
+    }
+
+    fn erase(&mut self, patience: Duration) -> Result<bool> {
+        self.base.erase(patience)
+    }
+
+    fn info(&self) -> Result<Info> {
+        self.base.info()
+    }
+
+    fn backup(&self, to: &Path) -> Result<()> {
+        self.base.backup(to)
+    }
+
+    fn check(&self) -> Result<Vec<String>> {
+        self.base.check()
+    }
+}

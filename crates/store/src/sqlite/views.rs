@@ -1,0 +1,59 @@
+//! Files that show a session, as they were written last. Beside the log: keeping one changes no version.
+
+use super::queries::signed;
+use crate::ViewRow;
+use model::id::SessionId;
+use rusqlite::{Connection, Result, Row, params};
+
+const OF_SESSION: &str = "(SELECT number FROM sessions WHERE id=?1 AND id=?1 COLLATE BINARY)";
+
+pub(super) fn of(connection: &Connection, session: &SessionId) -> Result<Vec<ViewRow>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT path,hash,body,previous,earlier,version,boot_id,confirmed FROM views WHERE session={OF_SESSION} \
+         ORDER BY path"
+    ))?;
+    let rows = statement.query_map([session.as_str()], |row| view_row(session, row))?;
+    rows.collect()
+}
+
+/// Whether its session exists.
+pub(super) fn keep(connection: &Connection, view: &ViewRow) -> Result<bool> {
+    let mut statement = connection.prepare_cached(&format!(
+        "INSERT OR REPLACE INTO views(session,path,hash,body,previous,earlier,version,boot_id,confirmed)\
+         SELECT number,?2,?3,?4,?5,?6,?7,?8,?9 FROM sessions WHERE number={OF_SESSION}"
+    ))?;
+    let kept = statement.execute(params![
+        view.session.as_str(),
+        view.path,
+        view.hash,
+        view.body,
+        view.previous,
+        view.earlier.join(" "),
+        signed(view.version),
+        view.boot_id,
+        view.confirmed,
+    ])?;
+    Ok(kept > 0)
+}
+
+pub(super) fn confirm(connection: &Connection, session: &SessionId, path: &str, hash: &str) -> Result<()> {
+    let mut statement = connection.prepare_cached(&format!(
+        "UPDATE views SET confirmed=1 WHERE session={OF_SESSION} AND path=?2 AND hash=?3"
+    ))?;
+    statement.execute([session.as_str(), path, hash]).map(drop)
+}
+
+fn view_row(session: &SessionId, row: &Row<'_>) -> Result<ViewRow> {
+    let earlier: String = row.get(4)?;
+    Ok(ViewRow {
+        session: session.clone(),
+        path: row.get(0)?,
+        hash: row.get(1)?,
+        body: row.get(2)?,
+        previous: row.get(3)?,
+        earlier: earlier.split_whitespace().map(ToOwned::to_owned).collect(),
+        version: row.get(5)?,
+        boot_id: row.get(6)?,
+        confirmed: row.get(7)?,
+    })
+}
