@@ -136,7 +136,7 @@ fn lines_that_others_append_while_we_write_are_never_lost() {
     let appended = std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
             let mut count = 0;
-            while !stop.load(Ordering::Relaxed) && count < 3_000 {
+            while !stop.load(Ordering::Relaxed) && count < 20_000 {
                 let line = format!("{{\"id\":\"WFS-f{count}\",\"status\":\"paused\"}}\n");
                 let file = OpenOptions::new().append(true).open(&path).unwrap();
                 std::thread::yield_now();
