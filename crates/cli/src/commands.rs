@@ -28,6 +28,7 @@ mod progress;
 mod purge;
 mod reopen;
 mod repair;
+mod req;
 mod resume;
 mod retry;
 mod revisit;
@@ -38,6 +39,7 @@ mod show;
 mod skip;
 mod start;
 mod status;
+mod statusline;
 mod store;
 mod switch;
 mod trust;
@@ -110,11 +112,13 @@ const ENTRIES: &[Entry] = &[
     entry::<history::HistoryCommand>("history"),
     entry::<log::Log>("log"),
     entry::<progress::Progress>("progress"),
+    entry::<req::ReqCommand>("req"),
     entry::<exec::Exec>("exec"),
     entry::<bundle::BundleCommand>("bundle"),
     entry::<purge::Purge>("purge"),
     entry::<workflow::WorkflowCommand>("workflow"),
     entry::<hook::Hook>("hook"),
+    entry::<statusline::Statusline>("statusline"),
     entry::<store::StoreCommand>("store"),
     entry::<doctor::Doctor>("doctor"),
     entry::<repair::Repair>("repair"),

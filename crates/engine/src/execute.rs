@@ -31,7 +31,9 @@ use crate::items::ItemView;
 use crate::sync::NATIVE;
 use crate::view::{self, Material, View};
 use crate::workspace::ensure_ignored;
+use model::Refusal;
 use model::command::{Command, decide};
+use model::event::Event;
 use model::id::SessionId;
 use model::note::NoteKind;
 use model::run::RunPlan;
@@ -41,7 +43,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use store::Batch;
+use store::{Batch, StreamAppend};
 
 /// The longest text that is kept of one note, goal, reason.
 const LONGEST_TEXT: usize = 64 * 1024;
@@ -115,7 +117,11 @@ impl Engine {
             let session = &subject.session;
             let current = session.run().map(|run| run.workflow.name.to_string());
             let name = workflow.map(ToOwned::to_owned).or(current).unwrap_or_default();
-            let workflow = crate::definitions::load(&engine.project, &name)?;
+            let workflow = match crate::definitions::load_builtin(&name) {
+                // What its own tool knows by this name, whatever the project calls its own.
+                Some(builtin) if session.layout != NATIVE => builtin,
+                Some(_) | None => crate::definitions::load(&engine.project, &name)?,
+            };
             let run = RunPlan::new(&workflow, engine.skips(session, &workflow));
             let events = decide(session, Command::StartRun { run })?;
             let was_active = session.lifecycle.name() == "active";
@@ -127,6 +133,22 @@ impl Engine {
             }
             Ok(plan)
         })
+    }
+
+    /// Tells in the log of the session that is meant what became of requirements; where there is none, nobody is told.
+    pub(crate) fn tell_of_requirements(&mut self, events: &[Event]) -> Result<()> {
+        let Ok(id) = self.select(Want::Unfinished) else { return Ok(()) };
+        // No key: this is not the command that the key is for.
+        let key = self.options.key.take();
+        let told = self.execute("", |engine| {
+            let subject = engine.take_up(&id)?;
+            if let Some(kind) = &subject.session.unknown_event {
+                return Err(Refusal::NewerEvent { session: id.clone(), kind: kind.clone() }.into());
+            }
+            Ok(Plan::of(subject.change(events.to_vec())))
+        });
+        self.options.key = key;
+        told.map(drop)
     }
 
     /// A command on one session that needs nothing but the model to decide.
@@ -181,6 +203,16 @@ impl Engine {
         view.item = kept.item.take().map(|item| ItemView::of(item, &actor, now));
         let mut answer = Answer { view, said: kept.said, gate_failed: kept.gate_failed };
         let mut batch = kept.batch;
+        if batch.streams.is_empty() && self.is_behind(&kept.subject)? {
+            // All is done already, as files show that were written since: what they tell is kept, and shown by them.
+            let found = self.look_up(&kept.subject.id)?.change_and_found(Vec::new());
+            batch.streams = Plan::of(found).fold(now, &actor)?.batch.streams;
+            if batch.streams.is_empty() {
+                // Nothing comes on top of what is laid over: appending brings it along.
+                let laid = self.store.pending(&kept.subject.id);
+                batch.streams.extend(laid.map(|stream| StreamAppend { events: Vec::new(), ..stream }));
+            }
+        }
         self.add_views(&mut batch)?;
         // What changes nothing is kept only under a key: it must answer the same when it is repeated later.
         if batch.streams.is_empty() && batch.bindings.is_empty() && self.options.key.is_none() {
@@ -200,6 +232,7 @@ impl Engine {
         let warnings = self.publish(&batch);
         answer.view.view_stale |= warnings.iter().any(|warning| warning.kind == "view_stale");
         answer.view.warnings.extend(warnings);
+        answer.said.extend(self.words_after(&batch, &kept.subject.id));
         if kept.is_new {
             return Ok(self.with_its_number(answer));
         }
@@ -263,6 +296,9 @@ impl Engine {
             None => crate::definitions::load(&self.project, run.workflow.name.as_str()).ok(),
         };
         let now = self.clock.now();
+        let required = self.requirement_views(session);
+        let mut warnings = self.warnings_about(session, run);
+        warnings.extend(required.problems.into_iter().map(crate::requirements::warning));
         Ok(view::build(Material {
             session,
             run,
@@ -270,9 +306,10 @@ impl Engine {
             definition: definition.as_deref().or(current.as_ref()),
             now,
             name_session: self.must_be_named(session)?,
-            warnings: self.warnings_about(session, run),
+            warnings,
             already,
             items: self.items_seen(session, run, batch)?,
+            requirements: required.answer,
         }))
     }
 

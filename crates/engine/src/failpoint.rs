@@ -29,3 +29,14 @@ pub(crate) fn fails(name: &str) -> io::Result<()> {
 pub(crate) fn fails(_name: &str) -> io::Result<()> {
     Ok(())
 }
+
+/// Takes its time, if a test asked for it here: what can come between two steps comes more often.
+#[cfg(debug_assertions)]
+pub(crate) fn slow(name: &str) {
+    if std::env::var_os("LEFTOFF_TEST_SLOW").is_some_and(|asked| asked == name) {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+}
+
+#[cfg(not(debug_assertions))]
+pub(crate) fn slow(_name: &str) {}

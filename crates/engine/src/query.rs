@@ -5,8 +5,10 @@ use crate::definitions::{self, Source};
 use crate::engine::{Engine, Want, read_event};
 use crate::error::{Error, FileMistake, Result};
 use crate::next::Next;
+use crate::requirements::is_same_agent;
 use crate::view::{HealthView, Nothing, ShortView, View, Warning};
 use jiff::Timestamp;
+use layouts::layout::Moment;
 use model::event::Recorded;
 use model::id::SessionId;
 use model::run::Run;
@@ -32,6 +34,9 @@ pub enum Current {
 pub struct Listing {
     pub sessions: Vec<ShortView>,
     pub warnings: Vec<Warning>,
+    /// What the list of the one layout that was asked for begins with, where its tool has words of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heading: Option<&'static str>,
 }
 
 /// Which sessions a list is to show.
@@ -131,7 +136,13 @@ impl Engine {
             Err(Error::NoSession { .. }) => Ok(Current::Nothing(Nothing {
                 session_id: None,
                 next: Next::start(None),
-                warnings: self.warnings.iter().cloned().chain(self.at_work_elsewhere()?).collect(),
+                warnings: self
+                    .warnings
+                    .iter()
+                    .cloned()
+                    .chain(self.place_warnings())
+                    .chain(self.at_work_elsewhere()?)
+                    .collect(),
             })),
             Err(error) => Err(error),
         }
@@ -165,6 +176,7 @@ impl Engine {
         let (loaded, _) = self.load(&id)?;
         let mut view = self.view_of(&self.replay(&id)?, loaded.number, false)?;
         view.warnings.extend(self.artifact_warnings(&view));
+        view.own_words = self.own_words(&id, Moment::Shown);
         Ok(view)
     }
 
@@ -184,12 +196,14 @@ impl Engine {
         };
         let mut sessions: Vec<ShortView> =
             self.store.list(&filter)?.into_iter().map(ShortView::from).collect();
+        let mut warnings = self.warnings.clone();
         for line in &mut sessions {
+            warnings.extend(self.shown_by_files(line)?);
             self.laid_over_line(line);
         }
         sessions.retain(|line| request.lifecycles.is_empty() || request.lifecycles.contains(&line.lifecycle));
-        let mut warnings = self.warnings.clone();
         warnings.extend(sessions.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
+        warnings.extend(self.place_warnings());
         for (short, odd) in self.foreign_lines() {
             if request.wants(&short) {
                 warnings.extend(odd);
@@ -198,7 +212,23 @@ impl Engine {
                 sessions.insert(place.unwrap_or(sessions.len()), short);
             }
         }
-        Ok(Listing { sessions, warnings })
+        let heading = crate::sync::heading(request.layout.as_deref());
+        if heading.is_some() {
+            for line in &mut sessions {
+                line.own_words = self.own_line(&line.session_id);
+            }
+        }
+        for (short, odd) in self.outside_lines(heading.is_some()) {
+            let is_known = sessions
+                .iter()
+                .any(|known| known.session_id == short.session_id && known.worktree == short.worktree);
+            if request.wants(&short) && !is_known {
+                warnings.extend(odd);
+                let place = sessions.iter().position(|ours| ours.updated_at < short.updated_at);
+                sessions.insert(place.unwrap_or(sessions.len()), short);
+            }
+        }
+        Ok(Listing { sessions, warnings, heading })
     }
 
     /// What happened in a session, oldest first, after this version.
@@ -225,7 +255,26 @@ impl Engine {
     /// Agent sessions that were seen in this project, with whether each still lives.
     pub fn agents(&self) -> Result<Vec<AgentView>> {
         let rows = self.store.agents(None)?;
-        Ok(rows.into_iter().map(|row| AgentView { alive: self.lives(&row), ..row.into() }).collect())
+        let mut agents: Vec<AgentView> =
+            rows.into_iter().map(|row| AgentView { alive: self.lives(&row), ..row.into() }).collect();
+        // Those that only another tool's list has, which names living ones alone.
+        for live in self.listed_elsewhere(None) {
+            if !agents.iter().any(|known| is_same_agent(&known.agent_session, &live.agent_session)) {
+                agents.push(AgentView {
+                    agent: live.agent,
+                    agent_session: live.agent_session,
+                    host: self.caller.host.clone(),
+                    pid: live.pid.unwrap_or(0),
+                    worktree: live.worktree,
+                    branch: live.branch,
+                    session_id: None,
+                    started_at: live.started_at,
+                    last_seen: live.last_seen,
+                    alive: true,
+                });
+            }
+        }
+        Ok(agents)
     }
 
     pub fn workflows(&self) -> Vec<WorkflowLine> {
@@ -254,6 +303,10 @@ impl Engine {
 
     /// Whether a command without a name would mean another session.
     pub(crate) fn must_be_named(&self, session: &Session) -> Result<bool> {
+        let is_here = || std::env::current_dir().is_ok_and(|here| here.starts_with(&self.project.root));
+        if self.project.is_outside && !is_here() {
+            return Ok(true);
+        }
         let is_the_active_one = session.lifecycle.name() == "active"
             && !session.parallel
             && session.worktree == self.project.worktree();
@@ -356,6 +409,7 @@ impl From<Listed> for ShortView {
             created_at: row.created_at,
             updated_at: row.updated_at,
             version: row.version,
+            own_words: None,
         }
     }
 }

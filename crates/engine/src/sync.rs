@@ -7,12 +7,14 @@ mod late;
 mod look;
 mod mend;
 mod rivals;
+mod says;
 mod show;
 mod tree;
 
 pub(crate) use find::has_foreign;
 pub(crate) use look::Look;
 pub use mend::{Mended, repair};
+pub(crate) use says::heading;
 
 use crate::engine::Engine;
 use crate::error::Result;

@@ -3,9 +3,12 @@
 pub mod builtin;
 pub mod ccw;
 pub mod definition;
+pub mod essay;
 pub mod json;
 pub mod layout;
 pub mod ocr;
 pub mod reading;
 pub mod reconcile;
+pub mod requirements;
 pub mod tree;
+pub mod yaml;

@@ -9,6 +9,7 @@ use crate::note::NoteKind;
 use crate::phase::PhaseStub;
 use crate::revision::Revision;
 use crate::run::WorkflowRef;
+use crate::workflow::RequirementScope;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -61,6 +62,8 @@ pub enum Event {
     },
     /// Somebody said in a file that a phase is done. Nothing shows it: its gate stays open.
     PhaseClaimed { phase: Name },
+    /// Somebody said in a file that a phase that was done needs a review.
+    PhaseFlagged { phase: Name },
     /// A pass through a workflow began; it is now the session's current run.
     RunStarted { workflow: WorkflowRef, ordinal: u32, phases: Vec<PhaseStub> },
     /// An unfinished run became the current one again.
@@ -156,6 +159,27 @@ pub enum Event {
     Purged { replaced: u64 },
     /// The session came in a bundle from another machine. It waits here, in this worktree, to be gone on with.
     SessionTaken { worktree: String },
+    /// A requirement was satisfied. The branch's file is the truth about it; this tells when, by what and by whom.
+    RequirementSatisfied {
+        requirement: String,
+        scope: RequirementScope,
+        /// In the words of the branch's file: `cli`, `skill`, `approval`.
+        by: String,
+        branch: String,
+        /// None: for every agent session of the branch.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_session: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires_at: Option<Timestamp>,
+    },
+    /// A requirement that was satisfied is so no longer.
+    RequirementCleared {
+        requirement: String,
+        branch: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_session: Option<String>,
+        why: String,
+    },
     /// Written by a newer program. Such a session is shown and never written.
     #[serde(skip_serializing)]
     Unknown { kind: String },
@@ -225,6 +249,7 @@ impl Event {
             Self::Adopted { .. } => "adopted",
             Self::ExternalEdit { .. } => "external_edit",
             Self::PhaseClaimed { .. } => "phase_claimed",
+            Self::PhaseFlagged { .. } => "phase_flagged",
             Self::RunStarted { .. } => "run_started",
             Self::RunSelected { .. } => "run_selected",
             Self::PhaseStarted { .. } => "phase_started",
@@ -250,6 +275,8 @@ impl Event {
             Self::Restored { .. } => "restored",
             Self::Purged { .. } => "purged",
             Self::SessionTaken { .. } => "session_taken",
+            Self::RequirementSatisfied { .. } => "requirement_satisfied",
+            Self::RequirementCleared { .. } => "requirement_cleared",
             Self::Unknown { kind } => kind,
             Self::Item(event) => event.kind(),
         }
@@ -264,6 +291,7 @@ impl Event {
             | Self::Adopted { .. }
             | Self::ExternalEdit { .. }
             | Self::PhaseClaimed { .. }
+            | Self::PhaseFlagged { .. }
             | Self::RunStarted { .. }
             | Self::RunSelected { .. }
             | Self::PhaseStarted { .. }
@@ -287,6 +315,8 @@ impl Event {
             | Self::Restored { .. }
             | Self::SessionTaken { .. }
             | Self::Purged { .. }
+            | Self::RequirementSatisfied { .. }
+            | Self::RequirementCleared { .. }
             | Self::Item(_)
             | Self::Unknown { .. } => None,
         }

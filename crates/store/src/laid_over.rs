@@ -3,7 +3,7 @@
 
 use crate::{
     ActivityRow, AgentRow, Batch, Change, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
-    Loaded, MemoryStore, ReadyQuery, Result, Rewrite, Store, StreamAppend, ViewRow,
+    Loaded, MemoryStore, ReadyQuery, Result, Rewrite, Store, StreamAppend, Trace, ViewRow,
 };
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
@@ -262,6 +262,10 @@ impl Store for LaidOver {
         patience: Duration,
     ) -> Result<()> {
         self.base.record_activity(session, rows, patience)
+    }
+
+    fn trace(&mut self, trace: &Trace, patience: Duration) -> Result<bool> {
+        self.base.trace(trace, patience)
     }
 
     fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>> {

@@ -10,6 +10,8 @@
 mod clock;
 mod databases;
 mod disk;
+mod essays;
+mod hook_events;
 mod hooks;
 mod kill;
 mod nobody;
@@ -17,7 +19,9 @@ mod places;
 mod queries;
 mod races;
 mod read_only;
+mod requirements;
 mod tree;
+mod views;
 mod worktrees;
 
 /// Questions that are answered wherever there is a project, a session or none.

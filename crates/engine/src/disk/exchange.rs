@@ -59,6 +59,7 @@ fn place(target: &Path, waiting: &Path, expected: &[u8]) -> io::Result<Put> {
     // Somebody may make or take away the file between two of these steps: then the next one tells.
     for _ in 0..100 {
         if is_exchange_on() {
+            failpoint::slow("view-place");
             match renameat_with(CWD, waiting, CWD, target, RenameFlags::EXCHANGE) {
                 Ok(()) => {
                     failpoint::reached("view-exchanged");
@@ -89,7 +90,8 @@ fn place(target: &Path, waiting: &Path, expected: &[u8]) -> io::Result<Put> {
     Err(io::Error::new(io::ErrorKind::WouldBlock, "it comes and goes"))
 }
 
-/// Looks, then renames: an edit between the two is lost, which is why this is not the first choice.
+/// Looks, keeps what is there, then renames: an edit between the last two is lost, which is why this is not the first
+/// choice.
 fn without_exchange(target: &Path, waiting: &Path, expected: &[u8]) -> io::Result<Put> {
     let there = read(target)?;
     if there != expected {
@@ -99,6 +101,7 @@ fn without_exchange(target: &Path, waiting: &Path, expected: &[u8]) -> io::Resul
     let aside = beside(target, |name| format!(".{name}.leftoff-old"));
     let _ = fs::remove_file(&aside);
     fs::hard_link(target, &aside).or_else(|_| fs::copy(target, &aside).map(drop))?;
+    failpoint::slow("view-place");
     fs::rename(waiting, target)?;
     fs::rename(&aside, waiting)?;
     Ok(Put::Over(there))
@@ -122,9 +125,16 @@ fn write(path: &Path, body: &[u8], like: Option<fs::Permissions>) -> io::Result<
     written
 }
 
+/// What is in a file. A link, a folder or a pipe in its place holds nothing that could be taken in.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Ok(Vec::new());
+    }
+    // Whatever it became since: opening must neither wait for a writer nor lead elsewhere.
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let flags = i32::try_from(flags.bits()).unwrap_or(0);
     let mut content = Vec::new();
-    File::open(path)?.take(LONGEST).read_to_end(&mut content)?;
+    File::options().read(true).custom_flags(flags).open(path)?.take(LONGEST).read_to_end(&mut content)?;
     Ok(content)
 }
 

@@ -158,6 +158,10 @@ impl Engine {
 
     /// Where a new session of a layout goes. Never where something is.
     fn new_spot(&self, layout: &dyn Layout, request: &StartRequest, title: &str) -> Result<Spot> {
+        // A session outside of projects has the folder that was chosen when it was opened.
+        if let Some(spot) = layout.spot(&self.project.worktree(), true).filter(|_| self.project.is_outside) {
+            return Ok(spot);
+        }
         let now = self.clock.now();
         let mut random = [0; 16];
         // Without a source of randomness a name may be taken, which is refused below.
@@ -339,7 +343,7 @@ impl Engine {
         let has_a_process = row.is_ok_and(|row| row.is_some_and(|row| row.pid != 0));
         if !has_a_process && let Ok(session) = SessionId::parse(&answer.view.session_id) {
             // The command is done, whatever becomes of this.
-            let _ = self.greet(&identity, Some(session), self.patience);
+            let _ = self.greet(&identity, Some(session), None, self.patience);
         }
     }
 

@@ -263,6 +263,7 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         Event::Adopted { layout, path } => Some((path, layout)),
         Event::ExternalEdit { .. }
         | Event::PhaseClaimed { .. }
+        | Event::PhaseFlagged { .. }
         | Event::RunStarted { .. }
         | Event::RunSelected { .. }
         | Event::PhaseStarted { .. }
@@ -285,6 +286,8 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         | Event::CheckpointMade { .. }
         | Event::Restored { .. }
         | Event::Purged { .. }
+        | Event::RequirementSatisfied { .. }
+        | Event::RequirementCleared { .. }
         | Event::Item(_)
         | Event::Unknown { .. } => None,
     }

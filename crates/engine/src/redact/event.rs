@@ -42,6 +42,7 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
         }
         Event::Adopted { .. }
         | Event::PhaseClaimed { .. }
+        | Event::PhaseFlagged { .. }
         | Event::RunStarted { .. }
         | Event::RunSelected { .. }
         | Event::PhaseStarted { .. }
@@ -56,6 +57,8 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
         | Event::Restored { .. }
         | Event::Purged { .. }
         | Event::SessionTaken { .. }
+        | Event::RequirementSatisfied { .. }
+        | Event::RequirementCleared { .. }
         | Event::Unknown { .. } => {}
     }
     said.lines

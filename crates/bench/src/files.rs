@@ -1,0 +1,59 @@
+//! Sessions that another tool keeps in files: looking at one does not read the others, and a list reads them fast.
+
+use crate::project::{Programs, Project};
+use crate::sample::{interleaved, median, medians, milliseconds, ratio, timed};
+use crate::table::{Must, Table};
+use crate::{Effort, Result};
+use std::fs;
+
+const FEW: usize = 10;
+const MANY: usize = 1_000;
+
+pub fn many_files(programs: &Programs, effort: Effort, table: &mut Table) -> Result<()> {
+    let (few, many) = (reviews(programs, FEW)?, reviews(programs, MANY)?);
+    let [with_many, with_few] = interleaved(
+        effort.rounds / 2,
+        |_| Ok(()),
+        &mut [&mut || timed(&mut many.leftoff(&["status"])), &mut || timed(&mut few.leftoff(&["status"]))],
+    )?;
+    let what = format!("status of a session in files, {MANY} on disk : {FEW}");
+    table.line(&what, ratio(&with_many, &with_few), Must::AtMost(1.5), &medians(&with_many, &with_few));
+    let [listed] = interleaved(
+        effort.rounds / 4,
+        |_| Ok(()),
+        &mut [&mut || timed(&mut many.leftoff(&["list", "--all"]))],
+    )?;
+    let time = median(&listed);
+    let what = format!("list of {MANY} sessions in files, in ms");
+    table.line(&what, time.as_secs_f64() * 1000.0, Must::AtMost(20.0), &milliseconds(time));
+    Ok(())
+}
+
+/// A project with so many reviews of Open Code Review, of which the last is taken in.
+fn reviews(programs: &Programs, count: usize) -> Result<Project> {
+    let project = programs.empty_project()?;
+    for number in 0..count {
+        let name = format!("2026-{:02}-{:02}-branch-{number:04}", 1 + number / 100, 1 + number % 28);
+        let folder = std::path::Path::new(&project.worktree()).join(".ocr/sessions").join(&name);
+        fs::create_dir_all(folder.join("rounds/round-1/reviews"))?;
+        let state = format!(
+            "{{\n  \"session_id\": \"{name}\",\n  \"workflow_type\": \"review\",\n  \"status\": \"closed\",\n  \
+             \"current_phase\": \"complete\",\n  \"phase_number\": 8,\n  \"current_round\": 1,\n  \
+             \"started_at\": \"2026-01-31T09:00:00Z\",\n  \"updated_at\": \"2026-01-31T10:00:00Z\"\n}}\n"
+        );
+        fs::write(folder.join("state.json"), state)?;
+        for file in [
+            "discovered-standards.md",
+            "context.md",
+            "rounds/round-1/final.md",
+            "rounds/round-1/discourse.md",
+        ] {
+            fs::write(folder.join(file), "written\n")?;
+        }
+        for reviewer in ["principal-1", "quality-1", "security-1"] {
+            fs::write(folder.join(format!("rounds/round-1/reviews/{reviewer}.md")), "## Finding 1\n")?;
+        }
+    }
+    project.run(&["start", "--layout", "ocr", "--id", "2026-12-31-current"])?;
+    Ok(project)
+}
