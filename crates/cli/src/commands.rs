@@ -12,10 +12,12 @@ mod completions;
 mod diff;
 mod doctor;
 mod exec;
+mod export;
 mod fail;
 mod gate;
 mod history;
 mod hook;
+mod import;
 mod init;
 mod item;
 mod list;
@@ -114,6 +116,8 @@ const ENTRIES: &[Entry] = &[
     entry::<progress::Progress>("progress"),
     entry::<req::ReqCommand>("req"),
     entry::<exec::Exec>("exec"),
+    entry::<import::Import>("import"),
+    entry::<export::Export>("export"),
     entry::<bundle::BundleCommand>("bundle"),
     entry::<purge::Purge>("purge"),
     entry::<workflow::WorkflowCommand>("workflow"),

@@ -4,6 +4,7 @@ mod activate;
 mod advance;
 mod artifacts;
 mod bundle;
+mod import;
 mod items;
 mod pause;
 mod phases;
@@ -117,10 +118,12 @@ impl Engine {
             let session = &subject.session;
             let current = session.run().map(|run| run.workflow.name.to_string());
             let name = workflow.map(ToOwned::to_owned).or(current).unwrap_or_default();
-            let workflow = match crate::definitions::load_builtin(&name) {
-                // What its own tool knows by this name, whatever the project calls its own.
-                Some(builtin) if session.layout != NATIVE => builtin,
-                Some(_) | None => crate::definitions::load(&engine.project, &name)?,
+            let workflow = match layouts::layout::by_name(&session.layout) {
+                Some(layout) => {
+                    let target = session.target.as_deref();
+                    crate::definitions::of_layout(&engine.project, layout, &name, target)?
+                }
+                None => crate::definitions::load(&engine.project, &name)?,
             };
             let run = RunPlan::new(&workflow, engine.skips(session, &workflow));
             let events = decide(session, Command::StartRun { run })?;

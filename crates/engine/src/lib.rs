@@ -15,6 +15,7 @@ mod error;
 mod exec;
 mod execute;
 mod expiry;
+mod export;
 mod failpoint;
 mod files;
 mod history;
@@ -49,6 +50,7 @@ pub use execute::{
     AdvanceRequest, Answer, BundleMade, FieldChange, FileChange, GateTried, ItemAdd, ItemSetting,
     PurgePreview, PurgeRequest, RevisitPreview, RevisitRequest, StartRequest, TrustedCommand, Undone,
 };
+pub use export::Export;
 pub use history::{
     AttemptLine, CheckpointLine, DiffReport, History, PauseLine, PhaseLine, RevisionLine, RunLine, UndoLine,
     WhoLine,

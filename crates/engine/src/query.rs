@@ -6,6 +6,7 @@ use crate::engine::{Engine, Want, read_event};
 use crate::error::{Error, FileMistake, Result};
 use crate::next::Next;
 use crate::requirements::is_same_agent;
+use crate::sync::NATIVE;
 use crate::view::{HealthView, Nothing, ShortView, View, Warning};
 use jiff::Timestamp;
 use layouts::layout::Moment;
@@ -16,6 +17,7 @@ use model::session::Session;
 use model::workflow::Workflow;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use store::{AgentRow, Filter, Info, Listed};
 
 /// Of so many sessions that were left lying a list speaks.
@@ -204,14 +206,16 @@ impl Engine {
         sessions.retain(|line| request.lifecycles.is_empty() || request.lifecycles.contains(&line.lifecycle));
         warnings.extend(sessions.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
         warnings.extend(self.place_warnings());
-        for (short, odd) in self.foreign_lines() {
+        let mut odd = Vec::new();
+        for (short, said) in self.foreign_lines() {
             if request.wants(&short) {
-                warnings.extend(odd);
+                odd.extend(said.into_iter().map(|warning| (short.layout.clone(), warning)));
                 // Ours keep the store's order, which no clock can disturb; a foreign one has nothing but its time.
                 let place = sessions.iter().position(|ours| ours.updated_at < short.updated_at);
                 sessions.insert(place.unwrap_or(sessions.len()), short);
             }
         }
+        warnings.extend(said_once(odd));
         let heading = crate::sync::heading(request.layout.as_deref());
         if heading.is_some() {
             for line in &mut sessions {
@@ -342,7 +346,10 @@ impl Engine {
     pub(crate) fn warnings_about(&self, session: &Session, run: &Run) -> Vec<Warning> {
         let mut warnings = self.warnings.clone();
         let name = run.workflow.name.as_str();
-        if run.is_open() && definitions::changed_since(&self.project, name, &run.workflow.hash) {
+        // One that was imported follows what its own tool had defined.
+        let is_imported = session.layout == NATIVE && session.path.is_some();
+        let is_ours = !is_imported && !definitions::are_elsewhere(&session.layout, name);
+        if is_ours && run.is_open() && definitions::changed_since(&self.project, name, &run.workflow.hash) {
             warnings.push(Warning {
                 kind: "definition_changed".to_owned(),
                 message: format!(
@@ -412,4 +419,26 @@ impl From<Listed> for ShortView {
             own_words: None,
         }
     }
+}
+
+/// What is odd about many sessions of a layout is said once, with how many they are.
+fn said_once(odd: Vec<(String, Warning)>) -> Vec<Warning> {
+    let mut warnings: Vec<Warning> = Vec::new();
+    let mut counted: BTreeMap<(String, String), (usize, usize)> = BTreeMap::new();
+    for (layout, warning) in odd {
+        let path = warning.path.as_deref().unwrap_or_default();
+        let said = warning.message.strip_prefix(path).unwrap_or(&warning.message).to_owned();
+        let (_, count) = counted.entry((layout, said)).or_insert_with(|| {
+            warnings.push(warning);
+            (warnings.len() - 1, 0)
+        });
+        *count += 1;
+    }
+    for ((layout, said), (place, count)) in counted.into_iter().filter(|(_, (_, count))| *count > 1) {
+        let title =
+            layouts::layout::by_name(&layout).map_or(layout.as_str(), |layout| layout.title()).to_owned();
+        warnings[place].message = format!("{count} sessions of {title}{said}");
+        warnings[place].path = None;
+    }
+    warnings
 }

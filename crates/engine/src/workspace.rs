@@ -6,6 +6,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::place::{FOLDER, in_workspace, workspace_of, workspace_path};
 use crate::setup;
+use crate::sync::NATIVE;
 use model::id::{Name, SessionId};
 use model::session::Session;
 use model::workflow::Workflow;
@@ -46,7 +47,7 @@ impl Engine {
 
     /// The workspace as a folder that exists.
     pub fn make_workspace(&self, session: &Session) -> Result<PathBuf> {
-        if session.path.is_none() {
+        if session.layout == NATIVE {
             return make(&self.root_of(session), &session.id);
         }
         let (root, workspace) = (self.root_of(session), workspace_path(session));

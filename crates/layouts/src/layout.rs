@@ -68,6 +68,47 @@ pub trait Layout: Sync {
     /// The workflows that its sessions can follow; the first one when none is asked for.
     fn workflows(&self) -> &'static [&'static str];
 
+    /// Files below the spot's home that are needed beside those that were walked over: what the session's own files
+    /// name. Asked again with what came of it, until nothing new is asked for; a path that is not there stays out of
+    /// the tree. A layout that is not interested in its home (the empty path) has only these.
+    fn wanted(&self, spot: &Spot, tree: &Tree) -> Vec<String> {
+        let _ = (spot, tree);
+        Vec::new()
+    }
+
+    /// Whether a file that is missing went to another place, where the session's file is now.
+    fn has_moved(&self, spot: &Spot, path: &str, tree: &Tree) -> bool {
+        let _ = (spot, path, tree);
+        false
+    }
+
+    /// A workflow that is defined in the layout's own files, to begin a session with.
+    fn define(&self, asked: &Asked<'_>) -> Defined {
+        let _ = asked;
+        Defined::Elsewhere
+    }
+
+    /// Whether a path that sorts after another is of a later session. Where it does not tell, times are compared.
+    fn paths_tell_the_order(&self) -> bool {
+        true
+    }
+
+    /// Whether what `read` said about a file is something to mend, or only to know.
+    fn is_to_mend(&self, said: &str) -> bool {
+        let _ = said;
+        true
+    }
+
+    /// Whether times in its files can be without a zone. The tree then has the zone of this machine.
+    fn has_local_times(&self) -> bool {
+        false
+    }
+
+    /// The session in the shape that new ones have, whatever its files were like: what an import asks for.
+    fn write_anew(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+        self.write(standing, folder)
+    }
+
     /// Whether a session can be gone on with, as far as its files tell. Nothing where a layout has no such checks.
     fn health(&self, details: &Details) -> Vec<Health> {
         let _ = details;
@@ -146,7 +187,33 @@ pub enum Moment {
 
 /// Every layout that this program knows.
 pub fn all() -> &'static [&'static dyn Layout] {
-    &[&crate::ocr::Ocr, &crate::ccw::Ccw, &crate::essay::Essay]
+    &[&crate::ocr::Ocr, &crate::ccw::Ccw, &crate::praxis::Praxis, &crate::essay::Essay]
+}
+
+/// A workflow that is asked for by name.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    pub name: &'a str,
+    /// What the session is to be about; a definition may depend on it.
+    pub target: Option<&'a str>,
+    /// What was read of the project so far; paths are relative to its folder.
+    pub tree: &'a Tree,
+    /// What was looked for and is not there.
+    pub missing: &'a [String],
+}
+
+/// What a layout's own files say about a workflow.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Defined {
+    /// The layout's sessions follow workflows that are defined as ours are.
+    Elsewhere,
+    /// These files must be read first; one that is not there stays out of the tree.
+    Needs(Vec<String>),
+    Found(Box<Reading<Workflow>>),
+    /// There is no such workflow. Those that there are have folders of their names below these.
+    Unknown(&'static [&'static str]),
+    /// It is not usable; why, a line for each reason.
+    Refused(Vec<Oddity>),
 }
 
 pub fn by_name(name: &str) -> Option<&'static dyn Layout> {
@@ -160,6 +227,13 @@ pub enum Place {
     Project(&'static str),
     /// In the folders for temporary files, and in places that are configured: entries whose names begin so.
     Temporary(&'static str),
+}
+
+impl Spot {
+    /// A path of its tree, relative to the project's folder.
+    pub fn below_project(&self, path: &str) -> String {
+        if self.home.is_empty() { path.to_owned() } else { format!("{}/{path}", self.home) }
+    }
 }
 
 /// Where one session's files are. Paths are relative to the project's folder, or absolute where they are not below it.

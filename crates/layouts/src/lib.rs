@@ -7,6 +7,7 @@ pub mod essay;
 pub mod json;
 pub mod layout;
 pub mod ocr;
+pub mod praxis;
 pub mod reading;
 pub mod reconcile;
 pub mod requirements;

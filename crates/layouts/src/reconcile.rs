@@ -87,6 +87,7 @@ fn is_same(one: &Run, other: &Run) -> bool {
 
 fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun: bool, revised: bool) {
     let Some(now) = theirs.run() else { return };
+    added_phases(draft, now);
     let before = base.run().filter(|_| !begun);
     let was = |phase: &Phase| before.and_then(|run| run.phases.iter().find(|found| found.id() == phase.id()));
     let changed = |phase: &&Phase| was(phase).is_none_or(|was| was.status() != phase.status());
@@ -119,6 +120,16 @@ fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun: bool, revi
     let finished = |run: &Run| !run.is_open();
     if finished(now) && !before.is_some_and(finished) && draft.session().run().is_some_and(Run::is_open) {
         draft.push(Event::RunCompleted);
+    }
+}
+
+/// A run that grew: a workflow whose phases become known only on the way.
+fn added_phases(draft: &mut Draft, now: &Run) {
+    let Some(ours) = draft.session().run().filter(|ours| is_same(ours, now)) else { return };
+    let is_new = |phase: &&Phase| ours.position(phase.id().as_str()).is_none();
+    let phases: Vec<_> = now.phases.iter().filter(is_new).map(|phase| phase.stub.clone()).collect();
+    if !phases.is_empty() {
+        draft.push(Event::PhasesAdded { phases });
     }
 }
 

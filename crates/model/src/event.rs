@@ -48,6 +48,14 @@ pub enum Event {
     },
     /// A session that another tool had kept in files was taken in: what came before is what those files told.
     Adopted { layout: String, path: String },
+    /// A session that was kept in another tool's files became one of another layout: a native one, whose files are left
+    /// alone from then on; or one of the same layout in the shape that its new sessions have.
+    Imported {
+        /// As it was kept before.
+        layout: String,
+        path: String,
+        into: String,
+    },
     /// Somebody changed a session's files, or new ones showed something. What that was follows, as if it had been
     /// ordered, with its claims.
     ExternalEdit {
@@ -66,6 +74,8 @@ pub enum Event {
     PhaseFlagged { phase: Name },
     /// A pass through a workflow began; it is now the session's current run.
     RunStarted { workflow: WorkflowRef, ordinal: u32, phases: Vec<PhaseStub> },
+    /// The current run has more phases than it was begun with, as somebody's file says. They come after the others.
+    PhasesAdded { phases: Vec<PhaseStub> },
     /// An unfinished run became the current one again.
     RunSelected { workflow: Name, ordinal: u32 },
     /// A phase began; it is now the current one.
@@ -247,10 +257,12 @@ impl Event {
         match self {
             Self::SessionStarted { .. } => "session_started",
             Self::Adopted { .. } => "adopted",
+            Self::Imported { .. } => "imported",
             Self::ExternalEdit { .. } => "external_edit",
             Self::PhaseClaimed { .. } => "phase_claimed",
             Self::PhaseFlagged { .. } => "phase_flagged",
             Self::RunStarted { .. } => "run_started",
+            Self::PhasesAdded { .. } => "phases_added",
             Self::RunSelected { .. } => "run_selected",
             Self::PhaseStarted { .. } => "phase_started",
             Self::GateFailed { .. } => "gate_failed",
@@ -289,10 +301,12 @@ impl Event {
             Self::SessionAbandoned { operation, .. } => operation.as_deref(),
             Self::SessionStarted { .. }
             | Self::Adopted { .. }
+            | Self::Imported { .. }
             | Self::ExternalEdit { .. }
             | Self::PhaseClaimed { .. }
             | Self::PhaseFlagged { .. }
             | Self::RunStarted { .. }
+            | Self::PhasesAdded { .. }
             | Self::RunSelected { .. }
             | Self::PhaseStarted { .. }
             | Self::GateFailed { .. }

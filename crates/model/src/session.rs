@@ -171,12 +171,17 @@ impl Session {
             | Event::RequirementSatisfied { .. }
             | Event::RequirementCleared { .. } => {}
             Event::Adopted { path, .. } => self.path = Some(path.clone()),
+            Event::Imported { path, into, .. } => {
+                self.path = Some(path.clone());
+                self.layout.clone_from(into);
+            }
             Event::ExternalEdit { title, goal, target, .. } => {
                 self.describe(title.as_ref(), goal.as_ref(), target.as_ref());
             }
             Event::PhaseClaimed { phase } => self.on_phase(phase, |phase| phase.claim(at)),
             Event::PhaseFlagged { phase } => self.on_phase(phase, Phase::flag),
             Event::RunStarted { workflow, ordinal, phases } => self.start_run(workflow, *ordinal, phases, at),
+            Event::PhasesAdded { phases } => self.on_run(|run| run.add(phases)),
             Event::RunSelected { workflow, ordinal } => self.select(workflow, *ordinal),
             Event::RunCompleted => self.on_run(|run| run.finish(at)),
             Event::PhaseStarted { phase } => self.on_run(|run| run.enter(phase, at)),

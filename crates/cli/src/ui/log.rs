@@ -91,6 +91,16 @@ pub fn words(event: &Event) -> String {
             format!("file {path} recorded, version {}, {} bytes", artifact.version, artifact.size)
         }
         Event::PhaseRevised { revision } => revised(revision),
+        Event::Imported { layout, path, into } if layout == into => {
+            format!("{} is in the newest shape of {layout}", one_line(path, LONGEST))
+        }
+        Event::Imported { layout, path, into } => {
+            format!("imported from {layout}, {}: {into} from here on", one_line(path, LONGEST))
+        }
+        Event::PhasesAdded { phases } => {
+            let names: Vec<&str> = phases.iter().map(|phase| phase.id.as_str()).collect();
+            format!("phases added: {}", names.join(", "))
+        }
         Event::CheckpointMade { name } => format!("checkpoint: {}", one_line(name, LONGEST)),
         Event::Restored { to_version } => format!("undone: back to where it was at version {to_version}"),
         Event::Item(event) => crate::ui::items::words(event),

@@ -48,9 +48,8 @@ impl Engine {
         let layout = foreign_layout(request.layout.as_deref())?;
         let given_id = request.id.as_deref().map(parse_id).transpose()?;
         let name = self.workflow_for(request, layout)?;
-        let workflow = match layout.and_then(|_| definitions::load_builtin(&name)) {
-            // What its own tool knows by this name, whatever the project calls its own.
-            Some(builtin) => builtin,
+        let workflow = match layout {
+            Some(layout) => definitions::of_layout(&self.project, layout, &name, request.target.as_deref())?,
             None => definitions::load(&self.project, &name)?,
         };
         let fields = read_fields(&workflow, &request.fields)?;

@@ -284,6 +284,8 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         | Event::ArtifactRecorded { .. }
         | Event::PhaseRevised { .. }
         | Event::CheckpointMade { .. }
+        | Event::PhasesAdded { .. }
+        | Event::Imported { .. }
         | Event::Restored { .. }
         | Event::Purged { .. }
         | Event::RequirementSatisfied { .. }

@@ -14,7 +14,8 @@ use model::id::SessionId;
 use model::item::ItemBook;
 use model::session::Session;
 use sha2::{Digest, Sha256};
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use store::Filter;
 
 /// A session that only its own tool's files tell of.
@@ -50,8 +51,12 @@ impl Engine {
         for layout in layout::all() {
             let mut spots = self.spots(*layout);
             spots.sort_by(|one, other| one.path.cmp(&other.path));
+            // A session that is on its way from one place to another is found in both.
+            spots.dedup_by(|one, other| one.path == other.path);
+            let mut ids = BTreeSet::new();
             for spot in spots {
-                if let Ok(Owner::Nobody(id)) = self.owner(*layout, &spot) {
+                let is_first = ids.insert(spot.id.clone());
+                if let Ok(Owner::Nobody(id)) = self.owner(*layout, &spot, is_first) {
                     found.push(Located { layout: *layout, spot, id });
                 }
             }
@@ -77,7 +82,8 @@ impl Engine {
                 continue;
             }
             // Where only one is active, that is the one, whatever it is called.
-            if found.told.says_where_it_stands() && !located.layout.takes_the_worktree() {
+            let tells = located.layout.paths_tell_the_order() && !located.layout.takes_the_worktree();
+            if found.told.says_where_it_stands() && tells {
                 known = Some(located.layout.name());
             }
             let rank = |found: &Foreign| {
@@ -208,13 +214,19 @@ impl Engine {
     }
 
     pub(crate) fn foreign_at(&self, located: &Located, depth: Depth) -> Option<Foreign> {
+        self.foreign_below(located, &self.project.root, depth)
+    }
+
+    fn foreign_below(&self, located: &Located, root: &Path, depth: Depth) -> Option<Foreign> {
         let Located { layout, spot, id } = located.clone();
-        let tree = tree::read(layout, &spot, &self.project.root, depth);
-        let mut reading = self.read_tree(located, &tree);
+        let tree = tree::read(layout, &spot, root, depth);
         let mut documents = tree.clone();
+        let mut reading = self.read_tree(located, &tree);
         let damaged = reading.value.unreadable.clone();
         if !damaged.is_empty() {
-            self.use_backups(located, &mut documents, &mut reading);
+            self.use_backups(located, root, &mut documents, &mut reading);
+            // Also what a backup tells is not what the file says.
+            reading.value.unreadable.clone_from(&damaged);
         }
         let warnings = warnings(&spot, &reading);
         let told = reading.value;
@@ -234,8 +246,8 @@ impl Engine {
     }
 
     /// The next rung after a file that cannot be read: the version before it.
-    fn use_backups(&self, located: &Located, tree: &mut Tree, reading: &mut Reading<Told>) {
-        let home = self.project.root.join(&located.spot.home);
+    fn use_backups(&self, located: &Located, root: &Path, tree: &mut Tree, reading: &mut Reading<Told>) {
+        let home = root.join(&located.spot.home);
         for path in reading.value.unreadable.clone() {
             let backup = format!("{path}.bak");
             let most = located.layout.most_bytes(&path);
@@ -248,11 +260,10 @@ impl Engine {
             }
             read.warnings.splice(0..0, reading.warnings.drain(..).filter(|oddity| oddity.path == path));
             for oddity in &mut read.warnings {
-                if oddity.path == path {
-                    oddity.message = oddity.message.replace(
-                        "where things stand was worked out from the other files",
-                        &format!("{backup} was read instead, and may be older"),
-                    );
+                if oddity.path == path
+                    && let Some((why, _)) = oddity.message.split_once("; where things stand")
+                {
+                    oddity.message = format!("{why}; {backup} was read instead, and may be older");
                 }
             }
             read.warnings.extend(
@@ -280,22 +291,73 @@ impl Engine {
         found
     }
 
+    /// A session in another project's files, under an id that is free here.
+    pub(crate) fn foreign_elsewhere(&self, pointed: &Pointed) -> Result<Foreign> {
+        let mut id = pointed.spot.id.clone();
+        if self.store.load(&id)?.is_some() {
+            id = other_id(&id, &format!("{}\n{}", pointed.root.display(), pointed.spot.path))?;
+        }
+        let located = Located { layout: pointed.layout, spot: pointed.spot.clone(), id };
+        let path = pointed.root.join(&pointed.spot.path);
+        self.foreign_below(&located, &pointed.root, Depth::Whole).ok_or_else(|| Error::WrongUsage {
+            message: format!("{} tells of no session", path.display()),
+            hint: "see: leftoff list".to_owned(),
+        })
+    }
+
+    fn is_imported_from(&self, loaded: &store::Loaded, spot: &Spot) -> Result<bool> {
+        let is_here = loaded.row.worktree == self.project.worktree() && loaded.row.layout == super::NATIVE;
+        Ok(is_here && self.folded(loaded)?.path.as_deref() == Some(&spot.path))
+    }
+
     /// Which session a spot belongs to, in this worktree.
-    fn owner(&self, layout: &dyn Layout, spot: &Spot) -> Result<Owner> {
+    fn owner(&self, layout: &dyn Layout, spot: &Spot, is_first: bool) -> Result<Owner> {
         let worktree = self.project.worktree();
-        let mut id = spot.id.clone();
+        let mark = |again: u32| format!("{worktree}\n{}\n{again}", spot.path);
+        // A second one of the same name, in another of the layout's places, is another session.
+        let mut id = if is_first { spot.id.clone() } else { other_id(&spot.id, &mark(0))? };
         for again in 0..3 {
             match self.store.load(&id)? {
                 None => return Ok(Owner::Nobody(id)),
                 Some(loaded) if loaded.row.worktree == worktree && loaded.row.layout == layout.name() => {
                     return Ok(Owner::Ours);
                 }
+                // It was imported: the files are left alone since.
+                Some(loaded) if self.is_imported_from(&loaded, spot)? => return Ok(Owner::Ours),
                 // The same name in another worktree, or of another kind, is another session.
-                Some(_) => id = other_id(&spot.id, &format!("{worktree}\n{}\n{again}", spot.path))?,
+                Some(_) => id = other_id(&spot.id, &mark(again))?,
             }
         }
         Ok(Owner::Ours)
     }
+}
+
+/// What is meant by a path: a session's file or folder, in this project or in another.
+pub(crate) struct Pointed {
+    pub(crate) layout: &'static dyn Layout,
+    pub(crate) spot: Spot,
+    /// The folder of the project that it is in.
+    pub(crate) root: PathBuf,
+}
+
+/// The session whose file or folder this is. A folder inside a session's folder is none.
+pub(crate) fn pointed(path: &Path) -> Option<Pointed> {
+    let whole = path.canonicalize().ok()?;
+    let is_folder = whole.is_dir();
+    for layout in layout::all() {
+        for place in layout.places() {
+            let Place::Project(folder) = place else { continue };
+            let depth = Path::new(folder).components().count() + 1;
+            let Some(root) = whole.ancestors().nth(depth) else { continue };
+            let Some(relative) = whole.strip_prefix(root).ok().and_then(Path::to_str) else { continue };
+            let is_there =
+                relative.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with('/'));
+            if let Some(spot) = layout.spot(relative, is_folder).filter(|_| is_there) {
+                return Some(Pointed { layout: *layout, spot, root: root.to_owned() });
+            }
+        }
+    }
+    None
 }
 
 enum Owner {
@@ -376,7 +438,7 @@ pub(super) fn warnings<T>(spot: &Spot, reading: &Reading<T>) -> Vec<Warning> {
     let oddities = reading.warnings.iter();
     oddities
         .map(|oddity| {
-            let path = format!("{}/{}", spot.home, oddity.path).trim_end_matches('/').to_owned();
+            let path = spot.below_project(&oddity.path).trim_end_matches('/').to_owned();
             Warning {
                 kind: "foreign_file".to_owned(),
                 message: format!("{path}: {}", oddity.message),

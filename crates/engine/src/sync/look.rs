@@ -26,6 +26,8 @@ pub(crate) enum FileState {
     /// An earlier version of ours, because a write did not get there: to be written again.
     Leftover,
     Missing,
+    /// Whose session it shows has put it in another of the layout's places, where it is read.
+    Moved,
     /// Somebody left it empty or unreadable: not an edit.
     Damaged,
     Edited,
@@ -131,6 +133,7 @@ impl Look {
 
     fn state_of(&self, path: &str, row: &ViewRow, boot_id: &str) -> FileState {
         match self.tree.get(path) {
+            None if self.located.layout.has_moved(&self.located.spot, path, &self.tree) => FileState::Moved,
             None => FileState::Missing,
             Some(Entry::File(content)) => {
                 let hash = hash(content);
@@ -205,7 +208,9 @@ impl Look {
     /// What the files tell that the session's log does not, as events.
     pub(super) fn taken_in(&mut self, engine: &Engine, session: &Session, items: ItemBook) -> Vec<Event> {
         let base = self.with_rows(|_| true, true);
-        let is_ours = |state: &FileState| !matches!(state, FileState::Edited | FileState::OfOthers);
+        let is_theirs =
+            |state: &FileState| matches!(state, FileState::Edited | FileState::OfOthers | FileState::Moved);
+        let is_ours = |state: &FileState| !is_theirs(state);
         let mut theirs = self.with_rows(is_ours, false);
         let mut reading = engine.read_tree(&self.located, &theirs);
         let damaged: Vec<String> =
@@ -243,7 +248,7 @@ impl Look {
         let before = engine.read_tree(&self.located, base).value;
         let (Some(before), Some(now)) = (fold(&before, &actor), fold(theirs, &actor)) else { return };
         let (title, goal, target) = reconcile::described(&before.0, &now.0);
-        let paths = paths.iter().map(|path| format!("{}/{path}", self.located.spot.home)).collect();
+        let paths = paths.iter().map(|path| self.located.spot.below_project(path)).collect();
         draft.push(Event::ExternalEdit { paths, title, goal, target });
         reconcile::reconcile(
             draft,
@@ -308,10 +313,10 @@ impl Look {
             self.states.iter().map(|(path, state)| (path.clone(), state.clone())).collect();
         for (path, state) in states {
             let why = self.damage.get(&path).map(|why| format!(": {why}")).unwrap_or_default();
-            let path = format!("{}/{path}", self.located.spot.home);
+            let path = self.located.spot.below_project(&path);
             let id = &session.id;
             let told = match state {
-                FileState::Same | FileState::OfOthers => None,
+                FileState::Same | FileState::OfOthers | FileState::Moved => None,
                 FileState::Edited => Some((
                     "edited_outside",
                     format!("{path} was changed by somebody else; shown as it says, and not in the log yet"),

@@ -13,7 +13,7 @@ use crate::failpoint;
 use crate::place::FOLDER;
 use crate::view::Warning;
 use crate::workspace::ensure_ignored;
-use layouts::layout::{Folder, Standing};
+use layouts::layout::{Folder, Spot, Standing};
 use layouts::tree::{Entry, Tree};
 use model::event::Recorded;
 use model::id::SessionId;
@@ -65,8 +65,19 @@ impl Engine {
             tree: whole.as_ref().unwrap_or(&look.documents),
             now: self.clock.now(),
         };
-        let changes = look.located.layout.write(&Standing { session, items: &items, since: &since }, &folder);
-        let mut paths: BTreeSet<&String> = look.states.keys().collect();
+        let standing = Standing { session, items: &items, since: &since };
+        let is_import = |row: &store::EventRow| row.kind == "imported";
+        let changes = if new.iter().any(is_import) {
+            look.located.layout.write_anew(&standing, &folder)
+        } else {
+            look.located.layout.write(&standing, &folder)
+        };
+        let mut paths: BTreeSet<&String> = look
+            .states
+            .iter()
+            .filter(|(_, state)| **state != FileState::Moved)
+            .map(|(path, _)| path)
+            .collect();
         paths.extend(changes.iter().map(|change| &change.path));
         let rows = paths.into_iter().filter_map(|path| {
             let changed =
@@ -161,7 +172,7 @@ impl Engine {
             }
             for path in look.slipped.keys().chain(look.in_state(&FileState::Edited).iter()) {
                 if look.rows.contains_key(path) {
-                    let path = format!("{}/{path}", look.located.spot.home);
+                    let path = look.located.spot.below_project(path);
                     answer.said.push(format!("what somebody else changed in {path} was taken in"));
                 }
             }
@@ -221,7 +232,12 @@ impl Engine {
         let mut before = Before::read(&lock).unwrap_or_default();
         let mut placed = Vec::new();
         for row in self.store.views(id)? {
-            let target = target(&root, &located, &row.path)?;
+            let place = root.join(located.spot.below_project(&row.path));
+            // A folder that its own tool moved away does not come back for a file that was in it.
+            if row.confirmed && !place.parent().is_some_and(Path::exists) {
+                continue;
+            }
+            let target = target(&root, &located.spot, &row.path)?;
             settle_waiting(&target, &row)?;
             if exchange::waiting(&target).exists() {
                 return Ok((placed, true));
@@ -401,12 +417,12 @@ fn is_known(row: &ViewRow, out: &[u8]) -> bool {
 }
 
 /// Where a file goes; its folder is made. Never over a link.
-fn target(root: &Path, located: &Located, path: &str) -> Result<PathBuf> {
-    let home = &located.spot.home;
-    let target = if Path::new(home).is_absolute() {
-        disk::below(Path::new(home), path)?
+fn target(root: &Path, spot: &Spot, path: &str) -> Result<PathBuf> {
+    let home = Path::new(&spot.home);
+    let target = if home.is_absolute() {
+        disk::below(home, path)?
     } else {
-        disk::below(root, &format!("{home}/{path}"))?
+        disk::below(root, &spot.below_project(path))?
     };
     if let Some(folder) = target.parent() {
         fs::create_dir_all(folder)
@@ -441,6 +457,7 @@ fn stale(id: &SessionId, error: &Error) -> Warning {
 
 /// Nothing of a file is out of step.
 pub(super) fn is_settled(look: &Look) -> bool {
-    let is_in_step = |state: &FileState| matches!(state, FileState::Same | FileState::OfOthers);
+    let is_in_step =
+        |state: &FileState| matches!(state, FileState::Same | FileState::OfOthers | FileState::Moved);
     look.slipped.is_empty() && look.states.values().all(is_in_step)
 }

@@ -1,8 +1,11 @@
 //! Reads a session's files into a tree: bounded, never over a link, never more than its layout wants. Writes nothing.
 
+use crate::disk::below;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use layouts::layout::{Depth, Interest, Layout, Spot};
 use layouts::tree::{Entry, Tree};
+use std::collections::BTreeSet;
 use std::fs::{self, FileType, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
@@ -11,6 +14,10 @@ use std::path::Path;
 /// The most files and folders of one session that are looked at.
 const MOST_ENTRIES: usize = 10_000;
 const DEEPEST: usize = 6;
+/// A file names others, and those others again; more is no session but a trap.
+const MOST_ROUNDS: usize = 4;
+const MOST_WANTED: usize = 1_000;
+const MOST_BYTES: u64 = 1024 * 1024;
 
 struct Walk<'a> {
     layout: &'a dyn Layout,
@@ -22,17 +29,48 @@ struct Walk<'a> {
 }
 
 /// What a layout wants of a session's files.
-pub(super) fn read(layout: &dyn Layout, spot: &Spot, root: &Path, depth: Depth) -> Tree {
+pub(crate) fn read(layout: &dyn Layout, spot: &Spot, root: &Path, depth: Depth) -> Tree {
     let home = root.join(&spot.home);
     let mut walk = Walk { layout, spot, home: &home, depth, left: MOST_ENTRIES, tree: Tree::default() };
+    if layout.has_local_times() {
+        walk.tree.set_zone(TimeZone::system());
+    }
+    let is_walked = layout.interest(spot, "", true, depth) != Interest::Skip;
     // A link may lead anywhere.
-    if fs::symlink_metadata(&home).is_ok_and(|found| found.is_dir()) {
+    if is_walked && fs::symlink_metadata(&home).is_ok_and(|found| found.is_dir()) {
         match layout.entrances(spot) {
             all if all.is_empty() => walk.folder("", 0),
             named => named.into_iter().for_each(|path| walk.entrance(path)),
         }
     }
+    let mut missing = BTreeSet::new();
+    add(&home, &mut walk.tree, &mut missing, |tree, _| layout.wanted(spot, tree));
     walk.tree
+}
+
+/// Reads what is asked for, and what is asked for then. Stops when nothing new is, or too much.
+pub(crate) fn add(
+    home: &Path,
+    tree: &mut Tree,
+    missing: &mut BTreeSet<String>,
+    wanted: impl Fn(&Tree, &BTreeSet<String>) -> Vec<String>,
+) {
+    for _ in 0..MOST_ROUNDS {
+        let is_new = |path: &String| tree.get(path).is_none() && !missing.contains(path);
+        let new: Vec<String> = wanted(tree, missing).into_iter().filter(is_new).take(MOST_WANTED).collect();
+        if new.is_empty() {
+            return;
+        }
+        for path in new {
+            match below(home, &path) {
+                Ok(place) if fs::symlink_metadata(&place).is_ok() => {
+                    tree.insert(path, content(&place, MOST_BYTES))
+                }
+                Ok(_) => drop(missing.insert(path)),
+                Err(error) => tree.insert(path, Entry::Unusable(error.to_string())),
+            }
+        }
+    }
 }
 
 impl Walk<'_> {
