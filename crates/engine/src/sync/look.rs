@@ -2,6 +2,7 @@
 //! fixed: bytes are compared, never times alone; an edit is never refused; what cannot be read is not an edit.
 
 use super::find::{Foreign, Located, warnings};
+use super::late::Before;
 use super::tree;
 use crate::disk::exchange;
 use crate::engine::Engine;
@@ -126,6 +127,7 @@ impl Look {
             look.states.entry(path).or_insert(FileState::Edited);
         }
         look.find_slipped();
+        look.find_late(&Before::seen(&root));
         look
     }
 
@@ -172,9 +174,8 @@ impl Look {
             };
             let most = self.located.layout.most_bytes(path);
             let is_shared = self.located.layout.share(&self.located.spot, path, &row.body).is_some();
-            // The version before of a shared file is another session's, unless this one wrote it last.
-            let is_own = !is_shared || self.tree.content(path) == Some(&row.body);
-            let backup = Some(exchange::backup(&target)).filter(|_| is_own);
+            // The version before of a shared file may be any session's.
+            let backup = Some(exchange::backup(&target)).filter(|_| !is_shared);
             let is_readable = |bytes: &[u8]| self.located.layout.is_readable(path, bytes);
             for place in std::iter::once(exchange::waiting(&target)).chain(backup.clone()) {
                 if let Entry::File(bytes) = tree::content(&place, most)
@@ -185,6 +186,21 @@ impl Look {
                 {
                     self.slipped.insert(path.clone(), bytes);
                 }
+            }
+        }
+    }
+
+    /// What somebody added to the version before of a shared file, as if they had added it to what we know.
+    fn find_late(&mut self, before: &Before) {
+        for (path, row) in &self.rows {
+            let is_shared = self.located.layout.share(&self.located.spot, path, &row.body).is_some();
+            let late =
+                before.late(&self.home.join(path)).filter(|_| is_shared && !self.slipped.contains_key(path));
+            let Some(late) = late else { continue };
+            let there = self.tree.content(path).unwrap_or_default();
+            if self.located.layout.merge_slipped(path, &[], &late, there) != there {
+                let end: &[u8] = if row.previous.ends_with(b"\n") { b"" } else { b"\n" };
+                self.slipped.insert(path.clone(), [row.previous.as_slice(), end, &late].concat());
             }
         }
     }

@@ -3,6 +3,7 @@
 
 use super::NATIVE;
 use super::find::Located;
+use super::late::{Before, LOCK};
 use super::look::{FileState, Look, hash};
 use crate::disk::{self, exchange};
 use crate::engine::{Engine, read_event};
@@ -227,9 +228,15 @@ impl Engine {
         if located.layout.is_private() {
             make_private(&root.join(&located.spot.home))?;
         }
-        let _lock = self.lock_views(&root)?;
+        let lock = self.lock_views(&root)?;
+        let mut before = Before::read(&lock).unwrap_or_default();
         let mut placed = Vec::new();
         for row in self.store.views(id)? {
+            let place = root.join(located.spot.below_project(&row.path));
+            // A folder that its own tool moved away does not come back for a file that was in it.
+            if row.confirmed && !place.parent().is_some_and(Path::exists) {
+                continue;
+            }
             let target = target(&root, &located.spot, &row.path)?;
             settle_waiting(&target, &row)?;
             if exchange::waiting(&target).exists() {
@@ -239,12 +246,19 @@ impl Engine {
                 continue;
             }
             let failed = |source| Error::io(format!("writing {}", target.display()), source);
-            let (body, previous) = beside_others(&located, &target, &row);
+            let is_shared = located.layout.share(&located.spot, &row.path, &row.body).is_some();
+            let (mut body, previous) = beside_others(&located, &target, &row);
+            if let Some(late) = before.late(&target).filter(|_| is_shared) {
+                body = located.layout.merge_slipped(&row.path, &[], &late, &body);
+            }
             match exchange::put(&target, &body, &previous).map_err(failed)? {
                 exchange::Put::New => placed.push((row, None)),
                 exchange::Put::Changed => return Ok((placed, true)),
                 exchange::Put::Over(out) if is_known(&row, &out) || out == previous => {
                     let aside = self.keep_old(&root, id, &target, &row, &out, located.layout)?;
+                    if is_shared {
+                        before.note(&lock, &target, &out).map_err(failed)?;
+                    }
                     placed.push((row, aside));
                 }
                 exchange::Put::Over(_) => return Ok((placed, true)),
@@ -337,9 +351,15 @@ impl Engine {
     fn lock_views(&self, root: &Path) -> Result<File> {
         let folder = root.join(FOLDER);
         ensure_ignored(root)?;
-        let path = folder.join("views.lock");
+        let path = folder.join(LOCK);
         let failed = |source| Error::io(format!("locking {}", path.display()), source);
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(&path)
+            .map_err(failed)?;
         let until = Instant::now() + self.patience;
         loop {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
