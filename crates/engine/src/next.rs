@@ -60,15 +60,16 @@ impl Next {
                 ),
                 command: Some(format!("leftoff resume {id}")),
             },
-            Lifecycle::Completed { .. } => Self {
+            Lifecycle::Completed { .. } if layout.is_empty() => Self {
                 summary: format!(
                     "Finished; nothing is left to do. Begin something new, or another run of this: leftoff run start {name} --session {id}"
                 ),
-                // A layout may name its sessions by the day: what is finished today may have taken the name.
-                command: Some(match session.layout.as_str() {
-                    "native" => format!("leftoff start {name}"),
-                    _ => format!("leftoff run start {name} --session {id}"),
-                }),
+                command: Some(format!("leftoff start {name}")),
+            },
+            // A layout may name its sessions by the day: what is finished today may have taken the name.
+            Lifecycle::Completed { .. } => Self {
+                summary: "Finished; nothing is left to do. Another run of this begins with:".to_owned(),
+                command: Some(format!("leftoff run start {name} --session {id}")),
             },
             Lifecycle::Abandoned { .. } => Self {
                 summary: "Given up; nothing is left to do. Begin something new.".to_owned(),

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 /// Look for anything wrong with the project and its store; change nothing
 ///
-/// Checks the configuration, every workflow definition, the store, each session's snapshot against its log, and the files of unfinished sessions. Exit code 4 when something was found.
+/// Checks the configuration, every workflow definition, the store, each session's snapshot against its log, the files of unfinished sessions, and those that other tools keep: `leftoff repair` mends these. Exit code 4 when something was found.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff doctor\n  leftoff doctor --json")]
 pub struct Doctor {}
