@@ -50,6 +50,8 @@ pub(crate) struct Look {
     pub(crate) touched_items: Vec<Item>,
     /// The store does not have the session yet.
     pub(crate) is_foreign: bool,
+    /// Other files show more than those of its state say.
+    pub(crate) is_proven: bool,
 }
 
 impl Look {
@@ -74,6 +76,7 @@ impl Look {
             warnings: found.warnings,
             touched_items: Vec::new(),
             is_foreign: true,
+            is_proven: found.recorded.len() > found.told.history.len(),
         }
     }
 
@@ -91,6 +94,7 @@ impl Look {
             warnings: Vec::new(),
             touched_items: Vec::new(),
             is_foreign: false,
+            is_proven: false,
         }
     }
 
@@ -110,6 +114,7 @@ impl Look {
             warnings: Vec::new(),
             touched_items: Vec::new(),
             is_foreign: false,
+            is_proven: false,
         };
         let boot_id = engine.processes.boot_id();
         for (path, row) in look.rows.clone() {

@@ -260,7 +260,10 @@ impl Engine {
 
     /// Whether a session's files do not say yet what they, or other files, made of it.
     pub(crate) fn is_behind(&self, session: &Session) -> Result<bool> {
-        if session.layout == NATIVE || self.store.pending(&session.id).is_none() {
+        let is_left_alone = |look: &Look| look.is_foreign && !look.is_proven;
+        if self.store.pending(&session.id).is_none()
+            || self.seen.looks.borrow().get(&session.id).is_none_or(is_left_alone)
+        {
             return Ok(false);
         }
         Ok(self.views_of(session, &Batch::default(), &[])?.iter().any(|row| !row.confirmed))
