@@ -86,6 +86,44 @@ impl Writer {
         self.shorten_log()
     }
 
+    /// For what may be lost in a crash: as leftoff writes activity.
+    pub fn open_without_sync(database: &Path) -> Result<Self> {
+        let writer = Self::open(database)?;
+        writer.connection.execute_batch("PRAGMA synchronous=NORMAL")?;
+        Ok(writer)
+    }
+
+    /// A file that was touched: the agent's session, the key that makes it count once, when the agent was seen, and
+    /// the row itself; the oldest rows go.
+    pub fn trace(&self, worktree: &str, agent: &str, round: &str) -> Result<()> {
+        let number: usize = round.parse().unwrap_or(0);
+        let at: i64 = 1_800_000_000_000_000_000 + i64::try_from(number).unwrap_or(0);
+        let change = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+        let bound: String = change
+            .prepare_cached(
+                "SELECT session FROM agents WHERE agent='claude' AND agent_session=?1 AND worktree=?2",
+            )?
+            .query_row([agent, worktree], |row| row.get(0))?;
+        let session: i64 = change
+            .prepare_cached("SELECT number FROM sessions WHERE id=?1")?
+            .query_row([bound], |row| row.get(0))?;
+        let sql = "INSERT OR REPLACE INTO keys(key,fingerprint,answer,at)VALUES(?1,'','',?2)";
+        change.prepare_cached(sql)?.execute(params![format!("hook {agent} after toolu_{number}"), at])?;
+        let sql = "DELETE FROM keys WHERE rowid IN(SELECT rowid FROM keys ORDER BY rowid LIMIT 8)AND at<=?1";
+        change.prepare_cached(sql)?.execute([at - 7 * 24 * 3_600_000_000_000])?;
+        let sql = "UPDATE agents SET last_seen=?2 WHERE agent='claude' AND agent_session=?1";
+        change.prepare_cached(sql)?.execute(params![agent, at])?;
+        let sql = "INSERT INTO activity(session,kind,what,detail,at,count)VALUES(?1,'file',?2,NULL,?3,1)\
+                   ON CONFLICT DO UPDATE SET count=count+excluded.count,at=max(at,excluded.at)";
+        let file = format!("src/part-{}.rs", (number - 1) % 40);
+        change.prepare_cached(sql)?.execute(params![session, file, at])?;
+        let sql = "DELETE FROM activity WHERE session=?1 AND(kind,what)IN(\
+                   SELECT kind,what FROM activity WHERE session=?1 ORDER BY at DESC,what LIMIT -1 OFFSET 500)";
+        change.prepare_cached(sql)?.execute([session])?;
+        change.commit()?;
+        self.shorten_log()
+    }
+
     fn shorten_log(&self) -> Result<()> {
         if std::fs::metadata(&self.log).map_or(0, |log| log.len()) <= LONG_LOG_BYTES {
             return Ok(());

@@ -3,6 +3,7 @@
 
 mod files;
 mod fill;
+mod hooks;
 mod items;
 mod measures;
 mod project;
@@ -47,17 +48,20 @@ const QUICK: Effort = Effort {
 fn main() -> ExitCode {
     let mut effort = FULL;
     let mut checking = false;
+    let mut only_hooks = false;
     for word in std::env::args().skip(1) {
         match word.as_str() {
             "--check" => checking = true,
             "--quick" => effort = QUICK,
+            "--hooks" => only_hooks = true,
             _ => {
-                eprintln!("usage: ./bench [--check] [--quick]");
+                eprintln!("usage: ./bench [--check] [--quick] [--hooks]");
                 return ExitCode::from(2);
             }
         }
     }
-    match measure(effort) {
+    let measured = if only_hooks { measure_hooks(effort) } else { measure(effort) };
+    match measured {
         Ok(table) if checking && !table.all_hold() => ExitCode::FAILURE,
         Ok(_) => ExitCode::SUCCESS,
         Err(error) => {
@@ -81,7 +85,17 @@ fn measure(effort: Effort) -> Result<Table> {
     items::many_items(&programs, effort, &mut table)?;
     measures::in_process(&programs, effort, &mut table)?;
     measures::many_processes(&programs, effort, &mut table)?;
+    hooks::hooks(&programs, effort, &mut table)?;
     measures::memory(&programs, &mut table)?;
+    table.end();
+    Ok(table)
+}
+
+/// What agents feel, without the rest.
+fn measure_hooks(effort: Effort) -> Result<Table> {
+    let programs = Programs::installed()?;
+    let mut table = Table::begin(&machine());
+    hooks::hooks(&programs, effort, &mut table)?;
     table.end();
     Ok(table)
 }

@@ -82,6 +82,20 @@ impl Project {
         self.root.join(".git/leftoff/leftoff.db")
     }
 
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Sends an event to the program; not timed.
+    pub fn hook(&self, event: &Path) -> Result<()> {
+        let input = std::fs::File::open(event)?;
+        let output = self.leftoff(&["hook", "claude"]).stdin(input).output()?;
+        if output.status.success() && output.stderr.is_empty() {
+            return Ok(());
+        }
+        Err(format!("leftoff hook: {}", String::from_utf8_lossy(&output.stderr)).into())
+    }
+
     /// Where the project and what belongs to it is; nothing of it is left afterwards.
     pub fn folder(&self) -> &Path {
         self.folder.path()

@@ -1,6 +1,7 @@
 //! Interleaved samples and what follows from them. Never compares times that were not taken side by side.
 
 use crate::Result;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -56,9 +57,19 @@ pub fn medians(times: &[Duration], to: &[Duration]) -> String {
     format!("{} : {}", milliseconds(median(times)), milliseconds(median(to)))
 }
 
+/// The same for a process that reads this file.
+pub fn timed_with_input(command: &mut Command, input: &Path) -> Result<Duration> {
+    command.stdin(std::fs::File::open(input)?).stdout(Stdio::null());
+    run_timed(command)
+}
+
 /// From before a process is started until after it has ended. It must succeed.
 pub fn timed(command: &mut Command) -> Result<Duration> {
     command.stdin(Stdio::null()).stdout(Stdio::null());
+    run_timed(command)
+}
+
+fn run_timed(command: &mut Command) -> Result<Duration> {
     let begun = Instant::now();
     let ended = command.status()?;
     let time = begun.elapsed();

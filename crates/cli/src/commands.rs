@@ -12,10 +12,12 @@ mod completions;
 mod diff;
 mod doctor;
 mod exec;
+mod export;
 mod fail;
 mod gate;
 mod history;
 mod hook;
+mod import;
 mod init;
 mod item;
 mod list;
@@ -28,6 +30,7 @@ mod progress;
 mod purge;
 mod reopen;
 mod repair;
+mod req;
 mod resume;
 mod retry;
 mod revisit;
@@ -38,6 +41,7 @@ mod show;
 mod skip;
 mod start;
 mod status;
+mod statusline;
 mod store;
 mod switch;
 mod trust;
@@ -110,11 +114,15 @@ const ENTRIES: &[Entry] = &[
     entry::<history::HistoryCommand>("history"),
     entry::<log::Log>("log"),
     entry::<progress::Progress>("progress"),
+    entry::<req::ReqCommand>("req"),
     entry::<exec::Exec>("exec"),
+    entry::<import::Import>("import"),
+    entry::<export::Export>("export"),
     entry::<bundle::BundleCommand>("bundle"),
     entry::<purge::Purge>("purge"),
     entry::<workflow::WorkflowCommand>("workflow"),
     entry::<hook::Hook>("hook"),
+    entry::<statusline::Statusline>("statusline"),
     entry::<store::StoreCommand>("store"),
     entry::<doctor::Doctor>("doctor"),
     entry::<repair::Repair>("repair"),

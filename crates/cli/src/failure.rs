@@ -41,6 +41,11 @@ impl Failure {
         Self { kind: "findings".to_owned(), message, hint, code: code_of(Class::Refused) }
     }
 
+    /// Something is not done, by a rule: exit code 4.
+    pub fn refused(message: String, hint: impl Into<String>) -> Self {
+        Self { kind: "refused".to_owned(), message, hint: Some(hint.into()), code: code_of(Class::Refused) }
+    }
+
     pub fn no_command() -> Self {
         Self::wrong_usage("no command was given", "see what there is: leftoff --help")
     }

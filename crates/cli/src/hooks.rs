@@ -1,17 +1,49 @@
-//! Agents' hooks: one event model, one translation per agent. Fails open: whatever is wrong with us, the agent goes on.
+//! Agents' hooks: what each agent says becomes one kind of event, and the answer goes back in the agent's own words.
+//! Fails open: whatever is wrong with us, the agent goes on.
 
 mod claude;
+mod codex;
+mod copilot;
+mod cursor;
+mod environment;
+mod gemini;
+mod opencode;
+pub mod statusline;
+mod wording;
 
+use engine::AgentIdentity;
+use engine::hooks::{HookEvent, Reply};
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
-use std::time::Duration;
 
-/// A hook runs on every tool call: it does not queue for long.
-const PATIENCE: Duration = Duration::from_millis(50);
 /// Far more than any event; a tool's whole output can be in one.
 const LONGEST_INPUT: u64 = 16 * 1024 * 1024;
+
+/// One agent's protocol, both ways.
+struct Protocol {
+    name: &'static str,
+    /// Reads an event. The second text is its name, where the agent does not say it in the event itself.
+    read: fn(&[u8], &str) -> Result<Heard, String>,
+    /// Says the answer. Empty when there is nothing to say.
+    write: fn(&Heard, &Reply) -> String,
+}
+
+/// An event, and what its answer must call it.
+struct Heard {
+    event: HookEvent,
+    name: String,
+}
+
+const PROTOCOLS: [Protocol; 6] = [
+    claude::PROTOCOL,
+    codex::PROTOCOL,
+    gemini::PROTOCOL,
+    cursor::PROTOCOL,
+    copilot::PROTOCOL,
+    opencode::PROTOCOL,
+];
 
 /// Answers one event. Exit code 0 always; what went wrong is one line on stderr.
 pub fn run(arguments: &[OsString]) -> ExitCode {
@@ -19,11 +51,11 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     std::panic::set_hook(Box::new(|_| {}));
     let answered = std::panic::catch_unwind(AssertUnwindSafe(|| answer(arguments)));
     let problem = match answered {
-        Ok(Ok(answer)) => {
+        Ok(Ok((answer, problem))) => {
             let mut stdout = std::io::stdout().lock();
             let _ = stdout.write_all(answer.as_bytes());
             let _ = stdout.flush();
-            None
+            problem
         }
         Ok(Err(problem)) => Some(problem),
         Err(_) => Some("an internal error; please report it".to_owned()),
@@ -35,14 +67,28 @@ pub fn run(arguments: &[OsString]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What goes to stdout; empty when there is nothing to say.
-fn answer(arguments: &[OsString]) -> Result<String, String> {
+/// What goes to stdout, and what could not be done.
+fn answer(arguments: &[OsString]) -> Result<(String, Option<String>), String> {
     let agent = arguments.first().and_then(|word| word.to_str()).unwrap_or_default();
-    match agent {
-        "claude" => claude::answer(&input()?),
-        "" => Err("no agent was named; use: leftoff hook claude".to_owned()),
-        other => Err(format!("there is no agent '{other}'; use: leftoff hook claude")),
-    }
+    let Some(protocol) = PROTOCOLS.iter().find(|protocol| protocol.name == agent) else {
+        return Err(no_such_agent(agent));
+    };
+    let named = arguments.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    let heard = (protocol.read)(&input()?, named)?;
+    let exported = environment::export(&heard.event);
+    let reply = engine::hooks::respond(&heard.event).map_err(|error| error.to_string())?;
+    let problem = reply.problem.clone().or(exported.err());
+    Ok(((protocol.write)(&heard, &reply), problem))
+}
+
+fn no_such_agent(agent: &str) -> String {
+    let names: Vec<&str> = PROTOCOLS.iter().map(|protocol| protocol.name).collect();
+    let what = if agent.is_empty() {
+        "no agent was named".to_owned()
+    } else {
+        format!("there is no agent '{agent}'")
+    };
+    format!("{what}; use: leftoff hook {}", names.join("|"))
 }
 
 fn input() -> Result<Vec<u8>, String> {
@@ -53,4 +99,14 @@ fn input() -> Result<Vec<u8>, String> {
         .read_to_end(&mut bytes)
         .map_err(|error| format!("reading the event: {error}"))?;
     Ok(bytes)
+}
+
+/// An id from outside: plain characters, not too many, and never a path.
+fn identity(agent: &str, id: &str) -> Result<AgentIdentity, String> {
+    AgentIdentity::parse(&format!("{agent}:{id}"))
+        .ok_or_else(|| "the agent's session id has characters that are not allowed".to_owned())
+}
+
+fn unreadable(error: &serde_json::Error) -> String {
+    format!("the event cannot be read: {error}")
 }

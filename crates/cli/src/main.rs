@@ -5,6 +5,7 @@ mod commands;
 mod failure;
 mod globals;
 mod hooks;
+mod install;
 mod ui;
 
 use failure::Failure;
@@ -19,6 +20,9 @@ fn main() -> ExitCode {
     if wanted.as_deref() == Some("hook") && !asks_for_help(&arguments) {
         let behind = arguments.iter().skip_while(|word| *word != "hook").skip(1);
         return hooks::run(&behind.cloned().collect::<Vec<_>>());
+    }
+    if wanted.as_deref() == Some("statusline") && !asks_for_help(&arguments) {
+        return hooks::statusline::run();
     }
     if let [_, _] = arguments.as_slice()
         && let Some(alone) = wanted.as_deref().and_then(commands::alone)

@@ -9,6 +9,7 @@ pub mod list;
 pub mod log;
 pub mod ocr;
 pub mod progress;
+pub mod requirements;
 pub mod revisit;
 pub mod session;
 mod wrap;

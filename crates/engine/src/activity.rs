@@ -24,18 +24,36 @@ impl Engine {
         what: &[&str],
         detail: Option<&str>,
     ) -> Result<()> {
-        let at = self.clock.now();
-        let rows: Vec<ActivityRow> = what
-            .iter()
-            .map(|what| ActivityRow {
-                kind,
-                what: one_line(&cleaned(what), LONGEST),
-                detail: detail.map(|text| one_line(&cleaned(text), LONGEST)),
-                at,
-                count: 1,
-            })
-            .filter(|row| !row.what.is_empty())
-            .collect();
+        let rows: Vec<ActivityRow> =
+            what.iter().filter_map(|what| self.activity_row(kind, what, detail)).collect();
         Ok(self.store.record_activity(session, &rows, self.patience)?)
+    }
+
+    /// What was done as it is kept: without secrets, on one line, cut. None when nothing is left of it.
+    pub(crate) fn activity_row(
+        &self,
+        kind: ActivityKind,
+        what: &str,
+        detail: Option<&str>,
+    ) -> Option<ActivityRow> {
+        self.bounded_row(kind, what, detail, LONGEST)
+    }
+
+    /// The same with room for a longer detail.
+    pub(crate) fn bounded_row(
+        &self,
+        kind: ActivityKind,
+        what: &str,
+        detail: Option<&str>,
+        longest_detail: usize,
+    ) -> Option<ActivityRow> {
+        let row = ActivityRow {
+            kind,
+            what: one_line(&cleaned(what), LONGEST),
+            detail: detail.map(|text| one_line(&cleaned(text), longest_detail)),
+            at: self.clock.now(),
+            count: 1,
+        };
+        (!row.what.is_empty()).then_some(row)
     }
 }

@@ -4,7 +4,6 @@ mod markdown;
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
-use crate::failpoint;
 use crate::items::ItemView;
 use crate::presence::AgentIdentity;
 use crate::query::Current;
@@ -13,7 +12,6 @@ use jiff::Timestamp;
 use model::id::SessionId;
 use model::note::{Note, NoteKind};
 use serde::Serialize;
-use std::time::Duration;
 use store::{ActivityKind, ActivityRow, KEPT_ACTIVITIES};
 
 pub use markdown::markdown;
@@ -30,6 +28,13 @@ pub struct Brief {
     pub now: Timestamp,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastWords<'a> {
+    pub who: String,
+    pub at: Timestamp,
+    pub words: &'a str,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Neighbour {
     pub agent: String,
@@ -37,6 +42,9 @@ pub struct Neighbour {
     /// What it works on.
     pub session_id: Option<String>,
     pub branch: Option<String>,
+    /// Where it is, if not in this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<String>,
     pub last_seen: Timestamp,
 }
 
@@ -53,6 +61,15 @@ impl Brief {
 }
 
 impl Brief {
+    /// What agents said when they stopped, the newest first.
+    pub fn last_words(&self) -> impl Iterator<Item = LastWords<'_>> {
+        self.activity(ActivityKind::Words).filter_map(|row| {
+            let (agent, id) = row.what.split_once(':')?;
+            let short: String = id.chars().take(8).collect();
+            Some(LastWords { who: format!("{agent} {short}"), at: row.at, words: row.detail.as_deref()? })
+        })
+    }
+
     pub fn activity(&self, kind: ActivityKind) -> impl Iterator<Item = &ActivityRow> {
         self.activity.iter().filter(move |row| row.kind == kind)
     }
@@ -67,31 +84,8 @@ impl Engine {
         }
     }
 
-    /// An agent session began, or came back after a compaction: it is known here from now on, bound to what is
-    /// going on, and told about it.
-    pub fn agent_arrived(&mut self, identity: &AgentIdentity, patience: Duration) -> Result<Option<Brief>> {
-        self.caller.agent = Some(identity.clone());
-        failpoint::reached("agent-arrived");
-        let session = self.unfinished()?;
-        // Not being able to say that somebody is here is no reason to leave them without the brief.
-        let greeted = self.greet(identity, session.clone(), patience);
-        match session {
-            Some(id) => self.brief_of(self.view_by_id(&id)?).map(Some),
-            None => greeted.map(|()| None),
-        }
-    }
-
-    /// The same where nothing can be written: the agent is told, and not made known.
-    pub fn brief_for_agent(&mut self, identity: &AgentIdentity) -> Result<Option<Brief>> {
-        self.caller.agent = Some(identity.clone());
-        match self.unfinished()? {
-            Some(id) => self.brief_of(self.view_by_id(&id)?).map(Some),
-            None => Ok(None),
-        }
-    }
-
     /// What a newcomer is told about: what is going on here, else what waits to be gone on with.
-    fn unfinished(&self) -> Result<Option<SessionId>> {
+    pub(crate) fn unfinished(&self) -> Result<Option<SessionId>> {
         match self.select(Want::Unfinished) {
             Ok(id) => Ok(Some(id)),
             Err(Error::NoSession { .. }) => self.waiting(),
@@ -99,25 +93,15 @@ impl Engine {
         }
     }
 
-    fn view_by_id(&self, id: &SessionId) -> Result<View> {
+    pub(crate) fn view_by_id(&self, id: &SessionId) -> Result<View> {
         let (loaded, session) = self.load(id)?;
         self.view_of(&session, loaded.number, false)
     }
 
-    fn brief_of(&self, mut session: View) -> Result<Brief> {
+    pub(crate) fn brief_of(&self, mut session: View) -> Result<Brief> {
         session.warnings.extend(self.artifact_warnings(&session));
         let asking = self.asking_agent()?;
-        let here_now = self
-            .other_live_agents(asking.as_ref())?
-            .into_iter()
-            .map(|row| Neighbour {
-                agent: row.agent,
-                agent_session: row.agent_session,
-                session_id: row.session.map(String::from),
-                branch: row.branch,
-                last_seen: row.last_seen,
-            })
-            .collect();
+        let here_now = self.neighbours(asking.as_ref())?;
         // What was touched is worth telling, and no reason to tell nothing.
         let activity = SessionId::parse(&session.session_id)
             .ok()
@@ -129,5 +113,39 @@ impl Engine {
             here_now,
             now: self.clock.now(),
         })
+    }
+
+    /// Other agent sessions of this project that are alive, in whichever worktree: those that leftoff saw, and those
+    /// that only the list of another tool has.
+    fn neighbours(&self, asking: Option<&AgentIdentity>) -> Result<Vec<Neighbour>> {
+        let here = self.project.worktree();
+        let mut neighbours: Vec<Neighbour> = Vec::new();
+        for row in self.store.agents(None)? {
+            if asking.is_some_and(|identity| identity.is(&row)) || !self.lives(&row) {
+                continue;
+            }
+            neighbours.push(Neighbour {
+                agent: row.agent,
+                agent_session: row.agent_session,
+                session_id: row.session.map(String::from),
+                branch: row.branch,
+                worktree: Some(row.worktree).filter(|worktree| *worktree != here),
+                last_seen: row.last_seen,
+            });
+        }
+        for other in self.listed_elsewhere(asking) {
+            let known = |neighbour: &Neighbour| neighbour.agent_session.starts_with(&other.agent_session);
+            if !neighbours.iter().any(known) {
+                neighbours.push(Neighbour {
+                    agent: other.agent,
+                    agent_session: other.agent_session,
+                    session_id: None,
+                    branch: other.branch,
+                    worktree: None,
+                    last_seen: other.last_seen,
+                });
+            }
+        }
+        Ok(neighbours)
     }
 }

@@ -4,12 +4,16 @@ use crate::checks;
 use crate::error::{Error, FileMistake, Result};
 use crate::hex;
 use crate::place::Project;
+use crate::sync::tree;
 use layouts::builtin;
-use layouts::definition::{self, Reading};
+use layouts::definition::{self, Lines, Reading};
+use layouts::layout::{Asked, Defined, Layout};
+use layouts::tree::Tree;
 use model::id::Name;
 use model::nearest::nearest;
 use model::workflow::Workflow;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
@@ -43,6 +47,71 @@ pub(crate) fn load(project: &Project, name: &str) -> Result<Workflow> {
         });
     }
     Ok(workflow)
+}
+
+/// What a session of a layout follows: what its own files define, else what its own tool knows by this name, whatever
+/// the project calls its own.
+pub(crate) fn of_layout(
+    project: &Project,
+    layout: &dyn Layout,
+    name: &str,
+    target: Option<&str>,
+) -> Result<Workflow> {
+    let mut tree = Tree::default();
+    let mut missing = BTreeSet::new();
+    let ask = |tree: &Tree, missing: &BTreeSet<String>| {
+        let missing: Vec<String> = missing.iter().cloned().collect();
+        layout.define(&Asked { name, target, tree, missing: &missing })
+    };
+    tree::add(&project.root, &mut tree, &mut missing, |tree, missing| match ask(tree, missing) {
+        Defined::Needs(paths) => paths,
+        Defined::Elsewhere | Defined::Found(_) | Defined::Unknown(_) | Defined::Refused(_) => Vec::new(),
+    });
+    match ask(&tree, &missing) {
+        Defined::Elsewhere => load_builtin(name).map_or_else(|| load(project, name), Ok),
+        Defined::Found(reading) => compiled(reading.value),
+        Defined::Needs(_) => unknown(name, Vec::new()),
+        Defined::Unknown(folders) => {
+            unknown(name, folders.iter().flat_map(|folder| folders_in(project, folder)).collect())
+        }
+        Defined::Refused(why) => Err(Error::BadDefinition {
+            mistakes: why
+                .into_iter()
+                .map(|oddity| FileMistake { path: oddity.path, line: 1, message: oddity.message, hint: None })
+                .collect(),
+        }),
+    }
+}
+
+/// Whether sessions of a layout follow definitions of its own.
+pub(crate) fn are_elsewhere(layout: &str, name: &str) -> bool {
+    let tree = Tree::default();
+    layouts::layout::by_name(layout).is_some_and(|layout| {
+        layout.define(&Asked { name, target: None, tree: &tree, missing: &[] }) != Defined::Elsewhere
+    })
+}
+
+/// Expressions that came out of a translation compile, or the definition is not used.
+fn compiled(workflow: Workflow) -> Result<Workflow> {
+    let mistakes = checks::mistakes(&workflow, &Lines::default(), workflow.name.as_str());
+    if mistakes.is_empty() { Ok(workflow) } else { Err(Error::BadDefinition { mistakes }) }
+}
+
+fn unknown(name: &str, mut known: Vec<String>) -> Result<Workflow> {
+    known.sort();
+    Err(Error::UnknownWorkflow {
+        nearest: nearest(name, known.iter().map(String::as_str)).map(ToOwned::to_owned),
+        asked: name.to_owned(),
+        known,
+    })
+}
+
+fn folders_in(project: &Project, folder: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(project.root.join(folder)).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect()
 }
 
 /// A built-in definition: what foreign sessions follow, whatever the project calls its own.

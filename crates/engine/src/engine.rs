@@ -3,10 +3,12 @@
 use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, Who};
 use crate::error::{Error, Result};
+use crate::opening::open_store;
+use crate::outside;
 use crate::place::Project;
 use crate::presence::AgentIdentity;
 use crate::processes::{Processes, SystemProcesses};
-use crate::sync::{self, Seen};
+use crate::sync::Seen;
 use crate::view::Warning;
 use model::event::{Event, Recorded};
 use model::id::SessionId;
@@ -15,10 +17,10 @@ use model::nearest::nearest;
 use model::session::{FOLD_VERSION, Session};
 use model::workflow::Workflow;
 use std::cell::RefCell;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
-use store::{Access, EventRow, Filter, LaidOver, Loaded, MemoryStore, SessionRow, SqliteStore, Store};
+use store::{EventRow, Filter, LaidOver, Loaded, MemoryStore, SessionRow, Store};
 
 /// How long a command waits for its turn to write.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -34,6 +36,8 @@ pub struct Options {
     pub key: Option<String>,
     /// A person sits at the terminal that this command came from.
     pub person_present: bool,
+    /// Where there is no project, look for sessions that need none. A hook has no time for that.
+    pub anywhere: bool,
 }
 
 /// Who runs this process.
@@ -41,6 +45,7 @@ pub struct Options {
 pub struct Caller {
     pub user: String,
     pub host: String,
+    pub home: Option<PathBuf>,
     /// Known from the environment that the agent was given.
     pub agent: Option<AgentIdentity>,
 }
@@ -53,7 +58,11 @@ impl Caller {
                 .or_else(|| set("LOGNAME"))
                 .unwrap_or_else(|| format!("uid-{}", rustix::process::getuid().as_raw())),
             host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
-            agent: set("LEFTOFF_AGENT_SESSION").and_then(|text| AgentIdentity::parse(&text)),
+            home: std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from),
+            // Codex names its session in the environment of every command by itself.
+            agent: set("LEFTOFF_AGENT_SESSION")
+                .or_else(|| set("CODEX_SESSION_ID").map(|id| format!("codex:{id}")))
+                .and_then(|text| AgentIdentity::parse(&text)),
         }
     }
 }
@@ -67,6 +76,8 @@ pub enum Intent {
     Command,
     /// Sets the project up if need be.
     Create,
+    /// Answers an agent's hook: waits for nobody, passes over a broken setting, and reads where it cannot write.
+    Hook { writes: bool },
 }
 
 /// Which session a command means when none is named.
@@ -114,15 +125,23 @@ impl Engine {
                 std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?
             }
         };
+        if let Some(folder) = outside::meant(&options, &from)? {
+            return Self::open_at(Project::outside(&folder), options, intent);
+        }
         let project = match intent {
             Intent::Create => Project::find_or_here(&from)?,
-            Intent::Query | Intent::Command => Project::find(&from)?,
+            Intent::Query | Intent::Command | Intent::Hook { .. } => Project::find(&from)?,
         };
+        Self::open_at(project, options, intent)
+    }
+
+    /// The engine for a project that was found.
+    pub(crate) fn open_at(project: Project, options: Options, intent: Intent) -> Result<Self> {
         let mut warnings = Vec::new();
         let config = match Config::read(&project) {
             Ok(config) => config,
             // A mistake in a setting must not hide where things stand.
-            Err(error) if intent == Intent::Query => {
+            Err(error) if matches!(intent, Intent::Query | Intent::Hook { .. }) => {
                 warnings.push(Warning::from_error("config", &error));
                 Config::default()
             }
@@ -139,6 +158,31 @@ impl Engine {
             caller: Caller::of_this_process(),
             options,
             warnings,
+            patience: PATIENCE,
+            progress: None,
+            last_definition: RefCell::default(),
+        })
+    }
+
+    /// For hooks, where the store cannot be opened: what does not need a session still works, and nothing is known of
+    /// any. Never used to change one.
+    pub fn without_store(options: Options) -> Result<Self> {
+        let from = match &options.project {
+            Some(folder) => folder.clone(),
+            None => {
+                std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?
+            }
+        };
+        Ok(Self {
+            project: Project::find(&from)?,
+            config: Config::default(),
+            store: LaidOver::new(Box::new(MemoryStore::default())),
+            seen: Seen::default(),
+            clock: Box::new(SystemClock),
+            processes: Box::new(SystemProcesses::default()),
+            caller: Caller::of_this_process(),
+            options,
+            warnings: Vec::new(),
             patience: PATIENCE,
             progress: None,
             last_definition: RefCell::default(),
@@ -205,14 +249,15 @@ impl Engine {
         fallback.ok_or_else(|| Error::NoSession { worktree: self.project.worktree() })
     }
 
-    /// The session that a text names: a number of the list, an id, or the beginning of one.
+    /// The session that a text names: a number of the list, an id, the beginning of one, or else a part of one.
     pub(crate) fn resolve(&self, asked: &str) -> Result<SessionId> {
         if !asked.is_empty() && asked.bytes().all(|byte| byte.is_ascii_digit()) {
             let number = asked.parse().unwrap_or(u64::MAX);
-            return self
-                .store
-                .with_number(number)?
-                .ok_or_else(|| Error::UnknownSession { asked: asked.to_owned(), nearest: None });
+            let found = match self.store.with_number(number)? {
+                Some(found) => Some(found),
+                None => self.foreign_with_number(number)?,
+            };
+            return found.ok_or_else(|| Error::UnknownSession { asked: asked.to_owned(), nearest: None });
         }
         if let Ok(id) = SessionId::parse(asked)
             && self.store.load(&id)?.is_some()
@@ -223,6 +268,9 @@ impl Engine {
         found.extend(self.foreign_ids(asked));
         if let Some(same) = found.iter().position(|id| id.as_str().eq_ignore_ascii_case(asked)) {
             return Ok(found.swap_remove(same));
+        }
+        if found.is_empty() {
+            found = self.ids_with_part(asked)?;
         }
         match found.len() {
             1 => Ok(found.swap_remove(0)),
@@ -318,13 +366,23 @@ impl Engine {
 
     /// The session of this worktree that was paused, or failed, last.
     pub(crate) fn waiting(&self) -> Result<Option<SessionId>> {
+        let kept = self.waiting_kept()?;
+        let foreign = self.waiting_foreign();
+        let is_later = |at: &jiff::Timestamp| kept.as_ref().is_none_or(|row| row.updated_at < *at);
+        match foreign {
+            Some((at, id)) if is_later(&at) => Ok(Some(id)),
+            Some(_) | None => Ok(kept.map(|row| row.id)),
+        }
+    }
+
+    fn waiting_kept(&self) -> Result<Option<SessionRow>> {
         let filter = Filter {
             lifecycles: vec!["paused".to_owned(), "failed".to_owned()],
             worktree: Some(self.project.worktree()),
             limit: Some(1),
             ..Filter::default()
         };
-        Ok(self.store.list(&filter)?.pop().map(|listed| listed.row.id))
+        Ok(self.store.list(&filter)?.pop().map(|listed| listed.row))
     }
 
     /// What the asking agent is bound to, unless that is finished.
@@ -365,49 +423,4 @@ pub(crate) fn read_event(id: &SessionId, row: &EventRow) -> Result<Recorded> {
         })?,
         event: Event::read(&row.kind, &row.body),
     })
-}
-
-fn open_store(project: &Project, intent: Intent, warnings: &mut Vec<Warning>) -> Result<Box<dyn Store>> {
-    let database = project.database()?;
-    match intent {
-        Intent::Create => create_store(project, &database, warnings),
-        Intent::Query => open_or_empty(&database, Access::Read),
-        // A command may take in a session that another tool keeps here: what it does must be kept.
-        Intent::Command if !database.exists() && sync::has_foreign(&project.root) => {
-            create_store(project, &database, warnings)
-        }
-        Intent::Command => open_or_empty(&database, Access::Write),
-    }
-}
-
-/// Nothing was ever kept here: an empty store says so to every question.
-fn open_or_empty(database: &Path, access: Access) -> Result<Box<dyn Store>> {
-    match SqliteStore::open(database, access) {
-        Ok(store) => Ok(Box::new(store)),
-        Err(store::Error::Missing { .. }) => Ok(Box::new(MemoryStore::default())),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Only a store that never existed may be put elsewhere; one that exists and cannot be written is an error.
-fn create_store(project: &Project, database: &Path, warnings: &mut Vec<Warning>) -> Result<Box<dyn Store>> {
-    let existed = database.exists();
-    match SqliteStore::open(database, Access::Create) {
-        Ok(store) => Ok(Box::new(store)),
-        Err(store::Error::ReadOnly { .. }) if !existed && *database == project.default_database() => {
-            let elsewhere = project.move_database_to_state_folder()?;
-            warnings.push(Warning {
-                kind: "store_elsewhere".to_owned(),
-                message: format!(
-                    "{} cannot be written, so the store is {}",
-                    database.display(),
-                    elsewhere.display()
-                ),
-                hint: Some("it stays there for this project: leftoff store info".to_owned()),
-                path: Some(elsewhere.display().to_string()),
-            });
-            Ok(Box::new(SqliteStore::open(&elsewhere, Access::Create)?))
-        }
-        Err(error) => Err(error.into()),
-    }
 }

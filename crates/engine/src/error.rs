@@ -104,6 +104,16 @@ pub enum Error {
     Store(store::Error),
     #[error("{doing}: {source}")]
     Io { doing: String, source: std::io::Error },
+    #[error("{path} cannot be used: {why}", path = path.display())]
+    BrokenFile { path: PathBuf, why: String },
+    #[error("{path} is being written by somebody else", path = path.display())]
+    FileBusy { path: PathBuf },
+    #[error("there is no requirement '{asked}'")]
+    UnknownRequirement { asked: String, nearest: Option<String>, known: Vec<String> },
+    #[error("no agent session is known here that this could be about")]
+    NoAgentSession,
+    #[error("{reason}")]
+    NoRequirementsHere { reason: String },
     #[error("the log of session {session} cannot be read: {why}")]
     BrokenLog { session: String, why: String },
 }
@@ -146,6 +156,9 @@ impl Error {
             | Self::UnknownSession { .. }
             | Self::AmbiguousSession { .. }
             | Self::UnknownCheck { .. }
+            | Self::UnknownRequirement { .. }
+            | Self::NoAgentSession
+            | Self::NoRequirementsHere { .. }
             | Self::UnknownWorkflow { .. } => Class::NothingThere,
             Self::InvalidSessionId { .. }
             | Self::InvalidWorkflowName { .. }
@@ -153,6 +166,8 @@ impl Error {
             | Self::WrongUsage { .. } => Class::WrongUsage,
             Self::Store(store::Error::Unknown { .. }) => Class::OutcomeUnknown,
             Self::BadConfig { .. }
+            | Self::BrokenFile { .. }
+            | Self::FileBusy { .. }
             | Self::Contended
             | Self::Store(_)
             | Self::Io { .. }
@@ -195,6 +210,11 @@ impl Error {
             Self::Store(error) => store_kind(error),
             Self::Io { .. } => "io",
             Self::BrokenLog { .. } => "broken_log",
+            Self::BrokenFile { .. } => "broken_file",
+            Self::FileBusy { .. } => "file_busy",
+            Self::UnknownRequirement { .. } => "unknown_requirement",
+            Self::NoAgentSession => "no_agent_session",
+            Self::NoRequirementsHere { .. } => "no_requirements_here",
         }
     }
 
@@ -267,10 +287,28 @@ impl Error {
                 "nothing in the current phase waits for approval: leftoff gate".to_owned()
             }
             Self::UnknownCheck { known, .. } => format!("these wait for it: {}", known.join(", ")),
-            Self::Contended => "nothing was changed; run the command again".to_owned(),
+            Self::Contended | Self::FileBusy { .. } => {
+                "nothing was changed; run the command again".to_owned()
+            }
             Self::Store(error) => store_hint(error),
             Self::Io { source, .. } => io_hint(source).to_owned(),
             Self::BrokenLog { .. } => "see what is wrong: leftoff doctor".to_owned(),
+            Self::BrokenFile { .. } => {
+                "look at the file; the next change keeps it under another name and begins a new one".to_owned()
+            }
+            Self::UnknownRequirement { nearest: Some(name), .. } => {
+                format!("did you mean '{name}'? See what there is: leftoff req list")
+            }
+            Self::UnknownRequirement { known, .. } if known.is_empty() => {
+                "nothing is required here: see .claude/requirements.yaml and `[requirement.*]` of the workflow".to_owned()
+            }
+            Self::UnknownRequirement { known, .. } => format!("there are {}", known.join(", ")),
+            Self::NoAgentSession => {
+                "name one: --agent-session ID; those that were seen: leftoff list --agents".to_owned()
+            }
+            Self::NoRequirementsHere { .. } => {
+                "requirements are kept for a branch of a git repository: check one out".to_owned()
+            }
         };
         Some(hint)
     }

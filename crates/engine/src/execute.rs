@@ -4,6 +4,7 @@ mod activate;
 mod advance;
 mod artifacts;
 mod bundle;
+mod import;
 mod items;
 mod pause;
 mod phases;
@@ -31,7 +32,9 @@ use crate::items::ItemView;
 use crate::sync::NATIVE;
 use crate::view::{self, Material, View};
 use crate::workspace::ensure_ignored;
+use model::Refusal;
 use model::command::{Command, decide};
+use model::event::Event;
 use model::id::SessionId;
 use model::note::NoteKind;
 use model::run::RunPlan;
@@ -115,10 +118,12 @@ impl Engine {
             let session = &subject.session;
             let current = session.run().map(|run| run.workflow.name.to_string());
             let name = workflow.map(ToOwned::to_owned).or(current).unwrap_or_default();
-            let workflow = match crate::definitions::load_builtin(&name) {
-                // What its own tool knows by this name, whatever the project calls its own.
-                Some(builtin) if session.layout != NATIVE => builtin,
-                Some(_) | None => crate::definitions::load(&engine.project, &name)?,
+            let workflow = match layouts::layout::by_name(&session.layout) {
+                Some(layout) => {
+                    let target = session.target.as_deref();
+                    crate::definitions::of_layout(&engine.project, layout, &name, target)?
+                }
+                None => crate::definitions::load(&engine.project, &name)?,
             };
             let run = RunPlan::new(&workflow, engine.skips(session, &workflow));
             let events = decide(session, Command::StartRun { run })?;
@@ -131,6 +136,22 @@ impl Engine {
             }
             Ok(plan)
         })
+    }
+
+    /// Tells in the log of the session that is meant what became of requirements; where there is none, nobody is told.
+    pub(crate) fn tell_of_requirements(&mut self, events: &[Event]) -> Result<()> {
+        let Ok(id) = self.select(Want::Unfinished) else { return Ok(()) };
+        // No key: this is not the command that the key is for.
+        let key = self.options.key.take();
+        let told = self.execute("", |engine| {
+            let subject = engine.take_up(&id)?;
+            if let Some(kind) = &subject.session.unknown_event {
+                return Err(Refusal::NewerEvent { session: id.clone(), kind: kind.clone() }.into());
+            }
+            Ok(Plan::of(subject.change(events.to_vec())))
+        });
+        self.options.key = key;
+        told.map(drop)
     }
 
     /// A command on one session that needs nothing but the model to decide.
@@ -177,6 +198,7 @@ impl Engine {
         let now = self.clock.now();
         let agent = self.asking_agent()?;
         let actor = self.actor(agent.as_ref());
+        self.make_room_for_found(&mut plan)?;
         self.renew_leases(&mut plan, &actor)?;
         plan.restored = self.restored_items(&plan, &actor)?;
         let mut kept = plan.fold(now, &actor)?;
@@ -213,6 +235,7 @@ impl Engine {
         let warnings = self.publish(&batch);
         answer.view.view_stale |= warnings.iter().any(|warning| warning.kind == "view_stale");
         answer.view.warnings.extend(warnings);
+        answer.said.extend(self.words_after(&batch, &kept.subject.id));
         if kept.is_new {
             return Ok(self.with_its_number(answer));
         }
@@ -276,6 +299,9 @@ impl Engine {
             None => crate::definitions::load(&self.project, run.workflow.name.as_str()).ok(),
         };
         let now = self.clock.now();
+        let required = self.requirement_views(session);
+        let mut warnings = self.warnings_about(session, run);
+        warnings.extend(required.problems.into_iter().map(crate::requirements::warning));
         Ok(view::build(Material {
             session,
             run,
@@ -283,9 +309,10 @@ impl Engine {
             definition: definition.as_deref().or(current.as_ref()),
             now,
             name_session: self.must_be_named(session)?,
-            warnings: self.warnings_about(session, run),
+            warnings,
             already,
             items: self.items_seen(session, run, batch)?,
+            requirements: required.answer,
         }))
     }
 

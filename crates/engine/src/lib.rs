@@ -15,17 +15,22 @@ mod error;
 mod exec;
 mod execute;
 mod expiry;
+mod export;
 mod failpoint;
 mod files;
 mod history;
+pub mod hooks;
 mod items;
 mod next;
+mod opening;
+mod outside;
 mod place;
 mod presence;
 mod processes;
 mod query;
 mod redact;
 mod registry;
+mod requirements;
 mod setup;
 mod sync;
 mod validation;
@@ -45,6 +50,7 @@ pub use execute::{
     AdvanceRequest, Answer, BundleMade, FieldChange, FileChange, GateTried, ItemAdd, ItemSetting,
     PurgePreview, PurgeRequest, RevisitPreview, RevisitRequest, StartRequest, TrustedCommand, Undone,
 };
+pub use export::Export;
 pub use history::{
     AttemptLine, CheckpointLine, DiffReport, History, PauseLine, PhaseLine, RevisionLine, RunLine, UndoLine,
     WhoLine,
@@ -56,7 +62,12 @@ pub use next::Next;
 pub use place::Project;
 pub use presence::AgentIdentity;
 pub use query::{AgentView, Current, ListRequest, Listing, WorkflowLine};
-pub use setup::{Setup, set_up};
+pub use registry::{projects_outside_git, state_folder};
+pub use requirements::{
+    Gated, LiveAgent, OpenRequirement, Opening, RequirementAnswer, RequirementList, RequirementView,
+    SatisfyRequest, ToolCall, Verdict,
+};
+pub use setup::{Setup, StorePlace, set_up, take_down};
 pub use store::{ActivityKind, ActivityRow};
 pub use sync::{Mended, repair};
 pub use validation::{Discrepancy, OnDiscrepancy};

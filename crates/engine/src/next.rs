@@ -20,6 +20,24 @@ const LONGEST_QUOTATION: usize = 200;
 pub struct Next {
     pub summary: String,
     pub command: Option<String>,
+    #[serde(skip)]
+    pub(crate) waits: Waits,
+}
+
+/// Who must act before the next step can be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Waits {
+    #[default]
+    Nobody,
+    Person,
+    /// Whoever holds what is left to do.
+    Others,
+}
+
+impl Next {
+    pub(crate) fn new(summary: String, command: Option<String>) -> Self {
+        Self { summary, command, waits: Waits::Nobody }
+    }
 }
 
 impl Next {
@@ -28,7 +46,7 @@ impl Next {
             Some(name) => format!("leftoff start {name}"),
             None => "leftoff start".to_owned(),
         };
-        Self { summary: "No session is going on here. Begin one.".to_owned(), command: Some(command) }
+        Self::new("No session is going on here. Begin one.".to_owned(), Some(command))
     }
 
     pub(crate) fn of(material: &Material<'_>) -> Self {
@@ -41,40 +59,37 @@ impl Next {
         };
         match &session.lifecycle {
             Lifecycle::Active if run.is_open() => advance(material),
-            Lifecycle::Active => Self {
-                summary: format!(
+            Lifecycle::Active => Self::new(
+                format!(
                     "Run {} of {name} is finished. End the session, or begin another run: leftoff run start {name}{}",
                     run.ordinal,
                     naming(material)
                 ),
-                command: Some(format!("leftoff close{}", naming(material))),
-            },
-            Lifecycle::Paused { .. } => Self {
-                summary: format!("Go on with phase {} ({}).", run.current_number(), run.current().id()),
-                command: Some(format!("leftoff resume {id}")),
-            },
-            Lifecycle::Failed { error, .. } => Self {
-                summary: format!(
-                    "It failed: {}. Mend that, then go on with it.",
-                    quoted(error, LONGEST_QUOTATION)
-                ),
-                command: Some(format!("leftoff resume {id}")),
-            },
-            Lifecycle::Completed { .. } if layout.is_empty() => Self {
-                summary: format!(
+                Some(format!("leftoff close{}", naming(material))),
+            ),
+            Lifecycle::Paused { .. } => Self::new(
+                format!("Go on with phase {} ({}).", run.current_number(), run.current().id()),
+                Some(format!("leftoff resume {id}")),
+            ),
+            Lifecycle::Failed { error, .. } => Self::new(
+                format!("It failed: {}. Mend that, then go on with it.", quoted(error, LONGEST_QUOTATION)),
+                Some(format!("leftoff resume {id}")),
+            ),
+            Lifecycle::Completed { .. } if layout.is_empty() => Self::new(
+                format!(
                     "Finished; nothing is left to do. Begin something new, or another run of this: leftoff run start {name} --session {id}"
                 ),
-                command: Some(format!("leftoff start {name}")),
-            },
+                Some(format!("leftoff start {name}")),
+            ),
             // A layout may name its sessions by the day: what is finished today may have taken the name.
-            Lifecycle::Completed { .. } => Self {
-                summary: "Finished; nothing is left to do. Another run of this begins with:".to_owned(),
-                command: Some(format!("leftoff run start {name} --session {id}")),
-            },
-            Lifecycle::Abandoned { .. } => Self {
-                summary: "Given up; nothing is left to do. Begin something new.".to_owned(),
-                command: Some(format!("leftoff start {name}{layout}")),
-            },
+            Lifecycle::Completed { .. } => Self::new(
+                "Finished; nothing is left to do. Another run of this begins with:".to_owned(),
+                Some(format!("leftoff run start {name} --session {id}")),
+            ),
+            Lifecycle::Abandoned { .. } => Self::new(
+                "Given up; nothing is left to do. Begin something new.".to_owned(),
+                Some(format!("leftoff start {name}{layout}")),
+            ),
         }
     }
 }
@@ -96,7 +111,7 @@ fn advance(material: &Material<'_>) -> Next {
         return item(material);
     }
     let Some(attempt) = failed else {
-        return Next { summary: begin(material, defined), command: Some(command) };
+        return Next::new(begin(material, defined), Some(command));
     };
     // What was approved or finished since the attempt is no longer missing.
     let approved = |check: &CheckResult| {
@@ -108,10 +123,12 @@ fn advance(material: &Material<'_>) -> Next {
     let settled = |check: &CheckResult| approved(check) || (check.kind == "items" && items_done);
     let missing: Vec<&CheckResult> =
         attempt.report.checks.iter().filter(|check| check.failed() && !settled(check)).collect();
+    let mut waits = Waits::Nobody;
     if let Some(check) = waits_for_a_person(&missing) {
         command = format!("leftoff approve {check}{}", naming(material));
+        waits = Waits::Person;
     }
-    Next { summary: mend(run, &missing), command: Some(command) }
+    Next { waits, ..Next::new(mend(run, &missing), Some(command)) }
 }
 
 /// Items come before the phase's gate: the one that the asking one holds, else the first that is free.
@@ -122,17 +139,18 @@ fn item(material: &Material<'_>) -> Next {
         let summary = format!(
             "No item is ready ({done}): the others are held by somebody, wait for another item or are blocked."
         );
-        return Next { summary, command: Some(format!("leftoff item list{}", naming(material))) };
+        let command = format!("leftoff item list{}", naming(material));
+        return Next { waits: Waits::Others, ..Next::new(summary, Some(command)) };
     };
     let (verb, held) = match next.item.lease.as_ref().filter(|_| next.mine) {
         Some(lease) => ("done", format!("yours until {}; ", moment(lease.until, material.now))),
         None => ("claim", String::new()),
     };
     let title = quoted(&next.item.title, LONGEST_QUOTATION);
-    Next {
-        summary: format!("Item {}: {title} ({held}{done})", next.id()),
-        command: Some(format!("leftoff item {verb} {}{}", next.id(), naming(material))),
-    }
+    Next::new(
+        format!("Item {}: {title} ({held}{done})", next.id()),
+        Some(format!("leftoff item {verb} {}{}", next.id(), naming(material))),
+    )
 }
 
 /// The check that must be approved, when nothing else is missing.

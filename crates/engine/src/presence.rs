@@ -27,7 +27,7 @@ impl AgentIdentity {
             .then(|| Self { agent: agent.to_owned(), id: id.to_owned() })
     }
 
-    fn is(&self, row: &AgentRow) -> bool {
+    pub(crate) fn is(&self, row: &AgentRow) -> bool {
         row.agent == self.agent && row.agent_session == self.id
     }
 }
@@ -90,6 +90,7 @@ impl Engine {
         &mut self,
         identity: &AgentIdentity,
         session: Option<SessionId>,
+        memory: Option<String>,
         patience: Duration,
     ) -> Result<()> {
         let ancestors = self.processes.ancestors();
@@ -107,6 +108,7 @@ impl Engine {
             started_at: now,
             last_seen: now,
             session,
+            memory,
         };
         self.store.see_agent(&row, patience)?;
         let gone: Vec<(String, String)> = self

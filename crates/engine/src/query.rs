@@ -5,8 +5,11 @@ use crate::definitions::{self, Source};
 use crate::engine::{Engine, Want, read_event};
 use crate::error::{Error, FileMistake, Result};
 use crate::next::Next;
-use crate::view::{Nothing, ShortView, View, Warning};
+use crate::requirements::is_same_agent;
+use crate::sync::NATIVE;
+use crate::view::{HealthView, Nothing, ShortView, View, Warning};
 use jiff::Timestamp;
+use layouts::layout::Moment;
 use model::event::Recorded;
 use model::id::SessionId;
 use model::run::Run;
@@ -14,6 +17,7 @@ use model::session::Session;
 use model::workflow::Workflow;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use store::{AgentRow, Filter, Info, Listed};
 
 /// Of so many sessions that were left lying a list speaks.
@@ -32,6 +36,9 @@ pub enum Current {
 pub struct Listing {
     pub sessions: Vec<ShortView>,
     pub warnings: Vec<Warning>,
+    /// What the list of the one layout that was asked for begins with, where its tool has words of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heading: Option<&'static str>,
 }
 
 /// Which sessions a list is to show.
@@ -79,12 +86,50 @@ pub struct WorkflowLine {
 impl Engine {
     pub fn status(&self) -> Result<Current> {
         let mut current = self.current()?;
+        if let Current::Session(view) = &mut current {
+            self.add_health(view);
+        }
         let warnings = match &mut current {
             Current::Session(view) => &mut view.warnings,
             Current::Nothing(nothing) => &mut nothing.warnings,
         };
         warnings.extend(self.policy_warning());
         Ok(current)
+    }
+
+    /// How the files of a layout's session are, and what else waits when it does not go on.
+    fn add_health(&self, view: &mut View) {
+        let Ok(id) = SessionId::parse(&view.session_id) else { return };
+        view.health = self.health(&id).into_iter().map(HealthView::from).collect();
+        if view.health.is_empty() || view.lifecycle.name() == "active" {
+            return;
+        }
+        let others = self.candidates(&id);
+        if !others.is_empty() {
+            view.warnings.push(Warning {
+                kind: "candidates".to_owned(),
+                message: format!("no session is active; paused as well: {}", others.join(", ")),
+                hint: Some(format!("go on with one: leftoff switch {}", others[0])),
+                path: None,
+            });
+        }
+    }
+
+    /// Paused sessions of this worktree. Where this one was never taken in, others may not have been either.
+    fn candidates(&self, except: &SessionId) -> Vec<String> {
+        let paused = || vec!["paused".to_owned()];
+        let ids: Vec<String> = if self.store.base_has(except) {
+            let worktree = Some(self.project.worktree());
+            let limit = Some(MOST_IDLE_TOLD + 1);
+            let filter = Filter { lifecycles: paused(), worktree, limit, ..Filter::default() };
+            let listed = self.store.list(&filter).unwrap_or_default();
+            listed.into_iter().map(|listed| listed.row.id.to_string()).collect()
+        } else {
+            let listing = self.list(&ListRequest { lifecycles: paused(), ..ListRequest::default() });
+            let sessions = listing.map(|found| found.sessions).unwrap_or_default();
+            sessions.into_iter().map(|line| line.session_id).collect()
+        };
+        ids.into_iter().filter(|other| other != except.as_str()).take(MOST_IDLE_TOLD).collect()
     }
 
     fn current(&self) -> Result<Current> {
@@ -133,6 +178,7 @@ impl Engine {
         let (loaded, _) = self.load(&id)?;
         let mut view = self.view_of(&self.replay(&id)?, loaded.number, false)?;
         view.warnings.extend(self.artifact_warnings(&view));
+        view.own_words = self.own_words(&id, Moment::Shown);
         Ok(view)
     }
 
@@ -160,15 +206,33 @@ impl Engine {
         sessions.retain(|line| request.lifecycles.is_empty() || request.lifecycles.contains(&line.lifecycle));
         warnings.extend(sessions.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
         warnings.extend(self.place_warnings());
-        for (short, odd) in self.foreign_lines() {
+        let mut odd = Vec::new();
+        for (short, said) in self.foreign_lines() {
             if request.wants(&short) {
-                warnings.extend(odd);
+                odd.extend(said.into_iter().map(|warning| (short.layout.clone(), warning)));
                 // Ours keep the store's order, which no clock can disturb; a foreign one has nothing but its time.
                 let place = sessions.iter().position(|ours| ours.updated_at < short.updated_at);
                 sessions.insert(place.unwrap_or(sessions.len()), short);
             }
         }
-        Ok(Listing { sessions, warnings })
+        warnings.extend(said_once(odd));
+        let heading = crate::sync::heading(request.layout.as_deref());
+        if heading.is_some() {
+            for line in &mut sessions {
+                line.own_words = self.own_line(&line.session_id);
+            }
+        }
+        for (short, odd) in self.outside_lines(heading.is_some()) {
+            let is_known = sessions
+                .iter()
+                .any(|known| known.session_id == short.session_id && known.worktree == short.worktree);
+            if request.wants(&short) && !is_known {
+                warnings.extend(odd);
+                let place = sessions.iter().position(|ours| ours.updated_at < short.updated_at);
+                sessions.insert(place.unwrap_or(sessions.len()), short);
+            }
+        }
+        Ok(Listing { sessions, warnings, heading })
     }
 
     /// What happened in a session, oldest first, after this version.
@@ -195,7 +259,26 @@ impl Engine {
     /// Agent sessions that were seen in this project, with whether each still lives.
     pub fn agents(&self) -> Result<Vec<AgentView>> {
         let rows = self.store.agents(None)?;
-        Ok(rows.into_iter().map(|row| AgentView { alive: self.lives(&row), ..row.into() }).collect())
+        let mut agents: Vec<AgentView> =
+            rows.into_iter().map(|row| AgentView { alive: self.lives(&row), ..row.into() }).collect();
+        // Those that only another tool's list has, which names living ones alone.
+        for live in self.listed_elsewhere(None) {
+            if !agents.iter().any(|known| is_same_agent(&known.agent_session, &live.agent_session)) {
+                agents.push(AgentView {
+                    agent: live.agent,
+                    agent_session: live.agent_session,
+                    host: self.caller.host.clone(),
+                    pid: live.pid.unwrap_or(0),
+                    worktree: live.worktree,
+                    branch: live.branch,
+                    session_id: None,
+                    started_at: live.started_at,
+                    last_seen: live.last_seen,
+                    alive: true,
+                });
+            }
+        }
+        Ok(agents)
     }
 
     pub fn workflows(&self) -> Vec<WorkflowLine> {
@@ -224,6 +307,10 @@ impl Engine {
 
     /// Whether a command without a name would mean another session.
     pub(crate) fn must_be_named(&self, session: &Session) -> Result<bool> {
+        let is_here = || std::env::current_dir().is_ok_and(|here| here.starts_with(&self.project.root));
+        if self.project.is_outside && !is_here() {
+            return Ok(true);
+        }
         let is_the_active_one = session.lifecycle.name() == "active"
             && !session.parallel
             && session.worktree == self.project.worktree();
@@ -259,7 +346,10 @@ impl Engine {
     pub(crate) fn warnings_about(&self, session: &Session, run: &Run) -> Vec<Warning> {
         let mut warnings = self.warnings.clone();
         let name = run.workflow.name.as_str();
-        if run.is_open() && definitions::changed_since(&self.project, name, &run.workflow.hash) {
+        // One that was imported follows what its own tool had defined.
+        let is_imported = session.layout == NATIVE && session.path.is_some();
+        let is_ours = !is_imported && !definitions::are_elsewhere(&session.layout, name);
+        if is_ours && run.is_open() && definitions::changed_since(&self.project, name, &run.workflow.hash) {
             warnings.push(Warning {
                 kind: "definition_changed".to_owned(),
                 message: format!(
@@ -326,6 +416,29 @@ impl From<Listed> for ShortView {
             created_at: row.created_at,
             updated_at: row.updated_at,
             version: row.version,
+            own_words: None,
         }
     }
+}
+
+/// What is odd about many sessions of a layout is said once, with how many they are.
+fn said_once(odd: Vec<(String, Warning)>) -> Vec<Warning> {
+    let mut warnings: Vec<Warning> = Vec::new();
+    let mut counted: BTreeMap<(String, String), (usize, usize)> = BTreeMap::new();
+    for (layout, warning) in odd {
+        let path = warning.path.as_deref().unwrap_or_default();
+        let said = warning.message.strip_prefix(path).unwrap_or(&warning.message).to_owned();
+        let (_, count) = counted.entry((layout, said)).or_insert_with(|| {
+            warnings.push(warning);
+            (warnings.len() - 1, 0)
+        });
+        *count += 1;
+    }
+    for ((layout, said), (place, count)) in counted.into_iter().filter(|(_, (_, count))| *count > 1) {
+        let title =
+            layouts::layout::by_name(&layout).map_or(layout.as_str(), |layout| layout.title()).to_owned();
+        warnings[place].message = format!("{count} sessions of {title}{said}");
+        warnings[place].path = None;
+    }
+    warnings
 }

@@ -18,6 +18,32 @@ pub(crate) fn database_of(key: &Path) -> Result<Option<PathBuf>> {
 
 /// Chooses a place in the user's state folder and records it before anything is written there.
 pub(crate) fn choose_database(key: &Path, file_name: &str) -> Result<PathBuf> {
+    let database = place_for(key, file_name)?;
+    if let Some(entry) = entry_path(key) {
+        write_entry(&entry, &database, key)
+            .map_err(|source| Error::io(format!("recording the store in {}", entry.display()), source))?;
+    }
+    Ok(database)
+}
+
+/// Takes a project out of the registry.
+pub(crate) fn forget(key: &Path) -> Result<()> {
+    let Some(entry) = entry_path(key) else { return Ok(()) };
+    match fs::remove_file(&entry) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(Error::io(format!("removing {}", entry.display()), error)),
+    }
+}
+
+/// How many projects have their store in the state folder.
+pub fn projects_outside_git() -> usize {
+    let folder = state_folder().map(|state| state.join("projects"));
+    folder.and_then(|folder| fs::read_dir(folder).ok()).map_or(0, Iterator::count)
+}
+
+/// The place in the user's state folder that a project has, or would have.
+pub(crate) fn place_for(key: &Path, file_name: &str) -> Result<PathBuf> {
     let Some(state) = state_folder() else {
         return Err(Error::NotSupported {
             what: "a store outside the project without HOME or XDG_STATE_HOME".to_owned(),
@@ -31,15 +57,22 @@ pub(crate) fn choose_database(key: &Path, file_name: &str) -> Result<PathBuf> {
         .find(|name| *name != ".git")
         .map(|name| name.chars().filter(char::is_ascii_alphanumeric).collect::<String>())
         .unwrap_or_default();
-    let database = state.join(format!("{name}-{}", &hash(key)[..8])).join(file_name);
-    let entry = entry_path(key).unwrap_or_else(|| state.join("projects").join(hash(key)));
-    write_entry(&entry, &database, key)
-        .map_err(|source| Error::io(format!("recording the store in {}", entry.display()), source))?;
-    Ok(database)
+    Ok(state.join(format!("{name}-{}", &hash(key)[..8])).join(file_name))
+}
+
+/// The store for what belongs to no project.
+pub(crate) fn users_database(file_name: &str) -> Result<PathBuf> {
+    match state_folder() {
+        Some(state) => Ok(state.join("user").join(file_name)),
+        None => Err(Error::NotSupported {
+            what: "a session outside of projects without HOME or XDG_STATE_HOME".to_owned(),
+            hint: "set HOME".to_owned(),
+        }),
+    }
 }
 
 /// `$XDG_STATE_HOME/leftoff`, by default below the home folder.
-pub(crate) fn state_folder() -> Option<PathBuf> {
+pub fn state_folder() -> Option<PathBuf> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let base = set("XDG_STATE_HOME").filter(|path| path.is_absolute());
     base.or_else(|| set("HOME").map(|home| home.join(".local/state"))).map(|base| base.join("leftoff"))

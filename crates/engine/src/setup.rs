@@ -9,6 +9,7 @@ use model::id::Name;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use store::{Access, SqliteStore, Store};
 
 /// What setting up did, or would do.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -19,6 +20,9 @@ pub struct Setup {
     pub unchanged: Vec<PathBuf>,
     pub dry_run: bool,
     pub warnings: Vec<String>,
+    /// What was left where the store was before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved: Option<PathBuf>,
 }
 
 /// What is kept out of version control: sessions' workspaces, the store itself where there is no git folder for it,
@@ -26,32 +30,42 @@ pub struct Setup {
 /// that wants it in its history can still add it with `git add -f`.
 pub(crate) const IGNORED: &str = "# Kept by leftoff on this machine only.\n.gitignore\nsessions/\narchive/\naside/\nviews.lock\nleftoff.db*\n";
 
+/// Where the store of a project is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StorePlace {
+    /// Where it is, or by default would be.
+    AsItIs,
+    /// Outside the git folder, which agents' sandboxes protect; one that is there moves.
+    OutsideGit,
+}
+
 /// Sets the project of this folder up.
-pub fn set_up(options: Options, dry_run: bool) -> Result<Setup> {
+pub fn set_up(options: Options, place: StorePlace, dry_run: bool) -> Result<Setup> {
     let from = match &options.project {
         Some(folder) => folder.clone(),
         None => std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?,
     };
     let project = Project::find_or_here(&from)?;
-    let files = [(Config::path(&project), TEMPLATE), (project.folder().join(".gitignore"), IGNORED)];
     let mut setup = Setup {
-        store: project.database()?,
+        store: planned_store(&project, place)?,
         project: project.root.clone(),
         created: Vec::new(),
         unchanged: Vec::new(),
         dry_run,
         warnings: Vec::new(),
+        moved: None,
     };
     if !dry_run {
         fs::create_dir_all(project.folder())
             .map_err(|source| Error::io(format!("making {}", project.folder().display()), source))?;
     }
-    for (path, text) in files {
+    for (path, text) in files(&project) {
         let is_new = if dry_run { !path.exists() } else { write_new(&path, text)? };
         if is_new { setup.created.push(path) } else { setup.unchanged.push(path) }
     }
     let store_existed = setup.store.exists();
     if !dry_run {
+        setup.moved = place_store(&project, place)?;
         let engine =
             Engine::open(Options { project: Some(project.root.clone()), ..options }, Intent::Create)?;
         setup.store = engine.project().database()?;
@@ -64,6 +78,81 @@ pub fn set_up(options: Options, dry_run: bool) -> Result<Setup> {
         setup.created.push(place);
     }
     Ok(setup)
+}
+
+/// What is not ours any more: a project in which nothing was ever kept is as it was before it was set up.
+pub fn take_down(options: &Options, dry_run: bool) -> Result<Vec<PathBuf>> {
+    let from = match &options.project {
+        Some(folder) => folder.clone(),
+        None => std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?,
+    };
+    let project = match Project::find(&from) {
+        Ok(project) => project,
+        Err(Error::NoProject { .. }) => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let database = project.database()?;
+    if database.exists() && SqliteStore::open(&database, Access::Read)?.cursor()? > 0 {
+        return Ok(Vec::new());
+    }
+    let mut gone: Vec<PathBuf> = Vec::new();
+    for (path, text) in files(&project) {
+        if fs::read_to_string(&path).is_ok_and(|found| found == text) {
+            gone.push(path);
+        }
+    }
+    for suffix in ["", "-wal", "-shm", ".lock"] {
+        let mut path = database.clone().into_os_string();
+        path.push(suffix);
+        gone.push(PathBuf::from(path));
+    }
+    gone.retain(|path| path.exists());
+    if !dry_run {
+        for path in &gone {
+            fs::remove_file(path)
+                .map_err(|source| Error::io(format!("removing {}", path.display()), source))?;
+        }
+        // Only folders that are empty go this way.
+        for folder in [project.folder(), database.parent().map(Path::to_owned).unwrap_or_default()] {
+            let _ = fs::remove_dir(folder);
+        }
+        project.forget_database()?;
+    }
+    Ok(gone)
+}
+
+fn planned_store(project: &Project, place: StorePlace) -> Result<PathBuf> {
+    let now = project.database()?;
+    match place {
+        StorePlace::OutsideGit if project.is_in_git_folder(&now) => project.database_outside_git(),
+        StorePlace::OutsideGit | StorePlace::AsItIs => Ok(now),
+    }
+}
+
+/// Gives what is left of a store that moved.
+fn place_store(project: &Project, place: StorePlace) -> Result<Option<PathBuf>> {
+    let now = project.database()?;
+    let planned = planned_store(project, place)?;
+    if now == planned {
+        return Ok(None);
+    }
+    if !now.exists() {
+        project.move_database_to_state_folder()?;
+        return Ok(None);
+    }
+    let record = || {
+        let recorded = project.move_database_to_state_folder();
+        recorded.map(drop).map_err(|error| store::Error::Engine {
+            doing: "recording where the store is".to_owned(),
+            why: error.to_string(),
+        })
+    };
+    let moved = SqliteStore::open(&now, Access::Write)?.move_to(&planned, record)?;
+    Ok(Some(moved))
+}
+
+fn files(project: &Project) -> [(PathBuf, &'static str); 2] {
+    [(Config::path(project), TEMPLATE), (project.folder().join(".gitignore"), IGNORED)]
 }
 
 impl Engine {

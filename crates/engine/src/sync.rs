@@ -5,12 +5,16 @@
 mod find;
 mod look;
 mod mend;
+mod rivals;
+mod says;
 mod show;
-mod tree;
+pub(crate) mod tree;
 
 pub(crate) use find::has_foreign;
+pub(crate) use find::pointed;
 pub(crate) use look::Look;
 pub use mend::{Mended, repair};
+pub(crate) use says::heading;
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -107,6 +111,15 @@ impl Engine {
         let rest = Batch { definitions, items: rows.collect::<Result<_>>()?, ..Batch::default() };
         self.store.lay_over(&stream, rest)?;
         Ok(Look::of_foreign(found))
+    }
+
+    /// Lays a session of another project's files over, as if it were in this one. Tells its id here.
+    pub(crate) fn attend_elsewhere(&self, pointed: &find::Pointed) -> Result<SessionId> {
+        let found = self.foreign_elsewhere(pointed)?;
+        let id = found.id.clone();
+        let look = self.adopt(found)?;
+        self.seen.looks.borrow_mut().insert(id.clone(), look);
+        Ok(id)
     }
 
     /// That a session was taken in, if it is about to be.

@@ -41,6 +41,12 @@ impl Engine {
         let mut found = self.changed_artifacts(session)?;
         found.extend(self.missing_references(session));
         found.extend(self.unmet_needs(session)?);
+        found.extend(self.unwell(session));
+        // A file that a field names is told of once.
+        let named: Vec<String> =
+            found.iter().filter_map(|known| known.path.as_ref()).map(|path| format!("'{path}'")).collect();
+        let is_told = |odd: &Discrepancy| named.iter().any(|path| odd.message.contains(path));
+        found.extend(self.file_discrepancies(session).into_iter().filter(|odd| !is_told(odd)));
         let place = |discrepancy: &Discrepancy| {
             let run = session.run()?;
             run.position(discrepancy.phase.as_ref()?.as_str())
@@ -86,6 +92,23 @@ impl Engine {
                 path: Some(path.to_owned()),
                 message: format!("{path}, which the field '{name}' names, is missing"),
                 remedy: format!("bring it back, or name another file: leftoff set {name}=PATH"),
+            })
+            .collect()
+    }
+
+    /// What its layout checks before a session goes on.
+    fn unwell(&self, session: &Session) -> Vec<Discrepancy> {
+        let phase = session.run().map(|run| run.current().id().clone());
+        let checks = self.health(&session.id).into_iter().filter(|health| !health.is_well);
+        checks
+            .filter_map(|health| {
+                Some(Discrepancy {
+                    kind: "unwell".to_owned(),
+                    phase: phase.clone(),
+                    path: None,
+                    message: format!("{}: {}", health.check, health.found),
+                    remedy: health.remedy?,
+                })
             })
             .collect()
     }

@@ -3,7 +3,8 @@
 use crate::error::Error;
 use crate::items::{ItemView, ItemsSeen};
 use crate::next::Next;
-use crate::place::workspace_path;
+use crate::place::in_workspace;
+use crate::requirements::RequirementView;
 use jiff::Timestamp;
 use model::actor::Actor;
 use model::artifact::Artifact;
@@ -52,10 +53,14 @@ pub struct View {
     pub revisions: Vec<RevisionMade>,
     pub notes: Vec<Note>,
     pub fields: BTreeMap<String, Value>,
-    pub requirements: Vec<Value>,
+    /// What agents need here before they may use a tool, as it stands for the agent session that asks.
+    pub requirements: Vec<RequirementView>,
     pub resume_count: u32,
     pub next: Next,
     pub warnings: Vec<Warning>,
+    /// Checks of a layout's files, where its sessions have such and `status` asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub health: Vec<HealthView>,
     /// The command had been done before, and changed nothing.
     pub already: bool,
     pub view_stale: bool,
@@ -63,9 +68,20 @@ pub struct View {
     pub updated_at: Timestamp,
     pub last_actor: Actor,
     pub version: u64,
+    /// All about where it stands as the tool that it comes from tells it; only where everything is shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_words: Option<String>,
     /// Commands must name this session: without a name they would mean another.
     #[serde(skip)]
     pub name_session: bool,
+}
+
+/// One check of a session's files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HealthView {
+    pub check: String,
+    pub ok: bool,
+    pub found: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -176,6 +192,9 @@ pub struct ShortView {
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub version: u64,
+    /// The line that its own tool's list has for it; only in a list of that tool's sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_words: Option<String>,
 }
 
 /// What is shown where there is no session.
@@ -199,6 +218,7 @@ pub(crate) struct Material<'a> {
     pub(crate) warnings: Vec<Warning>,
     pub(crate) already: bool,
     pub(crate) items: ItemsSeen,
+    pub(crate) requirements: Vec<RequirementView>,
 }
 
 pub(crate) fn build(material: Material<'_>) -> View {
@@ -244,16 +264,18 @@ pub(crate) fn build(material: Material<'_>) -> View {
         revisions: session.revisions.clone(),
         notes: session.notes.clone(),
         fields: session.fields.clone(),
-        requirements: Vec::new(),
+        requirements: material.requirements,
         resume_count: session.resume_count,
         next,
         warnings: material.warnings,
+        health: Vec::new(),
         already: material.already,
         view_stale: false,
         created_at: session.created_at,
         updated_at: session.updated_at,
         last_actor: session.last_actor.clone(),
         version: session.version,
+        own_words: None,
         name_session: material.name_session,
     }
 }
@@ -276,10 +298,13 @@ fn phases(session: &Session, run: &Run, definition: Option<&Workflow>) -> Vec<Ph
 
 /// The files of a phase, below the project's folder.
 pub(crate) fn produced(session: &Session, run: &Run, defined: Option<&PhaseDefinition>) -> Vec<String> {
-    let workspace = workspace_path(session);
     let paths = defined.map(|defined| defined.produces.as_slice()).unwrap_or_default();
     let filled = |path: &String| path.replace("{run}", &run.ordinal.to_string());
-    paths.iter().map(|path| format!("{workspace}/{}", filled(path))).collect()
+    // Whoever works on a session outside of projects may be anywhere: its files are told with their whole path.
+    let above =
+        if session.path.as_deref() == Some(&session.worktree) { session.worktree.as_str() } else { "" };
+    let told = |path: &String| std::path::Path::new(above).join(in_workspace(session, &filled(path)));
+    paths.iter().map(|path| told(path).to_string_lossy().into_owned()).collect()
 }
 
 fn phase_view(

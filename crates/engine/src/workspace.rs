@@ -4,8 +4,9 @@
 use crate::disk::{Operation, Step, below};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::place::{FOLDER, workspace_of, workspace_path};
+use crate::place::{FOLDER, in_workspace, workspace_of, workspace_path};
 use crate::setup;
+use crate::sync::NATIVE;
 use model::id::{Name, SessionId};
 use model::session::Session;
 use model::workflow::Workflow;
@@ -16,6 +17,22 @@ const SESSIONS: &str = "sessions";
 const ARCHIVE: &str = "archive";
 /// A session's id never begins with a dot, so no workspace can have this name.
 const JOURNALS: &str = ".journal";
+
+/// Makes what a layout's session begins with, below its home; what is there already stays.
+pub(crate) fn furnish(home: &Path, furniture: &layouts::layout::Furniture) -> Result<()> {
+    let make = |folder: &Path| {
+        fs::create_dir_all(folder).map_err(|source| Error::io(format!("making {}", folder.display()), source))
+    };
+    for folder in &furniture.folders {
+        make(&below(home, folder)?)?;
+    }
+    for file in &furniture.files {
+        let path = below(home, &file.path)?;
+        make(path.parent().unwrap_or(home))?;
+        setup::write_new(&path, &String::from_utf8_lossy(&file.content))?;
+    }
+    Ok(())
+}
 
 impl Engine {
     /// The folder that a session's paths are relative to.
@@ -30,10 +47,14 @@ impl Engine {
 
     /// The workspace as a folder that exists.
     pub fn make_workspace(&self, session: &Session) -> Result<PathBuf> {
-        if session.path.is_none() {
+        if session.layout == NATIVE {
             return make(&self.root_of(session), &session.id);
         }
-        let path = below(&self.root_of(session), &workspace_path(session))?;
+        let (root, workspace) = (self.root_of(session), workspace_path(session));
+        if workspace.is_empty() {
+            return Ok(root);
+        }
+        let path = below(&root, &workspace)?;
         fs::create_dir_all(&path)
             .map_err(|source| Error::io(format!("making {}", path.display()), source))?;
         Ok(path)
@@ -84,7 +105,7 @@ impl Engine {
             .produces
             .iter()
             .flat_map(|path| matching(&workspace, &path.replace("{run}", &ordinal)))
-            .map(|path| format!("{}/{path}", workspace_path(session)))
+            .map(|path| in_workspace(session, &path))
             .collect();
         found.sort();
         found.dedup();

@@ -13,6 +13,7 @@ const ALL: &[Builtin] = &[
     Builtin { name: "review", text: include_str!("builtin/review.toml") },
     Builtin { name: "map", text: include_str!("builtin/map.toml") },
     Builtin { name: "essay", text: include_str!("builtin/essay.toml") },
+    Builtin { name: "ccw", text: include_str!("builtin/ccw.toml") },
 ];
 
 pub fn all() -> &'static [Builtin] {

@@ -28,8 +28,18 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use toml::de::{DeTable, DeValue};
 
-const KEYS: &[&str] =
-    &["name", "version", "title", "indexing", "on_complete", "keep_going", "phase", "fields", "requirement"];
+const KEYS: &[&str] = &[
+    "name",
+    "version",
+    "title",
+    "indexing",
+    "on_complete",
+    "keep_going",
+    "hold_at_stop",
+    "phase",
+    "fields",
+    "requirement",
+];
 const INDEXINGS: &[(&str, Indexing)] = &[("one", Indexing::One), ("zero", Indexing::Zero)];
 const ON_COMPLETES: &[(&str, OnComplete)] = &[("close", OnComplete::Close), ("stay", OnComplete::Stay)];
 
@@ -67,6 +77,7 @@ fn read_document(report: &mut Report, text: &str, document: &DeTable<'_>) -> Fou
     let indexing = root.choice(report, "indexing", INDEXINGS);
     let on_complete = root.choice(report, "on_complete", ON_COMPLETES);
     let keep_going = root.boolean(report, "keep_going");
+    let hold_at_stop = root.boolean(report, "hold_at_stop");
     let phases = phase::read_all(report, &root);
     let fields = declared::fields(report, &root);
     let requirements = requirement::read_all(report, &root);
@@ -80,6 +91,7 @@ fn read_document(report: &mut Report, text: &str, document: &DeTable<'_>) -> Fou
         indexing: indexing?.unwrap_or_default(),
         on_complete: on_complete?.unwrap_or_default(),
         keep_going: keep_going?.unwrap_or(false),
+        hold_at_stop: hold_at_stop?.unwrap_or(false),
         phases,
         fields: fields?,
         requirements: requirements?,

@@ -1,7 +1,7 @@
 //! Edits JSON in place: what is not set stays as it was, to the byte. Nothing here knows what a key means.
 
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
+use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
 use serde_json::{Map, Value};
 
 /// A JSON object that is being edited.
@@ -117,6 +117,20 @@ impl Document {
         }
     }
 
+    /// Adds to the end of a list below these keys; the list is made. Anything else that stands there is left alone.
+    pub fn push(&mut self, path: &[&str], value: &Value) {
+        match self.get(path) {
+            None => self.set(path, &Value::Array(vec![value.clone()])),
+            Some(Value::Array(_)) => {
+                let list = self.property(path).and_then(|property| property.array_value());
+                if let Some(list) = list {
+                    list.append(input(value));
+                }
+            }
+            Some(_) => {}
+        }
+    }
+
     pub fn remove(&mut self, path: &[&str]) {
         let Some((last, above)) = path.split_last() else { return };
         let mut object = self.object.clone();
@@ -130,12 +144,16 @@ impl Document {
     }
 
     pub fn get(&self, path: &[&str]) -> Option<Value> {
+        serde_json::from_str(&self.property(path)?.value()?.to_string()).ok()
+    }
+
+    fn property(&self, path: &[&str]) -> Option<CstObjectProp> {
         let (last, above) = path.split_last()?;
         let mut object = self.object.clone();
         for key in above {
             object = object.object_value(key)?;
         }
-        serde_json::from_str(&last_property(&object, last)?.value()?.to_string()).ok()
+        last_property(&object, last)
     }
 
     pub fn into_bytes(self) -> Vec<u8> {
@@ -214,7 +232,7 @@ fn text_of(bytes: &[u8]) -> Result<&str, String> {
 }
 
 /// Of a key that is there twice the last one counts, as every JSON reader has it.
-fn last_property(object: &CstObject, key: &str) -> Option<jsonc_parser::cst::CstObjectProp> {
+fn last_property(object: &CstObject, key: &str) -> Option<CstObjectProp> {
     object.properties().into_iter().rfind(|property| property.decoded_name().as_deref() == Some(key))
 }
 
@@ -279,6 +297,19 @@ mod tests {
             |document| document.set(&["a"], &json!(3)),
             "\u{feff}{\"a\": 1, \"a\": 3}",
         );
+    }
+
+    #[test]
+    fn a_list_grows_at_its_end_and_keeps_what_it_has() {
+        check(
+            "{\n  \"a\": [\n    1.50e3\n  ]\n}\n",
+            |document| document.push(&["a"], &json!(2)),
+            "{\n  \"a\": [\n    1.50e3,\n    2\n  ]\n}\n",
+        );
+        check("{\"a\": 7}", |document| document.push(&["a"], &json!(2)), "{\"a\": 7}");
+        let mut document = Document::new();
+        document.push(&["a", "b"], &json!({"c": 1}));
+        assert_eq!(document.get(&["a", "b"]), Some(json!([{"c": 1}])));
     }
 
     #[test]

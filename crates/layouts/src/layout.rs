@@ -1,7 +1,7 @@
 //! What a foreign format is to the engine: a tree of paths and bytes in, a session with warnings out; a session in,
 //! changed files out. Never touches a disk or a clock: the engine reads, compares, merges and writes for all layouts.
 
-use crate::reading::{Dated, Reading};
+use crate::reading::{Dated, Oddity, Reading};
 use crate::reconcile::{Draft, prove};
 use crate::tree::Tree;
 use jiff::Timestamp;
@@ -27,6 +27,12 @@ pub trait Layout: Sync {
     /// The session at a path that is an entry of one of the places; none when it is something else.
     fn spot(&self, path: &str, is_folder: bool) -> Option<Spot>;
 
+    /// The only entries of its home that can be this session's, where many share it; all of them when none are named.
+    fn entrances(&self, spot: &Spot) -> Vec<String> {
+        let _ = spot;
+        Vec::new()
+    }
+
     /// How much of a file or folder below `spot.home` is wanted. What is not a session's own is skipped.
     fn interest(&self, spot: &Spot, path: &str, is_folder: bool, depth: Depth) -> Interest;
 
@@ -41,8 +47,73 @@ pub trait Layout: Sync {
     /// Where a new session goes.
     fn begin(&self, beginning: &Beginning<'_>) -> Result<Spot, String>;
 
+    /// What a new session's folder has from the beginning, beside its state. Made once, and its users' own from then on.
+    fn furnish(&self, session: &Session, spot: &Spot) -> Furniture {
+        let _ = (session, spot);
+        Furniture::default()
+    }
+
+    /// Of a file that sessions share: the part that is this session's. None for a file that is all its own.
+    fn share(&self, spot: &Spot, path: &str, content: &[u8]) -> Option<Vec<u8>> {
+        let _ = (spot, path, content);
+        None
+    }
+
+    /// The most of a file that is read.
+    fn most_bytes(&self, path: &str) -> u64 {
+        let _ = path;
+        1024 * 1024
+    }
+
     /// The workflows that its sessions can follow; the first one when none is asked for.
     fn workflows(&self) -> &'static [&'static str];
+
+    /// Files below the spot's home that are needed beside those that were walked over: what the session's own files
+    /// name. Asked again with what came of it, until nothing new is asked for; a path that is not there stays out of
+    /// the tree. A layout that is not interested in its home (the empty path) has only these.
+    fn wanted(&self, spot: &Spot, tree: &Tree) -> Vec<String> {
+        let _ = (spot, tree);
+        Vec::new()
+    }
+
+    /// Whether a file that is missing went to another place, where the session's file is now.
+    fn has_moved(&self, spot: &Spot, path: &str, tree: &Tree) -> bool {
+        let _ = (spot, path, tree);
+        false
+    }
+
+    /// A workflow that is defined in the layout's own files, to begin a session with.
+    fn define(&self, asked: &Asked<'_>) -> Defined {
+        let _ = asked;
+        Defined::Elsewhere
+    }
+
+    /// Whether a path that sorts after another is of a later session. Where it does not tell, times are compared.
+    fn paths_tell_the_order(&self) -> bool {
+        true
+    }
+
+    /// Whether what `read` said about a file is something to mend, or only to know.
+    fn is_to_mend(&self, said: &str) -> bool {
+        let _ = said;
+        true
+    }
+
+    /// Whether times in its files can be without a zone. The tree then has the zone of this machine.
+    fn has_local_times(&self) -> bool {
+        false
+    }
+
+    /// The session in the shape that new ones have, whatever its files were like: what an import asks for.
+    fn write_anew(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+        self.write(standing, folder)
+    }
+
+    /// Whether a session can be gone on with, as far as its files tell. Nothing where a layout has no such checks.
+    fn health(&self, details: &Details) -> Vec<Health> {
+        let _ = details;
+        Vec::new()
+    }
 
     /// Whether a worktree has one active session of it at most, together with native ones.
     fn takes_the_worktree(&self) -> bool {
@@ -73,11 +144,76 @@ pub trait Layout: Sync {
         let _ = path;
         crate::json::object(content).is_ok()
     }
+
+    /// What its own tool says to its user at such a moment, in its words; nothing where it says nothing.
+    fn says(&self, moment: Moment, standing: &Standing<'_>, folder: &Folder<'_>) -> Option<String> {
+        let _ = (moment, standing, folder);
+        None
+    }
+
+    /// What its own tool's list of sessions begins with.
+    fn heading(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What its own tool reports when the version before took the place of a file that cannot be read.
+    fn recovered(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What does not fit together in the files. A session that is taken up again is asked about it.
+    fn discrepancies(&self, folder: &Folder<'_>) -> Vec<Oddity> {
+        let _ = folder;
+        Vec::new()
+    }
+
+    /// Whether a folder that is made for a session is its user's alone.
+    fn is_private(&self) -> bool {
+        false
+    }
+}
+
+/// When a tool has something to say about a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    Paused,
+    Resumed,
+    Completed,
+    /// Everything about where it stands is asked for.
+    Shown,
+    /// On one line, among others that could be gone on with.
+    Listed,
 }
 
 /// Every layout that this program knows.
 pub fn all() -> &'static [&'static dyn Layout] {
-    &[&crate::ocr::Ocr]
+    &[&crate::ocr::Ocr, &crate::ccw::Ccw, &crate::praxis::Praxis, &crate::essay::Essay]
+}
+
+/// A workflow that is asked for by name.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    pub name: &'a str,
+    /// What the session is to be about; a definition may depend on it.
+    pub target: Option<&'a str>,
+    /// What was read of the project so far; paths are relative to its folder.
+    pub tree: &'a Tree,
+    /// What was looked for and is not there.
+    pub missing: &'a [String],
+}
+
+/// What a layout's own files say about a workflow.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Defined {
+    /// The layout's sessions follow workflows that are defined as ours are.
+    Elsewhere,
+    /// These files must be read first; one that is not there stays out of the tree.
+    Needs(Vec<String>),
+    Found(Box<Reading<Workflow>>),
+    /// There is no such workflow. Those that there are have folders of their names below these.
+    Unknown(&'static [&'static str]),
+    /// It is not usable; why, a line for each reason.
+    Refused(Vec<Oddity>),
 }
 
 pub fn by_name(name: &str) -> Option<&'static dyn Layout> {
@@ -89,8 +225,15 @@ pub fn by_name(name: &str) -> Option<&'static dyn Layout> {
 pub enum Place {
     /// Below the project's folder; empty for the folder itself.
     Project(&'static str),
-    /// In the folders for temporary files.
-    Temporary,
+    /// In the folders for temporary files, and in places that are configured: entries whose names begin so.
+    Temporary(&'static str),
+}
+
+impl Spot {
+    /// A path of its tree, relative to the project's folder.
+    pub fn below_project(&self, path: &str) -> String {
+        if self.home.is_empty() { path.to_owned() } else { format!("{}/{path}", self.home) }
+    }
 }
 
 /// Where one session's files are. Paths are relative to the project's folder, or absolute where they are not below it.
@@ -121,8 +264,17 @@ pub enum Interest {
     Skip,
     /// That it is there; of a folder, what is in it.
     Name,
-    /// What is in the file.
+    /// What is in the file, which is no state: it may show something, and who changes it changes no session.
+    Evidence,
+    /// What is in the file, which is state.
     Content,
+}
+
+/// What a new session's folder has from the beginning. Paths are relative to the session's home.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Furniture {
+    pub folders: Vec<String>,
+    pub files: Vec<FileChange>,
 }
 
 /// One session's files as they were found.
@@ -157,7 +309,7 @@ impl Told {
     pub fn says_where_it_stands(&self) -> bool {
         self.unreadable.is_empty()
             && match &self.details {
-                Details::None => true,
+                Details::None | Details::Ccw(_) => true,
                 Details::Ocr(session) => session.says_phase,
             }
     }
@@ -199,6 +351,17 @@ pub enum Proof {
 pub enum Details {
     None,
     Ocr(Box<crate::ocr::OcrSession>),
+    Ccw(Box<crate::ccw::CcwSession>),
+}
+
+/// One check of a session's files, and what it found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Health {
+    pub check: &'static str,
+    pub is_well: bool,
+    pub found: String,
+    /// What to do about it, where whoever goes on should be asked first.
+    pub remedy: Option<String>,
 }
 
 /// A session that is to be shown by files.

@@ -1,6 +1,7 @@
 //! A folder as the engine found it: names, and the content of what was small enough to read. Pure data.
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use std::collections::BTreeMap;
 
 /// What stands at a path.
@@ -21,6 +22,7 @@ pub enum Entry {
 pub struct Tree {
     entries: BTreeMap<String, Entry>,
     modified: BTreeMap<String, Timestamp>,
+    zone: Option<TimeZone>,
 }
 
 impl Tree {
@@ -39,6 +41,15 @@ impl Tree {
 
     pub fn modified(&self, path: &str) -> Option<Timestamp> {
         self.modified.get(path).copied()
+    }
+
+    /// The zone of the machine that the files are on: of times without one.
+    pub fn set_zone(&mut self, zone: TimeZone) {
+        self.zone = Some(zone);
+    }
+
+    pub fn zone(&self) -> TimeZone {
+        self.zone.clone().unwrap_or(TimeZone::UTC)
     }
 
     /// What is in a file, as far as it was read.

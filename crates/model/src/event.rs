@@ -9,6 +9,7 @@ use crate::note::NoteKind;
 use crate::phase::PhaseStub;
 use crate::revision::Revision;
 use crate::run::WorkflowRef;
+use crate::workflow::RequirementScope;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -47,6 +48,14 @@ pub enum Event {
     },
     /// A session that another tool had kept in files was taken in: what came before is what those files told.
     Adopted { layout: String, path: String },
+    /// A session that was kept in another tool's files became one of another layout: a native one, whose files are left
+    /// alone from then on; or one of the same layout in the shape that its new sessions have.
+    Imported {
+        /// As it was kept before.
+        layout: String,
+        path: String,
+        into: String,
+    },
     /// Somebody changed a session's files, or new ones showed something. What that was follows, as if it had been
     /// ordered, with its claims.
     ExternalEdit {
@@ -61,8 +70,12 @@ pub enum Event {
     },
     /// Somebody said in a file that a phase is done. Nothing shows it: its gate stays open.
     PhaseClaimed { phase: Name },
+    /// Somebody said in a file that a phase that was done needs a review.
+    PhaseFlagged { phase: Name },
     /// A pass through a workflow began; it is now the session's current run.
     RunStarted { workflow: WorkflowRef, ordinal: u32, phases: Vec<PhaseStub> },
+    /// The current run has more phases than it was begun with, as somebody's file says. They come after the others.
+    PhasesAdded { phases: Vec<PhaseStub> },
     /// An unfinished run became the current one again.
     RunSelected { workflow: Name, ordinal: u32 },
     /// A phase began; it is now the current one.
@@ -156,6 +169,27 @@ pub enum Event {
     Purged { replaced: u64 },
     /// The session came in a bundle from another machine. It waits here, in this worktree, to be gone on with.
     SessionTaken { worktree: String },
+    /// A requirement was satisfied. The branch's file is the truth about it; this tells when, by what and by whom.
+    RequirementSatisfied {
+        requirement: String,
+        scope: RequirementScope,
+        /// In the words of the branch's file: `cli`, `skill`, `approval`.
+        by: String,
+        branch: String,
+        /// None: for every agent session of the branch.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_session: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expires_at: Option<Timestamp>,
+    },
+    /// A requirement that was satisfied is so no longer.
+    RequirementCleared {
+        requirement: String,
+        branch: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent_session: Option<String>,
+        why: String,
+    },
     /// Written by a newer program. Such a session is shown and never written.
     #[serde(skip_serializing)]
     Unknown { kind: String },
@@ -223,9 +257,12 @@ impl Event {
         match self {
             Self::SessionStarted { .. } => "session_started",
             Self::Adopted { .. } => "adopted",
+            Self::Imported { .. } => "imported",
             Self::ExternalEdit { .. } => "external_edit",
             Self::PhaseClaimed { .. } => "phase_claimed",
+            Self::PhaseFlagged { .. } => "phase_flagged",
             Self::RunStarted { .. } => "run_started",
+            Self::PhasesAdded { .. } => "phases_added",
             Self::RunSelected { .. } => "run_selected",
             Self::PhaseStarted { .. } => "phase_started",
             Self::GateFailed { .. } => "gate_failed",
@@ -250,6 +287,8 @@ impl Event {
             Self::Restored { .. } => "restored",
             Self::Purged { .. } => "purged",
             Self::SessionTaken { .. } => "session_taken",
+            Self::RequirementSatisfied { .. } => "requirement_satisfied",
+            Self::RequirementCleared { .. } => "requirement_cleared",
             Self::Unknown { kind } => kind,
             Self::Item(event) => event.kind(),
         }
@@ -262,9 +301,12 @@ impl Event {
             Self::SessionAbandoned { operation, .. } => operation.as_deref(),
             Self::SessionStarted { .. }
             | Self::Adopted { .. }
+            | Self::Imported { .. }
             | Self::ExternalEdit { .. }
             | Self::PhaseClaimed { .. }
+            | Self::PhaseFlagged { .. }
             | Self::RunStarted { .. }
+            | Self::PhasesAdded { .. }
             | Self::RunSelected { .. }
             | Self::PhaseStarted { .. }
             | Self::GateFailed { .. }
@@ -287,6 +329,8 @@ impl Event {
             | Self::Restored { .. }
             | Self::SessionTaken { .. }
             | Self::Purged { .. }
+            | Self::RequirementSatisfied { .. }
+            | Self::RequirementCleared { .. }
             | Self::Item(_)
             | Self::Unknown { .. } => None,
         }

@@ -148,6 +148,16 @@ impl Run {
         self.enter(id, at);
     }
 
+    /// Phases that it did not have; what was complete is not any more.
+    pub(crate) fn add(&mut self, stubs: &[PhaseStub]) {
+        for stub in stubs {
+            if self.position(stub.id.as_str()).is_none() {
+                self.phases.push(Phase::new(stub.clone()));
+                self.completed_at = None;
+            }
+        }
+    }
+
     /// When all is done the current phase stays on the last one.
     pub(crate) fn finish(&mut self, at: Timestamp) {
         self.completed_at = Some(at);

@@ -164,14 +164,24 @@ impl Session {
         let at = recorded.at;
         match &recorded.event {
             // `begin` reads the first event; what is restored needs the history, which only `fold` has;
-            // what was purged is gone from the events themselves.
-            Event::SessionStarted { .. } | Event::Restored { .. } | Event::Purged { .. } => {}
+            // what was purged is gone from the events themselves; requirements stand in the branch's file.
+            Event::SessionStarted { .. }
+            | Event::Restored { .. }
+            | Event::Purged { .. }
+            | Event::RequirementSatisfied { .. }
+            | Event::RequirementCleared { .. } => {}
             Event::Adopted { path, .. } => self.path = Some(path.clone()),
+            Event::Imported { path, into, .. } => {
+                self.path = Some(path.clone());
+                self.layout.clone_from(into);
+            }
             Event::ExternalEdit { title, goal, target, .. } => {
-                self.describe(title.as_ref(), goal.as_ref(), target.as_ref())
+                self.describe(title.as_ref(), goal.as_ref(), target.as_ref());
             }
             Event::PhaseClaimed { phase } => self.on_phase(phase, |phase| phase.claim(at)),
+            Event::PhaseFlagged { phase } => self.on_phase(phase, Phase::flag),
             Event::RunStarted { workflow, ordinal, phases } => self.start_run(workflow, *ordinal, phases, at),
+            Event::PhasesAdded { phases } => self.on_run(|run| run.add(phases)),
             Event::RunSelected { workflow, ordinal } => self.select(workflow, *ordinal),
             Event::RunCompleted => self.on_run(|run| run.finish(at)),
             Event::PhaseStarted { phase } => self.on_run(|run| run.enter(phase, at)),

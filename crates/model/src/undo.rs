@@ -57,7 +57,13 @@ pub fn point(events: &[Recorded], asked: &str) -> Result<u64, Refusal> {
 /// The version before the last command, if that was this actor's.
 fn before_last_command(events: &[Recorded], actor: &Actor) -> Result<u64, Refusal> {
     // What was purged stays gone; its mark is not what somebody wants to take back.
-    let is_mark = |recorded: &&Recorded| matches!(recorded.event, Event::Purged { .. });
+    // Requirements are none of the session's: the log tells of them, and undoing leaves them alone.
+    let is_mark = |recorded: &&Recorded| {
+        matches!(
+            recorded.event,
+            Event::Purged { .. } | Event::RequirementSatisfied { .. } | Event::RequirementCleared { .. }
+        )
+    };
     let Some(last) = events.iter().rev().find(|recorded| !is_mark(recorded)) else { return Ok(0) };
     let of_one_command =
         |recorded: &&Recorded| recorded.at == last.at && recorded.actor == last.actor && !is_mark(recorded);

@@ -15,6 +15,9 @@ pub struct Workflow {
     pub on_complete: OnComplete,
     #[serde(default)]
     pub keep_going: bool,
+    /// An agent that stops with something claimed and not proved is held once.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hold_at_stop: bool,
     /// Never empty: the definition's reader refuses one without phases.
     pub phases: Vec<PhaseDefinition>,
     #[serde(default)]
@@ -213,4 +216,26 @@ pub enum RequirementScope {
     Branch,
     SingleUse,
     Permanent,
+}
+
+impl RequirementScope {
+    pub const ALL: [Self; 4] = [Self::Session, Self::Branch, Self::SingleUse, Self::Permanent];
+
+    /// As files spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Branch => "branch",
+            Self::SingleUse => "single_use",
+            Self::Permanent => "permanent",
+        }
+    }
+
+    /// Whether it is satisfied for one agent session, not for a whole branch.
+    pub fn is_of_one_agent(self) -> bool {
+        match self {
+            Self::Session | Self::SingleUse => true,
+            Self::Branch | Self::Permanent => false,
+        }
+    }
 }

@@ -110,6 +110,8 @@ pub const CASES: &[Case] = cases![
         the_oldest_activity_of_a_session_goes_first,
         activity_changes_no_session,
         activity_of_a_session_that_does_not_exist_is_not_kept,
+        what_a_hook_saw_is_kept_with_the_agent,
+        what_a_hook_saw_twice_counts_once,
     },
     rewrite::{
         a_rewritten_history_has_other_words_and_one_more_event,

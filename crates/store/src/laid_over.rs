@@ -3,7 +3,7 @@
 
 use crate::{
     ActivityRow, AgentRow, Batch, Change, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
-    Loaded, MemoryStore, ReadyQuery, Result, Rewrite, Store, StreamAppend, ViewRow,
+    Loaded, MemoryStore, ReadyQuery, Result, Rewrite, Store, StreamAppend, Trace, ViewRow,
 };
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
@@ -46,6 +46,11 @@ impl LaidOver {
         let number = loaded.map_or(0, |loaded| loaded.number);
         self.over.borrow_mut().insert(id, Over { pending: rest, number, shown });
         Ok(())
+    }
+
+    /// Whether a session is kept, whatever is laid over it.
+    pub fn base_has(&self, id: &SessionId) -> bool {
+        self.base.load(id).is_ok_and(|found| found.is_some())
     }
 
     /// What is laid over a session and not kept yet.
@@ -257,6 +262,10 @@ impl Store for LaidOver {
         patience: Duration,
     ) -> Result<()> {
         self.base.record_activity(session, rows, patience)
+    }
+
+    fn trace(&mut self, trace: &Trace, patience: Duration) -> Result<bool> {
+        self.base.trace(trace, patience)
     }
 
     fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>> {

@@ -77,6 +77,8 @@ pub trait Store {
         rows: &[ActivityRow],
         patience: Duration,
     ) -> Result<()>;
+    /// Keeps what a hook saw, and tells whether it was new.
+    fn trace(&mut self, trace: &Trace, patience: Duration) -> Result<bool>;
     /// The newest first.
     fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>>;
 

@@ -6,7 +6,7 @@ use crate::batch::{check_rewrite, check_shape, keys_expire_at, malformed, takes_
 use crate::{
     ActivityRow, AgentRow, Batch, Binding, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow,
     KEPT_ACTIVITIES, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, SessionRow, Snapshot, Store,
-    StreamAppend, ViewRow,
+    StreamAppend, Trace, ViewRow,
 };
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
@@ -258,6 +258,7 @@ impl Store for MemoryStore {
         if let Some(before) = self.agents.remove(&name) {
             kept.started_at = before.started_at;
             kept.session = kept.session.or(before.session);
+            kept.memory = kept.memory.or(before.memory);
         }
         self.agents.insert(name, kept);
         Ok(())
@@ -303,6 +304,25 @@ impl Store for MemoryStore {
         kept.sort_by(|one, other| (other.at, &one.what).cmp(&(one.at, &other.what)));
         kept.truncate(KEPT_ACTIVITIES);
         Ok(())
+    }
+
+    fn trace(&mut self, trace: &Trace, patience: Duration) -> Result<bool> {
+        if let Some(key) = &trace.once {
+            if self.recall(key, keys_expire_at(trace.at))?.is_some() {
+                return Ok(false);
+            }
+            let row =
+                KeyRow { key: key.clone(), fingerprint: String::new(), answer: String::new(), at: trace.at };
+            self.keys.insert(key.clone(), row);
+        }
+        if let Some(row) = self.agents.get_mut(&(trace.agent.clone(), trace.agent_session.clone())) {
+            row.last_seen = trace.at;
+            row.memory = trace.memory.clone().or(row.memory.take());
+        }
+        if let Some((session, rows)) = &trace.activity {
+            self.record_activity(session, rows, patience)?;
+        }
+        Ok(true)
     }
 
     fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>> {
@@ -438,5 +458,6 @@ fn unseen(binding: &Binding, row: &SessionRow) -> AgentRow {
         started_at: row.updated_at,
         last_seen: row.updated_at,
         session: None,
+        memory: None,
     }
 }

@@ -215,6 +215,23 @@ pub struct AgentRow {
     pub last_seen: Timestamp,
     /// The session it is bound to.
     pub session: Option<SessionId>,
+    /// What is to be known about it at its next event, as JSON; of a row that is given, none keeps what there is.
+    pub memory: Option<String>,
+}
+
+/// What an agent's hook leaves behind: all of it is kept, or nothing. Like activity it may be lost in a crash.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trace {
+    pub at: Timestamp,
+    /// Makes it count once: under a key that was used before, nothing is kept.
+    pub once: Option<String>,
+    /// Who was seen; only the row of an agent that is known changes.
+    pub agent: String,
+    pub agent_session: String,
+    /// None leaves what is known of the agent as it is.
+    pub memory: Option<String>,
+    /// What the session's activity grows by.
+    pub activity: Option<(SessionId, Vec<ActivityRow>)>,
 }
 
 /// Which sessions a list wants. Empty asks for all.
@@ -260,6 +277,8 @@ pub const KEPT_ACTIVITIES: usize = 500;
 pub enum ActivityKind {
     File,
     Command,
+    /// What an agent said last: `what` is the agent, `detail` its words.
+    Words,
 }
 
 impl ActivityKind {
@@ -267,11 +286,12 @@ impl ActivityKind {
         match self {
             Self::File => "file",
             Self::Command => "command",
+            Self::Words => "words",
         }
     }
 
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::File, Self::Command].into_iter().find(|kind| kind.name() == text)
+        [Self::File, Self::Command, Self::Words].into_iter().find(|kind| kind.name() == text)
     }
 }
 

@@ -10,6 +10,7 @@ mod failure;
 mod items;
 mod list;
 mod mount;
+mod moving;
 mod open;
 mod outcome;
 mod queries;
@@ -25,10 +26,11 @@ pub use open::Access;
 
 use crate::{
     ActivityRow, AgentRow, Batch, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
-    Loaded, ReadyQuery, Result, Rewrite, Store, ViewRow,
+    Loaded, ReadyQuery, Result, Rewrite, Store, Trace, ViewRow,
 };
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
+use open::Pace;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -47,12 +49,19 @@ pub struct SqliteStore {
     path: PathBuf,
     lock: PathBuf,
     writable: bool,
+    /// How long SQLite waits for other programs.
+    busy_wait: Duration,
     turn: Option<Turn>,
 }
 
 impl SqliteStore {
     pub fn open(path: &Path, access: Access) -> Result<Self> {
-        open::open(path, access)
+        open::open(path, access, Pace::Patient)
+    }
+
+    /// For somebody who cannot wait: gives up after this long, and brings no large database to a newer schema.
+    pub fn open_in_a_hurry(path: &Path, access: Access, wait: Duration) -> Result<Self> {
+        open::open(path, access, Pace::Hurried(wait))
     }
 
     fn fail(&self, doing: &str) -> impl FnOnce(rusqlite::Error) -> Error {
@@ -81,7 +90,15 @@ impl Store for SqliteStore {
             return Err(Error::ReadOnly { path: self.path.clone() });
         }
         if self.turn.is_none() {
-            self.turn = Some(Turn::take(&self.lock, &self.path, patience)?);
+            let turn = Turn::take(&self.lock, &self.path, patience)?;
+            // Whoever moves a store holds the turn: what is written to the old one afterwards would be lost.
+            if !self.path.exists() {
+                return Err(Error::Engine {
+                    doing: format!("writing to {}", self.path.display()),
+                    why: "the store was moved meanwhile; try again".to_owned(),
+                });
+            }
+            self.turn = Some(turn);
         }
         Ok(())
     }
@@ -194,6 +211,12 @@ impl Store for SqliteStore {
         }
         self.in_turn(patience, |store| {
             activity::record(&store.connection, session, rows).map_err(store.fail("keeping activity"))
+        })
+    }
+
+    fn trace(&mut self, trace: &Trace, patience: Duration) -> Result<bool> {
+        self.in_turn(patience, |store| {
+            activity::trace(&store.connection, trace).map_err(store.fail("keeping what a hook saw"))
         })
     }
 

@@ -168,7 +168,7 @@ fn a_newer_database_is_refused_and_left_alone() {
     let before = content(folder.path());
     for access in EVERY_ACCESS {
         let told = SqliteStore::open(&path, access);
-        assert!(matches!(told, Err(Error::Newer { found: 7, known: 1, .. })), "{told:?}");
+        assert!(matches!(told, Err(Error::Newer { found: 7, known: 2, .. })), "{told:?}");
         let after = content(folder.path());
         assert_eq!(after.get("leftoff.db"), before.get("leftoff.db"));
     }
@@ -393,4 +393,28 @@ fn what_was_purged_is_gone_from_the_database_and_its_log() {
     assert!(!store.erase(PATIENCE).unwrap());
     drop(reader);
     assert!(store.erase(PATIENCE).unwrap());
+}
+
+#[test]
+fn a_store_that_is_moved_is_whole_in_its_new_place_and_kept_in_the_old() {
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (folder.path().join("old/leftoff.db"), folder.path().join("new/deep/leftoff.db"));
+    let mut store = SqliteStore::open(&old, Access::Create).unwrap();
+    with(&mut store, [line("first")]);
+    let before = everything(&store);
+    // Somebody who opened it before the move, and writes after it.
+    let mut late = SqliteStore::open(&old, Access::Write).unwrap();
+    let mut recorded = false;
+    let left = store.move_to(&new, || {
+        recorded = true;
+        Ok(())
+    });
+    let left = left.unwrap();
+    assert!(recorded && !old.exists());
+    assert_eq!(everything(&SqliteStore::open(&new, Access::Read).unwrap()), before);
+    assert_eq!(everything(&SqliteStore::open(&left, Access::Read).unwrap()), before);
+    late.take_turn(PATIENCE).unwrap_err();
+    let again = SqliteStore::open(&new, Access::Write).unwrap();
+    again.move_to(&left, || Ok(())).unwrap_err();
+    assert!(new.exists(), "nothing is overwritten, and nothing is given up then");
 }

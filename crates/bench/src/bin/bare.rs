@@ -1,4 +1,4 @@
-//! The bare programs: `read DATABASE WORKTREE`, `advance DATABASE WORKTREE`, and `memory PROGRAM ARGUMENT…`.
+//! The bare programs: `read DATABASE WORKTREE`, `advance DATABASE WORKTREE`, `trace DATABASE WORKTREE AGENT ROUND`, and `memory PROGRAM ARGUMENT…`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "its output is what it is for")]
 
 use std::error::Error;
@@ -24,8 +24,11 @@ fn run(words: &[&str]) -> Result<(), Box<dyn Error>> {
             let writer = bare::Writer::open(Path::new(database))?;
             writer.write(worktree, bare::ADVANCE, bare::ADVANCE_GROWS_SNAPSHOT_BY)?;
         }
+        ["trace", database, worktree, agent, round] => {
+            bare::Writer::open_without_sync(Path::new(database))?.trace(worktree, agent, round)?;
+        }
         ["memory", program, arguments @ ..] => println!("{}", peak_of(program, arguments)?),
-        _ => return Err("read|advance DATABASE WORKTREE, or memory PROGRAM ARGUMENT…".into()),
+        _ => return Err("read|advance DATABASE WORKTREE, trace DATABASE WORKTREE AGENT ROUND, or memory PROGRAM ARGUMENT…".into()),
     }
     Ok(())
 }

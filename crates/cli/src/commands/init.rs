@@ -1,43 +1,208 @@
 //! `leftoff init`
 
 use crate::commands::{Outcome, Run};
+use crate::failure::Failure;
 use crate::globals::Globals;
+use crate::install::agents::{Agent, Places};
+use crate::install::{self, Change, Task, Touched};
+use crate::ui::Out;
+use engine::StorePlace;
+use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Set this project up: its folder and its store
+/// Set this project up: its folder, its store, and the agents that work here
 ///
-/// Makes `.leftoff/` with a commented config.toml, and the store. In a git repository the store lies in the git folder, shared by all worktrees and never committed. `leftoff start` does this by itself; doing it again changes nothing.
+/// Makes `.leftoff/` with a commented config.toml, and the store. In a git repository the store lies in the git folder, shared by all worktrees and never committed; for agents whose sandbox protects the git folder (codex) it lies in `$XDG_STATE_HOME/leftoff`. Then the agents that are named, or found to be in use here, get their hooks, an MCP entry, and a marked section in AGENTS.md that tells them five commands. Only what is absent is added; comments and unknown keys stay; symbolic links are refused; doing it again changes nothing. `--remove` takes exactly that out again; the store goes only if nothing was ever kept in it.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  leftoff init\n  leftoff init --dry-run")]
+#[command(
+    after_help = "Examples:\n  leftoff init\n  leftoff init --agent claude --agent codex\n  leftoff init --agent claude --user\n  leftoff init --dry-run\n  leftoff init --remove"
+)]
 pub struct Init {
-    /// Say what would be done, and do nothing
+    /// Agents to wire: claude, codex; experimental: gemini, cursor, copilot, opencode [default: those found here]
+    #[arg(long = "agent", value_name = "NAME", num_args = 1..)]
+    agents: Vec<String>,
+
+    /// Wire them for all of your projects, in your home folder, and leave this one alone
+    #[arg(long)]
+    user: bool,
+
+    /// Say what would be done, line by line, and do nothing
     #[arg(long)]
     dry_run: bool,
+
+    /// Take out what `init` put in
+    #[arg(long)]
+    remove: bool,
+}
+
+/// What happened, or would.
+struct Done {
+    setup: Option<engine::Setup>,
+    gone: Vec<PathBuf>,
+    touched: Vec<Touched>,
+    agents: Vec<&'static Agent>,
 }
 
 impl Run for Init {
     fn run(self, globals: &Globals) -> Outcome {
-        let setup = engine::set_up(globals.options.clone(), self.dry_run)?;
+        let done = if self.remove { self.take_out(globals)? } else { self.put_in(globals)? };
         let out = globals.out();
         if globals.json {
-            out.json(&setup);
+            out.json(&self.as_json(&done));
             return Ok(ExitCode::SUCCESS);
         }
-        for warning in &setup.warnings {
-            out.warn(warning);
-        }
-        let verb = if self.dry_run { "would make" } else { "made" };
-        let mut text = String::new();
-        for path in &setup.created {
-            text.push_str(&format!("{verb} {}\n", path.display()));
-        }
-        for path in &setup.unchanged {
-            text.push_str(&format!("kept {}\n", path.display()));
-        }
-        out.text(&text);
-        if !self.dry_run {
-            out.say("Begin with: leftoff start");
-        }
+        out.text(&self.text(&done));
+        self.say(&done, &out);
         Ok(ExitCode::SUCCESS)
     }
+}
+
+impl Init {
+    fn put_in(&self, globals: &Globals) -> Result<Done, Failure> {
+        let mut places = places(globals, self.user);
+        let agents = install::chosen(&self.agents, &places, Task::PutIn)?;
+        self.refuse_without_home(&places)?;
+        // Worked out before anything is made: a file that cannot be edited leaves everything as it was.
+        if !agents.is_empty() {
+            install::run(&agents, &places, Task::PutIn, true)?;
+        }
+        let setup = if self.user { None } else { Some(self.set_up(&agents, globals)?) };
+        if let Some(setup) = &setup {
+            places.project = Some(setup.project.clone());
+            places.stores = stores(setup);
+        }
+        let touched = if agents.is_empty() {
+            Vec::new()
+        } else {
+            install::run(&agents, &places, Task::PutIn, self.dry_run)?
+        };
+        Ok(Done { setup, gone: Vec::new(), touched, agents })
+    }
+
+    fn set_up(&self, agents: &[&Agent], globals: &Globals) -> Result<engine::Setup, Failure> {
+        let sandboxed = agents.iter().any(|agent| agent.name == "codex");
+        let place = if sandboxed { StorePlace::OutsideGit } else { StorePlace::AsItIs };
+        Ok(engine::set_up(globals.options.clone(), place, self.dry_run)?)
+    }
+
+    fn take_out(&self, globals: &Globals) -> Result<Done, Failure> {
+        let mut places = places(globals, self.user);
+        let agents = install::chosen(&self.agents, &places, Task::TakeOut)?;
+        self.refuse_without_home(&places)?;
+        let own = usize::from(places.project.is_some());
+        if engine::projects_outside_git() <= own {
+            places.stores = engine::state_folder().into_iter().collect();
+        }
+        let touched = install::run(&agents, &places, Task::TakeOut, self.dry_run)?;
+        let all = self.agents.is_empty() && !self.user;
+        let gone = if all { engine::take_down(&globals.options, self.dry_run)? } else { Vec::new() };
+        Ok(Done { setup: None, gone, touched, agents })
+    }
+
+    fn refuse_without_home(&self, places: &Places) -> Result<(), Failure> {
+        if self.user && places.home.is_none() {
+            return Err(Failure::wrong_usage("there is no home folder: HOME is not set", "set HOME"));
+        }
+        Ok(())
+    }
+
+    fn text(&self, done: &Done) -> String {
+        let mut text = String::new();
+        let would = if self.dry_run { "would " } else { "" };
+        let verb = |done: &'static str, plan: &'static str| if self.dry_run { plan } else { done };
+        if let Some(setup) = &done.setup {
+            for path in &setup.created {
+                text.push_str(&format!("{would}{} {}\n", verb("made", "make"), path.display()));
+            }
+            for path in &setup.unchanged {
+                text.push_str(&format!("kept {}\n", path.display()));
+            }
+        }
+        for file in &done.touched {
+            let what = match file.change {
+                Change::Created => verb("made", "make"),
+                Change::Changed => verb("changed", "change"),
+                Change::Removed => verb("removed", "remove"),
+                Change::Unchanged if file.path.exists() => {
+                    text.push_str(&format!("kept {}\n", file.path.display()));
+                    continue;
+                }
+                Change::Unchanged => continue,
+            };
+            text.push_str(&format!("{would}{what} {}\n", file.path.display()));
+            if self.dry_run {
+                text.extend(file.lines.iter().map(|line| format!("  {line}\n")));
+            }
+        }
+        for path in &done.gone {
+            text.push_str(&format!("{would}{} {}\n", verb("removed", "remove"), path.display()));
+        }
+        text
+    }
+
+    fn say(&self, done: &Done, out: &Out) {
+        for warning in done.setup.iter().flat_map(|setup| &setup.warnings) {
+            out.warn(warning);
+        }
+        if let Some(left) = done.setup.as_ref().and_then(|setup| setup.moved.as_ref()) {
+            out.say(&format!("The store was moved; what was there is kept as {}", left.display()));
+        }
+        if self.remove || self.dry_run {
+            return;
+        }
+        for agent in &done.agents {
+            let experimental = if agent.experimental { " (experimental)" } else { "" };
+            out.say(&format!(
+                "{} is told by its hooks from its next conversation on{experimental}.",
+                agent.title
+            ));
+            agent.then.iter().for_each(|line| out.say(line));
+        }
+        if !done.agents.is_empty() && !install::is_in_path() {
+            out.warn("agents will run 'leftoff', and no program of this name is in your PATH");
+        }
+        if self.user {
+            out.say(
+                "For the MCP server in every project: claude mcp add --scope user leftoff -- leftoff mcp",
+            );
+        } else {
+            out.say("Begin with: leftoff start");
+        }
+    }
+
+    fn as_json(&self, done: &Done) -> Value {
+        let mut value = match &done.setup {
+            Some(setup) => serde_json::to_value(setup).unwrap_or(Value::Null),
+            None => json!({ "dry_run": self.dry_run }),
+        };
+        if let Value::Object(fields) = &mut value {
+            let names: Vec<&str> = done.agents.iter().map(|agent| agent.name).collect();
+            fields.insert("agents".to_owned(), json!(names));
+            fields.insert("files".to_owned(), json!(done.touched));
+            fields.insert("removed".to_owned(), json!(done.gone));
+        }
+        value
+    }
+}
+
+/// Where agents' files are for this call.
+pub fn places(globals: &Globals, user: bool) -> Places {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let folder = globals.options.project.clone().or_else(|| std::env::current_dir().ok());
+    let root = folder.and_then(|folder| match engine::Project::find_or_here(&folder) {
+        Ok(project) => Some(project.root),
+        Err(_) => None,
+    });
+    Places {
+        project: root.filter(|_| !user),
+        home: set("HOME"),
+        codex_home: set("CODEX_HOME"),
+        stores: engine::state_folder().into_iter().collect(),
+    }
+}
+
+/// The state folder, if this project's store is in it.
+fn stores(setup: &engine::Setup) -> Vec<PathBuf> {
+    engine::state_folder().into_iter().filter(|state| setup.store.starts_with(state)).collect()
 }

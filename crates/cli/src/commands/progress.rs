@@ -58,7 +58,9 @@ impl Run for Progress {
                 let id = SessionId::parse(&view.session_id).ok();
                 match id.filter(|_| view.layout == "ocr").and_then(|id| engine.details(&id)) {
                     Some(Details::Ocr(found)) => out.text(&ui::ocr::screen(&found, engine.now(), &out)),
-                    Some(Details::None) | None => out.text(&ui::session::status(&view, &out)),
+                    Some(Details::None | Details::Ccw(_)) | None => {
+                        out.text(&ui::session::status(&view, &out))
+                    }
                 }
             }
         }

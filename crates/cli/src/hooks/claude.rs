@@ -1,82 +1,106 @@
-//! Claude Code's hook protocol. SessionStart binds the agent session and gives it the brief; other events get no answer.
+//! Claude Code's hook protocol.
 
-use crate::hooks::PATIENCE;
-use engine::brief::{Brief, markdown};
-use engine::{AgentIdentity, Engine, Error, Intent, Options};
+use crate::hooks::{Heard, Protocol, identity, unreadable, wording};
+use engine::hooks::{Happened, HookEvent, Reply, Source, Subagent, ToolCall, Verdict};
 use serde::Deserialize;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use serde_json::{Value, json};
+use std::path::PathBuf;
 
-/// What a brief may take of an agent's context.
-const BUDGET_TOKENS: usize = 2_000;
+pub const PROTOCOL: Protocol = Protocol { name: "claude", read: |input, _| read("claude", input), write };
 
+/// What we look at; everything else an event has is passed over without a copy of it. Only what every event has must
+/// be of its type.
 #[derive(Deserialize)]
 struct Event {
     session_id: String,
     hook_event_name: String,
     cwd: PathBuf,
+    #[serde(default)]
+    source: Value,
+    #[serde(default)]
+    tool_name: Value,
+    #[serde(default)]
+    tool_input: Value,
+    #[serde(default)]
+    tool_use_id: Value,
+    #[serde(default)]
+    error: Value,
+    #[serde(default)]
+    stop_hook_active: Value,
+    #[serde(default)]
+    last_assistant_message: Value,
+    #[serde(default)]
+    agent_id: Value,
+    #[serde(default)]
+    agent_type: Value,
 }
 
-/// The answer to one event.
-pub fn answer(input: &[u8]) -> Result<String, String> {
-    let event: Event =
-        serde_json::from_slice(input).map_err(|error| format!("the event cannot be read: {error}"))?;
-    if event.hook_event_name != "SessionStart" {
-        return Ok(String::new());
-    }
-    let identity = AgentIdentity::parse(&format!("claude:{}", event.session_id))
-        .ok_or_else(|| "the agent's session id has characters that are not allowed".to_owned())?;
-    let exported = export(&identity);
-    let brief = match arrived(&event.cwd, &identity) {
-        Ok(brief) => brief,
-        // No project here: nothing to say.
-        Err(Error::NoProject { .. }) => None,
-        Err(error) => return Err(error.to_string()),
-    };
-    match (brief, exported) {
-        // An agent that is not known by its environment is told all the same, and found by its process later.
-        (Some(brief), _) => Ok(context(&brief)),
-        (None, Ok(())) => Ok(String::new()),
-        (None, Err(problem)) => Err(problem),
-    }
-}
-
-fn arrived(folder: &Path, identity: &AgentIdentity) -> engine::Result<Option<Brief>> {
-    let options = Options { project: Some(folder.to_owned()), ..Options::default() };
-    match Engine::open(options.clone(), Intent::Command) {
-        Ok(mut engine) => engine.agent_arrived(identity, PATIENCE),
-        // Where nothing can be written, the brief can still be read.
-        Err(Error::Store(_) | Error::BadConfig { .. }) => {
-            Engine::open(options, Intent::Query)?.brief_for_agent(identity)
+impl Event {
+    fn happened(&mut self) -> Happened {
+        let again = self.stop_hook_active.as_bool().unwrap_or(false);
+        match self.hook_event_name.as_str() {
+            "SessionStart" => {
+                Happened::Arrived { source: Source::parse(self.source.as_str().unwrap_or_default()) }
+            }
+            "UserPromptSubmit" => Happened::Prompt,
+            "PreToolUse" => Happened::BeforeTool(self.call()),
+            "PostToolUse" => Happened::AfterTool(self.call()),
+            "PostToolUseFailure" => {
+                let error = self.error.as_str().unwrap_or_default().to_owned();
+                Happened::ToolFailed { call: self.call(), error }
+            }
+            "Stop" => {
+                let last_words = self.last_assistant_message.as_str().map(ToOwned::to_owned);
+                Happened::Stopping { again, last_words }
+            }
+            "SubagentStop" => Happened::SubagentStopping { again },
+            "PreCompact" => Happened::Compacting,
+            "PostCompact" => Happened::Compacted,
+            "SessionEnd" => Happened::Ended,
+            _ => Happened::Other,
         }
-        Err(error) => Err(error),
+    }
+
+    fn call(&mut self) -> ToolCall {
+        let input = self.tool_input.take();
+        ToolCall::new(self.tool_name.as_str().unwrap_or_default(), self.tool_use_id.as_str(), input)
+    }
+
+    /// The agent's internal helpers have an empty type.
+    fn subagent(&self) -> Option<Subagent> {
+        self.agent_id.as_str()?;
+        Some(Subagent { is_internal: self.agent_type.as_str().unwrap_or_default().is_empty() })
     }
 }
 
-fn context(brief: &Brief) -> String {
-    let text = markdown(brief, Some(BUDGET_TOKENS));
-    serde_json::json!({
-        "hookSpecificOutput": { "hookEventName": "SessionStart", "additionalContext": text }
+/// An event of this shape, from an agent that speaks it.
+pub fn read(agent: &str, input: &[u8]) -> Result<Heard, String> {
+    let mut event: Event = serde_json::from_slice(input).map_err(|error| unreadable(&error))?;
+    let agent = identity(agent, &event.session_id)?;
+    let happened = event.happened();
+    let subagent = event.subagent();
+    Ok(Heard {
+        event: HookEvent { agent, folder: event.cwd, happened, subagent },
+        name: event.hook_event_name,
     })
-    .to_string()
 }
 
-/// Commands that the agent runs later know it by its environment.
-fn export(identity: &AgentIdentity) -> Result<(), String> {
-    let Some(path) = std::env::var_os("CLAUDE_ENV_FILE").filter(|path| !path.is_empty()) else {
-        return Ok(());
+/// The fewest fields that say it: another agent of this shape refuses what it does not know.
+pub fn write(heard: &Heard, reply: &Reply) -> String {
+    let said = match &reply.verdict {
+        Verdict::Deny(reason) => json!({ "hookSpecificOutput": {
+            "hookEventName": heard.name,
+            "permissionDecision": "deny",
+            "permissionDecisionReason": reason,
+        } }),
+        Verdict::Hold(reason) => json!({ "decision": "block", "reason": reason }),
+        Verdict::GoOn => match wording::context(reply) {
+            Some(text) => json!({ "hookSpecificOutput": {
+                "hookEventName": heard.name,
+                "additionalContext": text,
+            } }),
+            None => return String::new(),
+        },
     };
-    let name = "export LEFTOFF_AGENT_SESSION=";
-    let line = format!("{name}'{identity}'\n");
-    let written = std::fs::read_to_string(&path).unwrap_or_default();
-    // The last one counts: after a /clear another session of the same agent may have written its own.
-    if written.lines().rfind(|line| line.starts_with(name)) == Some(line.trim_end()) {
-        return Ok(());
-    }
-    std::fs::OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(&path)
-        .and_then(|mut file| file.write_all(line.as_bytes()))
-        .map_err(|error| format!("writing {}: {error}", Path::new(&path).display()))
+    said.to_string()
 }

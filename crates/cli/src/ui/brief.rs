@@ -25,6 +25,7 @@ pub fn text(brief: &Brief, out: &Out) -> String {
         unverified(brief, out),
         status(brief, out),
         notes("Blocked, open:", brief.session.open_notes().into_iter(), brief, out),
+        required(brief, out),
         items(brief, out),
         revised(brief, out),
         notes("Decided:", brief.notes(NoteKind::Decision), brief, out),
@@ -303,6 +304,11 @@ fn timing(brief: &Brief, out: &Out) -> String {
 fn touched(brief: &Brief, out: &Out) -> String {
     const SHOWN: usize = 10;
     let mut text = String::new();
+    if let Some(said) = brief.last_words().next() {
+        let _ = writeln!(text, "{}", out.paint(Tone::Heading, "Last words:"));
+        let words = format!("{}, {}: \"{}\"", said.who, ago(said.at, brief.now), said.words);
+        text.push_str(&row("", &words, out));
+    }
     let files: Vec<&str> = brief.activity(ActivityKind::File).map(|row| row.what.as_str()).collect();
     if !files.is_empty() {
         let shown = files.len().min(SHOWN);
@@ -323,6 +329,21 @@ fn touched(brief: &Brief, out: &Out) -> String {
         text.push_str(&row("", &line, out));
     }
     text
+}
+
+fn required(brief: &Brief, out: &Out) -> String {
+    let mut text = String::new();
+    for requirement in brief.session.requirements.iter().filter(|requirement| !requirement.satisfied) {
+        text.push_str(&row("", &requirement.name, out));
+        for way in &requirement.how {
+            // A command stays on its line: it can be run as it stands.
+            text.push_str(&format!("{INDENT}  {}\n", one_line(way, LONGEST)));
+        }
+    }
+    if text.is_empty() {
+        return text;
+    }
+    format!("{}\n{text}", out.paint(Tone::Heading, "Required before some tools may be used:"))
 }
 
 fn here_now(brief: &Brief, out: &Out) -> String {

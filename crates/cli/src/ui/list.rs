@@ -43,6 +43,16 @@ pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
     text
 }
 
+/// Sessions as the tool that they come from lists them.
+pub fn in_their_words(heading: &str, sessions: &[ShortView]) -> String {
+    let mut text = format!("{heading}\n");
+    for (session, number) in sessions.iter().zip(1..) {
+        let line = session.own_words.as_ref().unwrap_or(&session.session_id);
+        text.push_str(&format!("{number}. {line}\n"));
+    }
+    text
+}
+
 /// Agent sessions, a line each.
 pub fn agents(agents: &[AgentView], now: Timestamp) -> String {
     agents
@@ -53,10 +63,11 @@ pub fn agents(agents: &[AgentView], now: Timestamp) -> String {
             let on = agent.session_id.as_ref().map(|id| format!(" on {id}")).unwrap_or_default();
             let branch = agent.branch.as_ref().map(|name| format!(", branch {}", one_line(name, 100)));
             format!(
-                "{:<8} {id:<8}  {state:<5}{on} in {}{}, seen {}\n",
+                "{:<8} {id:<8}  {state:<5}{on} in {}{}{}, seen {}\n",
                 one_line(&agent.agent, 20),
                 one_line(&agent.worktree, 200),
                 branch.unwrap_or_default(),
+                if agent.pid == 0 { String::new() } else { format!(", process {}", agent.pid) },
                 ago(agent.last_seen, now)
             )
         })

@@ -38,6 +38,7 @@ pub fn words(event: &Event) -> String {
         Event::Adopted { layout, path } => format!("taken in from {path} ({layout})"),
         Event::ExternalEdit { paths, .. } => format!("changed by somebody else: {}", paths.join(", ")),
         Event::PhaseClaimed { phase } => format!("{phase} claimed as done, unverified"),
+        Event::PhaseFlagged { phase } => format!("{phase} needs a review"),
         Event::RunSelected { workflow, ordinal } => format!("back to run {ordinal} of {workflow}"),
         Event::PhaseStarted { phase } => format!("phase {phase} began"),
         Event::GateFailed { phase, attempt } => {
@@ -90,11 +91,28 @@ pub fn words(event: &Event) -> String {
             format!("file {path} recorded, version {}, {} bytes", artifact.version, artifact.size)
         }
         Event::PhaseRevised { revision } => revised(revision),
+        Event::Imported { layout, path, into } if layout == into => {
+            format!("{} is in the newest shape of {layout}", one_line(path, LONGEST))
+        }
+        Event::Imported { layout, path, into } => {
+            format!("imported from {layout}, {}: {into} from here on", one_line(path, LONGEST))
+        }
+        Event::PhasesAdded { phases } => {
+            let names: Vec<&str> = phases.iter().map(|phase| phase.id.as_str()).collect();
+            format!("phases added: {}", names.join(", "))
+        }
         Event::CheckpointMade { name } => format!("checkpoint: {}", one_line(name, LONGEST)),
         Event::Restored { to_version } => format!("undone: back to where it was at version {to_version}"),
         Event::Item(event) => crate::ui::items::words(event),
         Event::Purged { replaced: 1 } => "text was purged in one place".to_owned(),
         Event::Purged { replaced } => format!("text was purged in {replaced} places"),
+        Event::RequirementSatisfied { requirement, by, expires_at, .. } => {
+            let until = expires_at.map(|at| format!(", until {at}")).unwrap_or_default();
+            format!("requirement {} satisfied by {}{until}", one_line(requirement, 80), one_line(by, 40))
+        }
+        Event::RequirementCleared { requirement, why, .. } => {
+            format!("requirement {} cleared: {}", one_line(requirement, 80), one_line(why, 100))
+        }
         Event::SessionTaken { .. } => "taken in from a bundle".to_owned(),
         Event::Unknown { kind } => format!("{kind} (written by a newer leftoff)"),
     }

@@ -46,6 +46,8 @@ pub fn status(view: &View, out: &Out) -> String {
         let _ =
             writeln!(text, "Items of {}: {} of {} done", view.current_phase.id, counts.done, counts.total);
     }
+    text.push_str(&requirements(view, out));
+    text.push_str(&health(view, out));
     text.push_str(&open_notes(view, out));
     text.push_str(&next_in(LINES_OF_NEXT, &view.next, out));
     text
@@ -67,6 +69,32 @@ fn ending(view: &View, out: &Out) -> String {
             short("Given up: ", reason.as_deref().unwrap_or("no reason given"))
         }
     }
+}
+
+/// What agents still need before they may use some tools.
+fn requirements(view: &View, out: &Out) -> String {
+    let open: Vec<String> = view
+        .requirements
+        .iter()
+        .filter(|requirement| !requirement.satisfied)
+        .map(|requirement| one_line(&requirement.name, 80))
+        .collect();
+    if open.is_empty() {
+        return String::new();
+    }
+    let words = format!("{} (leftoff req list)", open.join(", "));
+    format!("{}\n", out.paint(Tone::Warning, &lines("Required: ", &words, LINES_OF_A_TEXT, out)))
+}
+
+/// Whether its files are as they should be, in layouts that check them.
+fn health(view: &View, out: &Out) -> String {
+    let mut text = String::new();
+    for found in &view.health {
+        let (mark, tone) = if found.ok { ("[x]", Tone::Faint) } else { ("[!]", Tone::Warning) };
+        let label = format!("  {mark} {}: ", found.check);
+        let _ = writeln!(text, "{}", out.paint(tone, &lines(&label, &found.found, 1, out)));
+    }
+    if text.is_empty() { text } else { format!("Files:\n{text}") }
 }
 
 /// What waits for somebody.

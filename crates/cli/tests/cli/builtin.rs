@@ -23,6 +23,11 @@ fn plan_implement_review_is_finished_by_its_printed_commands() {
 }
 
 #[test]
+fn ccw_is_finished_by_its_printed_commands() {
+    check("ccw", 3, &End::Completed);
+}
+
+#[test]
 fn spec_goes_on_to_the_tests_whose_numbers_only_the_reader_knows() {
     check("spec", 6, &missing_work(&["tests_passed", "tests_total", "some-tests"]));
 }

@@ -1,6 +1,6 @@
 //! `leftoff hook claude`: binds the agent, gives it the brief, and never stands in its way.
 
-use crate::agent::{Agent, event, session_start};
+use crate::agent::{Agent, session_start};
 use crate::{git, plain, with_gate};
 use serde_json::json;
 use std::fs::{File, Permissions};
@@ -44,7 +44,10 @@ fn every_source_of_a_session_start_gets_the_brief() {
     for source in ["startup", "resume", "clear", "compact", "fork"] {
         let ran = hook(&sandbox, &session_start(&sandbox, ID, source));
         let text = context(&ran);
-        assert!(text.starts_with("# Where you left off: No log-out (session login)"), "{source}: {text}");
+        let first =
+            if source == "compact" { "Your conversation was compacted." } else { "# Where you left off: " };
+        assert!(text.starts_with(first), "{source}: {text}");
+        assert!(text.contains("# Where you left off: No log-out (session login)"), "{source}: {text}");
         assert!(text.contains("`leftoff advance --phase plan`"), "{source}: {text}");
         assert_eq!(ran.stderr, "");
     }
@@ -212,31 +215,6 @@ fn an_environment_file_that_cannot_be_written_costs_no_brief() {
 }
 
 #[test]
-fn every_other_event_is_answered_with_nothing() {
-    let sandbox = git();
-    sandbox.run(["start"]).ok();
-    for name in [
-        "UserPromptSubmit",
-        "PreToolUse",
-        "PostToolUse",
-        "PostToolUseFailure",
-        "Stop",
-        "SubagentStop",
-        "PreCompact",
-        "PostCompact",
-        "SessionEnd",
-        "TaskCreated",
-        "Notification",
-        "SomethingNew",
-    ] {
-        let ran =
-            hook(&sandbox, &event(&sandbox, ID, &json!({ "hook_event_name": name, "tool_name": "Bash" })));
-        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("", ""), "{name}");
-    }
-    assert_eq!(sandbox.run(["list", "--agents", "--json"]).ok().json()["agents"], json!([]));
-}
-
-#[test]
 fn nonsense_is_let_through() {
     let sandbox = git();
     sandbox.run(["start"]).ok();
@@ -381,7 +359,7 @@ fn is_root() -> bool {
     output.stdout.trim_ascii() == b"0"
 }
 
-fn with_input(mut command: Command, input: &str) -> Ran {
+pub fn with_input(mut command: Command, input: &str) -> Ran {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = loop {
         match command.spawn() {

@@ -110,7 +110,7 @@ fn a_folder_that_cannot_be_written_blocks_nobody_and_the_brief_is_given() {
 fn a_panic_of_ours_blocks_nobody() {
     let sandbox = git_with_session();
     let mut command = sandbox.command(["hook", "claude"]);
-    command.env("LEFTOFF_TEST_PANIC", "agent-arrived");
+    command.env("LEFTOFF_TEST_PANIC", "hook");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(session_start(&sandbox).as_bytes()).unwrap();

@@ -10,6 +10,8 @@
 mod clock;
 mod databases;
 mod disk;
+mod essays;
+mod hook_events;
 mod hooks;
 mod kill;
 mod nobody;
@@ -17,6 +19,7 @@ mod places;
 mod queries;
 mod races;
 mod read_only;
+mod requirements;
 mod tree;
 mod views;
 mod worktrees;

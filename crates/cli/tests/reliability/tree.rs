@@ -30,6 +30,10 @@ impl Tree {
         Self(entries)
     }
 
+    pub fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.0.keys()
+    }
+
     pub fn holds(&self, name: &str) -> bool {
         self.0.keys().any(|path| path.file_name().is_some_and(|found| found == name))
     }

@@ -1,8 +1,9 @@
 //! The brief as an agent reads it. Under a budget the least important goes first; what must not be lost stays.
 
-use crate::brief::Brief;
+use crate::brief::{Brief, Neighbour};
 use crate::view::{CheckView, GateOutcome, PhaseView};
 use crate::words::{ago, date, defused, defused_around_quotes, duration, moment, quoted};
+use jiff::Timestamp;
 use model::gate;
 use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
@@ -96,6 +97,7 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
         essential(to_review(brief, detail)),
         essential(unverified(brief, detail)),
         essential(listed("Blocked, open", &waiting, brief, detail)),
+        optional(required(brief, detail)),
         optional(items(brief, detail)),
         optional(revised(brief, detail)),
         optional(by_kind("Decided", NoteKind::Decision)),
@@ -104,9 +106,10 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
         optional(by_kind("Overridden", NoteKind::Override)),
         optional(warnings(brief, detail)),
         optional(by_kind("Notes", NoteKind::Note)),
+        optional(last_words(brief, detail)),
         optional(touched(brief, detail)),
         optional(commands_run(brief, detail)),
-        optional(here_now(brief)),
+        optional(here_now(&brief.here_now, brief.now)),
     ]
     .into_iter()
     .flatten()
@@ -515,6 +518,22 @@ fn warnings(brief: &Brief, detail: Detail) -> String {
     format!("## Warnings\n{}", lines.join(""))
 }
 
+/// What the last agents said when they stopped, the newest first.
+fn last_words(brief: &Brief, detail: Detail) -> String {
+    const MOST: usize = 2;
+    let mut text = String::new();
+    for said in brief.last_words().take(MOST) {
+        let _ = writeln!(
+            text,
+            "## Last words of {}, {}\n> {}",
+            defused(&said.who, 60),
+            moment(said.at, brief.now),
+            quoted(said.words, detail.longest_text() * 2)
+        );
+    }
+    text
+}
+
 fn touched(brief: &Brief, detail: Detail) -> String {
     let files: Vec<String> = brief.activity(ActivityKind::File).map(|row| defused(&row.what, 200)).collect();
     if files.is_empty() {
@@ -551,12 +570,24 @@ fn commands_run(brief: &Brief, detail: Detail) -> String {
     text
 }
 
-fn here_now(brief: &Brief) -> String {
-    if brief.here_now.is_empty() {
+/// What is asked of an agent before it may use some tools, and how to satisfy it.
+fn required(brief: &Brief, detail: Detail) -> String {
+    let open = brief.session.requirements.iter().filter(|requirement| !requirement.satisfied);
+    let mut text = String::new();
+    for requirement in open.take(detail.longest_list()) {
+        let how = defused(&requirement.how.join("; or "), detail.longest_text());
+        let _ = writeln!(text, "- {}: {how}", defused(&requirement.name, 80));
+    }
+    if text.is_empty() { text } else { format!("## Required before some tools may be used\n{text}") }
+}
+
+/// Who else is alive here.
+fn here_now(neighbours: &[Neighbour], now: Timestamp) -> String {
+    if neighbours.is_empty() {
         return String::new();
     }
     let mut text = "## Here now\n".to_owned();
-    for other in &brief.here_now {
+    for other in neighbours {
         let id: String = other.agent_session.chars().take(8).collect();
         let _ = write!(text, "- {} {}", defused(&other.agent, 30), defused(&id, 8));
         if let Some(session) = &other.session_id {
@@ -565,7 +596,10 @@ fn here_now(brief: &Brief) -> String {
         if let Some(branch) = &other.branch {
             let _ = write!(text, ", branch {}", defused(branch, 100));
         }
-        let _ = writeln!(text, ", seen {}", ago(other.last_seen, brief.now));
+        if let Some(worktree) = &other.worktree {
+            let _ = write!(text, ", in worktree {}", defused(worktree, 200));
+        }
+        let _ = writeln!(text, ", seen {}", ago(other.last_seen, now));
     }
     text
 }

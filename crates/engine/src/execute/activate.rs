@@ -6,6 +6,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::execute::plan::{Change, Plan, definition_row};
 use crate::execute::{Answer, RevisitRequest, bounded};
+use crate::query::ListRequest;
 use crate::redact::{cleaned, seen};
 use crate::sync::NATIVE;
 use crate::validation::{OnDiscrepancy, ask_about, is_finished};
@@ -23,7 +24,7 @@ use model::run::RunPlan;
 use model::session::Session;
 use model::workflow::Workflow;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use store::Binding;
 
 const LONGEST_TITLE: usize = 120;
@@ -47,9 +48,8 @@ impl Engine {
         let layout = foreign_layout(request.layout.as_deref())?;
         let given_id = request.id.as_deref().map(parse_id).transpose()?;
         let name = self.workflow_for(request, layout)?;
-        let workflow = match layout.and_then(|_| definitions::load_builtin(&name)) {
-            // What its own tool knows by this name, whatever the project calls its own.
-            Some(builtin) => builtin,
+        let workflow = match layout {
+            Some(layout) => definitions::of_layout(&self.project, layout, &name, request.target.as_deref())?,
             None => definitions::load(&self.project, &name)?,
         };
         let fields = read_fields(&workflow, &request.fields)?;
@@ -87,6 +87,9 @@ impl Engine {
                 run: RunPlan::new(&workflow, Vec::new()),
             };
             plan.subject.events = engine.started(start, &workflow)?;
+            if layout.is_some() {
+                plan.said.extend(engine.similar_to(&title)?);
+            }
             Ok(plan)
         })?;
         self.introduce(&answer);
@@ -97,13 +100,41 @@ impl Engine {
     /// A workflow that asks for files gets the folder for them. The session is kept already: not being able to make
     /// a folder is said, and fails nothing.
     fn prepare_workspace(&self, workflow: &Workflow, answer: &mut Answer) {
-        let is_native = answer.view.layout == NATIVE;
-        if !is_native || workflow.phases.iter().all(|phase| phase.produces.is_empty()) {
+        if let Some(layout) = layout::by_name(&answer.view.layout) {
+            return self.furnish(layout, answer);
+        }
+        if workflow.phases.iter().all(|phase| phase.produces.is_empty()) {
             return;
         }
         let Ok(id) = SessionId::parse(&answer.view.session_id) else { return };
         if let Err(error) = workspace::make(&self.project.root, &id) {
             answer.said.push(error.to_string());
+        }
+    }
+
+    /// That an unfinished session is about much the same, for somebody who would rather go on with that one.
+    fn similar_to(&self, title: &str) -> Result<Option<String>> {
+        let unfinished = Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec();
+        let known = self.list(&ListRequest { lifecycles: unfinished, ..ListRequest::default() })?;
+        let similar = known.sessions.into_iter().find(|line| is_similar(&line.title, title));
+        Ok(similar.map(|line| {
+            let title = one_line(&line.title, LONGEST_TITLE);
+            format!(
+                "a similar session exists: {} ({title}); go on with it: leftoff switch {}",
+                line.session_id, line.session_id
+            )
+        }))
+    }
+
+    /// What a layout's sessions have from the beginning. Nothing is made where something is.
+    fn furnish(&self, layout: &dyn Layout, answer: &mut Answer) {
+        let Ok(id) = SessionId::parse(&answer.view.session_id) else { return };
+        let Ok((_, session)) = self.load_kept(&id) else { return };
+        let Some(spot) = session.path.as_deref().and_then(|path| layout.spot(path, true)) else { return };
+        let furniture = layout.furnish(&session, &spot);
+        let made = workspace::furnish(&self.root_of(&session).join(&spot.home), &furniture);
+        if let Err(error) = made {
+            answer.said.push(format!("what its folder begins with could not be made: {error}"));
         }
     }
 
@@ -126,6 +157,10 @@ impl Engine {
 
     /// Where a new session of a layout goes. Never where something is.
     fn new_spot(&self, layout: &dyn Layout, request: &StartRequest, title: &str) -> Result<Spot> {
+        // A session outside of projects has the folder that was chosen when it was opened.
+        if let Some(spot) = layout.spot(&self.project.worktree(), true).filter(|_| self.project.is_outside) {
+            return Ok(spot);
+        }
         let now = self.clock.now();
         let mut random = [0; 16];
         // Without a source of randomness a name may be taken, which is refused below.
@@ -278,6 +313,7 @@ impl Engine {
         // An id in other case is the same one to the store, which refuses it.
         let is_newcomer = |id: &SessionId| id.as_str().eq_ignore_ascii_case(newcomer.as_str());
         let Some(active) = self.store.active(&self.project.worktree())?.filter(|id| !is_newcomer(id)) else {
+            self.pause_foreign(plan, newcomer)?;
             return Ok(true);
         };
         let others = self.other_live_agents(agent.as_ref())?;
@@ -294,6 +330,7 @@ impl Engine {
         let pause = Command::Pause { reason: REASON_SWITCHED.to_owned(), context: None, saved: Vec::new() };
         let events = decide(&other.session, pause)?;
         plan.others.push(other.change_and_found(events));
+        self.pause_foreign(plan, newcomer)?;
         Ok(true)
     }
 
@@ -305,7 +342,7 @@ impl Engine {
         let has_a_process = row.is_ok_and(|row| row.is_some_and(|row| row.pid != 0));
         if !has_a_process && let Ok(session) = SessionId::parse(&answer.view.session_id) {
             // The command is done, whatever becomes of this.
-            let _ = self.greet(&identity, Some(session), self.patience);
+            let _ = self.greet(&identity, Some(session), None, self.patience);
         }
     }
 
@@ -332,6 +369,9 @@ impl Engine {
         }
         let worktree = self.project.worktree();
         if let Some(active) = self.store.active(&worktree)? {
+            return Ok(active);
+        }
+        if let Some(active) = self.active_foreign() {
             return Ok(active);
         }
         self.waiting()?.ok_or(Error::NothingPaused { worktree })
@@ -383,6 +423,19 @@ impl Engine {
             .or_else(|| self.project.branch())
             .unwrap_or_else(|| workflow.title.clone()))
     }
+}
+
+/// Two titles that share most of their words.
+fn is_similar(one: &str, other: &str) -> bool {
+    let words = |text: &str| -> BTreeSet<String> {
+        let lower = text.to_lowercase();
+        let words =
+            lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| word.chars().count() > 2);
+        words.map(ToOwned::to_owned).collect()
+    };
+    let (one, other) = (words(one), words(other));
+    let shared = one.intersection(&other).count();
+    shared > 0 && shared * 3 >= one.union(&other).count() * 2
 }
 
 fn parse_id(text: &str) -> Result<SessionId> {

@@ -263,6 +263,7 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         Event::Adopted { layout, path } => Some((path, layout)),
         Event::ExternalEdit { .. }
         | Event::PhaseClaimed { .. }
+        | Event::PhaseFlagged { .. }
         | Event::RunStarted { .. }
         | Event::RunSelected { .. }
         | Event::PhaseStarted { .. }
@@ -283,8 +284,12 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         | Event::ArtifactRecorded { .. }
         | Event::PhaseRevised { .. }
         | Event::CheckpointMade { .. }
+        | Event::PhasesAdded { .. }
+        | Event::Imported { .. }
         | Event::Restored { .. }
         | Event::Purged { .. }
+        | Event::RequirementSatisfied { .. }
+        | Event::RequirementCleared { .. }
         | Event::Item(_)
         | Event::Unknown { .. } => None,
     }

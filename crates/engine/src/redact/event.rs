@@ -41,8 +41,11 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
             said.text("the target", target.as_mut());
         }
         Event::Adopted { .. }
+        | Event::Imported { .. }
         | Event::PhaseClaimed { .. }
+        | Event::PhaseFlagged { .. }
         | Event::RunStarted { .. }
+        | Event::PhasesAdded { .. }
         | Event::RunSelected { .. }
         | Event::PhaseStarted { .. }
         | Event::RunCompleted
@@ -56,6 +59,8 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
         | Event::Restored { .. }
         | Event::Purged { .. }
         | Event::SessionTaken { .. }
+        | Event::RequirementSatisfied { .. }
+        | Event::RequirementCleared { .. }
         | Event::Unknown { .. } => {}
     }
     said.lines

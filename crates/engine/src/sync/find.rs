@@ -3,9 +3,10 @@
 use super::tree;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::view::{ShortView, Warning};
-use layouts::layout::{self, Depth, Details, Folder, Layout, Place, Spot, Told};
-use layouts::reading::Reading;
+use crate::place::Project;
+use crate::view::{HealthView, ShortView, Warning};
+use layouts::layout::{self, Depth, Details, Folder, Health, Layout, Place, Spot, Told};
+use layouts::reading::{Oddity, Reading};
 use layouts::tree::{Entry, Tree};
 use model::actor::Actor;
 use model::event::Recorded;
@@ -13,7 +14,9 @@ use model::id::SessionId;
 use model::item::ItemBook;
 use model::session::Session;
 use sha2::{Digest, Sha256};
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use store::Filter;
 
 /// A session that only its own tool's files tell of.
 pub(crate) struct Foreign {
@@ -48,8 +51,12 @@ impl Engine {
         for layout in layout::all() {
             let mut spots = self.spots(*layout);
             spots.sort_by(|one, other| one.path.cmp(&other.path));
+            // A session that is on its way from one place to another is found in both.
+            spots.dedup_by(|one, other| one.path == other.path);
+            let mut ids = BTreeSet::new();
             for spot in spots {
-                if let Ok(Owner::Nobody(id)) = self.owner(*layout, &spot) {
+                let is_first = ids.insert(spot.id.clone());
+                if let Ok(Owner::Nobody(id)) = self.owner(*layout, &spot, is_first) {
                     found.push(Located { layout: *layout, spot, id });
                 }
             }
@@ -74,10 +81,15 @@ impl Engine {
                 last_closed = last_closed.or(Some(found.id));
                 continue;
             }
-            if found.told.says_where_it_stands() {
+            // Where only one is active, that is the one, whatever it is called.
+            let tells = located.layout.paths_tell_the_order() && !located.layout.takes_the_worktree();
+            if found.told.says_where_it_stands() && tells {
                 known = Some(located.layout.name());
             }
-            let rank = |found: &Foreign| (found.told.says_where_it_stands(), found.session.updated_at);
+            let rank = |found: &Foreign| {
+                let is_active = found.session.lifecycle.name() == "active";
+                (found.told.says_where_it_stands(), is_active, found.session.updated_at)
+            };
             if best.as_ref().is_none_or(|best| rank(&found) > rank(best)) {
                 best = Some(found);
             }
@@ -88,7 +100,23 @@ impl Engine {
     /// A foreign session by its id.
     pub(crate) fn foreign(&self, id: &SessionId) -> Option<Foreign> {
         let located = self.unadopted().into_iter().find(|located| located.id == *id)?;
-        self.foreign_at(&located, Depth::Whole)
+        self.foreign_at(&located, Depth::Whole).map(|found| self.beside_others(found))
+    }
+
+    /// The foreign session with this number: they are counted on after those of the store.
+    pub(crate) fn foreign_with_number(&self, number: u64) -> Result<Option<SessionId>> {
+        let all = self.unadopted();
+        if all.is_empty() {
+            return Ok(None);
+        }
+        let first = self.first_foreign_number()?;
+        let place = number.checked_sub(first).and_then(|place| usize::try_from(place).ok());
+        Ok(place.and_then(|place| all.into_iter().nth(place)).map(|located| located.id))
+    }
+
+    fn first_foreign_number(&self) -> Result<u64> {
+        let kept = self.store.list(&store::Filter::default())?;
+        Ok(kept.iter().map(|listed| listed.number).max().unwrap_or(0) + 1)
     }
 
     /// Ids of foreign sessions that begin with this text.
@@ -98,11 +126,35 @@ impl Engine {
         ids.filter(|id| !prefix.is_empty() && id.as_str().to_lowercase().starts_with(&prefix)).collect()
     }
 
+    /// Ids that hold this text, ours and foreign ones.
+    pub(crate) fn ids_with_part(&self, part: &str) -> Result<Vec<SessionId>> {
+        let part = part.to_lowercase();
+        let kept = self.store.list(&store::Filter::default())?.into_iter().map(|listed| listed.row.id);
+        let ids = kept.chain(self.unadopted().into_iter().map(|located| located.id));
+        Ok(ids.filter(|id| !part.is_empty() && id.as_str().to_lowercase().contains(&part)).collect())
+    }
+
     /// Every foreign session on one line. A broken one does not hide the others.
     pub(crate) fn foreign_lines(&self) -> Vec<(ShortView, Vec<Warning>)> {
         let all = self.unadopted();
-        let found = all.iter().filter_map(|located| self.foreign_at(located, Depth::Short));
-        found.map(|found| (ShortView::from(&found.session), found.warnings)).collect()
+        if all.is_empty() {
+            return Vec::new();
+        }
+        let first = self.first_foreign_number().unwrap_or(0);
+        let numbered = all.iter().zip(first..);
+        let mut lines: Vec<(ShortView, Vec<Warning>)> = numbered
+            .filter_map(|(located, number)| Some((self.foreign_at(located, Depth::Short)?, number)))
+            .map(|(found, number)| (ShortView { number, ..(&found.session).into() }, found.warnings))
+            .collect();
+        self.lines_beside_others(&mut lines);
+        lines
+    }
+
+    /// The sessions of this worktree alone, a line each.
+    pub(crate) fn own_lines(&self) -> Result<Vec<(ShortView, Vec<Warning>)>> {
+        let here = Filter { worktree: Some(self.project.worktree()), ..Filter::default() };
+        let kept = self.store.list(&here)?.into_iter().map(|listed| (ShortView::from(listed), Vec::new()));
+        Ok(kept.chain(self.foreign_lines()).collect())
     }
 
     /// Lays over a line of a list what the session's files tell by now; what is odd about them.
@@ -145,6 +197,14 @@ impl Engine {
         Some(self.read_tree(&located, &tree).value.details)
     }
 
+    /// What its layout checks of a session's files, adopted or laid over.
+    pub(crate) fn health(&self, id: &SessionId) -> Vec<Health> {
+        let Ok((_, session)) = self.load(id) else { return Vec::new() };
+        let Some(located) = self.located(&session) else { return Vec::new() };
+        let tree = tree::read(located.layout, &located.spot, &self.root_of(&session), Depth::Whole);
+        located.layout.health(&self.read_tree(&located, &tree).value.details)
+    }
+
     /// Where the files of a session of ours are; none for a native one.
     pub(crate) fn located(&self, session: &Session) -> Option<Located> {
         let layout = layout::by_name(&session.layout)?;
@@ -154,13 +214,19 @@ impl Engine {
     }
 
     pub(crate) fn foreign_at(&self, located: &Located, depth: Depth) -> Option<Foreign> {
+        self.foreign_below(located, &self.project.root, depth)
+    }
+
+    fn foreign_below(&self, located: &Located, root: &Path, depth: Depth) -> Option<Foreign> {
         let Located { layout, spot, id } = located.clone();
-        let tree = tree::read(layout, &spot, &self.project.root, depth);
-        let mut reading = self.read_tree(located, &tree);
+        let tree = tree::read(layout, &spot, root, depth);
         let mut documents = tree.clone();
+        let mut reading = self.read_tree(located, &tree);
         let damaged = reading.value.unreadable.clone();
         if !damaged.is_empty() {
-            self.use_backups(located, &mut documents, &mut reading);
+            self.use_backups(located, root, &mut documents, &mut reading);
+            // Also what a backup tells is not what the file says.
+            reading.value.unreadable.clone_from(&damaged);
         }
         let warnings = warnings(&spot, &reading);
         let told = reading.value;
@@ -180,11 +246,12 @@ impl Engine {
     }
 
     /// The next rung after a file that cannot be read: the version before it.
-    fn use_backups(&self, located: &Located, tree: &mut Tree, reading: &mut Reading<Told>) {
-        let home = self.project.root.join(&located.spot.home);
+    fn use_backups(&self, located: &Located, root: &Path, tree: &mut Tree, reading: &mut Reading<Told>) {
+        let home = root.join(&located.spot.home);
         for path in reading.value.unreadable.clone() {
             let backup = format!("{path}.bak");
-            let Entry::File(content) = tree::content(&home.join(&backup)) else { continue };
+            let most = located.layout.most_bytes(&path);
+            let Entry::File(content) = tree::content(&home.join(&backup), most) else { continue };
             let mut other = tree.clone();
             other.insert(path.clone(), Entry::File(content));
             let mut read = self.read_tree(located, &other);
@@ -193,45 +260,104 @@ impl Engine {
             }
             read.warnings.splice(0..0, reading.warnings.drain(..).filter(|oddity| oddity.path == path));
             for oddity in &mut read.warnings {
-                if oddity.path == path {
-                    oddity.message = oddity.message.replace(
-                        "where things stand was worked out from the other files",
-                        &format!("{backup} was read instead, and may be older"),
-                    );
+                if oddity.path == path
+                    && let Some((why, _)) = oddity.message.split_once("; where things stand")
+                {
+                    oddity.message = format!("{why}; {backup} was read instead, and may be older");
                 }
             }
+            read.warnings.extend(
+                located
+                    .layout
+                    .recovered()
+                    .map(|said| Oddity { path: backup.clone(), message: said.to_owned() }),
+            );
+            // The file itself is as damaged as it was.
+            read.value.unreadable.push(path.clone());
             *tree = other;
             *reading = read;
         }
     }
 
     fn spots(&self, layout: &dyn Layout) -> Vec<Spot> {
-        let mut found = Vec::new();
-        for place in layout.places() {
-            match place {
-                Place::Project(folder) => entries(&self.project.root, folder, layout, &mut found),
-                Place::Temporary => {}
+        let mut found = spots_of(&self.project, layout);
+        // Places that are configured, below the project; others are outside of it.
+        let can_be_anywhere = layout.places().iter().any(|place| matches!(place, Place::Temporary(_)));
+        for place in self.config.places.iter().filter(|_| can_be_anywhere && !self.project.is_outside) {
+            if Path::new(place).is_relative() {
+                entries(&self.project.root, place.trim_matches('/'), layout, &mut found);
             }
         }
         found
     }
 
+    /// A session in another project's files, under an id that is free here.
+    pub(crate) fn foreign_elsewhere(&self, pointed: &Pointed) -> Result<Foreign> {
+        let mut id = pointed.spot.id.clone();
+        if self.store.load(&id)?.is_some() {
+            id = other_id(&id, &format!("{}\n{}", pointed.root.display(), pointed.spot.path))?;
+        }
+        let located = Located { layout: pointed.layout, spot: pointed.spot.clone(), id };
+        let path = pointed.root.join(&pointed.spot.path);
+        self.foreign_below(&located, &pointed.root, Depth::Whole).ok_or_else(|| Error::WrongUsage {
+            message: format!("{} tells of no session", path.display()),
+            hint: "see: leftoff list".to_owned(),
+        })
+    }
+
+    fn is_imported_from(&self, loaded: &store::Loaded, spot: &Spot) -> Result<bool> {
+        let is_here = loaded.row.worktree == self.project.worktree() && loaded.row.layout == super::NATIVE;
+        Ok(is_here && self.folded(loaded)?.path.as_deref() == Some(&spot.path))
+    }
+
     /// Which session a spot belongs to, in this worktree.
-    fn owner(&self, layout: &dyn Layout, spot: &Spot) -> Result<Owner> {
+    fn owner(&self, layout: &dyn Layout, spot: &Spot, is_first: bool) -> Result<Owner> {
         let worktree = self.project.worktree();
-        let mut id = spot.id.clone();
+        let mark = |again: u32| format!("{worktree}\n{}\n{again}", spot.path);
+        // A second one of the same name, in another of the layout's places, is another session.
+        let mut id = if is_first { spot.id.clone() } else { other_id(&spot.id, &mark(0))? };
         for again in 0..3 {
             match self.store.load(&id)? {
                 None => return Ok(Owner::Nobody(id)),
                 Some(loaded) if loaded.row.worktree == worktree && loaded.row.layout == layout.name() => {
                     return Ok(Owner::Ours);
                 }
+                // It was imported: the files are left alone since.
+                Some(loaded) if self.is_imported_from(&loaded, spot)? => return Ok(Owner::Ours),
                 // The same name in another worktree, or of another kind, is another session.
-                Some(_) => id = other_id(&spot.id, &format!("{worktree}\n{}\n{again}", spot.path))?,
+                Some(_) => id = other_id(&spot.id, &mark(again))?,
             }
         }
         Ok(Owner::Ours)
     }
+}
+
+/// What is meant by a path: a session's file or folder, in this project or in another.
+pub(crate) struct Pointed {
+    pub(crate) layout: &'static dyn Layout,
+    pub(crate) spot: Spot,
+    /// The folder of the project that it is in.
+    pub(crate) root: PathBuf,
+}
+
+/// The session whose file or folder this is. A folder inside a session's folder is none.
+pub(crate) fn pointed(path: &Path) -> Option<Pointed> {
+    let whole = path.canonicalize().ok()?;
+    let is_folder = whole.is_dir();
+    for layout in layout::all() {
+        for place in layout.places() {
+            let Place::Project(folder) = place else { continue };
+            let depth = Path::new(folder).components().count() + 1;
+            let Some(root) = whole.ancestors().nth(depth) else { continue };
+            let Some(relative) = whole.strip_prefix(root).ok().and_then(Path::to_str) else { continue };
+            let is_there =
+                relative.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with('/'));
+            if let Some(spot) = layout.spot(relative, is_folder).filter(|_| is_there) {
+                return Some(Pointed { layout: *layout, spot, root: root.to_owned() });
+            }
+        }
+    }
+    None
 }
 
 enum Owner {
@@ -247,16 +373,23 @@ fn other_id(id: &SessionId, what: &str) -> Result<SessionId> {
 }
 
 /// Whether another tool keeps sessions in a project.
-pub(crate) fn has_foreign(root: &Path) -> bool {
+pub(crate) fn has_foreign(project: &Project) -> bool {
+    layout::all().iter().any(|layout| !spots_of(project, *layout).is_empty())
+}
+
+/// A session that is outside of projects is alone in its own.
+fn spots_of(project: &Project, layout: &dyn Layout) -> Vec<Spot> {
+    if project.is_outside {
+        return layout.spot(&project.worktree(), true).into_iter().collect();
+    }
     let mut found = Vec::new();
-    for layout in layout::all() {
-        for place in layout.places() {
-            if let Place::Project(folder) = place {
-                entries(root, folder, *layout, &mut found);
-            }
+    for place in layout.places() {
+        match place {
+            Place::Project(folder) => entries(&project.root, folder, layout, &mut found),
+            Place::Temporary(_) => {}
         }
     }
-    !found.is_empty()
+    found
 }
 
 fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mut Vec<Spot>) {
@@ -305,7 +438,7 @@ pub(super) fn warnings<T>(spot: &Spot, reading: &Reading<T>) -> Vec<Warning> {
     let oddities = reading.warnings.iter();
     oddities
         .map(|oddity| {
-            let path = format!("{}/{}", spot.home, oddity.path);
+            let path = spot.below_project(&oddity.path).trim_end_matches('/').to_owned();
             Warning {
                 kind: "foreign_file".to_owned(),
                 message: format!("{path}: {}", oddity.message),
@@ -314,6 +447,12 @@ pub(super) fn warnings<T>(spot: &Spot, reading: &Reading<T>) -> Vec<Warning> {
             }
         })
         .collect()
+}
+
+impl From<Health> for HealthView {
+    fn from(health: Health) -> Self {
+        Self { check: health.check.to_owned(), ok: health.is_well, found: health.found }
+    }
 }
 
 impl From<&Session> for ShortView {
@@ -337,6 +476,7 @@ impl From<&Session> for ShortView {
             created_at: session.created_at,
             updated_at: session.updated_at,
             version: session.version,
+            own_words: None,
         }
     }
 }

@@ -25,9 +25,13 @@ pub(crate) enum FileState {
     /// An earlier version of ours, because a write did not get there: to be written again.
     Leftover,
     Missing,
+    /// Whose session it shows has put it in another of the layout's places, where it is read.
+    Moved,
     /// Somebody left it empty or unreadable: not an edit.
     Damaged,
     Edited,
+    /// Shared with other sessions, and only what is theirs has changed.
+    OfOthers,
 }
 
 /// What one look found.
@@ -82,11 +86,13 @@ impl Look {
 
     /// A session that has no file yet.
     pub(super) fn of_nothing(located: Located, root: &std::path::Path) -> Self {
+        let tree = tree::read(located.layout, &located.spot, root, Depth::Short);
         Self {
             home: root.join(&located.spot.home),
-            tree: tree::read(located.layout, &located.spot, root, Depth::Short),
             located,
-            documents: Tree::default(),
+            // What it shares with others may be there.
+            documents: tree.clone(),
+            tree,
             states: BTreeMap::new(),
             rows: BTreeMap::new(),
             slipped: BTreeMap::new(),
@@ -130,12 +136,15 @@ impl Look {
 
     fn state_of(&self, path: &str, row: &ViewRow, boot_id: &str) -> FileState {
         match self.tree.get(path) {
+            None if self.located.layout.has_moved(&self.located.spot, path, &self.tree) => FileState::Moved,
             None => FileState::Missing,
             Some(Entry::File(content)) => {
                 let hash = hash(content);
                 let is_earlier = row.earlier.contains(&hash);
                 if hash == row.hash {
                     FileState::Same
+                } else if self.is_others(path, row, content) {
+                    FileState::OfOthers
                 } else if is_earlier && (!row.confirmed || row.boot_id != boot_id) {
                     FileState::Leftover
                 } else {
@@ -144,6 +153,17 @@ impl Look {
             }
             Some(Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_)) => FileState::Damaged,
         }
+    }
+
+    /// This session's part is what it was, or what it was before a write that did not get there.
+    fn is_others(&self, path: &str, row: &ViewRow, content: &[u8]) -> bool {
+        self.is_same_share(path, content, &row.body)
+            || (!row.confirmed && self.is_same_share(path, content, &row.previous))
+    }
+
+    fn is_same_share(&self, path: &str, one: &[u8], other: &[u8]) -> bool {
+        let share = |content: &[u8]| self.located.layout.share(&self.located.spot, path, content);
+        share(one).is_some_and(|one| Some(one) == share(other))
     }
 
     /// What waits beside a file after a crash is either ours, or the edit that came out of an exchange. The version
@@ -155,13 +175,17 @@ impl Look {
                 let hash = hash(bytes);
                 bytes == row.previous || hash == row.hash || row.earlier.contains(&hash)
             };
+            let most = self.located.layout.most_bytes(path);
+            let is_shared = self.located.layout.share(&self.located.spot, path, &row.body).is_some();
+            // The version before of a shared file is another session's, unless this one wrote it last.
+            let is_own = !is_shared || self.tree.content(path) == Some(&row.body);
+            let backup = Some(exchange::backup(&target)).filter(|_| is_own);
             let is_readable = |bytes: &[u8]| self.located.layout.is_readable(path, bytes);
-            let backup = exchange::backup(&target);
-            for place in [exchange::waiting(&target), backup.clone()] {
-                if let Entry::File(bytes) = tree::content(&place)
+            for place in std::iter::once(exchange::waiting(&target)).chain(backup.clone()) {
+                if let Entry::File(bytes) = tree::content(&place, most)
                     && !row.previous.is_empty()
                     && !is_ours(&bytes)
-                    && (place != backup || is_readable(&bytes))
+                    && (Some(&place) != backup.as_ref() || is_readable(&bytes))
                     && self.tree.content(path) != Some(&bytes)
                 {
                     self.slipped.insert(path.clone(), bytes);
@@ -173,7 +197,10 @@ impl Look {
     /// What the files tell that the session's log does not, as events.
     pub(super) fn taken_in(&mut self, engine: &Engine, session: &Session, items: ItemBook) -> Vec<Event> {
         let base = self.with_rows(|_| true, true);
-        let mut theirs = self.with_rows(|state| *state != FileState::Edited, false);
+        let is_theirs =
+            |state: &FileState| matches!(state, FileState::Edited | FileState::OfOthers | FileState::Moved);
+        let is_ours = |state: &FileState| !is_theirs(state);
+        let mut theirs = self.with_rows(is_ours, false);
         let mut reading = engine.read_tree(&self.located, &theirs);
         let damaged: Vec<String> =
             reading.value.unreadable.iter().filter(|path| self.rows.contains_key(*path)).cloned().collect();
@@ -210,7 +237,7 @@ impl Look {
         let before = engine.read_tree(&self.located, base).value;
         let (Some(before), Some(now)) = (fold(&before, &actor), fold(theirs, &actor)) else { return };
         let (title, goal, target) = reconcile::described(&before.0, &now.0);
-        let paths = paths.iter().map(|path| format!("{}/{path}", self.located.spot.home)).collect();
+        let paths = paths.iter().map(|path| self.located.spot.below_project(path)).collect();
         draft.push(Event::ExternalEdit { paths, title, goal, target });
         reconcile::reconcile(
             draft,
@@ -236,7 +263,9 @@ impl Look {
         if theirs.unreadable.iter().any(|unreadable| unreadable == path) {
             return;
         }
-        self.bring_in(engine, draft, &before, &theirs, &[path.to_owned()]);
+        if !self.is_same_share(path, &previous, &bytes) {
+            self.bring_in(engine, draft, &before, &theirs, &[path.to_owned()]);
+        }
         let onto = self.documents.content(path).unwrap_or(&bytes).to_vec();
         let merged = self.located.layout.merge_slipped(path, &previous, &bytes, &onto);
         self.documents.insert(path, Entry::File(merged));
@@ -273,10 +302,10 @@ impl Look {
             self.states.iter().map(|(path, state)| (path.clone(), state.clone())).collect();
         for (path, state) in states {
             let why = self.damage.get(&path).map(|why| format!(": {why}")).unwrap_or_default();
-            let path = format!("{}/{path}", self.located.spot.home);
+            let path = self.located.spot.below_project(&path);
             let id = &session.id;
             let told = match state {
-                FileState::Same => None,
+                FileState::Same | FileState::OfOthers | FileState::Moved => None,
                 FileState::Edited => Some((
                     "edited_outside",
                     format!("{path} was changed by somebody else; shown as it says, and not in the log yet"),

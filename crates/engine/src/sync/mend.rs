@@ -55,7 +55,8 @@ impl Engine {
         for id in self.file_backed()? {
             self.attend(&id)?;
             let damaged = self.damaged_files(&id);
-            for warning in self.file_warnings(&id) {
+            for warning in self.file_warnings(&id).into_iter().filter(|warning| self.is_finding(&id, warning))
+            {
                 let is_damaged = warning.path.as_ref().is_some_and(|path| damaged.contains(path));
                 let hint = match warning.hint {
                     Some(hint) => hint,
@@ -74,7 +75,14 @@ impl Engine {
         let looks = self.seen.looks.borrow();
         let Some(look) = looks.get(id) else { return Vec::new() };
         let damaged = look.in_state(&FileState::Damaged).into_iter();
-        damaged.map(|path| format!("{}/{path}", look.located.spot.home)).collect()
+        damaged.map(|path| look.located.spot.below_project(&path)).collect()
+    }
+
+    /// What is only worth knowing about a file is nothing that is wrong.
+    fn is_finding(&self, id: &SessionId, warning: &Warning) -> bool {
+        let looks = self.seen.looks.borrow();
+        let is_to_mend = looks.get(id).is_none_or(|look| look.located.layout.is_to_mend(&warning.message));
+        warning.kind != "foreign_file" || is_to_mend
     }
 
     /// Sessions of this worktree that have files, ours and those that are not yet.

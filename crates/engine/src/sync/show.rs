@@ -2,6 +2,7 @@
 //! place after them, and confirmed. A file that cannot be written is told, and fails nothing: the log has it all.
 
 use super::NATIVE;
+use super::find::Located;
 use super::look::{FileState, Look, hash};
 use crate::disk::{self, exchange};
 use crate::engine::{Engine, read_event};
@@ -11,16 +12,18 @@ use crate::failpoint;
 use crate::place::FOLDER;
 use crate::view::Warning;
 use crate::workspace::ensure_ignored;
-use layouts::layout::{Folder, Standing};
-use layouts::tree::Entry;
+use layouts::layout::{Folder, Spot, Standing};
+use layouts::tree::{Entry, Tree};
 use model::event::Recorded;
 use model::id::SessionId;
 use model::item::ItemBook;
+use model::lifecycle::Lifecycle;
 use model::session::Session;
 use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use store::{Batch, StreamAppend, ViewRow};
@@ -53,15 +56,27 @@ impl Engine {
         let since: Vec<Recorded> =
             kept.iter().chain(new).map(|row| read_event(&session.id, row)).collect::<Result<_>>()?;
         let items = self.items_after(&session.id, batch)?;
+        let whole = self.with_all_contents(session, look);
         let folder = Folder {
             spot: &look.located.spot,
             id: &session.id,
             worktree: &session.worktree,
-            tree: &look.documents,
+            tree: whole.as_ref().unwrap_or(&look.documents),
             now: self.clock.now(),
         };
-        let changes = look.located.layout.write(&Standing { session, items: &items, since: &since }, &folder);
-        let mut paths: BTreeSet<&String> = look.states.keys().collect();
+        let standing = Standing { session, items: &items, since: &since };
+        let is_import = |row: &store::EventRow| row.kind == "imported";
+        let changes = if new.iter().any(is_import) {
+            look.located.layout.write_anew(&standing, &folder)
+        } else {
+            look.located.layout.write(&standing, &folder)
+        };
+        let mut paths: BTreeSet<&String> = look
+            .states
+            .iter()
+            .filter(|(_, state)| **state != FileState::Moved)
+            .map(|(path, _)| path)
+            .collect();
         paths.extend(changes.iter().map(|change| &change.path));
         let rows = paths.into_iter().filter_map(|path| {
             let changed =
@@ -70,6 +85,16 @@ impl Engine {
             self.view_row(session, look, path, body)
         });
         Ok(rows.collect())
+    }
+
+    /// What a finished session came to stands in files that are not read otherwise.
+    fn with_all_contents(&self, session: &Session, look: &Look) -> Option<Tree> {
+        let is_finished = matches!(session.lifecycle, Lifecycle::Completed { .. });
+        let (_, mut tree) = is_finished.then(|| self.whole_tree(session)).flatten()?;
+        for path in look.documents.files().filter(|path| look.documents.content(path).is_some()) {
+            tree.insert(path, Entry::File(look.documents.content(path).unwrap_or_default().to_vec()));
+        }
+        Some(tree)
     }
 
     /// A file as it is to be kept; none when that is what is known of it.
@@ -146,7 +171,7 @@ impl Engine {
             }
             for path in look.slipped.keys().chain(look.in_state(&FileState::Edited).iter()) {
                 if look.rows.contains_key(path) {
-                    let path = format!("{}/{path}", look.located.spot.home);
+                    let path = look.located.spot.below_project(path);
                     answer.said.push(format!("what somebody else changed in {path} was taken in"));
                 }
             }
@@ -199,10 +224,13 @@ impl Engine {
         let (_, session) = self.load_kept(id)?;
         let Some(located) = self.located(&session) else { return Ok((Vec::new(), false)) };
         let root = self.root_of(&session);
+        if located.layout.is_private() {
+            make_private(&root.join(&located.spot.home))?;
+        }
         let _lock = self.lock_views(&root)?;
         let mut placed = Vec::new();
         for row in self.store.views(id)? {
-            let target = target(&root, &located.spot.home, &row.path)?;
+            let target = target(&root, &located.spot, &row.path)?;
             settle_waiting(&target, &row)?;
             if exchange::waiting(&target).exists() {
                 return Ok((placed, true));
@@ -211,10 +239,11 @@ impl Engine {
                 continue;
             }
             let failed = |source| Error::io(format!("writing {}", target.display()), source);
-            match exchange::put(&target, &row.body, &row.previous).map_err(failed)? {
+            let (body, previous) = beside_others(&located, &target, &row);
+            match exchange::put(&target, &body, &previous).map_err(failed)? {
                 exchange::Put::New => placed.push((row, None)),
                 exchange::Put::Changed => return Ok((placed, true)),
-                exchange::Put::Over(out) if is_known(&row, &out) => {
+                exchange::Put::Over(out) if is_known(&row, &out) || out == previous => {
                     let aside = self.keep_old(&root, id, &target, &row, &out, located.layout)?;
                     placed.push((row, aside));
                 }
@@ -271,6 +300,8 @@ impl Engine {
 
     /// Takes in what slipped between two steps, in a turn of its own.
     pub(super) fn take_in(&mut self, id: &SessionId) -> Result<()> {
+        self.look_again();
+        self.make_way(id)?;
         self.store.take_turn(self.patience)?;
         let done = self.take_in_now(id);
         self.store.give_turn_back();
@@ -325,6 +356,20 @@ impl Engine {
     }
 }
 
+/// What is written and what is expected to be there. Where other sessions changed their parts of a shared file since it
+/// was looked at, those stay: not for a moment is there a file without them.
+fn beside_others(located: &Located, target: &Path, row: &ViewRow) -> (Vec<u8>, Vec<u8>) {
+    let share = |content: &[u8]| located.layout.share(&located.spot, &row.path, content);
+    let there = exchange::read(target).unwrap_or_default();
+    let is_theirs_alone = there != row.previous
+        && !there.is_empty()
+        && share(&there).is_some_and(|there| Some(there) == share(&row.previous));
+    if !is_theirs_alone {
+        return (row.body.clone(), row.previous.clone());
+    }
+    (located.layout.merge_slipped(&row.path, &row.previous, &there, &row.body), there)
+}
+
 /// What waits beside a file since a crash: our own bytes never got there and are not needed; the version before goes to
 /// its place. What is neither stays, and is somebody's edit.
 fn settle_waiting(target: &Path, row: &ViewRow) -> Result<()> {
@@ -355,17 +400,28 @@ fn is_known(row: &ViewRow, out: &[u8]) -> bool {
 }
 
 /// Where a file goes; its folder is made. Never over a link.
-fn target(root: &Path, home: &str, path: &str) -> Result<PathBuf> {
-    let target = if Path::new(home).is_absolute() {
-        disk::below(Path::new(home), path)?
+fn target(root: &Path, spot: &Spot, path: &str) -> Result<PathBuf> {
+    let home = Path::new(&spot.home);
+    let target = if home.is_absolute() {
+        disk::below(home, path)?
     } else {
-        disk::below(root, &format!("{home}/{path}"))?
+        disk::below(root, &spot.below_project(path))?
     };
     if let Some(folder) = target.parent() {
         fs::create_dir_all(folder)
             .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
     }
     Ok(target)
+}
+
+/// A folder for its user alone, if there is none yet.
+fn make_private(folder: &Path) -> Result<()> {
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(Error::io(format!("making {}", folder.display()), error))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 fn read_snapshot(stream: &StreamAppend) -> Result<Session> {
@@ -384,5 +440,7 @@ fn stale(id: &SessionId, error: &Error) -> Warning {
 
 /// Nothing of a file is out of step.
 pub(super) fn is_settled(look: &Look) -> bool {
-    look.slipped.is_empty() && look.states.values().all(|state| *state == FileState::Same)
+    let is_in_step =
+        |state: &FileState| matches!(state, FileState::Same | FileState::OfOthers | FileState::Moved);
+    look.slipped.is_empty() && look.states.values().all(is_in_step)
 }

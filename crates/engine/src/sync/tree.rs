@@ -1,18 +1,23 @@
 //! Reads a session's files into a tree: bounded, never over a link, never more than its layout wants. Writes nothing.
 
+use crate::disk::below;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use layouts::layout::{Depth, Interest, Layout, Spot};
 use layouts::tree::{Entry, Tree};
-use std::fs::{self, DirEntry, OpenOptions};
+use std::collections::BTreeSet;
+use std::fs::{self, FileType, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// The most of one file that is read.
-pub(super) const LONGEST_FILE: u64 = 1024 * 1024;
 /// The most files and folders of one session that are looked at.
 const MOST_ENTRIES: usize = 10_000;
 const DEEPEST: usize = 6;
+/// A file names others, and those others again; more is no session but a trap.
+const MOST_ROUNDS: usize = 4;
+const MOST_WANTED: usize = 1_000;
+const MOST_BYTES: u64 = 1024 * 1024;
 
 struct Walk<'a> {
     layout: &'a dyn Layout,
@@ -24,14 +29,48 @@ struct Walk<'a> {
 }
 
 /// What a layout wants of a session's files.
-pub(super) fn read(layout: &dyn Layout, spot: &Spot, root: &Path, depth: Depth) -> Tree {
+pub(crate) fn read(layout: &dyn Layout, spot: &Spot, root: &Path, depth: Depth) -> Tree {
     let home = root.join(&spot.home);
     let mut walk = Walk { layout, spot, home: &home, depth, left: MOST_ENTRIES, tree: Tree::default() };
-    // A link may lead anywhere.
-    if fs::symlink_metadata(&home).is_ok_and(|found| found.is_dir()) {
-        walk.folder("", 0);
+    if layout.has_local_times() {
+        walk.tree.set_zone(TimeZone::system());
     }
+    let is_walked = layout.interest(spot, "", true, depth) != Interest::Skip;
+    // A link may lead anywhere.
+    if is_walked && fs::symlink_metadata(&home).is_ok_and(|found| found.is_dir()) {
+        match layout.entrances(spot) {
+            all if all.is_empty() => walk.folder("", 0),
+            named => named.into_iter().for_each(|path| walk.entrance(path)),
+        }
+    }
+    let mut missing = BTreeSet::new();
+    add(&home, &mut walk.tree, &mut missing, |tree, _| layout.wanted(spot, tree));
     walk.tree
+}
+
+/// Reads what is asked for, and what is asked for then. Stops when nothing new is, or too much.
+pub(crate) fn add(
+    home: &Path,
+    tree: &mut Tree,
+    missing: &mut BTreeSet<String>,
+    wanted: impl Fn(&Tree, &BTreeSet<String>) -> Vec<String>,
+) {
+    for _ in 0..MOST_ROUNDS {
+        let is_new = |path: &String| tree.get(path).is_none() && !missing.contains(path);
+        let new: Vec<String> = wanted(tree, missing).into_iter().filter(is_new).take(MOST_WANTED).collect();
+        if new.is_empty() {
+            return;
+        }
+        for path in new {
+            match below(home, &path) {
+                Ok(place) if fs::symlink_metadata(&place).is_ok() => {
+                    tree.insert(path, content(&place, MOST_BYTES))
+                }
+                Ok(_) => drop(missing.insert(path)),
+                Err(error) => tree.insert(path, Entry::Unusable(error.to_string())),
+            }
+        }
+    }
 }
 
 impl Walk<'_> {
@@ -51,44 +90,65 @@ impl Walk<'_> {
             let Some(left) = self.left.checked_sub(1) else { return };
             self.left = left;
             let path = if relative.is_empty() { name } else { format!("{relative}/{name}") };
-            self.entry(&entry, path, level);
+            match entry.file_type() {
+                Ok(kind) => self.entry(kind, path, level),
+                Err(error) => self.tree.insert(path, Entry::Unusable(error.to_string())),
+            }
         }
     }
 
-    fn entry(&mut self, entry: &DirEntry, path: String, level: usize) {
-        let kind = match entry.file_type() {
-            Ok(kind) => kind,
-            Err(error) => return self.tree.insert(path, Entry::Unusable(error.to_string())),
+    /// One entry that is asked for by name; no link leads to it, whatever lies between.
+    fn entrance(&mut self, path: String) {
+        let is_link = |folder: &Path| {
+            fs::symlink_metadata(self.home.join(folder)).is_ok_and(|found| found.is_symlink())
         };
+        let mut above = Path::new(&path).ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+        if above.any(is_link) {
+            return;
+        }
+        match fs::symlink_metadata(self.home.join(&path)) {
+            Ok(found) => self.entry(found.file_type(), path, 1),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => self.tree.insert(path, Entry::Unusable(error.to_string())),
+        }
+    }
+
+    fn entry(&mut self, kind: FileType, path: String, level: usize) {
         match self.layout.interest(self.spot, &path, kind.is_dir(), self.depth) {
             Interest::Skip => {}
-            Interest::Name | Interest::Content if kind.is_dir() => {
+            Interest::Name | Interest::Evidence | Interest::Content if kind.is_dir() => {
                 if level < DEEPEST {
                     self.tree.insert(path.clone(), Entry::Folder);
                     self.folder(&path, level + 1);
                 }
             }
-            Interest::Name | Interest::Content if !kind.is_file() => {
+            Interest::Name | Interest::Evidence | Interest::Content if !kind.is_file() => {
                 let why = if kind.is_symlink() { "it is a link" } else { "it is no regular file" };
                 self.tree.insert(path, Entry::Unusable(why.to_owned()));
             }
-            Interest::Name => self.named(entry, path),
-            Interest::Content => {
-                let content = content(&self.home.join(&path));
+            Interest::Name => self.named(path),
+            Interest::Evidence | Interest::Content => {
+                let content = content(&self.home.join(&path), self.layout.most_bytes(&path));
+                self.dated(&path);
                 self.tree.insert(path, content);
             }
         }
     }
 
-    fn named(&mut self, entry: &DirEntry, path: String) {
-        match entry.metadata() {
+    fn named(&mut self, path: String) {
+        match fs::symlink_metadata(self.home.join(&path)) {
             Ok(found) => {
-                if let Some(modified) = found.modified().ok().and_then(|at| Timestamp::try_from(at).ok()) {
-                    self.tree.set_modified(path.clone(), modified);
-                }
+                self.dated(&path);
                 self.tree.insert(path, Entry::Unread { size: found.len() });
             }
             Err(error) => self.tree.insert(path, Entry::Unusable(error.to_string())),
+        }
+    }
+
+    fn dated(&mut self, path: &str) {
+        let modified = fs::symlink_metadata(self.home.join(path)).and_then(|found| found.modified());
+        if let Some(modified) = modified.ok().and_then(|at| Timestamp::try_from(at).ok()) {
+            self.tree.set_modified(path, modified);
         }
     }
 }
@@ -99,23 +159,23 @@ fn is_ours(name: &str) -> bool {
 }
 
 /// What is in a file, when it is one and not too large.
-pub(super) fn content(path: &Path) -> Entry {
-    match read_bounded(path) {
+pub(super) fn content(path: &Path, most: u64) -> Entry {
+    match read_bounded(path, most) {
         Ok(Some(content)) => Entry::File(content),
-        Ok(None) => Entry::Unusable(format!("it is larger than {LONGEST_FILE} bytes, the most that is read")),
+        Ok(None) => Entry::Unusable(format!("it is larger than {most} bytes, the most that is read")),
         Err(error) => Entry::Unusable(error.to_string()),
     }
 }
 
-fn read_bounded(path: &Path) -> io::Result<Option<Vec<u8>>> {
+fn read_bounded(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     // Opening a pipe must not wait for a writer, nor a link lead elsewhere.
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).unwrap_or(0);
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    if file.metadata()?.len() > LONGEST_FILE {
+    if file.metadata()?.len() > most {
         return Ok(None);
     }
     let mut content = Vec::new();
-    file.take(LONGEST_FILE + 1).read_to_end(&mut content)?;
-    Ok((content.len() as u64 <= LONGEST_FILE).then_some(content))
+    file.take(most.saturating_add(1)).read_to_end(&mut content)?;
+    Ok((content.len() as u64 <= most).then_some(content))
 }

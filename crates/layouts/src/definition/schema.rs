@@ -27,6 +27,10 @@ pub fn schema() -> Value {
                 "What completing the last phase does to the session: close it, or leave it active."
             ),
             "keep_going": flag(false, "An agent that stops is sent on to the next ready step."),
+            "hold_at_stop": flag(
+                false,
+                "An agent that stops while the current phase is claimed to be done and its gate is open is held once, and told what is missing."
+            ),
             "phase": {
                 "description": "The phases, in their order.",
                 "type": "array",

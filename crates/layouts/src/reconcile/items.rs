@@ -8,11 +8,16 @@ use std::collections::BTreeMap;
 pub(super) fn items(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) {
     let mut wanted: Vec<&Item> = theirs.iter().collect();
     wanted.sort_by_key(|item| item.sort_key());
+    // All of them first: one may depend on another that comes after it, and is described as such then.
+    for item in &wanted {
+        if draft.items().get(&item.id).is_none() {
+            let mut item = added(item);
+            item.depends_on.retain(|need| base.contains(&item.id) || draft.items().contains(need));
+            draft.push(Event::Item(ItemEvent::ItemAdded { item }));
+        }
+    }
     for item in wanted {
         let was = base.get(&item.id);
-        if draft.items().get(&item.id).is_none() {
-            draft.push(Event::Item(ItemEvent::ItemAdded { item: added(item) }));
-        }
         describe(draft, was, item);
         move_on(draft, was, item);
     }

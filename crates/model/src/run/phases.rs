@@ -14,6 +14,10 @@ impl Phases {
         (!phases.is_empty()).then_some(Self(phases))
     }
 
+    pub(crate) fn push(&mut self, phase: Phase) {
+        self.0.push(phase);
+    }
+
     /// The one at this place; the last one beyond the end.
     pub fn at(&self, place: usize) -> &Phase {
         &self.0[place.min(self.0.len() - 1)]

@@ -1,8 +1,8 @@
 //! Activity: counted, bounded, beside the log.
 
 use super::Factory;
-use super::rows::{PATIENCE, everything, id, line, moment, with};
-use crate::{ActivityKind, ActivityRow, KEPT_ACTIVITIES};
+use super::rows::{PATIENCE, agent, everything, id, line, moment, with};
+use crate::{ActivityKind, ActivityRow, KEPT_ACTIVITIES, Trace};
 
 fn touched(what: &str, second: i64) -> ActivityRow {
     ActivityRow {
@@ -69,4 +69,45 @@ pub fn activity_of_a_session_that_does_not_exist_is_not_kept(make: &mut Factory<
     let mut store = make();
     store.record_activity(&id("nobody"), &[touched("a.rs", 1)], PATIENCE).unwrap();
     assert!(store.activity(&id("nobody"), 10).unwrap().is_empty());
+}
+
+fn trace(once: Option<&str>, second: i64) -> Trace {
+    Trace {
+        at: moment(second),
+        once: once.map(ToOwned::to_owned),
+        agent: "claude".to_owned(),
+        agent_session: "a1".to_owned(),
+        memory: None,
+        activity: Some((id("first"), vec![touched("a.rs", second)])),
+    }
+}
+
+pub fn what_a_hook_saw_is_kept_with_the_agent(make: &mut Factory<'_>) {
+    let mut store = make();
+    with(&mut *store, [line("first")]);
+    store.see_agent(&agent("a1"), PATIENCE).unwrap();
+    let before = everything(&*store);
+    let seen = Trace { memory: Some("{}".to_owned()), ..trace(None, 60) };
+    assert!(store.trace(&seen, PATIENCE).unwrap());
+    assert!(store.trace(&trace(None, 61), PATIENCE).unwrap(), "without a key everything is new");
+    let row = store.agent("claude", "a1").unwrap().unwrap();
+    assert_eq!((row.last_seen, row.memory.as_deref()), (moment(61), Some("{}")));
+    store.see_agent(&agent("a1"), PATIENCE).unwrap();
+    assert_eq!(store.agent("claude", "a1").unwrap().unwrap().memory.as_deref(), Some("{}"), "it stays");
+    assert_eq!(store.activity(&id("first"), 10).unwrap()[0].count, 2);
+    assert_eq!(everything(&*store).sessions, before.sessions, "no session changed");
+    let stranger = Trace { agent_session: "a2".to_owned(), ..trace(None, 62) };
+    assert!(store.trace(&stranger, PATIENCE).unwrap());
+    assert_eq!(store.agent("claude", "a2").unwrap(), None, "a hook makes nobody known");
+}
+
+pub fn what_a_hook_saw_twice_counts_once(make: &mut Factory<'_>) {
+    let mut store = make();
+    with(&mut *store, [line("first")]);
+    assert!(store.trace(&trace(Some("call 1"), 60), PATIENCE).unwrap());
+    assert!(!store.trace(&trace(Some("call 1"), 61), PATIENCE).unwrap());
+    assert!(store.trace(&trace(Some("call 2"), 62), PATIENCE).unwrap());
+    assert_eq!(store.activity(&id("first"), 10).unwrap()[0].count, 2);
+    let week_later = 62 + 8 * 24 * 60 * 60;
+    assert!(store.trace(&trace(Some("call 1"), week_later), PATIENCE).unwrap(), "a key is not kept for ever");
 }

@@ -108,6 +108,7 @@ pub fn agent(name: &str) -> AgentRow {
         started_at: moment(10),
         last_seen: moment(10),
         session: None,
+        memory: None,
     }
 }
 
@@ -136,7 +137,7 @@ pub fn item(session: &str, name: &str) -> ItemRow {
 /// All that can be seen of a store: two of these are equal if nothing changed between them.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Everything {
-    sessions: Vec<Listed>,
+    pub sessions: Vec<Listed>,
     snapshots: Vec<Option<Snapshot>>,
     changes: Vec<Change>,
     agents: Vec<AgentRow>,

@@ -1,8 +1,10 @@
 //! What was touched and run, as rows beside the log. Never changes a session or its version.
 
+use super::agents;
+use super::append::is_new_key;
 use super::columns::{Moment, moment};
 use super::queries::at_most;
-use crate::{ActivityKind, ActivityRow, KEPT_ACTIVITIES};
+use crate::{ActivityKind, ActivityRow, KEPT_ACTIVITIES, KeyRow, Trace};
 use model::id::SessionId;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension, Result, Row, Transaction, TransactionBehavior, params};
@@ -14,16 +16,45 @@ const AS_BEFORE: &str = "PRAGMA synchronous=EXTRA";
 
 /// Of a session that does not exist nothing is kept.
 pub(super) fn record(connection: &Connection, session: &SessionId, rows: &[ActivityRow]) -> Result<()> {
+    without_sync(connection, |transaction| record_all(transaction, session, rows))
+}
+
+/// Whether it was new.
+pub(super) fn trace(connection: &Connection, trace: &Trace) -> Result<bool> {
+    without_sync(connection, |transaction| {
+        if let Some(key) = &trace.once {
+            let key =
+                KeyRow { key: key.clone(), fingerprint: String::new(), answer: String::new(), at: trace.at };
+            if !is_new_key(transaction, &key)? {
+                return Ok(false);
+            }
+        }
+        agents::touch(transaction, trace)?;
+        if let Some((session, rows)) = &trace.activity {
+            record_all(transaction, session, rows)?;
+        }
+        Ok(true)
+    })
+}
+
+fn without_sync<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
     let journal: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
     let is_log = journal == "wal";
     if is_log {
         connection.execute_batch(WITHOUT_SYNC)?;
     }
-    let done = record_all(connection, session, rows);
+    let done = in_transaction(connection, work);
     if is_log {
         connection.execute_batch(AS_BEFORE)?;
     }
     done
+}
+
+fn in_transaction<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    let done = work(&transaction)?;
+    transaction.commit()?;
+    Ok(done)
 }
 
 pub(super) fn newest(connection: &Connection, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>> {
@@ -43,21 +74,17 @@ pub(super) fn replace(connection: &Connection, number: i64, rows: &[ActivityRow]
 }
 
 fn record_all(connection: &Connection, session: &SessionId, rows: &[ActivityRow]) -> Result<()> {
-    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
     let mut find =
-        transaction.prepare_cached("SELECT number FROM sessions WHERE id=?1 AND id=?1 COLLATE BINARY")?;
+        connection.prepare_cached("SELECT number FROM sessions WHERE id=?1 AND id=?1 COLLATE BINARY")?;
     let Some(number) = find.query_row([session.as_str()], |row| row.get::<_, i64>(0)).optional()? else {
         return Ok(());
     };
-    drop(find);
-    rows.iter().try_for_each(|row| keep(&transaction, number, row))?;
-    let mut forget = transaction.prepare_cached(
+    rows.iter().try_for_each(|row| keep(connection, number, row))?;
+    let mut forget = connection.prepare_cached(
         "DELETE FROM activity WHERE session=?1 AND(kind,what)IN(\
          SELECT kind,what FROM activity WHERE session=?1 ORDER BY at DESC,what LIMIT -1 OFFSET ?2)",
     )?;
-    forget.execute(params![number, at_most(Some(KEPT_ACTIVITIES))])?;
-    drop(forget);
-    transaction.commit()
+    forget.execute(params![number, at_most(Some(KEPT_ACTIVITIES))]).map(drop)
 }
 
 /// The newest time stays, whichever order they come in.

@@ -1,11 +1,11 @@
 //! Which agent sessions were seen here, and what they work on. Never decides who is alive.
 
 use super::columns::{Moment, moment, optional_session_id};
-use crate::{AgentRow, Binding};
+use crate::{AgentRow, Binding, Trace};
 use rusqlite::{Connection, OptionalExtension, Result, Row, Transaction, TransactionBehavior, params};
 
 const AGENT: &str =
-    "agent,agent_session,host,pid,process_start,boot_id,worktree,branch,started_at,last_seen,session";
+    "agent,agent_session,host,pid,process_start,boot_id,worktree,branch,started_at,last_seen,session,memory";
 
 pub(super) fn all(connection: &Connection, worktree: Option<&str>) -> Result<Vec<AgentRow>> {
     let sql = format!(
@@ -24,10 +24,10 @@ pub(super) fn one(connection: &Connection, agent: &str, agent_session: &str) -> 
 /// When it was first seen stays, as does a binding that the row does not replace.
 pub(super) fn see(connection: &Connection, row: &AgentRow) -> Result<()> {
     let sql = format!(
-        "INSERT INTO agents({AGENT})VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11)\
+        "INSERT INTO agents({AGENT})VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)\
          ON CONFLICT DO UPDATE SET host=excluded.host,pid=excluded.pid,process_start=excluded.process_start,\
          boot_id=excluded.boot_id,worktree=excluded.worktree,branch=excluded.branch,last_seen=excluded.last_seen,\
-         session=coalesce(excluded.session,session)"
+         session=coalesce(excluded.session,session),memory=coalesce(excluded.memory,memory)"
     );
     let values = params![
         row.agent,
@@ -41,6 +41,7 @@ pub(super) fn see(connection: &Connection, row: &AgentRow) -> Result<()> {
         Moment(row.started_at),
         Moment(row.last_seen),
         row.session.as_ref().map(model::id::SessionId::as_str),
+        row.memory,
     ];
     connection.prepare_cached(&sql)?.execute(values).map(drop)
 }
@@ -58,11 +59,18 @@ pub(super) fn forget(connection: &Connection, gone: &[(String, String)]) -> Resu
 /// Whether the session that the binding names exists. An agent that nobody has seen yet gets a row without a process.
 pub(super) fn bind(connection: &Connection, binding: &Binding) -> Result<bool> {
     let sql = format!(
-        "INSERT INTO agents({AGENT})SELECT ?1,?2,'',0,0,'',worktree,NULL,updated_at,updated_at,id \
+        "INSERT INTO agents({AGENT})SELECT ?1,?2,'',0,0,'',worktree,NULL,updated_at,updated_at,id,NULL \
          FROM sessions WHERE id=?3 AND id=?3 COLLATE BINARY ON CONFLICT DO UPDATE SET session=excluded.session"
     );
     let values = [&binding.agent, &binding.agent_session, binding.session.as_str()];
     Ok(connection.prepare_cached(&sql)?.execute(values)? == 1)
+}
+
+/// An agent that nobody has seen stays unknown.
+pub(super) fn touch(connection: &Connection, trace: &Trace) -> Result<()> {
+    let sql = "UPDATE agents SET last_seen=?3,memory=coalesce(?4,memory)WHERE agent=?1 AND agent_session=?2";
+    let values = params![trace.agent, trace.agent_session, Moment(trace.at), trace.memory];
+    connection.prepare_cached(sql)?.execute(values).map(drop)
 }
 
 fn agent_row(row: &Row<'_>) -> Result<AgentRow> {
@@ -78,5 +86,6 @@ fn agent_row(row: &Row<'_>) -> Result<AgentRow> {
         started_at: moment(row, 8)?,
         last_seen: moment(row, 9)?,
         session: optional_session_id(row, 10)?,
+        memory: row.get(11)?,
     })
 }

@@ -123,10 +123,15 @@ fn keep_history(connection: &Connection, number: i64, stream: &StreamAppend) -> 
 
 /// Before everything else: whoever repeats a command under its key is to hear that, and not of a conflict.
 fn keep_key(connection: &Connection, key: &KeyRow) -> Step<()> {
+    if is_new_key(connection, key)? { Ok(()) } else { Err(Error::KeyTaken.into()) }
+}
+
+/// Keeps a key, unless it is taken.
+pub(super) fn is_new_key(connection: &Connection, key: &KeyRow) -> rusqlite::Result<bool> {
     let expired = Moment(keys_expire_at(key.at));
     let mut used = connection.prepare_cached("SELECT 1 FROM keys WHERE key=?1 AND at>?2")?;
     if used.exists(params![key.key, expired])? {
-        return Err(Error::KeyTaken.into());
+        return Ok(false);
     }
     let mut keep = connection
         .prepare_cached("INSERT OR REPLACE INTO keys(key,fingerprint,answer,at)VALUES(?1,?2,?3,?4)")?;
@@ -135,7 +140,7 @@ fn keep_key(connection: &Connection, key: &KeyRow) -> Step<()> {
         "DELETE FROM keys WHERE rowid IN(SELECT rowid FROM keys ORDER BY rowid LIMIT ?1)AND at<=?2",
     )?;
     sweep.execute(params![KEYS_SWEPT, expired])?;
-    Ok(())
+    Ok(true)
 }
 
 /// Gives the sessions' numbers in the order of the streams. Those that leave a worktree's one place go first,

@@ -10,6 +10,7 @@ use rusqlite::{Connection, OpenFlags};
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What a store is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,22 @@ pub enum Access {
     Read,
 }
 
+/// How long somebody can wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pace {
+    Patient,
+    Hurried(Duration),
+}
+
+impl Pace {
+    fn busy_wait(self) -> Duration {
+        match self {
+            Self::Patient => BUSY_WAIT,
+            Self::Hurried(wait) => wait,
+        }
+    }
+}
+
 /// What stands at a database's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
@@ -31,15 +48,15 @@ pub(super) enum Found {
     Something,
 }
 
-pub(super) fn open(path: &Path, access: Access) -> Result<SqliteStore> {
+pub(super) fn open(path: &Path, access: Access, pace: Pace) -> Result<SqliteStore> {
     let found = look(path)?;
     match (access, found) {
         (Access::Create, Found::Nothing | Found::Empty) => {
             create::create(path)?;
-            open_to_write(path)
+            open_to_write(path, pace)
         }
-        (Access::Create | Access::Write, Found::Something) => open_to_write(path),
-        (Access::Read, Found::Something) => open_to_read(path, MIGRATIONS),
+        (Access::Create | Access::Write, Found::Something) => open_to_write(path, pace),
+        (Access::Read, Found::Something) => open_to_read(path, MIGRATIONS, pace.busy_wait()),
         (Access::Write | Access::Read, Found::Nothing | Found::Empty) => {
             Err(Error::Missing { path: path.to_owned() })
         }
@@ -59,7 +76,7 @@ pub(super) fn look(path: &Path) -> Result<Found> {
 }
 
 /// A connection that writes durably. Used again to look at what a failed commit left.
-pub(super) fn connect_to_write(path: &Path) -> Result<Connection> {
+pub(super) fn connect_to_write(path: &Path, busy_wait: Duration) -> Result<Connection> {
     let fail = failing(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(&fail)?;
@@ -67,7 +84,7 @@ pub(super) fn connect_to_write(path: &Path) -> Result<Connection> {
     if connection.is_readonly(rusqlite::MAIN_DB).map_err(&fail)? {
         return Err(Error::ReadOnly { path: path.to_owned() });
     }
-    make_durable(&connection).map_err(&fail)?;
+    make_durable(&connection, busy_wait).map_err(&fail)?;
     Ok(connection)
 }
 
@@ -78,19 +95,37 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn open_to_write(path: &Path) -> Result<SqliteStore> {
-    let mut connection = connect_to_write(path)?;
+fn open_to_write(path: &Path, pace: Pace) -> Result<SqliteStore> {
+    let mut connection = connect_to_write(path, pace.busy_wait())?;
     let found = marks(&connection).map_err(failing(path))?;
     if known_schema(found, path, MIGRATIONS)? < newest(MIGRATIONS) {
-        migrate(&mut connection, path, MIGRATIONS)?;
+        match pace {
+            Pace::Patient => migrate(&mut connection, path, MIGRATIONS, PATIENCE)?,
+            Pace::Hurried(wait) if is_small(path) => migrate(&mut connection, path, MIGRATIONS, wait)?,
+            Pace::Hurried(_) => return Err(left_to_others(path)),
+        }
     }
-    Ok(store(connection, path, true))
+    Ok(store(connection, path, true, pace.busy_wait()))
+}
+
+/// Copied in no time.
+fn is_small(path: &Path) -> bool {
+    const SMALL_BYTES: u64 = 4 * 1024 * 1024;
+    std::fs::metadata(path).is_ok_and(|found| found.len() <= SMALL_BYTES)
+}
+
+fn left_to_others(path: &Path) -> Error {
+    Error::Engine {
+        doing: format!("opening {}", path.display()),
+        why: "it has an older schema; the next command that changes something brings it up to date"
+            .to_owned(),
+    }
 }
 
 /// A database of an older schema is read as a copy that has the newest: what stands there is not ours to change.
-pub(super) fn open_to_read(path: &Path, migrations: &[&str]) -> Result<SqliteStore> {
+pub(super) fn open_to_read(path: &Path, migrations: &[&str], busy_wait: Duration) -> Result<SqliteStore> {
     let attached = if is_writable(path) {
-        connect_to_read(path)
+        connect_to_read(path, busy_wait)
     } else {
         Err(Error::ReadOnly { path: path.to_owned() })
     };
@@ -107,9 +142,9 @@ pub(super) fn open_to_read(path: &Path, migrations: &[&str]) -> Result<SqliteSto
         Err(error) => return Err(error),
     };
     if known_schema(found, path, migrations)? < newest(migrations) {
-        return Ok(store(migrated_copy(path, migrations)?, path, false));
+        return Ok(store(migrated_copy(path, migrations)?, path, false, busy_wait));
     }
-    Ok(store(connection, path, false))
+    Ok(store(connection, path, false, busy_wait))
 }
 
 fn migrated_copy(path: &Path, migrations: &[&str]) -> Result<Connection> {
@@ -120,11 +155,11 @@ fn migrated_copy(path: &Path, migrations: &[&str]) -> Result<Connection> {
     Ok(connection)
 }
 
-fn connect_to_read(path: &Path) -> Result<(Connection, Marks)> {
+fn connect_to_read(path: &Path, busy_wait: Duration) -> Result<(Connection, Marks)> {
     let fail = failing(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(&fail)?;
-    connection.busy_timeout(BUSY_WAIT).map_err(&fail)?;
+    connection.busy_timeout(busy_wait).map_err(&fail)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(&fail)?;
     // The first read maps the shared memory: if that cannot be had, it shows here.
     let found = marks(&connection).map_err(&fail)?;
@@ -135,12 +170,13 @@ fn failing(path: &Path) -> impl Fn(rusqlite::Error) -> Error {
     move |error| failure(path, &format!("opening {}", path.display()), &error)
 }
 
-fn store(connection: Connection, path: &Path, writable: bool) -> SqliteStore {
-    SqliteStore { connection, path: path.to_owned(), lock: beside(path, ".lock"), writable, turn: None }
+fn store(connection: Connection, path: &Path, writable: bool, busy_wait: Duration) -> SqliteStore {
+    let lock = beside(path, ".lock");
+    SqliteStore { connection, path: path.to_owned(), lock, writable, busy_wait, turn: None }
 }
 
-fn make_durable(connection: &Connection) -> rusqlite::Result<()> {
-    connection.busy_timeout(BUSY_WAIT)?;
+fn make_durable(connection: &Connection, busy_wait: Duration) -> rusqlite::Result<()> {
+    connection.busy_timeout(busy_wait)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     // With a write-ahead log EXTRA is FULL, to the flag; with a rollback journal FULL may lose the last commit.
     connection.execute_batch("PRAGMA synchronous=EXTRA; PRAGMA wal_autocheckpoint=0")?;
@@ -163,9 +199,14 @@ fn known_schema(found: Marks, path: &Path, migrations: &[&str]) -> Result<u32> {
 }
 
 /// Copies the database before it changes its schema, under the queue's lock so that one process does it.
-pub(super) fn migrate(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<()> {
+pub(super) fn migrate(
+    connection: &mut Connection,
+    path: &Path,
+    migrations: &[&str],
+    patience: Duration,
+) -> Result<()> {
     let fail = |error| failure(path, &format!("bringing {} to a newer schema", path.display()), &error);
-    let _turn = Turn::take(&beside(path, ".lock"), path, PATIENCE)?;
+    let _turn = Turn::take(&beside(path, ".lock"), path, patience)?;
     let found = marks(connection).map_err(fail)?.schema;
     if found >= newest(migrations) {
         return Ok(());

@@ -21,7 +21,7 @@ impl SqliteStore {
     /// An error on commit is no proof that nothing was committed.
     pub(super) fn after_failed_commit(&mut self, batch: &Batch, error: &rusqlite::Error) -> Result<()> {
         let unknown = |why: &dyn std::fmt::Display| Error::Unknown { why: format!("{error}; then {why}") };
-        let connection = connect_to_write(&self.path).map_err(|later| unknown(&later))?;
+        let connection = connect_to_write(&self.path, self.busy_wait).map_err(|later| unknown(&later))?;
         let trace = trace(&connection, batch).map_err(|later| unknown(&later))?;
         // Puts what was committed into the database itself, and takes what was not out of the log,
         // where a crash could bring it back.

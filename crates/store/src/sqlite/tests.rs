@@ -48,7 +48,7 @@ fn writing_is_durable_whenever_a_store_is_opened_to_write() {
     for access in [Access::Create, Access::Write] {
         assert_durable(&SqliteStore::open(&store.path, access).unwrap(), "wal");
     }
-    let connection = open::connect_to_write(&store.path).unwrap();
+    let connection = open::connect_to_write(&store.path, super::BUSY_WAIT).unwrap();
     assert_durable(&SqliteStore { connection, ..store }, "wal");
 }
 
@@ -186,7 +186,7 @@ fn an_older_schema_is_read_as_a_migrated_copy_and_left_as_it_was() {
     let path = store.path.clone();
     let names = |folder: &std::path::Path| std::fs::read_dir(folder).unwrap().count();
     let before = (std::fs::read(&path).unwrap(), names(folder.path()));
-    let read = open::open_to_read(&path, &more).unwrap();
+    let read = open::open_to_read(&path, &more, super::BUSY_WAIT).unwrap();
     let found: String = read.connection.query_row("SELECT what FROM later", [], |row| row.get(0)).unwrap();
     assert_eq!(found, "first");
     assert_eq!(everything(&read), everything(&store));
@@ -199,22 +199,22 @@ fn a_migration_leaves_a_copy_and_never_overwrites_one() {
     let (folder, mut store) = new_store();
     with(&mut store, [line("first")]);
     let more = [MIGRATIONS, &["ALTER TABLE sessions ADD COLUMN later TEXT"]].concat();
-    let taken = folder.path().join("leftoff.db.v1.bak");
+    let taken = folder.path().join("leftoff.db.v2.bak");
     std::fs::write(&taken, "somebody's").unwrap();
     let path = store.path.clone();
-    open::migrate(&mut store.connection, &path, &more).unwrap();
-    open::migrate(&mut store.connection, &path, &more).unwrap();
+    open::migrate(&mut store.connection, &path, &more, super::PATIENCE).unwrap();
+    open::migrate(&mut store.connection, &path, &more, super::PATIENCE).unwrap();
 
     assert_eq!(marks(&store.connection).unwrap().schema, newest(&more));
     assert_eq!(std::fs::read_to_string(&taken).unwrap(), "somebody's");
-    let copy = SqliteStore::open(&folder.path().join("leftoff.db.v1.2.bak"), Access::Read).unwrap();
+    let copy = SqliteStore::open(&folder.path().join("leftoff.db.v2.2.bak"), Access::Read).unwrap();
     assert_eq!(everything(&copy), everything(&store));
     assert_eq!(marks(&copy.connection).unwrap().schema, newest(MIGRATIONS));
-    assert!(!folder.path().join("leftoff.db.v1.3.bak").exists());
+    assert!(!folder.path().join("leftoff.db.v2.3.bak").exists());
     drop(store);
     for access in [Access::Create, Access::Write, Access::Read] {
         let told = SqliteStore::open(&path, access);
-        assert!(matches!(told, Err(Error::Newer { found: 2, known: 1, .. })), "{told:?}");
+        assert!(matches!(told, Err(Error::Newer { found: 3, known: 2, .. })), "{told:?}");
     }
 }
 

@@ -29,7 +29,7 @@ impl SqliteStore {
         // The change is kept already, whatever becomes of this.
         let _ = self.connection.busy_timeout(Duration::ZERO);
         let _ = empty_log(&self.connection);
-        let _ = self.connection.busy_timeout(BUSY_WAIT);
+        let _ = self.connection.busy_timeout(self.busy_wait);
     }
 
     pub(super) fn describe(&self) -> Result<Info> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::{
     Access, ActivityRow, AgentRow, Batch, Change, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow,
-    Listed, Loaded, ReadyQuery, Result, Rewrite, SqliteStore, Store, ViewRow,
+    Listed, Loaded, ReadyQuery, Result, Rewrite, SqliteStore, Store, Trace, ViewRow,
 };
 
 pub(crate) struct Reopening {
@@ -134,6 +134,10 @@ impl Store for Reopening {
         patience: Duration,
     ) -> Result<()> {
         self.writer()?.record_activity(session, rows, patience)
+    }
+
+    fn trace(&mut self, trace: &Trace, patience: Duration) -> Result<bool> {
+        self.writer()?.trace(trace, patience)
     }
 
     fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>> {

@@ -12,6 +12,7 @@ title = "Ship it"
 indexing = "zero"
 on_complete = "stay"
 keep_going = true
+hold_at_stop = true
 
 [[phase]]
 id = "plan"
@@ -94,7 +95,7 @@ fn the_whole_of_a_definition_arrives() {
     assert_eq!(workflow.title, "Ship it");
     assert_eq!(workflow.indexing, Indexing::Zero);
     assert_eq!(workflow.on_complete, OnComplete::Stay);
-    assert!(workflow.keep_going);
+    assert!(workflow.keep_going && workflow.hold_at_stop);
     let level = &workflow.fields["level"];
     assert_eq!(level.value_type, ValueType::String);
     assert_eq!(level.one_of, [json!("full"), json!("light")]);
@@ -163,7 +164,7 @@ fn what_is_left_out_has_its_default() {
     assert_eq!((workflow.version.as_str(), workflow.title.as_str()), ("1", "w"));
     assert_eq!(workflow.indexing, Indexing::One);
     assert_eq!(workflow.on_complete, OnComplete::Close);
-    assert!(!workflow.keep_going);
+    assert!(!workflow.keep_going && !workflow.hold_at_stop);
     assert!(workflow.phases[0].strict);
 }
 
@@ -240,6 +241,7 @@ fn every_builtin_reads_under_its_own_name() {
             shape("review", 8, Indexing::One, OnComplete::Close, true),
             shape("map", 6, Indexing::One, OnComplete::Stay, true),
             shape("essay", 4, Indexing::One, OnComplete::Close, false),
+            shape("ccw", 3, Indexing::One, OnComplete::Close, false),
         ]
     );
 }

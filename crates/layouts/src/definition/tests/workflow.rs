@@ -82,7 +82,7 @@ fn unknown_keys() {
     assert_eq!(
         hint.as_deref(),
         Some(
-            "the keys of a workflow: name, version, title, indexing, on_complete, keep_going, phase, fields, requirement"
+            "the keys of a workflow: name, version, title, indexing, on_complete, keep_going, hold_at_stop, phase, fields, requirement"
         )
     );
 }

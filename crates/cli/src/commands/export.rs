@@ -1,0 +1,52 @@
+//! `leftoff export`
+
+use crate::commands::{Outcome, Run};
+use crate::failure::Failure;
+use crate::globals::Globals;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Write a session out: as one plain JSON document, or as the files of another tool's layout
+///
+/// The JSON holds the session as `show --json` has it, every event, the definitions that its runs followed, and all items. With --layout its files are written below DIR, where a project of that tool has them. No session is changed, and no file is written over.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  leftoff export > session.json\n  leftoff export backup --session 062f24e7\n  leftoff export --layout praxis ../other-project"
+)]
+pub struct Export {
+    /// Folder to write to; made if need be [default for JSON: stdout]
+    dir: Option<PathBuf>,
+    /// Layout whose files are written [default: plain JSON]
+    #[arg(long, value_name = "L")]
+    layout: Option<String>,
+}
+
+impl Run for Export {
+    fn run(self, globals: &Globals) -> Outcome {
+        let engine = globals.query()?;
+        let out = globals.out();
+        let written = match (&self.layout, &self.dir) {
+            (Some(layout), Some(folder)) => engine.export_as(layout, folder)?,
+            (None, Some(folder)) => engine.export_to(folder)?,
+            (None, None) => {
+                out.json(&engine.export()?);
+                return Ok(ExitCode::SUCCESS);
+            }
+            (Some(layout), None) => {
+                return Err(Failure::from(engine::Error::WrongUsage {
+                    message: format!("where the files of {layout} go is not said"),
+                    hint: format!("name a folder: leftoff export --layout {layout} DIR"),
+                }));
+            }
+        };
+        let paths: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
+        if globals.json {
+            out.json(&serde_json::json!({ "written": paths }));
+        } else {
+            for path in &paths {
+                out.text(path);
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,34 @@
+//! Codex's hook protocol: Claude Code's shape with tools of its own. An answer with a field it does not know is refused.
+
+use crate::hooks::{Heard, Protocol, claude};
+use engine::hooks::{Happened, ToolCall};
+
+pub const PROTOCOL: Protocol = Protocol { name: "codex", read, write: claude::write };
+
+fn read(input: &[u8], _: &str) -> Result<Heard, String> {
+    let mut heard = claude::read("codex", input)?;
+    match &mut heard.event.happened {
+        Happened::BeforeTool(call) | Happened::AfterTool(call) | Happened::ToolFailed { call, .. } => {
+            rename(call);
+        }
+        Happened::Arrived { .. }
+        | Happened::Prompt
+        | Happened::Stopping { .. }
+        | Happened::SubagentStopping { .. }
+        | Happened::Compacting
+        | Happened::Compacted
+        | Happened::Ended
+        | Happened::Other => {}
+    }
+    Ok(heard)
+}
+
+/// What is asked of an edit is asked of a patch as well.
+fn rename(call: &mut ToolCall) {
+    let known = match call.name.as_str() {
+        "apply_patch" => "Edit",
+        "shell" | "exec_command" | "local_shell" | "unified_exec" => "Bash",
+        _ => return,
+    };
+    known.clone_into(&mut call.name);
+}

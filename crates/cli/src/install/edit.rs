@@ -1,0 +1,209 @@
+//! One file of an agent's and what of ours is in it: put in, taken out, or looked for. Text in, text out.
+
+use crate::install::agents::{holds_ours, is_ours};
+use crate::install::marked::{Marks, has_section, with_section, without_section};
+use crate::install::{json, roots};
+use serde_json::Value as Json;
+use std::path::{Path, PathBuf};
+
+pub enum Edit {
+    Json(JsonEdit),
+    /// A section between marks.
+    Section {
+        path: PathBuf,
+        marks: Marks,
+        body: &'static str,
+        only_if_there: bool,
+    },
+    /// A file that is all ours.
+    Own {
+        path: PathBuf,
+        text: &'static str,
+    },
+    /// Folders that Codex's sandbox may write to.
+    Roots {
+        path: PathBuf,
+        roots: Vec<String>,
+    },
+}
+
+pub struct JsonEdit {
+    pub path: PathBuf,
+    /// What a file of this kind has besides.
+    pub base: Json,
+    pub lists: Vec<ListEntry>,
+    /// Where, under which key, what.
+    pub keys: Vec<(Vec<&'static str>, &'static str, Json)>,
+}
+
+/// An element of a list that is known by the command in it.
+pub struct ListEntry {
+    pub path: Vec<&'static str>,
+    pub element: Json,
+}
+
+/// How much of ours is in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wired {
+    Whole,
+    /// Some of it: an older leftoff wired less, or somebody took a part out.
+    Partly,
+    Not,
+}
+
+impl Edit {
+    pub fn section(path: PathBuf, marks: Marks, body: &'static str) -> Self {
+        Self::Section { path, marks, body, only_if_there: false }
+    }
+
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Json(edit) => &edit.path,
+            Self::Section { path, .. } | Self::Own { path, .. } | Self::Roots { path, .. } => path,
+        }
+    }
+
+    /// The file's text with ours in it; none where there is to be no file.
+    pub fn put_in(&self, text: Option<&str>) -> Result<Option<String>, String> {
+        match self {
+            Self::Json(edit) => edit.put_in(text).map(Some),
+            Self::Section { only_if_there: true, .. } if text.is_none() => Ok(None),
+            Self::Section { marks, body, .. } => Ok(Some(with_section(text, *marks, body))),
+            Self::Own { text: ours, .. } => match text {
+                Some(text) if !text.contains(OWN_MARK) => Err("it is somebody else's file".to_owned()),
+                Some(_) | None => Ok(Some((*ours).to_owned())),
+            },
+            Self::Roots { roots, .. } if roots.is_empty() => Ok(text.map(ToOwned::to_owned)),
+            Self::Roots { roots, .. } => roots::with_roots(text, roots).map(Some),
+        }
+    }
+
+    /// The file's text without ours; none where there is to be no file.
+    pub fn take_out(&self, text: Option<&str>) -> Result<Option<String>, String> {
+        let Some(text) = text else { return Ok(None) };
+        match self {
+            Self::Json(edit) => edit.take_out(text),
+            Self::Section { marks, .. } => Ok(without_section(text, *marks)),
+            Self::Own { .. } => Ok((!text.contains(OWN_MARK)).then(|| text.to_owned())),
+            Self::Roots { roots, .. } => roots::without_roots(text, roots),
+        }
+    }
+
+    pub fn wired(&self, text: Option<&str>) -> Wired {
+        let Some(text) = text else { return Wired::Not };
+        let whole = |is: bool| if is { Wired::Whole } else { Wired::Not };
+        match self {
+            Self::Json(edit) => edit.wired(text),
+            Self::Section { marks, .. } => whole(has_section(text, *marks)),
+            Self::Own { text: ours, .. } if text.contains(OWN_MARK) => {
+                if text == *ours {
+                    Wired::Whole
+                } else {
+                    Wired::Partly
+                }
+            }
+            Self::Own { .. } => Wired::Not,
+            Self::Roots { roots, .. } => whole(roots::has_roots(text, roots)),
+        }
+    }
+}
+
+/// In the first line of every file that is all ours.
+const OWN_MARK: &str = "Written by leftoff init";
+
+impl JsonEdit {
+    fn put_in(&self, text: Option<&str>) -> Result<String, String> {
+        let mut text = text.map_or_else(|| self.fresh(), ToOwned::to_owned);
+        for list in &self.lists {
+            text = json::with_element(&text, &list.path, &holds_ours, &list.element)?;
+        }
+        for (path, key, value) in &self.keys {
+            text = json::with_key(&text, path, key, value)?;
+        }
+        Ok(text)
+    }
+
+    /// A whole new file; that ours begins on a line of its own tells it from one that was there.
+    fn fresh(&self) -> String {
+        let mut whole = self.base.clone();
+        for list in &self.lists {
+            put(&mut whole, &list.path, Json::Array(vec![list.element.clone()]));
+        }
+        for (path, key, value) in &self.keys {
+            let path: Vec<&str> = path.iter().copied().chain([*key]).collect();
+            put(&mut whole, &path, value.clone());
+        }
+        json::fresh(&whole)
+    }
+
+    fn take_out(&self, text: &str) -> Result<Option<String>, String> {
+        let mut text = text.to_owned();
+        for (path, key, value) in self.keys.iter().rev() {
+            let is_same = |found: &Json| {
+                found.get("command") == value.get("command") && found.get("args") == value.get("args")
+            };
+            match json::without_key(&text, path, key, &is_same)? {
+                Some(shorter) => text = shorter,
+                None => return Ok(None),
+            }
+        }
+        for list in self.lists.iter().rev() {
+            match without_ours(&text, &list.path)? {
+                Some(shorter) => text = shorter,
+                None => return Ok(None),
+            }
+        }
+        Ok((text != json::fresh(&self.base)).then_some(text))
+    }
+
+    fn wired(&self, text: &str) -> Wired {
+        let Ok(value) = json::read(text) else { return Wired::Not };
+        let at = |path: &[&str]| path.iter().try_fold(&value, |value, key| value.get(key));
+        let lists = self.lists.iter().map(|list| {
+            at(&list.path).and_then(Json::as_array).is_some_and(|elements| elements.iter().any(holds_ours))
+        });
+        let keys =
+            self.keys.iter().map(|(path, key, _)| at(path).is_some_and(|value| value.get(key).is_some()));
+        let found: Vec<bool> = lists.chain(keys).collect();
+        match found.iter().filter(|found| **found).count() {
+            0 => Wired::Not,
+            count if count == found.len() => Wired::Whole,
+            _ => Wired::Partly,
+        }
+    }
+}
+
+/// Takes every entry of ours out of a list, also out of groups that hold others as well.
+fn without_ours(text: &str, path: &[&str]) -> Result<Option<String>, String> {
+    let mut text = text.to_owned();
+    loop {
+        let value = json::read(&text)?;
+        let list = path.iter().try_fold(&value, |value, key| value.get(key)).and_then(Json::as_array);
+        let Some(list) = list else { return Ok(Some(text)) };
+        let Some(place) = list.iter().rposition(holds_ours) else { return Ok(Some(text)) };
+        let hooks = list[place].get("hooks").and_then(Json::as_array);
+        let shorter = if hooks.is_some_and(|hooks| !hooks.iter().all(is_ours)) {
+            let place = place.to_string();
+            let inner: Vec<&str> = path.iter().copied().chain([place.as_str(), "hooks"]).collect();
+            json::without_element(&text, &inner, &is_ours)?
+        } else {
+            json::without_element(&text, path, &holds_ours)?
+        };
+        match shorter {
+            Some(shorter) => text = shorter,
+            None => return Ok(None),
+        }
+    }
+}
+
+fn put(whole: &mut Json, path: &[&str], value: Json) {
+    let Some((last, above)) = path.split_last() else { return };
+    let mut at = whole;
+    for key in above {
+        let Json::Object(members) = at else { return };
+        at = members.entry(*key).or_insert_with(|| Json::Object(serde_json::Map::new()));
+    }
+    if let Json::Object(members) = at {
+        members.insert((*last).to_owned(), value);
+    }
+}

@@ -1,0 +1,104 @@
+//! What of ours is wired where, for `doctor`. Changes nothing.
+
+use crate::install::agents::{self, AGENTS, Agent, Places};
+use crate::install::edit::{Edit, Wired};
+use crate::install::{files, is_in_path};
+use engine::Finding;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// One agent that runs our hooks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Wiring {
+    pub agent: String,
+    pub experimental: bool,
+    /// The files that name us.
+    pub files: Vec<PathBuf>,
+    /// Part of it is missing.
+    pub stale: Vec<PathBuf>,
+}
+
+/// Every agent that is wired for this project or for this user, and what is wrong with that.
+pub fn wiring(project: &Places, user: &Places) -> (Vec<Wiring>, Vec<Finding>) {
+    let mut wired: Vec<Wiring> = Vec::new();
+    for places in [project, user] {
+        wired.extend(AGENTS.iter().filter_map(|agent| of(agent, places)));
+    }
+    let mut findings: Vec<Finding> = wired.iter().flat_map(stale).collect();
+    if !wired.is_empty() && !is_in_path() {
+        findings.push(Finding {
+            kind: "not_in_path".to_owned(),
+            message: "agents are told to run 'leftoff', and no program of this name is in the PATH"
+                .to_owned(),
+            hint: Some("install it where the PATH leads, such as ~/.local/bin".to_owned()),
+        });
+    }
+    findings.extend(wired.iter().filter_map(|wiring| untrusted(wiring, project)));
+    (wired, findings)
+}
+
+/// None when nothing of ours is wired for this agent.
+pub(super) fn of(agent: &Agent, places: &Places) -> Option<Wiring> {
+    let (mut named, mut stale) = (Vec::new(), Vec::new());
+    let mut hooks = false;
+    for (base, edit) in agent.edits(places) {
+        let text = files::read(&base, edit.path()).ok().flatten();
+        let is_hooks =
+            matches!(&edit, Edit::Json(edit) if !edit.lists.is_empty()) || matches!(edit, Edit::Own { .. });
+        match edit.wired(text.as_deref()) {
+            Wired::Whole => {
+                hooks |= is_hooks;
+                named.push(edit.path().to_owned());
+            }
+            Wired::Partly => {
+                hooks |= is_hooks;
+                named.push(edit.path().to_owned());
+                stale.push(edit.path().to_owned());
+            }
+            Wired::Not => stale.push(edit.path().to_owned()),
+        }
+    }
+    hooks.then(|| Wiring {
+        agent: agent.name.to_owned(),
+        experimental: agent.experimental,
+        files: named,
+        stale,
+    })
+}
+
+fn stale(wiring: &Wiring) -> Vec<Finding> {
+    let told = wiring.stale.iter().map(|path| Finding {
+        kind: "wiring_stale".to_owned(),
+        message: format!("{} lacks something of what {} needs for leftoff", path.display(), wiring.agent),
+        hint: Some(format!("leftoff init --agent {}", wiring.agent)),
+    });
+    told.collect()
+}
+
+/// Codex keeps in its own settings which hooks a person trusts, by the file that they stand in.
+fn untrusted(wiring: &Wiring, places: &Places) -> Option<Finding> {
+    if wiring.agent != "codex" {
+        return None;
+    }
+    let hooks = wiring.files.iter().find(|path| path.ends_with("hooks.json"))?;
+    let home = agents::codex_home(places)?;
+    let settings = std::fs::read_to_string(home.join("config.toml")).unwrap_or_default();
+    if trusts(&settings, hooks) {
+        return None;
+    }
+    Some(Finding {
+        kind: "hooks_untrusted".to_owned(),
+        message: format!("Codex does not run the hooks in {} until you trust them", hooks.display()),
+        hint: Some("start codex in this project, type /hooks, and trust those of leftoff".to_owned()),
+    })
+}
+
+fn trusts(settings: &str, hooks: &Path) -> bool {
+    let Ok(table) = settings.parse::<toml::Table>() else { return false };
+    let state = table.get("hooks").and_then(|hooks| hooks.get("state")).and_then(toml::Value::as_table);
+    let path = hooks.to_string_lossy();
+    state.into_iter().flatten().any(|(name, value)| {
+        name.contains(path.as_ref())
+            && (value.get("trusted_hash").is_some() || value.get("trusted_content_hash").is_some())
+    })
+}

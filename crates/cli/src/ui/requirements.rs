@@ -1,0 +1,55 @@
+//! Requirements, a line each: what is satisfied and by what, what is not and how.
+
+use crate::ui::{Out, Tone, set_in};
+use engine::words::{ago, duration, one_line};
+use engine::{RequirementList, RequirementView};
+use jiff::Timestamp;
+use std::fmt::Write;
+
+/// For whom, then every requirement.
+pub fn list(list: &RequirementList, now: Timestamp, out: &Out) -> String {
+    let branch = list.branch.as_deref().unwrap_or("no branch");
+    let agent = match &list.agent_session {
+        Some(id) => format!("agent session {}", one_line(id, 60)),
+        None => "no agent session".to_owned(),
+    };
+    let paused = if list.paused { ", paused: nothing is asked of it" } else { "" };
+    let heading = format!("{}, {agent}{paused}", one_line(branch, 100));
+    let mut text = format!("{}\n", out.paint(Tone::Heading, &heading));
+    text.push_str(&lines(&list.requirements, now, out));
+    text
+}
+
+pub fn lines(requirements: &[RequirementView], now: Timestamp, out: &Out) -> String {
+    let mut text = String::new();
+    for one in requirements {
+        let mark = if one.satisfied { "[x]" } else { "[ ]" };
+        let tone = if one.satisfied { Tone::Good } else { Tone::Warning };
+        let line = format!("{mark} {} ({}) {}", one_line(&one.name, 80), one.scope.name(), state(one, now));
+        let _ = write!(text, "{}", out.paint(tone, &set_in(2, &line, out)));
+        if !one.satisfied {
+            // A command stays on its line: it can be run as it stands.
+            for way in &one.how {
+                let _ = writeln!(text, "      {}", out.paint(Tone::Command, &one_line(way, 400)));
+            }
+        }
+    }
+    text
+}
+
+fn state(one: &RequirementView, now: Timestamp) -> String {
+    if !one.satisfied {
+        let found = one.found.as_ref().map(|found| format!(": {}", one_line(found, 200)));
+        let triggered = if one.triggered_at.is_some() { ", asked for" } else { "" };
+        return format!("open{triggered}{}", found.unwrap_or_default());
+    }
+    let Some(by) = &one.satisfied_by else {
+        return one.found.as_ref().map_or("holds".to_owned(), |found| one_line(found, 200));
+    };
+    let at = one.satisfied_at.map(|at| format!(", {}", ago(at, now))).unwrap_or_default();
+    let until = one.expires_at.map(|until| {
+        let left = u64::try_from(until.as_second().saturating_sub(now.as_second())).unwrap_or(0);
+        format!(", for {} more", duration(left))
+    });
+    format!("by {}{at}{}", one_line(by, 60), until.unwrap_or_default())
+}

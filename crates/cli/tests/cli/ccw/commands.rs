@@ -1,0 +1,259 @@
+//! Each row of the format's table of commands.
+
+use super::*;
+
+#[test]
+fn start_makes_id_line_folder_template_and_place_for_tasks_and_pauses_the_active_one() {
+    let sandbox = project();
+    let first = sandbox
+        .run(["start", "--layout", "ccw", "--type", "complex", "--goal", "Add OAuth log-in", "--json"])
+        .ok()
+        .json();
+    assert_eq!((&first["session_id"], &first["layout"]), (&json!("WFS-add-oauth-log-in"), &json!("ccw")));
+    assert_eq!(first["current_phase"]["id"], "plan");
+    assert!(sandbox.path(".workflow/WFS-add-oauth-log-in/.task").is_dir());
+    assert!(sandbox.read(".workflow/WFS-add-oauth-log-in/IMPL_PLAN.md").contains("Add OAuth log-in"));
+    let line: Value = serde_json::from_str(sandbox.read(REGISTRY).trim()).unwrap();
+    assert_eq!(
+        line,
+        json!({ "id": "WFS-add-oauth-log-in", "status": "active", "description": "Add OAuth log-in",
+        "created": "2026-11-14T10:00:00Z", "directory": ".workflow/WFS-add-oauth-log-in", "complexity": "complex" })
+    );
+    let second = sandbox.run(["start", "--layout", "ccw", "--type", "simple", "--goal", "Fix typo"]).ok();
+    assert!(second.stderr.contains("paused WFS-add-oauth-log-in"), "{}", second.stderr);
+    assert_eq!(state(&sandbox, "WFS-fix-typo")["current_phase"], "IMPLEMENT", "simple starts at IMPLEMENT");
+    assert_eq!(state(&sandbox, "WFS-add-oauth-log-in")["status"], "paused");
+    let expected = [("WFS-add-oauth-log-in", "paused"), ("WFS-fix-typo", "active")];
+    assert_eq!(registered(&sandbox), expected.map(|(id, status)| (id.to_owned(), status.to_owned())));
+}
+
+#[test]
+fn start_warns_of_a_similar_session_and_numbers_a_name_that_is_taken() {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "Fix the login timeout"]).ok();
+    let again = sandbox.run(["start", "--layout", "ccw", "--goal", "Fix the login timeout"]).ok();
+    assert!(again.stderr.contains("a similar session exists: WFS-fix-the-login-timeout"), "{}", again.stderr);
+    assert!(sandbox.path(".workflow/WFS-fix-the-login-timeout-002").is_dir());
+    let other = sandbox.run(["start", "--layout", "ccw", "--goal", "Write the manual"]).ok();
+    assert!(!other.stderr.contains("similar"), "{}", other.stderr);
+}
+
+#[test]
+fn pause_saves_and_says_how_to_resume_and_is_an_error_without_a_session() {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
+    let paused = sandbox.run(["pause"]).ok();
+    for word in ["WFS-one", "phase 1", "leftoff resume WFS-one"] {
+        assert!(paused.stdout.contains(word), "{word} in {}", paused.stdout);
+    }
+    let json = state(&sandbox, "WFS-one");
+    assert_eq!(
+        (&json["status"], &json["progress"]["last_checkpoint"]),
+        (&json!("paused"), &json!("2026-11-14T10:00:00Z"))
+    );
+    sandbox.run(["close", "--force"]).ok();
+    sandbox.run(["pause"]).code(3);
+    project().run(["pause"]).code(3);
+}
+
+#[test]
+fn resume_takes_the_one_paused_last_or_the_one_named_and_lists_when_none_is_paused() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-a", "IMPLEMENT", "paused", "2026-11-10T10:00:00Z");
+    write_session(&sandbox, "WFS-b", "IMPLEMENT", "interrupted", "2026-11-12T10:00:00Z");
+    write_session(&sandbox, "WFS-c", "IMPLEMENT", "paused", "2026-11-11T10:00:00Z");
+    assert_eq!(sandbox.run(["resume", "--json"]).ok().json()["session_id"], "WFS-b");
+    assert_eq!(state(&sandbox, "WFS-b")["status"], "active");
+    assert_eq!(sandbox.run(["resume", "WFS-a", "--json"]).ok().json()["session_id"], "WFS-a");
+    assert_eq!(registered(&sandbox).iter().filter(|(_, status)| status == "active").count(), 1);
+    let none = project();
+    write_session(&none, "WFS-done", "REVIEW", "completed", "2026-11-10T10:00:00Z");
+    let refused = none.run(["resume"]).code(3);
+    assert!(refused.stderr.contains("leftoff list --all"), "{}", refused.stderr);
+}
+
+#[test]
+fn resume_checks_what_the_phase_needs_and_asks() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-a", "PLAN", "paused", "2026-11-10T10:00:00Z");
+    let asked = sandbox.run(["resume"]).code(6);
+    assert!(asked.stderr.contains("plan document: IMPL_PLAN.md is missing"), "{}", asked.stderr);
+    assert_eq!(state(&sandbox, "WFS-a")["status"], "paused");
+    sandbox.write(".workflow/WFS-a/IMPL_PLAN.md", "# Plan\n");
+    sandbox.run(["resume"]).ok();
+    let review = project();
+    write_session(&review, "WFS-r", "REVIEW", "paused", "2026-11-10T10:00:00Z");
+    review.write(".workflow/WFS-r/.task/impl-1.json", r#"{"id":"impl-1","title":"T","status":"pending"}"#);
+    let asked = review.run(["resume"]).code(6);
+    assert!(asked.stderr.contains("implementation: 1 tasks are unfinished"), "{}", asked.stderr);
+    review.run(["resume", "--yes"]).ok();
+}
+
+#[test]
+fn switch_takes_an_id_a_unique_part_or_a_number_and_a_failure_keeps_the_current_one() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-oauth", "IMPLEMENT", "active", "2026-11-13T10:00:00Z");
+    write_session(&sandbox, "WFS-profile-page", "IMPLEMENT", "paused", "2026-11-12T10:00:00Z");
+    write_session(&sandbox, "WFS-profile-bug", "IMPLEMENT", "paused", "2026-11-11T10:00:00Z");
+    let number = |id: &str| {
+        let list = sandbox.run(["list", "--json"]).ok().json();
+        let line = list["sessions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|line| line["session_id"] == id)
+            .unwrap()
+            .clone();
+        line["number"].to_string()
+    };
+    let before = sandbox.read(REGISTRY);
+    sandbox.run(["switch", "profile"]).code(3);
+    sandbox.run(["switch", "nothing-of-the-kind"]).code(3);
+    sandbox.run(["switch", "99"]).code(3);
+    assert_eq!(sandbox.read(REGISTRY), before, "a failure keeps the current one");
+    assert_eq!(sandbox.run(["switch", "page", "--json"]).ok().json()["session_id"], "WFS-profile-page");
+    assert_eq!(sandbox.run(["switch", "WFS-oauth", "--json"]).ok().json()["session_id"], "WFS-oauth");
+    let again = sandbox.run(["switch", "oauth", "--json"]).ok().json();
+    assert_eq!(again["already"], true, "switching to the active one changes nothing");
+    let bug = number("WFS-profile-bug");
+    assert_eq!(sandbox.run(["switch", &bug, "--json"]).ok().json()["session_id"], "WFS-profile-bug");
+    let active: Vec<String> =
+        registered(&sandbox).into_iter().filter(|(_, status)| status == "active").map(|(id, _)| id).collect();
+    assert_eq!(active, ["WFS-profile-bug"]);
+}
+
+#[test]
+fn list_is_by_last_activity_and_a_corrupt_one_is_a_warning() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-old", "PLAN", "paused", "2026-11-02T10:00:00Z");
+    write_session(&sandbox, "WFS-new", "PLAN", "active", "2026-11-13T10:00:00Z");
+    write_session(&sandbox, "WFS-mid", "PLAN", "paused", "2026-11-09T10:00:00Z");
+    sandbox.write(&state_of("WFS-bad"), "{\"session_id\":");
+    let list = sandbox.run(["list", "--json"]).ok().json();
+    let ids: Vec<&str> = list["sessions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| line["session_id"].as_str().unwrap())
+        .collect();
+    let at = |id: &str| ids.iter().position(|known| *known == id).unwrap();
+    assert!(at("WFS-new") < at("WFS-mid") && at("WFS-mid") < at("WFS-old"), "{ids:?}");
+    assert!(ids.contains(&"WFS-bad"));
+    let said = list["warnings"].to_string();
+    assert!(said.contains("WFS-bad/workflow-session.json: it is no JSON"), "{said}");
+    // "No sessions found" over a layout that is known is never said.
+    assert!(sandbox.run(["list"]).ok().stdout.contains("WFS-old"));
+}
+
+#[test]
+fn later_layouts_are_listed_too() {
+    let sandbox = project();
+    let json = r#"{"session_id":"x","current_phase":"PLAN","status":"planning","created_at":"2026-11-10T10:00:00Z"}"#;
+    sandbox.write(".workflow/active/WFS-now/workflow-session.json", json);
+    sandbox.write(".workflow/archives/WFS-then/workflow-session.json", json);
+    sandbox.write(".workflow/.active-WFS-now", "");
+    let list = sandbox.run(["list", "--all", "--json"]).ok().json();
+    let lines: Vec<(String, String)> = list["sessions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| (line["session_id"].to_string(), line["lifecycle"].to_string()))
+        .collect();
+    assert!(lines.contains(&("\"WFS-now\"".to_owned(), "\"active\"".to_owned())), "{lines:?}");
+    assert!(lines.contains(&("\"WFS-then\"".to_owned(), "\"completed\"".to_owned())), "{lines:?}");
+    sandbox.write(".workflow/active/WFS-now/IMPL_PLAN.md", "1. Do it\n");
+    sandbox.run(["advance", "--session", "WFS-now"]).ok();
+    let after: Value =
+        serde_json::from_str(&sandbox.read(".workflow/active/WFS-now/workflow-session.json")).unwrap();
+    assert_eq!((&after["current_phase"], &after["status"]), (&json!("IMPLEMENT"), &json!("implementing")));
+    assert!(!sandbox.path(REGISTRY).exists(), "those have no registry");
+}
+
+#[test]
+fn status_shows_phase_tasks_documents_and_health() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-a", "IMPLEMENT", "active", "2026-11-13T10:00:00Z");
+    sandbox.write(".workflow/WFS-a/IMPL_PLAN.md", "1. Do it\n");
+    sandbox.write(".workflow/WFS-a/.task/impl-1.json", r#"{"id":"impl-1","title":"T","status":"active"}"#);
+    let text = sandbox.run(["status"]).ok().stdout;
+    for words in [
+        "Items of implement: 0 of 1 done",
+        "documents: IMPL_PLAN.md",
+        "registry: it is registered",
+        "active tasks: impl-1",
+    ] {
+        assert!(text.contains(words), "{words} in {text}");
+    }
+    let line = sandbox.read(REGISTRY);
+    sandbox.write(REGISTRY, &format!("{line}{line}"));
+    let json = sandbox.run(["status", "--json"]).ok().json();
+    let health =
+        json["health"].as_array().unwrap().iter().find(|health| health["check"] == "registry").unwrap();
+    assert_eq!((&health["ok"], &health["found"]), (&json!(false), &json!("it has 2 lines in the registry")));
+}
+
+#[test]
+fn status_without_an_active_one_names_candidates() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-a", "IMPLEMENT", "paused", "2026-11-13T10:00:00Z");
+    write_session(&sandbox, "WFS-b", "IMPLEMENT", "paused", "2026-11-12T10:00:00Z");
+    let status = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!(status["session_id"], "WFS-a");
+    assert!(
+        status["warnings"].to_string().contains("no session is active; paused as well: WFS-b"),
+        "{}",
+        status["warnings"]
+    );
+}
+
+#[test]
+fn complete_warns_of_unfinished_tasks_and_leaves_them_as_they_are() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-a", "IMPLEMENT", "active", "2026-11-13T10:00:00Z");
+    let open = r#"{"id":"impl-1","title":"T","status":"pending"}"#;
+    sandbox.write(".workflow/WFS-a/.task/impl-1.json", open);
+    let refused = sandbox.run(["close"]).code(4);
+    assert!(refused.stderr.contains("--force"), "{}", refused.stderr);
+    let closed = sandbox.run(["close", "--force"]).ok();
+    assert!(closed.stdout.contains("33 % done") || closed.stdout.contains("completed"), "{}", closed.stdout);
+    assert_eq!(state(&sandbox, "WFS-a")["status"], "completed");
+    assert_eq!(sandbox.read(".workflow/WFS-a/.task/impl-1.json"), open, "archiving completes no task");
+}
+
+#[test]
+fn before_any_command_the_active_session_gives_folder_and_documents_and_without_one_a_temporary_workspace() {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
+    sandbox.write(".workflow/WFS-one/IMPL_PLAN.md", "1. Do it\n");
+    sandbox.run(["advance"]).ok();
+    let shown = sandbox
+        .run([
+            "exec",
+            "--",
+            "sh",
+            "-c",
+            "echo $LEFTOFF_WORKSPACE; echo $LEFTOFF_DOCUMENTS; echo $LEFTOFF_PHASE",
+        ])
+        .ok()
+        .stdout;
+    let lines: Vec<&str> = shown.lines().collect();
+    assert!(lines[0].ends_with(".workflow/WFS-one"), "{shown}");
+    assert!(
+        lines[1].ends_with(".workflow/WFS-one/IMPL_PLAN.md"),
+        "the next phase inherits the plan: {shown}"
+    );
+    assert_eq!(lines[2], "implement");
+    assert!(sandbox.run(["brief"]).ok().stdout.contains("IMPL_PLAN.md"));
+    let none = project().run(["exec", "--", "sh", "-c", "echo $LEFTOFF_WORKSPACE"]).ok();
+    assert!(!none.stdout.trim().is_empty() && !none.stdout.contains(".workflow"), "{}", none.stdout);
+}
+
+#[test]
+fn inactivity_is_told_and_pauses_nothing() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-monday", "IMPLEMENT", "active", "2026-11-02T10:00:00Z");
+    let status = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!(status["lifecycle"]["state"], "active");
+    sandbox.run(["note", "Friday"]).ok();
+    assert_eq!(state(&sandbox, "WFS-monday")["status"], "active");
+}

@@ -1,0 +1,124 @@
+//! One active session at a time, and many writers at once.
+
+use super::*;
+
+#[test]
+fn of_several_active_ones_the_latest_stays_and_the_others_are_paused_and_it_is_said_once() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-a", "IMPLEMENT", "active", "2026-11-10T10:00:00Z");
+    write_session(&sandbox, "WFS-b", "IMPLEMENT", "active", "2026-11-12T10:00:00Z");
+    write_session(&sandbox, "WFS-c", "IMPLEMENT", "active", "2026-11-11T10:00:00Z");
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "WFS-b");
+    let list = sandbox.run(["list", "--json"]).ok().json();
+    let active: Vec<&Value> =
+        list["sessions"].as_array().unwrap().iter().filter(|line| line["lifecycle"] == "active").collect();
+    assert_eq!((active.len(), &active[0]["session_id"]), (1, &json!("WFS-b")));
+    let said = list["warnings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|warning| warning["kind"] == "several_active")
+        .count();
+    assert_eq!(said, 2, "once for each that counts as paused");
+    // The next command makes it so on disk.
+    sandbox.run(["pause"]).ok();
+    sandbox.run(["resume", "WFS-b"]).ok();
+    assert_eq!(
+        registered(&sandbox),
+        [("WFS-a", "paused"), ("WFS-b", "active"), ("WFS-c", "paused")]
+            .map(|(id, status)| (id.to_owned(), status.to_owned()))
+    );
+    let list = sandbox.run(["list", "--json"]).ok().json();
+    assert!(!list["warnings"].to_string().contains("several_active"), "said once: {}", list["warnings"]);
+}
+
+#[test]
+fn a_session_that_somebody_made_active_by_hand_takes_the_place_of_ours() {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "Two"]).ok();
+    let text = sandbox.read(&state_of("WFS-one")).replace("\"paused\"", "\"active\"");
+    sandbox.write(&state_of("WFS-one"), &text);
+    sandbox.run(["note", "mine now", "--session", "WFS-one"]).ok();
+    assert_eq!(
+        registered(&sandbox),
+        [("WFS-one".to_owned(), "active".to_owned()), ("WFS-two".to_owned(), "paused".to_owned())]
+    );
+    assert_eq!(state(&sandbox, "WFS-two")["status"], "paused");
+}
+
+#[test]
+fn a_native_session_and_one_of_this_layout_are_never_active_at_once() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-a", "IMPLEMENT", "active", "2026-11-10T10:00:00Z");
+    let started = sandbox.run(["start", "--goal", "Native"]).ok();
+    assert!(started.stderr.contains("paused WFS-a"), "{}", started.stderr);
+    assert_eq!(state(&sandbox, "WFS-a")["status"], "paused");
+}
+
+/// Of 56 parallel updates the original lost nine, and tore some files.
+#[test]
+fn fifty_six_parallel_updates_lose_nothing() {
+    let sandbox = project();
+    let sessions = ["WFS-p0", "WFS-p1", "WFS-p2", "WFS-p3", "WFS-p4", "WFS-p5", "WFS-p6"];
+    for session in sessions {
+        write_session(&sandbox, session, "IMPLEMENT", "paused", "2026-11-10T10:00:00Z");
+        sandbox.run(["resume", session]).ok();
+    }
+    let mut running = Vec::new();
+    for number in 0..8 {
+        for session in sessions {
+            let title = format!("Task {number}");
+            let mut command = sandbox.command(["item", "add", &title, "--session", session]);
+            // Only one is active: the others are asked to be parallel by being paused, and notes go to any of them.
+            if session != "WFS-p6" {
+                command = sandbox.command(["note", &title, "--session", session]);
+            }
+            running.push(
+                command
+                    .stdout(std::process::Stdio::null())
+                    .stderr(std::process::Stdio::piped())
+                    .spawn()
+                    .unwrap(),
+            );
+        }
+    }
+    for child in running {
+        let done = child.wait_with_output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+    let tasks = std::fs::read_dir(sandbox.path(".workflow/WFS-p6/.task")).unwrap();
+    let names: Vec<String> = tasks
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.strip_suffix(".json").is_some())
+        .collect();
+    assert_eq!(names.len(), 8, "{names:?}");
+    for session in &sessions[..6] {
+        let log = sandbox.run(["log", "--session", session]).ok().stdout;
+        assert_eq!(log.matches("Task ").count(), 8, "{log}");
+        assert_eq!(state(&sandbox, session)["stats"]["kept"], 1.5);
+    }
+    let known = registered(&sandbox);
+    assert_eq!(known.len(), 7);
+    assert_eq!(known.iter().filter(|(_, status)| status == "active").count(), 1);
+    sandbox.run(["doctor"]).ok();
+}
+
+#[test]
+fn other_sessions_lines_survive_a_writer_that_comes_between() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-ours", "IMPLEMENT", "active", "2026-11-10T10:00:00Z");
+    sandbox.run(["note", "taken in"]).ok();
+    // Their tool registers a session of its own, beside what we know.
+    write_session(&sandbox, "WFS-theirs", "PLAN", "paused", "2026-11-11T10:00:00Z");
+    sandbox.run(["pause"]).ok();
+    assert_eq!(
+        registered(&sandbox),
+        [("WFS-ours".to_owned(), "paused".to_owned()), ("WFS-theirs".to_owned(), "paused".to_owned())]
+    );
+    let log = sandbox.run(["log", "--session", "WFS-ours"]).ok().stdout;
+    assert!(
+        !log.contains("changed by somebody else: .workflow/session_status.jsonl"),
+        "not its own line: {log}"
+    );
+}

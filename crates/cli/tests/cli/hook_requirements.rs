@@ -1,0 +1,186 @@
+//! Requirements through the hooks of real processes: denied, satisfied, held at a stop, and nothing lost in a crowd.
+
+use crate::agent::{event, session_start};
+use crate::git;
+use crate::hook::with_input;
+use crate::hook_events::{ID, after, arrive, claude, send, stop};
+use serde_json::{Value, json};
+use std::process::Command;
+use testkit::{Ran, Sandbox};
+
+const RULES: &str = "\
+requirements:
+  commit_plan:
+    enabled: true
+    type: blocking
+    scope: session
+    trigger_tools: [Edit, Write]
+    message: Write a plan first.
+    auto_resolve_skill: arch-review
+    satisfied_by_skill: arch-review
+  reviewed:
+    enabled: true
+    type: blocking
+    scope: single_use
+    trigger_tools:
+      - {tool: Bash, command_pattern: 'git\\s+commit'}
+    satisfied_by_skill: pre-commit
+";
+
+fn required() -> Sandbox {
+    let sandbox = git();
+    sandbox.write(".claude/requirements.yaml", RULES);
+    sandbox
+}
+
+fn before(tool: &str, input: &Value, id: &str) -> Value {
+    json!({ "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input, "tool_use_id": id })
+}
+
+#[track_caller]
+fn denied(ran: &Ran) -> String {
+    let answer = ran.json();
+    let output = &answer["hookSpecificOutput"];
+    assert_eq!(
+        (&output["hookEventName"], &output["permissionDecision"]),
+        (&json!("PreToolUse"), &json!("deny"))
+    );
+    assert_eq!(answer.as_object().unwrap().len(), 1, "{answer}");
+    output["permissionDecisionReason"].as_str().expect("a reason").to_owned()
+}
+
+fn edit() -> Value {
+    json!({ "file_path": "src/a.rs", "old_string": "a", "new_string": "b" })
+}
+
+fn skill(name: &str) -> Value {
+    after("Skill", &json!({ "skill": name }), name)
+}
+
+#[test]
+fn an_agent_is_denied_told_how_and_let_through() {
+    let sandbox = required();
+    let start = send(&sandbox, "claude", &session_start(&sandbox, ID, "startup")).json();
+    let told = start["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned();
+    assert!(told.contains("commit_plan") && told.contains("/arch-review"), "{told}");
+    let reason = denied(&claude(&sandbox, &before("Edit", &edit(), "t1")));
+    assert!(reason.contains("commit_plan") && reason.contains("Write a plan first."), "{reason}");
+    assert_eq!(claude(&sandbox, &before("Read", &edit(), "t2")).stdout, "");
+    assert!(claude(&sandbox, &skill("arch-review")).stdout.contains("Satisfied now: commit_plan"));
+    assert_eq!(claude(&sandbox, &before("Edit", &edit(), "t3")).stdout, "");
+    // In a subfolder as in the root, and for a patch of Codex as for an edit.
+    std::fs::create_dir_all(sandbox.path("deep/er")).unwrap();
+    let patch = json!({ "command": "*** Begin Patch\n*** Update File: a.rs\n*** End Patch" });
+    let deep = event(&sandbox, "01a1de4b-x", &before("apply_patch", &patch, "c1")).replace(
+        &format!("\"{}\"", sandbox.project().display()),
+        &format!("\"{}\"", sandbox.path("deep/er").display()),
+    );
+    assert!(denied(&send(&sandbox, "codex", &deep)).contains("commit_plan"));
+}
+
+#[test]
+fn what_was_asked_for_and_not_satisfied_holds_at_a_stop_once() {
+    let sandbox = required();
+    arrive(&sandbox);
+    assert_eq!(claude(&sandbox, &stop(false, "read only")).stdout, "", "nothing was asked for");
+    claude(&sandbox, &skill("arch-review"));
+    assert_eq!(claude(&sandbox, &before("Edit", &edit(), "t1")).stdout, "", "now it is asked for");
+    sandbox.run(["req", "clear", "commit_plan", "--agent-session", ID]).ok();
+    let held = claude(&sandbox, &stop(false, "done")).json();
+    assert_eq!(held["decision"], "block");
+    assert!(held["reason"].as_str().unwrap().contains("commit_plan"), "{held}");
+    let subagent = |kind: &str| json!({ "hook_event_name": "SubagentStop", "agent_id": "a", "agent_type": kind, "stop_hook_active": false });
+    assert_eq!(claude(&sandbox, &subagent("")).stdout, "", "its internal helpers are never held");
+    assert_eq!(claude(&sandbox, &subagent("reviewer")).json()["decision"], "block");
+    assert_eq!(claude(&sandbox, &stop(true, "done")).stdout, "", "never in a circle");
+}
+
+#[test]
+fn a_single_use_is_used_up_by_what_it_guards() {
+    let sandbox = required();
+    arrive(&sandbox);
+    let commit = json!({ "command": "git commit -m x" });
+    assert!(denied(&claude(&sandbox, &before("Bash", &commit, "t1"))).contains("reviewed"));
+    claude(&sandbox, &skill("pre-commit"));
+    assert_eq!(claude(&sandbox, &before("Bash", &commit, "t2")).stdout, "");
+    claude(&sandbox, &after("Bash", &commit, "t2"));
+    denied(&claude(&sandbox, &before("Bash", &commit, "t3")));
+}
+
+/// The four steps by which the framework that we share files with proves itself: a plan is satisfied in one session,
+/// stays on record, and the next session on the branch begins without it.
+#[test]
+fn a_new_agent_session_on_the_branch_begins_unsatisfied_and_both_stay_on_record() {
+    let sandbox = required();
+    sandbox.write(".git/HEAD", "ref: refs/heads/feature/test\n");
+    let sessions = || {
+        let text = std::fs::read_to_string(sandbox.path(".git/requirements/feature-test.json")).unwrap();
+        let file: Value = serde_json::from_str(&text).unwrap();
+        file["requirements"]["commit_plan"]["sessions"].clone()
+    };
+    let satisfied = |found: &Value| {
+        found.as_object().unwrap().values().filter(|entry| entry["satisfied"] == true).count()
+    };
+    let talk = |id: &str, fields: &Value| send(&sandbox, "claude", &event(&sandbox, id, fields));
+    let begin = json!({ "hook_event_name": "SessionStart", "source": "startup" });
+    let end = json!({ "hook_event_name": "SessionEnd", "reason": "other" });
+    let (first, second) = ("aaaaaaaa-0000-4000-8000-000000000001", "bbbbbbbb-0000-4000-8000-000000000002");
+    talk(first, &begin);
+    talk(first, &skill("arch-review"));
+    talk(first, &end);
+    assert_eq!(satisfied(&sessions()), 1, "{}", sessions());
+    assert_eq!(sessions()["aaaaaaaa"]["satisfied"], true);
+    let told = talk(second, &begin).stdout;
+    assert!(told.contains("commit_plan"), "the new session is told that it is open: {told}");
+    denied(&talk(second, &before("Edit", &edit(), "t1")));
+    talk(second, &skill("arch-review"));
+    assert_eq!(talk(second, &before("Edit", &edit(), "t2")).stdout, "");
+    assert_eq!(satisfied(&sessions()), 2, "{}", sessions());
+}
+
+/// Ten agents at once, twenty events each, all on one branch: every satisfaction and every count is there afterwards.
+#[test]
+fn two_hundred_hooks_of_ten_agents_lose_nothing() {
+    const AGENTS: usize = 10;
+    const CALLS: usize = 18;
+    let sandbox = required();
+    let id = |agent: usize| format!("{agent:08x}-1111-4111-8111-111111111111");
+    let work = |agent: usize| -> Vec<(Command, String)> {
+        let mut events =
+            vec![json!({ "hook_event_name": "SessionStart", "source": "startup" }), skill("arch-review")];
+        events.extend((0..CALLS).map(|call| {
+            after("Bash", &json!({ "command": format!("make part-{call}") }), &format!("c{call}"))
+        }));
+        let told = events.iter().map(|fields| event(&sandbox, &id(agent), fields));
+        told.map(|input| (sandbox.command(["hook", "claude"]), input)).collect()
+    };
+    let agents: Vec<_> = (0..AGENTS).map(work).collect();
+    assert_eq!(agents.iter().map(Vec::len).sum::<usize>(), 200);
+    std::thread::scope(|scope| {
+        for events in agents {
+            scope.spawn(move || {
+                for (command, input) in events {
+                    let ran = with_input(command, &input);
+                    // A list of who is here may be busy for longer than a hook waits; what counts is never lost.
+                    assert!(ran.code == 0 && ran.stderr.lines().count() <= 1, "{input}: {ran:?}");
+                }
+            });
+        }
+    });
+    for agent in 0..AGENTS {
+        let may = send(&sandbox, "claude", &event(&sandbox, &id(agent), &before("Edit", &edit(), "last")));
+        assert_eq!(may.stdout, "", "agent {agent} is satisfied");
+    }
+    let text = std::fs::read_to_string(sandbox.path(".git/requirements/main.json")).unwrap();
+    let file: Value = serde_json::from_str(&text).unwrap();
+    let sessions = &file["requirements"]["commit_plan"]["sessions"];
+    for agent in 0..AGENTS {
+        let short = id(agent)[..8].to_owned();
+        assert_eq!(sessions[&short]["satisfied"], true, "{short}: {sessions}");
+        let metrics =
+            std::fs::read_to_string(sandbox.path(&format!(".git/requirements/sessions/{short}.json")));
+        let metrics: Value = serde_json::from_str(&metrics.unwrap()).unwrap();
+        assert_eq!(metrics["tools"]["Bash"]["count"], CALLS, "{short}: {metrics}");
+        assert_eq!(metrics["tools"]["Skill"]["count"], 1, "{short}: {metrics}");
+    }
+}

@@ -1,0 +1,192 @@
+//! What others do to the files: edits, dropped keys, moves, damage.
+
+use super::*;
+
+#[test]
+fn a_phase_that_is_only_called_done_in_the_file_is_a_claim_until_its_gate_passes() {
+    let sandbox = started();
+    sandbox.run(["advance", "--phase", "0"]).ok();
+    edit(&sandbox, NEW, |value| {
+        value["completed_phases"] = json!([0, 1]);
+        value["current_phase"] = json!(2);
+    });
+    let seen = view(&sandbox);
+    assert_eq!(seen["phases"][1]["gate"]["outcome"], "claimed");
+    assert_eq!(seen["current_phase"]["number"], 2);
+    sandbox.run(["note", "go on"]).ok();
+    assert_eq!(
+        view(&sandbox)["phases"][1]["gate"]["outcome"],
+        "claimed",
+        "taken in as it is, never reverted"
+    );
+    sandbox.run(["advance", "--phase", "1", "--evidence", "tests=2"]).ok();
+    assert_eq!(view(&sandbox)["phases"][1]["gate"]["outcome"], "passed");
+}
+
+#[test]
+fn keys_that_the_tools_own_reader_drops_come_back() {
+    let sandbox = started();
+    sandbox.run(["advance", "--phase", "0"]).ok();
+    edit(&sandbox, NEW, |value| {
+        let fields = value.as_object_mut().unwrap();
+        for ours in ["workflow_structure", "phase_timing", "lifecycle"] {
+            fields.remove(ours);
+        }
+        fields["metadata"]["from_the_tool"] = json!(1);
+    });
+    sandbox.run(["note", "go on"]).ok();
+    let found = file(&sandbox, NEW);
+    assert_eq!(found["workflow_structure"]["total_phases"], 3);
+    assert_eq!(found["lifecycle"]["completed"], false);
+    assert_eq!(found["metadata"]["from_the_tool"], 1);
+}
+
+#[test]
+fn a_session_whose_number_of_phases_is_unknown_grows_with_its_file() {
+    let sandbox = with_old();
+    edit(&sandbox, OLD, |value| drop(value["metadata"].as_object_mut().unwrap().remove("total_phases")));
+    sandbox.run(["note", "taken in", "--session", ID]).ok();
+    edit(&sandbox, OLD, |value| {
+        value["completed_phases"] = json!([0, 1, 2]);
+        value["checkpoints"] = json!({"0": "passed", "1": "passed", "2": "passed"});
+        value["current_phase"] = json!(3);
+    });
+    let seen = view(&sandbox);
+    assert_eq!((&seen["current_phase"]["number"], &seen["workflow"]["total_phases"]), (&json!(3), &json!(4)));
+    sandbox.run(["advance", "--phase", "3", "--session", ID]).ok();
+    let done = view(&sandbox);
+    assert_eq!(done["lifecycle"]["state"], "active", "whether that was all is not known");
+    assert!(sandbox.run(["log", "--session", ID]).ok().stdout.contains("phases added: 2, 3"));
+    sandbox.run(["close", "--session", ID]).ok();
+}
+
+#[test]
+fn a_session_of_the_second_shape_that_its_tool_moves_is_what_the_folder_says() {
+    const NAME: &str = "workflow_default_7c9e6679-7425-40de-944b-e07fc1f90ae7";
+    let place = |status: &str| format!(".praxis-os/state/workflow/{status}/{NAME}.json");
+    let sandbox = fresh();
+    sandbox.at("2026-11-14T11:00:00Z");
+    let mut old = old_file();
+    old["session_id"] = json!(NAME);
+    old["status"] = json!("active");
+    old["phase_timings"] = json!({"0": {"phase": 0, "started_at": "2026-11-14T09:00:00", "completed_at": "2026-11-14T09:30:00", "duration_seconds": 1800.0}});
+    old["evidence_submitted"] = json!({"0": {"read": 3}});
+    sandbox.write(&place("active"), &pretty(&old));
+    sandbox.run(["advance", "--phase", "1", "--session", NAME, "--evidence", "n=1"]).ok();
+    let found = file(&sandbox, &place("active"));
+    assert_eq!((&found["evidence_submitted"]["1"], &found["status"]), (&json!({"n": 1}), &json!("active")));
+    assert!(found["phase_timings"]["1"]["completed_at"].is_string());
+    std::fs::create_dir_all(sandbox.path(".praxis-os/state/workflow/completed")).unwrap();
+    std::fs::rename(sandbox.path(&place("active")), sandbox.path(&place("completed"))).unwrap();
+    let seen = sandbox.run(["show", NAME, "--json"]).ok().json();
+    assert_eq!(seen["lifecycle"]["state"], "completed", "{}", seen["warnings"]);
+    sandbox.run(["advance", "--session", NAME]).code(4);
+    sandbox.run(["note", "seen", "--session", NAME]).ok();
+    assert_eq!(sandbox.run(["show", NAME, "--json"]).ok().json()["lifecycle"]["state"], "completed");
+    assert!(file(&sandbox, &place("completed"))["metadata"]["theirs"].is_object());
+    assert!(!sandbox.path(&place("active")).exists(), "what was moved away is not written again");
+    assert_eq!(sandbox.run(["list", "--all", "--json"]).ok().json()["sessions"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn begun_by_us_advanced_by_hand_damaged_in_five_ways_recovered_and_finished() {
+    let sandbox = started();
+    sandbox.run(["advance", "--phase", "0", "--evidence", "read=3"]).ok();
+    edit(&sandbox, NEW, |value| {
+        value["completed_phases"] = json!([0, 1]);
+        value["checkpoints"]["1"] = json!("passed");
+        value["phase_artifacts"]["1"] = json!({"phase_number": 1, "evidence": {"tests": 4}, "outputs": {},
+            "commands_executed": [], "timestamp": "2026-11-14T11:00:00Z"});
+        value["current_phase"] = json!(2);
+    });
+    sandbox.run(["note", "built by hand"]).ok();
+    let good = sandbox.read(NEW);
+    let cut = &good[..good.len() / 2];
+    for (number, damage) in
+        ["", cut, "null", "{\"session_id\": \"s\",, }", "\u{0}\u{1}\u{2}"].iter().enumerate()
+    {
+        sandbox.write(NEW, damage);
+        let seen = view(&sandbox);
+        assert_eq!(seen["current_phase"]["number"], 2, "damage {number}");
+        let said = seen["warnings"].to_string();
+        assert!(said.contains("going on from the log"), "{said}");
+        assert_eq!(&sandbox.read(NEW), damage, "a query leaves it");
+        sandbox.run(["doctor"]).code(4);
+        sandbox.run(["repair"]).ok();
+        assert_eq!(file(&sandbox, NEW), serde_json::from_str::<Value>(&good).unwrap(), "damage {number}");
+    }
+    let aside = std::fs::read_dir(sandbox.path(".leftoff/aside/s")).unwrap().count();
+    assert!(aside >= 4, "what could not be read is set aside: {aside}");
+    std::fs::remove_file(sandbox.path(NEW)).unwrap();
+    sandbox.run(["repair"]).ok();
+    assert_eq!(file(&sandbox, NEW), serde_json::from_str::<Value>(&good).unwrap());
+    sandbox.run(["advance", "--phase", "1", "--evidence", "tests=4"]).ok();
+    sandbox.run(["advance", "--phase", "2"]).ok();
+    let found = file(&sandbox, NEW);
+    assert_eq!(
+        (&found["lifecycle"]["completed"], &found["completed_phases"]),
+        (&json!(true), &json!([0, 1, 2]))
+    );
+}
+
+#[test]
+fn a_damaged_session_of_the_tool_is_told_from_its_backup_and_never_written_over_unseen() {
+    let sandbox = with_old();
+    sandbox.write(&format!("{OLD}.bak"), &pretty(&old_file()));
+    sandbox.write(OLD, "{\"session_id\":");
+    let seen = sandbox.run(["show", ID, "--json"]).ok().json();
+    assert_eq!(seen["current_phase"]["number"], 1);
+    assert!(seen["warnings"].to_string().contains(".bak was read instead"), "{}", seen["warnings"]);
+    sandbox.run(["advance", "--phase", "1", "--session", ID]).ok();
+    assert_eq!(file(&sandbox, OLD)["completed_phases"], json!([0, 1]));
+    let aside: Vec<_> =
+        std::fs::read_dir(sandbox.path(&format!(".leftoff/aside/{ID}"))).unwrap().flatten().collect();
+    assert_eq!(std::fs::read_to_string(aside[0].path()).unwrap(), "{\"session_id\":");
+    assert_eq!(
+        sandbox.read(&format!("{OLD}.bak")),
+        pretty(&old_file()),
+        "a damaged one never becomes the backup"
+    );
+}
+
+#[test]
+fn a_reader_never_finds_half_a_file() {
+    let sandbox = started();
+    let path = sandbox.path(NEW);
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let reads = std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut reads = 0;
+            while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                let content = std::fs::read(&path).expect("it is always there");
+                serde_json::from_slice::<Value>(&content).expect("it is always whole");
+                reads += 1;
+            }
+            reads
+        });
+        for number in 0..30 {
+            let field = format!("round={number}");
+            sandbox.run(["set", &field]).ok();
+        }
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        reader.join().unwrap()
+    });
+    assert!(reads > 30, "{reads} reads");
+    assert_eq!(file(&sandbox, NEW)["metadata"]["round"], 29);
+}
+
+#[test]
+fn a_secret_in_somebodys_file_stays_in_it_and_out_of_the_log() {
+    let sandbox = with_old();
+    let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2).chars().take(36).collect::<String>());
+    edit(&sandbox, OLD, |value| {
+        value["metadata"]["deploy"] = json!(token);
+        value["phase_artifacts"]["0"]["evidence"]["used"] = json!(token);
+    });
+    sandbox.run(["advance", "--phase", "1", "--session", ID]).ok();
+    let found = file(&sandbox, OLD);
+    assert_eq!(found["metadata"]["deploy"], json!(token));
+    assert_eq!(found["phase_artifacts"]["0"]["evidence"]["used"], json!(token));
+    let log = sandbox.run(["log", "--session", ID, "--json"]).ok().stdout;
+    assert!(!log.contains(&token), "{log}");
+}

@@ -1,0 +1,304 @@
+//! `leftoff req` as people and agents type it, alone and many at a time, beside a program that follows the original's
+//! own protocol.
+
+use crate::agent::Agent;
+use crate::{git, plain, unbroken};
+use rustix::fs::{FlockOperation, flock};
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use testkit::Sandbox;
+
+const ANNA: &str = "claude:a4326893-7dc8-405b-aaa4-035b9c0d34a8";
+const PLAN: &str = "requirements: {commit_plan: {enabled: true, auto_resolve_skill: arch-review}}\n";
+
+fn with(settings: &str) -> Sandbox {
+    let sandbox = git();
+    sandbox.write(".claude/requirements.yaml", settings);
+    sandbox
+}
+
+fn branch_file(sandbox: &Sandbox) -> PathBuf {
+    let head = sandbox.read(".git/HEAD");
+    let branch = head.trim().strip_prefix("ref: refs/heads/").expect("a branch");
+    sandbox.path(&format!(".git/requirements/{branch}.json"))
+}
+
+fn state(sandbox: &Sandbox) -> Value {
+    serde_json::from_str(&fs::read_to_string(branch_file(sandbox)).unwrap()).unwrap()
+}
+
+/// Processes that live until they are told to end.
+struct Living(Vec<Child>);
+
+impl Living {
+    fn new(count: usize) -> Self {
+        let start = || Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        Self((0..count).map(|_| start()).collect())
+    }
+}
+
+impl Drop for Living {
+    fn drop(&mut self) {
+        for process in &mut self.0 {
+            drop(process.stdin.take());
+            let _ = process.wait();
+        }
+    }
+}
+
+/// Agent sessions of the original's list, each with a process that lives.
+fn listed(sandbox: &Sandbox, ids: &[&str], living: &Living) {
+    let entries: serde_json::Map<String, Value> = ids
+        .iter()
+        .zip(&living.0)
+        .map(|(id, process)| {
+            let project = sandbox.project().canonicalize().unwrap();
+            let entry = json!({ "pid": 1, "ppid": process.id(), "project_dir": project, "branch": "main", "started_at": 1, "last_active": 2 });
+            ((*id).to_owned(), entry)
+        })
+        .collect();
+    let folder = sandbox.folder().join("home/.claude");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("sessions.json"), json!({ "version": "1.0", "sessions": entries }).to_string())
+        .unwrap();
+}
+
+#[test]
+fn a_requirement_is_listed_satisfied_and_cleared() {
+    let sandbox = with(PLAN);
+    let shown = sandbox.run_as(ANNA, ["req", "list"]).ok().stdout;
+    let shown = unbroken(&shown);
+    assert!(
+        shown.contains("[ ] commit_plan (session) open Run /arch-review leftoff req satisfy commit_plan"),
+        "{shown}"
+    );
+    let answer = sandbox
+        .run_as(ANNA, ["req", "satisfy", "commit_plan", "--field", "ticket=#42", "--json"])
+        .ok()
+        .json();
+    assert_eq!(
+        (&answer["requirements"][0]["satisfied"], &answer["requirements"][0]["satisfied_by"]),
+        (&json!(true), &json!("cli"))
+    );
+    let entry = &state(&sandbox)["requirements"]["commit_plan"]["sessions"]["a4326893"];
+    assert_eq!((&entry["metadata"]["ticket"], &entry["expires_at"]), (&json!("#42"), &Value::Null));
+    sandbox.run_as(ANNA, ["req", "clear", "commit_plan"]).ok();
+    let list = sandbox.run_as(ANNA, ["req", "list", "--json"]).ok().json();
+    assert_eq!(list["requirements"][0]["satisfied"], false);
+    let again = sandbox.run_as(ANNA, ["req", "clear", "commit_plan", "--json"]).ok().json();
+    assert_eq!(again["already"], true);
+}
+
+#[test]
+fn every_way_to_satisfy_has_its_word() {
+    let sandbox =
+        with("requirements: {a: {enabled: true}, b: {enabled: true}, c: {enabled: true, scope: branch}}\n");
+    sandbox.run_as(ANNA, ["req", "satisfy", "a", "--bypass"]).ok();
+    sandbox.run_as(ANNA, ["req", "approve", "b", "--ttl", "10m"]).ok();
+    sandbox.run_as(ANNA, ["req", "satisfy", "c", "--ttl", "1h"]).ok();
+    let state = state(&sandbox);
+    let sessions = |name: &str| state["requirements"][name]["sessions"]["a4326893"].clone();
+    assert_eq!(sessions("a")["satisfied_by"], "cli_bypass");
+    assert_eq!(sessions("b")["satisfied_by"], "approval");
+    let lasts =
+        |entry: &Value| entry["expires_at"].as_i64().unwrap() - entry["satisfied_at"].as_i64().unwrap();
+    assert_eq!((lasts(&sessions("b")), lasts(&state["requirements"]["c"])), (600, 3600));
+    assert!(sessions("b")["metadata"]["approved_by"].as_str().unwrap().contains("claude"));
+}
+
+#[test]
+fn a_session_shows_and_tells_what_became_of_requirements() {
+    let sandbox = with(PLAN);
+    sandbox.run(["start", "--id", "s"]).ok();
+    let view = sandbox.run_as(ANNA, ["status", "--json"]).ok().json();
+    assert_eq!(
+        (&view["requirements"][0]["name"], &view["requirements"][0]["satisfied"]),
+        (&json!("commit_plan"), &json!(false))
+    );
+    assert!(sandbox.run(["status"]).ok().stdout.contains("Required: commit_plan"));
+    for format in ["text", "markdown"] {
+        let brief = sandbox.run_as(ANNA, ["brief", "--format", format]).ok().stdout;
+        assert!(unbroken(&brief).contains("Run /arch-review"), "{brief}");
+    }
+    sandbox.run_as(ANNA, ["req", "satisfy", "commit_plan"]).ok();
+    let log = sandbox.run(["log"]).ok().stdout;
+    assert!(log.contains("requirement commit_plan satisfied by cli"), "{log}");
+    assert!(!sandbox.run_as(ANNA, ["status"]).ok().stdout.contains("Required:"));
+}
+
+#[test]
+fn whom_it_is_about_is_found_or_asked() {
+    let sandbox = with(PLAN);
+    let nobody = sandbox.run(["req", "satisfy", "commit_plan", "--json"]).code(3);
+    assert_eq!(nobody.error()["kind"], "no_agent_session");
+    let living = Living::new(2);
+    listed(&sandbox, &["bbbb2222"], &living);
+    sandbox.run(["req", "satisfy", "commit_plan"]).ok();
+    assert!(
+        state(&sandbox)["requirements"]["commit_plan"]["sessions"]["bbbb2222"].is_object(),
+        "the only one alive"
+    );
+    listed(&sandbox, &["bbbb2222", "cccc3333"], &living);
+    let several = sandbox.run(["req", "clear", "commit_plan", "--json"]).code(6).error();
+    let told = several["message"].as_str().unwrap();
+    assert!(told.contains("bbbb2222") && told.contains("cccc3333"), "{told}");
+    sandbox.run(["req", "clear", "commit_plan", "--agent-session", "bbbb2222"]).ok();
+    assert_eq!(
+        state(&sandbox)["requirements"]["commit_plan"]["sessions"]["bbbb2222"]["satisfied"],
+        Value::Null
+    );
+    sandbox.run(["req", "satisfy", "commit_plan", "--branch"]).ok();
+    assert_eq!(
+        state(&sandbox)["requirements"]["commit_plan"]["satisfied"],
+        true,
+        "the branch needs nobody in particular"
+    );
+}
+
+#[test]
+fn an_agent_is_known_by_its_process() {
+    let sandbox = with(PLAN);
+    sandbox.run(["start", "--id", "s"]).ok();
+    let id = "a4326893-7dc8-405b-aaa4-035b9c0d34a8";
+    let mut anna = Agent::new(&sandbox, "claude");
+    let mut ben = Agent::new(&sandbox, "codex");
+    anna.hook(&sandbox, id, "startup").ok();
+    ben.hook(&sandbox, "b8800000-1111", "startup").ok();
+    anna.run(&sandbox, &["req", "satisfy", "commit_plan"]).ok();
+    let sessions = state(&sandbox)["requirements"]["commit_plan"]["sessions"].clone();
+    assert_eq!(sessions.as_object().unwrap().keys().collect::<Vec<_>>(), ["a4326893"], "not the other one");
+    assert_eq!(sessions["a4326893"]["session_id"], id);
+    let agents = sandbox.run(["list", "--agents"]).ok().stdout;
+    assert!(agents.contains("a4326893  alive") && agents.contains(", process "), "{agents}");
+}
+
+#[test]
+fn names_that_are_not_required_and_places_without_a_branch_are_told() {
+    let sandbox = with(PLAN);
+    let unknown = sandbox.run_as(ANNA, ["req", "satisfy", "commit_plam", "--json"]).code(3).error();
+    assert_eq!(unknown["kind"], "unknown_requirement");
+    assert!(unknown["hint"].as_str().unwrap().contains("commit_plan"));
+    assert!(!branch_file(&sandbox).exists());
+    sandbox.run_as(ANNA, ["req", "satisfy"]).code(2);
+    sandbox.run_as(ANNA, ["req", "satisfy", "commit_plan", "--agent-session", "a b"]).code(2);
+    let outside = plain();
+    outside.write(".leftoff/config.toml", "");
+    let ran = outside.run_as(ANNA, ["req", "satisfy", "commit_plan", "--json"]).code(3);
+    assert_eq!(ran.error()["kind"], "no_requirements_here");
+    assert_eq!(outside.run(["req", "list", "--json"]).ok().json()["requirements"], json!([]));
+}
+
+#[test]
+fn a_mistake_in_the_configuration_is_told_with_file_and_key() {
+    let sandbox = with("requirements: {commit_plan: {enabled: true, scope: sesion}}\n");
+    let list = sandbox.run_as(ANNA, ["req", "list", "--json"]).ok().json();
+    let warning = list["warnings"][0]["message"].as_str().unwrap();
+    assert!(warning.contains(".claude/requirements.yaml: requirements.commit_plan.scope"), "{warning}");
+}
+
+#[test]
+fn the_same_key_counts_once() {
+    let sandbox = with(PLAN);
+    sandbox.at("2026-11-14T10:00:00Z");
+    let satisfy = ["req", "satisfy", "commit_plan", "--ttl", "10m", "--key", "k", "--json"];
+    assert_eq!(sandbox.run_as(ANNA, satisfy).ok().json()["already"], false);
+    let until =
+        || state(&sandbox)["requirements"]["commit_plan"]["sessions"]["a4326893"]["expires_at"].clone();
+    let first = until();
+    sandbox.at("2026-11-14T10:05:00Z");
+    assert_eq!(sandbox.run_as(ANNA, satisfy).ok().json()["already"], true);
+    assert_eq!(until(), first);
+}
+
+#[test]
+fn a_broken_store_keeps_nobody_from_satisfying() {
+    let sandbox = with(PLAN);
+    sandbox.write(".git/leftoff/leftoff.db", "no database at all, but long enough to be looked at as one");
+    let ran = sandbox.run_as(ANNA, ["req", "satisfy", "commit_plan"]).ok();
+    assert!(ran.stderr.contains("warning:"), "{}", ran.stderr);
+    assert_eq!(state(&sandbox)["requirements"]["commit_plan"]["sessions"]["a4326893"]["satisfied"], true);
+}
+
+fn many(count: usize) -> String {
+    let entries: String = (0..count).map(|number| format!("  r{number}: {{enabled: true}}\n")).collect();
+    format!("requirements:\n{entries}")
+}
+
+fn satisfying(sandbox: &Sandbox, numbers: std::ops::Range<usize>) -> Vec<Child> {
+    numbers
+        .map(|number| {
+            sandbox
+                .command(["req", "satisfy", &format!("r{number}")])
+                .env("LEFTOFF_AGENT_SESSION", ANNA)
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap()
+        })
+        .collect()
+}
+
+fn all_done(children: Vec<Child>) {
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+fn satisfied_in(state: &Value) -> usize {
+    let all = state["requirements"].as_object().unwrap();
+    all.values().filter(|one| one["sessions"]["a4326893"]["satisfied"] == true).count()
+}
+
+#[test]
+fn behaviour_18_twenty_at_a_time_are_twenty() {
+    let sandbox = with(&many(20));
+    all_done(satisfying(&sandbox, 0..20));
+    assert_eq!(satisfied_in(&state(&sandbox)), 20);
+}
+
+const TOLD: &str = "LEFTOFF_TEST_SECOND_WRITER";
+const WRITES: usize = 40;
+
+/// Another program on the same file, told by its environment which: it takes the original's lock, reads, adds an entry
+/// of its own, and replaces the file. Alone it has nothing to do.
+#[test]
+fn second_writer() {
+    let Ok(told) = std::env::var(TOLD) else { return };
+    let path = Path::new(&told);
+    let lock = File::options().append(true).create(true).open(path.with_extension("lock")).unwrap();
+    for number in 0..WRITES {
+        flock(&lock, FlockOperation::LockExclusive).unwrap();
+        let mut state: Value = fs::read_to_string(path)
+            .map(|text| serde_json::from_str(&text).expect("never half a file"))
+            .unwrap_or_else(|_| json!({ "version": "1.0", "branch": "main", "requirements": {} }));
+        state["requirements"][format!("theirs{number}")] = json!({ "scope": "branch", "satisfied": true });
+        let temporary = path.with_extension("json.theirs.tmp");
+        let mut file = File::create(&temporary).unwrap();
+        file.write_all(state.to_string().as_bytes()).unwrap();
+        file.sync_all().unwrap();
+        fs::rename(&temporary, path).unwrap();
+        flock(&lock, FlockOperation::Unlock).unwrap();
+    }
+}
+
+#[test]
+fn beside_a_program_that_follows_the_originals_protocol_nothing_is_lost() {
+    let sandbox = with(&many(40));
+    let path = branch_file(&sandbox);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let other = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "requirements::second_writer", "--test-threads=1"])
+        .env(TOLD, &path)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    all_done(satisfying(&sandbox, 0..40));
+    all_done(vec![other]);
+    let state = state(&sandbox);
+    let theirs =
+        (0..WRITES).filter(|number| state["requirements"][format!("theirs{number}")]["satisfied"] == true);
+    assert_eq!((satisfied_in(&state), theirs.count()), (40, WRITES));
+}

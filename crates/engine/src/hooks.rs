@@ -1,0 +1,152 @@
+//! What agents' hooks ask for: one model of events, one handler for all agents. Never prints, and knows no protocol.
+
+mod arriving;
+mod event;
+mod memory;
+mod statusline;
+mod stopping;
+mod tool;
+mod working;
+
+pub use event::{Happened, HookEvent, Source, Subagent};
+pub use statusline::{StatusLine, status_line};
+pub use tool::ToolCall;
+
+use crate::brief::Brief;
+use crate::engine::{Engine, Intent, Options, Want};
+use crate::error::{Error, Result};
+use crate::failpoint;
+use memory::Memory;
+use model::event::Recorded;
+use model::id::SessionId;
+use std::time::Duration;
+use store::Trace;
+
+/// A hook runs on every tool call: it does not queue for long.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// What comes of an event.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Reply {
+    /// For the agent to read, in this order.
+    pub told: Vec<Told>,
+    pub verdict: Verdict,
+    /// What could not be done. The agent goes on all the same.
+    pub problem: Option<String>,
+}
+
+/// Something that an agent is told.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Told {
+    /// Where the work was left off. After a compaction the agent has forgotten what it did.
+    Brief { brief: Box<Brief>, compacted: bool },
+    /// A session that the agent does not know yet.
+    Session { id: String, title: String, next: String },
+    /// What others did to the agent's session, the oldest first.
+    Changes { session: String, events: Vec<Recorded>, more: bool, now: jiff::Timestamp },
+    /// What the project requires, and who else is here.
+    Words(String),
+}
+
+/// Whether the agent may do what it is about to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Verdict {
+    #[default]
+    GoOn,
+    /// Not this tool, not now.
+    Deny(String),
+    /// Not finished yet.
+    Hold(String),
+}
+
+impl Reply {
+    /// Nothing to say but what went wrong.
+    fn unless(problems: &[String]) -> Self {
+        Self { problem: one_problem(problems), ..Self::default() }
+    }
+}
+
+/// Several are told on one line.
+fn one_problem(problems: &[String]) -> Option<String> {
+    (!problems.is_empty()).then(|| problems.join("; "))
+}
+
+/// Answers one event of an agent. An error means that leftoff is broken here, and is no reason to stop anybody.
+pub fn respond(event: &HookEvent) -> Result<Reply> {
+    let writes = match &event.happened {
+        Happened::Other => return Ok(Reply::default()),
+        Happened::BeforeTool(_) | Happened::Compacting | Happened::Compacted => false,
+        Happened::Arrived { .. }
+        | Happened::Prompt
+        | Happened::AfterTool(_)
+        | Happened::ToolFailed { .. }
+        | Happened::Stopping { .. }
+        | Happened::SubagentStopping { .. }
+        | Happened::Ended => true,
+    };
+    let options = Options { project: Some(event.folder.clone()), ..Options::default() };
+    let (mut engine, problem) = match Engine::open(options.clone(), Intent::Hook { writes }) {
+        Ok(engine) => (engine, None),
+        // Nothing of ours is here, so there is nothing to say.
+        Err(Error::NoProject { .. }) => return Ok(Reply::default()),
+        // What the project requires of agents does not depend on our store.
+        Err(error) => (Engine::without_store(options)?, Some(error.to_string())),
+    };
+    engine.caller.agent = Some(event.agent.clone());
+    engine.patience = PATIENCE;
+    failpoint::reached("hook");
+    let reply = engine.answer(event);
+    // Never taken apart: the process ends next, and the kernel closes what is open.
+    std::mem::forget(engine);
+    let mut reply = reply?;
+    reply.problem = problem.or(reply.problem);
+    Ok(reply)
+}
+
+impl Engine {
+    fn answer(&mut self, event: &HookEvent) -> Result<Reply> {
+        match &event.happened {
+            Happened::Arrived { source } => self.arrived(event, *source),
+            Happened::Prompt => self.prompted(event),
+            Happened::BeforeTool(call) => Ok(self.about_to_use(event, call)),
+            Happened::AfterTool(call) => self.used(event, call),
+            Happened::ToolFailed { call, error } => self.failed_to_use(event, call, error),
+            Happened::Stopping { again, last_words } => self.stopping(event, *again, last_words.as_deref()),
+            Happened::SubagentStopping { again } => self.subagent_stopping(event, *again),
+            Happened::Compacting => Ok(Reply::unless(&self.compacted(&event.agent).problems)),
+            Happened::Ended => Ok(Reply::unless(&self.at_end(&event.agent).problems)),
+            Happened::Compacted | Happened::Other => Ok(Reply::default()),
+        }
+    }
+
+    /// What the agent works on: what it is bound to, else the worktree's own.
+    fn at_work(&self) -> Result<Option<SessionId>> {
+        match self.select(Want::Unfinished) {
+            Ok(id) => Ok(Some(id)),
+            Err(Error::NoSession { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn memory_of(&self, event: &HookEvent) -> Result<Option<Memory>> {
+        let row = self.store.agent(&event.agent.agent, &event.agent.id)?;
+        Ok(row.map(|row| row.memory.as_deref().map(Memory::read).unwrap_or_default()))
+    }
+
+    /// What an event leaves when nothing else is known of it.
+    fn trace_of(&self, event: &HookEvent) -> Trace {
+        Trace {
+            at: self.clock.now(),
+            once: None,
+            agent: event.agent.agent.clone(),
+            agent_session: event.agent.id.clone(),
+            memory: None,
+            activity: None,
+        }
+    }
+
+    /// Not being able to write something down is told, and stops nobody.
+    fn leave(&mut self, trace: &Trace) -> Option<String> {
+        self.store.trace(trace, PATIENCE).err().map(|error| Error::from(error).to_string())
+    }
+}

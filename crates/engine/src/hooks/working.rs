@@ -1,0 +1,166 @@
+//! An agent at work: what a person says to it, the tools it uses. Writes down what was touched and run.
+
+use crate::engine::{Engine, read_event};
+use crate::error::Result;
+use crate::hooks::memory::Memory;
+use crate::hooks::{HookEvent, PATIENCE, Reply, Told, ToolCall, Verdict, one_problem};
+use crate::requirements;
+use crate::words::one_line;
+use model::actor::Actor;
+use model::event::Recorded;
+use model::id::SessionId;
+use store::{ActivityKind, ActivityRow};
+
+/// So many changes are told one by one.
+const MOST_CHANGES: usize = 20;
+
+impl Engine {
+    /// Tells only what others changed since the agent was last told something.
+    pub(super) fn prompted(&mut self, event: &HookEvent) -> Result<Reply> {
+        let Some(session) = self.at_work()? else { return Ok(Reply::default()) };
+        let Some(loaded) = self.store.load(&session)? else { return Ok(Reply::default()) };
+        let before = self.memory_of(event)?;
+        let memory = Memory::of(session.as_str(), loaded.row.version);
+        if before.as_ref() == Some(&memory) {
+            return Ok(Reply::default());
+        }
+        let known = before.as_ref().filter(|known| known.session == memory.session);
+        let changes = self.changes_by_others(event, &session, known.map_or(0, |known| known.told))?;
+        let told = match (known, changes) {
+            (_, None) => None,
+            (Some(_), changes) => changes,
+            // Somebody else's session, of which the agent was never told.
+            (None, Some(_)) => Some(self.newly_met(&session)?),
+        };
+        let problem = if before.is_some() {
+            let trace = store::Trace { memory: Some(memory.text()), ..self.trace_of(event) };
+            self.leave(&trace)
+        } else {
+            // Its arrival was never told: the hooks were installed meanwhile, or the store was made.
+            let greeted = self.greet(&event.agent, Some(session), Some(memory.text()), PATIENCE);
+            greeted.err().map(|error| error.to_string())
+        };
+        Ok(Reply { told: told.into_iter().collect(), problem, ..Reply::default() })
+    }
+
+    fn changes_by_others(&self, event: &HookEvent, session: &SessionId, after: u64) -> Result<Option<Told>> {
+        // Its own changes lie between: more are read than are told.
+        const MOST_READ: usize = 500;
+        let rows = self.store.events(session, after, Some(MOST_READ))?;
+        let mut events: Vec<Recorded> =
+            rows.iter().map(|row| read_event(session, row)).collect::<Result<_>>()?;
+        events.retain(|recorded| !is_by(event, &recorded.actor));
+        let more = events.len() > MOST_CHANGES || rows.len() == MOST_READ;
+        events.truncate(MOST_CHANGES);
+        let told = Told::Changes { session: session.to_string(), events, more, now: self.clock.now() };
+        Ok(match &told {
+            Told::Changes { events, .. } if events.is_empty() => None,
+            _ => Some(told),
+        })
+    }
+
+    fn newly_met(&self, session: &SessionId) -> Result<Told> {
+        let view = self.view_by_id(session)?;
+        let next = match &view.next.command {
+            Some(command) => format!("{} `{command}`", view.next.summary),
+            None => view.next.summary.clone(),
+        };
+        Ok(Told::Session { id: view.session_id, title: view.title, next })
+    }
+
+    /// Whether the project's requirements let it.
+    pub(super) fn about_to_use(&mut self, event: &HookEvent, call: &ToolCall) -> Reply {
+        let files: Vec<&str> = call.files.iter().map(String::as_str).collect();
+        let gated = self.before_tool(&asked(event, call, &files));
+        let (told, verdict) = match gated.answer {
+            requirements::Verdict::Allow => (Vec::new(), Verdict::GoOn),
+            requirements::Verdict::Warn(text) => (vec![Told::Words(text)], Verdict::GoOn),
+            requirements::Verdict::Deny(reason) => (Vec::new(), Verdict::Deny(reason)),
+        };
+        Reply { told, verdict, problem: one_problem(&gated.problems) }
+    }
+
+    pub(super) fn used(&mut self, event: &HookEvent, call: &ToolCall) -> Result<Reply> {
+        let files: Vec<&str> = call.files.iter().map(String::as_str).collect();
+        let gated = self.after_tool(&asked(event, call, &files));
+        let mut problems = gated.problems;
+        problems.extend(self.write_down(event, call, None)?);
+        let told = match gated.answer.as_slice() {
+            [] => Vec::new(),
+            names => vec![Told::Words(format!("Satisfied now: {}", names.join(", ")))],
+        };
+        Ok(Reply { told, problem: one_problem(&problems), ..Reply::default() })
+    }
+
+    pub(super) fn failed_to_use(&mut self, event: &HookEvent, call: &ToolCall, error: &str) -> Result<Reply> {
+        let files: Vec<&str> = call.files.iter().map(String::as_str).collect();
+        let mut problems = self.tool_failed(&asked(event, call, &files), error).problems;
+        problems.extend(self.write_down(event, call, Some(error))?);
+        Ok(Reply::unless(&problems))
+    }
+
+    /// Writes down what was touched and run, for the session that the agent works on.
+    fn write_down(
+        &mut self,
+        event: &HookEvent,
+        call: &ToolCall,
+        failed: Option<&str>,
+    ) -> Result<Option<String>> {
+        if call.leaves_nothing() || call.is_ours() {
+            return Ok(None);
+        }
+        let Some(session) = self.at_work()? else { return Ok(None) };
+        let rows = self.rows_of(event, call, failed);
+        if rows.is_empty() {
+            return Ok(None);
+        }
+        let mut trace = self.trace_of(event);
+        trace.once = call.id.as_ref().map(|id| format!("hook {} after {id}", event.agent.id));
+        trace.activity = Some((session, rows));
+        Ok(self.leave(&trace))
+    }
+
+    fn rows_of(&self, event: &HookEvent, call: &ToolCall, failed: Option<&str>) -> Vec<ActivityRow> {
+        let mut rows = Vec::new();
+        // A change that failed touched nothing.
+        if failed.is_none() {
+            let named = call.files.iter().map(|path| self.named(event, path));
+            rows.extend(named.filter_map(|path| self.activity_row(ActivityKind::File, &path, None)));
+        }
+        if let Some(command) = &call.command {
+            let outcome = failed.map(|error| format!("failed: {}", one_line(error, 120)));
+            rows.extend(self.activity_row(ActivityKind::Command, command, outcome.as_deref()));
+        }
+        rows
+    }
+
+    /// A file as it is called in the project.
+    fn named(&self, event: &HookEvent, path: &str) -> String {
+        let whole = event.folder.join(path);
+        let root = &self.project.root;
+        let inside = whole.strip_prefix(root).map(ToOwned::to_owned).or_else(|_| {
+            // The agent may know the project by another name, through a link.
+            let folder = whole.parent().and_then(|folder| folder.canonicalize().ok()).unwrap_or_default();
+            folder.join(whole.file_name().unwrap_or_default()).strip_prefix(root).map(ToOwned::to_owned)
+        });
+        inside.map_or_else(|_| path.to_owned(), |path| path.to_string_lossy().into_owned())
+    }
+}
+
+fn asked<'a>(event: &'a HookEvent, call: &'a ToolCall, files: &'a [&'a str]) -> requirements::ToolCall<'a> {
+    requirements::ToolCall {
+        agent: &event.agent,
+        tool: &call.name,
+        command: call.command.as_deref(),
+        files,
+        skill: call.skill.as_deref(),
+        tool_use_id: call.id.as_deref(),
+    }
+}
+
+fn is_by(event: &HookEvent, actor: &Actor) -> bool {
+    match actor {
+        Actor::Agent { agent, id, .. } => *agent == event.agent.agent && *id == event.agent.id,
+        Actor::Person { .. } => false,
+    }
+}

@@ -1,0 +1,327 @@
+//! `leftoff req`: satisfying, clearing, approving, pausing. What was done is told in the session's log afterwards.
+
+use super::Ground;
+use super::live::{LiveAgent, is_same};
+use super::status::RequirementList;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::presence::AgentIdentity;
+use jiff::Timestamp;
+use layouts::requirements::{AgentKey, Change, Count, Counted, Deed, Requirement, SatisfiedBy, Satisfying};
+use model::event::Event;
+use model::nearest::nearest;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// What is to be satisfied, for whom, for how long.
+#[derive(Debug, Clone, Default)]
+pub struct SatisfyRequest {
+    pub names: Vec<String>,
+    /// As typed: an id, whole or short, with or without the agent's name.
+    pub agent_session: Option<String>,
+    /// For every agent session of this branch.
+    pub for_the_branch: bool,
+    pub ttl_seconds: Option<u64>,
+    pub metadata: Map<String, Value>,
+    /// Passed over without having been done.
+    pub bypass: bool,
+}
+
+/// How requirements stand after a command, and what else is to be said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RequirementAnswer {
+    #[serde(flatten)]
+    pub list: RequirementList,
+    /// Nothing had to be changed.
+    pub already: bool,
+    pub said: Vec<String>,
+}
+
+impl Engine {
+    pub fn satisfy_requirements(&mut self, request: &SatisfyRequest) -> Result<RequirementAnswer> {
+        let by = if request.bypass { SatisfiedBy::CliBypass } else { SatisfiedBy::Cli };
+        let satisfying = Satisfying {
+            by,
+            ttl: request.ttl_seconds,
+            metadata: request.metadata.clone(),
+            for_the_branch: request.for_the_branch,
+        };
+        self.satisfy_named(&request.names, request.agent_session.as_deref(), |_| satisfying.clone())
+    }
+
+    /// A yes for a while: for as long as each requirement says, unless told otherwise.
+    pub fn approve_requirements(
+        &mut self,
+        names: &[String],
+        asked: Option<&str>,
+        ttl_seconds: Option<u64>,
+    ) -> Result<RequirementAnswer> {
+        let agent = self.asking_agent()?;
+        let approved_by = self.actor(agent.as_ref()).to_string();
+        self.satisfy_named(names, asked, |requirement| Satisfying {
+            ttl: Some(ttl_seconds.unwrap_or(requirement.approval_ttl)),
+            metadata: [("approved_by".to_owned(), approved_by.clone().into())].into_iter().collect(),
+            ..Satisfying::by(SatisfiedBy::Approval)
+        })
+    }
+
+    pub fn clear_requirements(&mut self, names: &[String], asked: Option<&str>) -> Result<RequirementAnswer> {
+        let ground = self.required_ground()?;
+        let required = self.named_requirements(&ground, names)?;
+        let identity = self.agent_for(&ground, asked, &required)?;
+        let agent = identity.as_ref().and_then(|identity| AgentKey::new(&identity.id));
+        let now = self.clock.now().as_second();
+        let changed = ground.file().update(self.patience, now, |document| {
+            let cleared = required.iter().filter(|one| document.clear(&one.name, agent.as_ref()));
+            cleared.map(|one| one.name.clone()).collect::<Vec<_>>()
+        })?;
+        let mut said: Vec<String> = changed.problem.into_iter().collect();
+        let already = changed.answer.is_empty();
+        said.extend(self.tell_cleared(&ground, agent.as_ref(), &changed.answer, "by hand"));
+        self.answered(identity, already, said)
+    }
+
+    /// Nothing is asked of this agent session, until it is resumed or ends.
+    pub fn pause_requirements(&mut self, asked: Option<&str>) -> Result<RequirementAnswer> {
+        let asking = self.asking_agent()?;
+        let by = self.actor(asking.as_ref()).to_string();
+        self.change_pause(asked, |metrics, now| {
+            let already = metrics.is_paused();
+            if !already {
+                metrics.pause(&by, now);
+            }
+            already
+        })
+    }
+
+    pub fn resume_requirements(&mut self, asked: Option<&str>) -> Result<RequirementAnswer> {
+        self.change_pause(asked, |metrics, _| !metrics.resume())
+    }
+
+    fn change_pause(
+        &mut self,
+        asked: Option<&str>,
+        change: impl Fn(&mut layouts::requirements::Metrics, i64) -> bool,
+    ) -> Result<RequirementAnswer> {
+        let ground = self.required_ground()?;
+        let identity = self.agent_meant(&ground, asked)?;
+        let agent = AgentKey::new(&identity.id).ok_or(Error::NoAgentSession)?;
+        let now = self.clock.now().as_second();
+        let already = ground.change_metrics(&agent, self.patience, now, |metrics| change(metrics, now))?;
+        self.answered(Some(identity), already, Vec::new())
+    }
+
+    fn satisfy_named(
+        &mut self,
+        names: &[String],
+        asked: Option<&str>,
+        satisfying: impl Fn(&Requirement) -> Satisfying,
+    ) -> Result<RequirementAnswer> {
+        let ground = self.required_ground()?;
+        let required = self.named_requirements(&ground, names)?;
+        let wanted: Vec<Satisfying> = required.iter().map(&satisfying).collect();
+        let identity = if wanted.iter().all(|one| one.for_the_branch) {
+            self.agent_meant(&ground, asked).ok()
+        } else {
+            self.agent_for(&ground, asked, &required)?
+        };
+        let agent = identity.as_ref().and_then(|identity| AgentKey::new(&identity.id));
+        if let Some(key) = self.options.key.clone()
+            && let Some(agent) = &agent
+            && ground.metrics(agent).is_some_and(|metrics| metrics.has_seen(&keyed(&key)))
+        {
+            return self.answered(identity, true, Vec::new());
+        }
+        let mut said = Vec::new();
+        for (requirement, satisfying) in required.iter().zip(&wanted) {
+            let one = std::slice::from_ref(requirement);
+            said.extend(self.satisfy_all(&ground, agent.as_ref(), one, satisfying)?);
+        }
+        if let (Some(key), Some(agent)) = (self.options.key.clone(), &agent) {
+            let now = self.clock.now().as_second();
+            ground.change_metrics(agent, self.patience, now, |metrics| metrics.first_time(&keyed(&key)))?;
+        }
+        self.answered(identity, false, said)
+    }
+
+    /// Writes them down as satisfied, counts it, and tells it in the log. What could not be told or counted.
+    pub(super) fn satisfy_all(
+        &mut self,
+        ground: &Ground,
+        agent: Option<&AgentKey>,
+        required: &[Requirement],
+        satisfying: &Satisfying,
+    ) -> Result<Vec<String>> {
+        let now = self.clock.now().as_second();
+        let change = Change {
+            at: now,
+            agent_session: agent.map(|agent| agent.full().to_owned()),
+            names: required.iter().map(|one| (one.name.clone(), one.kept_scope())).collect(),
+            deed: Deed::Satisfy(satisfying.clone()),
+        };
+        let changed = ground.file().apply(self.patience, &change)?;
+        let mut problems: Vec<String> = changed.problem.into_iter().collect();
+        let what = Counted::Satisfied {
+            requirements: required.iter().map(|one| one.name.clone()).collect(),
+            by: satisfying.by.name().to_owned(),
+        };
+        if let Some(agent) = agent {
+            let counted = ground.count(agent, self.patience, &Count { at: now, event: None, what });
+            problems.extend(counted.err().map(|error| error.to_string()));
+        }
+        let expires_at =
+            satisfying.ttl.and_then(|ttl| Timestamp::from_second(now.saturating_add_unsigned(ttl)).ok());
+        let events: Vec<Event> = required
+            .iter()
+            .map(|requirement| Event::RequirementSatisfied {
+                requirement: requirement.name.clone(),
+                scope: requirement.kept_scope(),
+                by: satisfying.by.name().to_owned(),
+                branch: ground.branch.clone(),
+                agent_session: agent.map(|agent| agent.full().to_owned()),
+                expires_at,
+            })
+            .collect();
+        problems.extend(self.tell(&events));
+        Ok(problems)
+    }
+
+    pub(super) fn tell_cleared(
+        &mut self,
+        ground: &Ground,
+        agent: Option<&AgentKey>,
+        names: &[String],
+        why: &str,
+    ) -> Vec<String> {
+        let events: Vec<Event> = names
+            .iter()
+            .map(|name| Event::RequirementCleared {
+                requirement: name.clone(),
+                branch: ground.branch.clone(),
+                agent_session: agent.map(|agent| agent.full().to_owned()),
+                why: why.to_owned(),
+            })
+            .collect();
+        self.tell(&events)
+    }
+
+    /// The branch's file is the truth; that the log could not be written is told, and changes nothing.
+    fn tell(&mut self, events: &[Event]) -> Vec<String> {
+        if events.is_empty() {
+            return Vec::new();
+        }
+        match self.tell_of_requirements(events) {
+            Ok(()) => Vec::new(),
+            Err(error) => vec![format!("it counts, and is not in the session's log: {error}")],
+        }
+    }
+
+    fn answered(
+        &self,
+        identity: Option<AgentIdentity>,
+        already: bool,
+        said: Vec<String>,
+    ) -> Result<RequirementAnswer> {
+        Ok(RequirementAnswer { list: self.requirements_for(identity), already, said })
+    }
+
+    fn required_ground(&self) -> Result<Ground> {
+        self.ground().ok_or_else(|| Error::NoRequirementsHere {
+            reason: match &self.project.git {
+                Some(_) => "no branch is checked out here".to_owned(),
+                None => "this is no git repository".to_owned(),
+            },
+        })
+    }
+
+    fn named_requirements(&self, ground: &Ground, names: &[String]) -> Result<Vec<Requirement>> {
+        let rules = self.rules(ground);
+        let known = |name: &String| rules.enabled().find(|requirement| requirement.name == *name).cloned();
+        let all: Vec<String> = rules.enabled().map(|requirement| requirement.name.clone()).collect();
+        names
+            .iter()
+            .map(|name| {
+                known(name).ok_or_else(|| Error::UnknownRequirement {
+                    asked: name.clone(),
+                    nearest: nearest(name, all.iter().map(String::as_str)).map(ToOwned::to_owned),
+                    known: all.clone(),
+                })
+            })
+            .collect()
+    }
+
+    /// The agent session that these are satisfied for; nobody in particular where none of them asks for one.
+    fn agent_for(
+        &self,
+        ground: &Ground,
+        asked: Option<&str>,
+        required: &[Requirement],
+    ) -> Result<Option<AgentIdentity>> {
+        let needs_one = required.iter().any(|requirement| requirement.kept_scope().is_of_one_agent());
+        match self.agent_meant(ground, asked) {
+            Ok(identity) => Ok(Some(identity)),
+            Err(Error::NoAgentSession | Error::NeedsAnswer { .. }) if !needs_one => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Named, else the one that runs this command, else the only one that is alive on this branch.
+    pub(super) fn agent_meant(&self, ground: &Ground, asked: Option<&str>) -> Result<AgentIdentity> {
+        if let Some(asked) = asked {
+            return self.agent_named(asked);
+        }
+        if let Some(identity) = self.asking_agent()? {
+            return Ok(identity);
+        }
+        let mut here = self.other_agents(None)?;
+        here.retain(|agent| {
+            agent.worktree == ground.project
+                && agent.branch.as_ref().is_none_or(|name| *name == ground.branch)
+        });
+        let ancestors = self.processes.ancestors();
+        let runs_this = |agent: &LiveAgent| ancestors.iter().any(|one| Some(one.pid) == agent.pid);
+        if here.iter().any(runs_this) {
+            here.retain(runs_this);
+        }
+        match here.as_slice() {
+            [] => Err(Error::NoAgentSession),
+            [one] => Ok(AgentIdentity { agent: one.agent.clone(), id: one.agent_session.clone() }),
+            several => Err(Error::NeedsAnswer {
+                question: format!(
+                    "several agent sessions are alive here: {}",
+                    several
+                        .iter()
+                        .map(|one| format!("{}:{}", one.agent, one.agent_session))
+                        .collect::<Vec<_>>()
+                        .join(", ")
+                ),
+                hint: format!("say which one: --agent-session {}", several[0].agent_session),
+            }),
+        }
+    }
+
+    /// What was typed, completed by what is known. An id that nobody has seen is taken as it is.
+    fn agent_named(&self, asked: &str) -> Result<AgentIdentity> {
+        let typed = AgentIdentity::parse(asked).or_else(|| AgentIdentity::parse(&format!("claude:{asked}")));
+        let Some(typed) = typed.filter(|identity| AgentKey::new(&identity.id).is_some()) else {
+            return Err(Error::WrongUsage {
+                message: format!("{asked:?} cannot be an agent session's id"),
+                hint: "see those that were seen: leftoff list --agents".to_owned(),
+            });
+        };
+        let rows = self.store.agents(None)?.into_iter().map(|row| (row.agent, row.agent_session));
+        let listed = self.listed_elsewhere(None).into_iter().map(|one| (one.agent, one.agent_session));
+        let known: Vec<(String, String)> = rows.chain(listed).collect();
+        let exact = known.iter().find(|(_, id)| *id == typed.id);
+        let found = exact.or_else(|| {
+            let mut same = known.iter().filter(|(_, id)| is_same(id, &typed.id));
+            same.next().filter(|_| same.next().is_none())
+        });
+        Ok(found.map_or(typed, |(agent, id)| AgentIdentity { agent: agent.clone(), id: id.clone() }))
+    }
+}
+
+/// A key counts as an event of its own, which happens once.
+fn keyed(key: &str) -> String {
+    format!("key:{key}")
+}

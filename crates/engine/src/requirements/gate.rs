@@ -1,0 +1,321 @@
+//! Before a tool and when the agent stops: which requirements are open, and what that means.
+
+use super::setting::Rules;
+use super::used::{first_file, kept, once};
+use super::wording::{self, Held};
+use super::{Gated, Ground, ToolCall, Verdict};
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::presence::AgentIdentity;
+use layouts::requirements::{
+    AgentKey, Count, Counted, Deed, Document, Guard, Kind, Requirement, is_plan_file,
+};
+use sha2::{Digest, Sha256};
+use std::path::{Component, Path, PathBuf};
+
+/// The same denial is told in full once in so many seconds: agents call tools several at a time.
+const SHOWN_ONCE_WITHIN: i64 = 5;
+
+/// How a requirement stands for one agent session.
+pub(super) enum Standing {
+    Met,
+    /// It holds, and is close to the limit.
+    Near(String),
+    /// Not met; with what was found, where it is measured or a condition.
+    Open(Option<String>),
+}
+
+/// Whom a question is about, and where.
+pub(super) struct Asking<'a> {
+    pub(super) ground: &'a Ground,
+    pub(super) rules: &'a Rules,
+    pub(super) document: &'a Document,
+    pub(super) identity: &'a AgentIdentity,
+    pub(super) agent: &'a AgentKey,
+    pub(super) now: i64,
+    /// Whether git may be started to find something out.
+    pub(super) measures: bool,
+}
+
+impl<T> Gated<T> {
+    pub(super) fn fine(answer: T) -> Self {
+        Self { answer, problems: Vec::new() }
+    }
+}
+
+impl Engine {
+    /// Whether a tool may be used now. What it guards is marked as triggered only when it may.
+    pub fn before_tool(&mut self, call: &ToolCall<'_>) -> Gated<Verdict> {
+        self.asked_by(call.agent);
+        let (Some(ground), Some(agent)) = (self.ground(), AgentKey::new(&call.agent.id)) else {
+            return Gated::fine(Verdict::Allow);
+        };
+        if self.writes_only_plans(call) {
+            return Gated::fine(Verdict::Allow);
+        }
+        let mut rules = self.rules(&ground);
+        let mut problems = std::mem::take(&mut rules.problems);
+        let asked = asked_by_tool(&rules, call, &mut problems);
+        if asked.is_empty() {
+            return Gated { answer: Verdict::Allow, problems };
+        }
+        let now = self.seconds();
+        let document = match ground.file().read(now) {
+            Ok(document) => document,
+            Err(error) => {
+                problems.push(error.to_string());
+                // What cannot be read holds nobody; what is marked now puts it aside and begins anew.
+                problems.extend(self.mark_triggered(&ground, &agent, &asked));
+                return Gated { answer: Verdict::Allow, problems };
+            }
+        };
+        let asking = Asking {
+            ground: &ground,
+            rules: &rules,
+            document: &document,
+            identity: call.agent,
+            agent: &agent,
+            now,
+            measures: true,
+        };
+        let (held, near) = self.held_by(&asking, &asked, &mut problems);
+        if held.is_empty() {
+            let is_new =
+                |requirement: &&&Requirement| document.triggered_at(&requirement.name, &agent).is_none();
+            let new: Vec<&Requirement> = asked.iter().filter(is_new).copied().collect();
+            problems.extend(self.mark_triggered(&ground, &agent, &new));
+            let answer = if near.is_empty() { Verdict::Allow } else { Verdict::Warn(near.join("\n")) };
+            return Gated { answer, problems };
+        }
+        let answer = self.denied(&asking, call, &held, &mut problems);
+        Gated { answer, problems }
+    }
+
+    /// Why the agent may not stop yet, if it may not. Never twice in a row.
+    pub fn at_stop(&mut self, identity: &AgentIdentity, stop_hook_active: bool) -> Gated<Option<String>> {
+        self.asked_by(identity);
+        let (false, Some(ground), Some(agent)) =
+            (stop_hook_active, self.ground(), AgentKey::new(&identity.id))
+        else {
+            return Gated::fine(None);
+        };
+        let mut rules = self.rules(&ground);
+        let mut problems = std::mem::take(&mut rules.problems);
+        let stop = &rules.settings.stop;
+        let asked: Vec<&Requirement> =
+            rules.enabled().filter(|requirement| stop.verify_scopes.contains(&requirement.scope)).collect();
+        if !stop.verify_requirements || asked.is_empty() {
+            return Gated { answer: None, problems };
+        }
+        let now = self.seconds();
+        let document = match ground.file().read(now) {
+            Ok(document) => document,
+            Err(error) => {
+                problems.push(error.to_string());
+                return Gated { answer: None, problems };
+            }
+        };
+        let asking = Asking {
+            ground: &ground,
+            rules: &rules,
+            document: &document,
+            identity,
+            agent: &agent,
+            now,
+            measures: true,
+        };
+        let metrics = std::cell::OnceCell::new();
+        let was_asked = |requirement: &&&Requirement| {
+            document.triggered_at(&requirement.name, &agent).is_some()
+                // A guard denies what it guards, so that nothing of it is ever let through and marked.
+                || (matches!(requirement.kind, Kind::Guard(_))
+                    && metrics
+                        .get_or_init(|| ground.metrics(&agent))
+                        .as_ref()
+                        .is_some_and(|metrics| metrics.was_triggered(&requirement.name)))
+        };
+        let asked: Vec<&Requirement> = asked.iter().filter(was_asked).copied().collect();
+        let held: Vec<Held<'_>> = self.open_ones(&asking, &asked, &mut problems).0;
+        if held.is_empty() || ground.metrics(&agent).is_some_and(|metrics| metrics.is_paused()) {
+            return Gated { answer: None, problems };
+        }
+        Gated { answer: Some(wording::held_at_stop(&held, &agent, &ground.branch)), problems }
+    }
+
+    /// What holds this tool call, and what comes close to it.
+    fn held_by<'a>(
+        &self,
+        asking: &Asking<'a>,
+        asked: &[&'a Requirement],
+        problems: &mut Vec<String>,
+    ) -> (Vec<Held<'a>>, Vec<String>) {
+        let now_asked: Vec<&Requirement> =
+            asked.iter().filter(|requirement| !requirement.stop_only).copied().collect();
+        self.open_ones(asking, &now_asked, problems)
+    }
+
+    fn open_ones<'a>(
+        &self,
+        asking: &Asking<'a>,
+        asked: &[&'a Requirement],
+        problems: &mut Vec<String>,
+    ) -> (Vec<Held<'a>>, Vec<String>) {
+        let (mut held, mut near) = (Vec::new(), Vec::new());
+        for requirement in asked {
+            match self.standing(asking, requirement) {
+                Ok(Standing::Met) => {}
+                Ok(Standing::Near(text)) => near.push(text),
+                Ok(Standing::Open(found)) => held.push(Held { requirement, found }),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        (held, near)
+    }
+
+    /// How one requirement stands. What cannot be found out is told, and holds nobody.
+    pub(super) fn standing(
+        &self,
+        asking: &Asking<'_>,
+        requirement: &Requirement,
+    ) -> std::result::Result<Standing, String> {
+        let Asking { ground, rules, document, agent, now, .. } = asking;
+        let scope = requirement.kept_scope();
+        let is_met = rules.phase_done(requirement).is_some()
+            || document.satisfaction(&requirement.name, scope, Some(agent), *now).is_some();
+        if is_met {
+            return Ok(Standing::Met);
+        }
+        match &requirement.kind {
+            Kind::Blocking => Ok(Standing::Open(None)),
+            Kind::Dynamic(limits) => {
+                let Some(size) = self.branch_size(ground, limits.cache_ttl, asking.measures)? else {
+                    return Ok(Standing::Met);
+                };
+                let found = wording::size(&size, limits);
+                if size.lines >= limits.block {
+                    return Ok(Standing::Open(Some(found)));
+                }
+                let is_near = limits.warn.is_some_and(|warn| size.lines >= warn);
+                Ok(if is_near {
+                    Standing::Near(format!("{}: {found}", requirement.name))
+                } else {
+                    Standing::Met
+                })
+            }
+            Kind::Guard(Guard::ProtectedBranch(branches)) => {
+                let is_protected = branches.contains(&ground.branch);
+                let found = || Some(format!("'{}' is a protected branch", ground.branch));
+                Ok(if is_protected { Standing::Open(found()) } else { Standing::Met })
+            }
+            Kind::Guard(Guard::SingleSession) => self.alone(asking),
+        }
+    }
+
+    fn alone(&self, asking: &Asking<'_>) -> std::result::Result<Standing, String> {
+        let others = self.other_agents(Some(asking.identity)).map_err(|error| error.to_string())?;
+        let here: Vec<String> = others
+            .into_iter()
+            .filter(|other| other.worktree == asking.ground.project)
+            .map(|other| format!("{} {}", other.agent, wording::short(&other.agent_session)))
+            .collect();
+        Ok(if here.is_empty() {
+            Standing::Met
+        } else {
+            Standing::Open(Some(format!("another agent session is at work here: {}", here.join(", "))))
+        })
+    }
+
+    fn denied(
+        &self,
+        asking: &Asking<'_>,
+        call: &ToolCall<'_>,
+        held: &[Held<'_>],
+        problems: &mut Vec<String>,
+    ) -> Verdict {
+        let Asking { ground, agent, now, .. } = asking;
+        let message = wording::denial(call.tool, held, agent, &ground.branch);
+        let fingerprint = crate::hex(&Sha256::digest(message.as_bytes())[..8]);
+        let count = Count {
+            at: *now,
+            event: once(call, "denied"),
+            what: Counted::Held {
+                tool: call.tool.to_owned(),
+                file: first_file(call),
+                command: call.command.map(kept),
+                requirements: held.iter().map(|one| one.requirement.name.clone()).collect(),
+            },
+        };
+        let shown = ground.change_metrics(agent, self.patience, *now, |metrics| {
+            if metrics.is_paused() {
+                return None;
+            }
+            metrics.count(&count);
+            Some(metrics.shows_denial(&fingerprint, SHOWN_ONCE_WITHIN, *now))
+        });
+        match shown {
+            Ok(None) => Verdict::Allow,
+            Ok(Some(true)) => Verdict::Deny(message),
+            Ok(Some(false)) => Verdict::Deny(wording::denied_again(call.tool, held)),
+            // Somebody else counts just now: what was shown before is not known, and all of it is shown.
+            Err(Error::FileBusy { .. }) => {
+                if ground.metrics(agent).is_some_and(|metrics| metrics.is_paused()) {
+                    return Verdict::Allow;
+                }
+                problems.extend(ground.leave_count(agent, &count).err().map(|error| error.to_string()));
+                Verdict::Deny(message)
+            }
+            Err(error) => {
+                problems.push(error.to_string());
+                Verdict::Deny(message)
+            }
+        }
+    }
+
+    /// What went wrong, if anything did: a mark that is missing holds nobody.
+    fn mark_triggered(&self, ground: &Ground, agent: &AgentKey, asked: &[&Requirement]) -> Vec<String> {
+        if asked.is_empty() || ground.metrics(agent).is_some_and(|metrics| metrics.is_paused()) {
+            return Vec::new();
+        }
+        let change = self.deed(agent, asked.iter().copied(), Deed::Trigger);
+        match ground.file().apply(self.patience, &change) {
+            Ok(changed) => changed.problem.into_iter().collect(),
+            Err(error) => vec![error.to_string()],
+        }
+    }
+
+    /// Whether all that it writes are plans, which are written before anything is satisfied.
+    fn writes_only_plans(&self, call: &ToolCall<'_>) -> bool {
+        let folder = self.options.project.as_deref().unwrap_or(&self.project.root);
+        let is_plan = |file: &&str| normalised(&folder.join(file)).to_str().is_some_and(is_plan_file);
+        !call.files.is_empty() && call.files.iter().all(is_plan)
+    }
+}
+
+/// Enabled requirements that this call triggers.
+pub(super) fn asked_by_tool<'a>(
+    rules: &'a Rules,
+    call: &ToolCall<'_>,
+    problems: &mut Vec<String>,
+) -> Vec<&'a Requirement> {
+    let is_asked = |requirement: &&Requirement| {
+        let (triggered, wrong) = requirement.is_triggered_by(call.tool, call.command);
+        problems.extend(wrong);
+        triggered
+    };
+    rules.enabled().filter(is_asked).collect()
+}
+
+/// `..` and `.` taken out, without asking the disk: the file may not be there yet.
+fn normalised(path: &Path) -> PathBuf {
+    let mut whole = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                whole.pop();
+            }
+            Component::CurDir => {}
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => whole.push(part),
+        }
+    }
+    whole
+}

@@ -1,0 +1,198 @@
+//! The beginning, the compactions and the end of an agent session.
+
+use super::live::LiveAgent;
+use super::{Gated, Ground, wording};
+use crate::engine::Engine;
+use crate::presence::AgentIdentity;
+use crate::words::{ago, one_line};
+use layouts::requirements::{AgentKey, CarryOver, Count, Counted};
+use model::workflow::RequirementScope;
+use serde::Serialize;
+use std::fmt::Write;
+use store::AgentRow;
+
+/// What an agent session is told when it begins.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Opening {
+    /// What is not satisfied.
+    pub open: Vec<OpenRequirement>,
+    /// Satisfied by an earlier agent session, and taken over.
+    pub carried_over: Vec<String>,
+    pub others: Vec<LiveAgent>,
+    /// The same as text; none when there is nothing to say.
+    pub text: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OpenRequirement {
+    pub name: String,
+    pub scope: RequirementScope,
+    pub how: Vec<String>,
+}
+
+impl Engine {
+    /// An agent session began, or came back. `source` is the agent's word for how: `startup`, `clear`, `resume`,
+    /// `compact`.
+    pub fn at_start(&mut self, identity: &AgentIdentity, source: &str) -> Gated<Opening> {
+        self.asked_by(identity);
+        let (Some(ground), Some(agent)) = (self.ground(), AgentKey::new(&identity.id)) else {
+            return Gated::fine(Opening::default());
+        };
+        let mut rules = self.rules(&ground);
+        let mut problems = std::mem::take(&mut rules.problems);
+        let mut opening = Opening::default();
+        if rules.enabled().next().is_some() {
+            problems.extend(self.register(&ground, identity, &agent).err().map(|error| error.to_string()));
+            let names = |scopes: &[RequirementScope]| {
+                let in_scope = rules.enabled().filter(|requirement| scopes.contains(&requirement.scope));
+                in_scope.map(|requirement| requirement.name.clone()).collect::<Vec<_>>()
+            };
+            if let Some(carry_over) = &rules.settings.carry_over
+                && matches!(source, "startup" | "clear")
+            {
+                let names = names(&carry_over.scopes);
+                opening.carried_over = self.carry_over(&ground, &agent, carry_over, &names, &mut problems);
+            }
+            let views = self.views(&ground, &rules, Some(identity), true);
+            problems.extend(views.problems);
+            opening.open = views
+                .answer
+                .into_iter()
+                .filter(|view| !view.satisfied)
+                .map(|view| OpenRequirement { name: view.name, scope: view.scope, how: view.how })
+                .collect();
+        }
+        match self.other_agents(Some(identity)) {
+            Ok(others) => opening.others = others,
+            Err(error) => problems.push(error.to_string()),
+        }
+        opening.text = self.told(&opening, rules.settings.inject_context, &ground);
+        Gated { answer: opening, problems }
+    }
+
+    /// The agent's context was, or is to be, compacted.
+    pub fn compacted(&mut self, identity: &AgentIdentity) -> Gated<()> {
+        self.asked_by(identity);
+        let (Some(ground), Some(agent)) = (self.ground(), AgentKey::new(&identity.id)) else {
+            return Gated::fine(());
+        };
+        let rules = self.rules(&ground);
+        let mut problems = Vec::new();
+        if rules.enabled().next().is_some() {
+            let count = Count { at: self.seconds(), event: None, what: Counted::Compacted };
+            problems.extend(ground.count(&agent, self.patience, &count).err().map(|error| error.to_string()));
+        }
+        Gated { answer: (), problems }
+    }
+
+    /// An agent session ended: it leaves the lists of live ones and is paused no longer. What it satisfied stays,
+    /// unless the configuration says otherwise.
+    pub fn at_end(&mut self, identity: &AgentIdentity) -> Gated<()> {
+        self.asked_by(identity);
+        let mut problems = Vec::new();
+        problems.extend(self.say_farewell(identity).err().map(|error| error.to_string()));
+        let (Some(ground), Some(agent)) = (self.ground(), AgentKey::new(&identity.id)) else {
+            return Gated { answer: (), problems };
+        };
+        problems.extend(self.unregister(&agent).err().map(|error| error.to_string()));
+        let mut rules = self.rules(&ground);
+        problems.append(&mut rules.problems);
+        let now = self.seconds();
+        if rules.enabled().next().is_some() || ground.metrics(&agent).is_some() {
+            let count = Count { at: now, event: None, what: Counted::Ended };
+            problems.extend(ground.count(&agent, self.patience, &count).err().map(|error| error.to_string()));
+        }
+        if rules.settings.clear_session_state {
+            let cleared = ground.file().update(self.patience, now, |document| document.clear_session(&agent));
+            match cleared {
+                Ok(changed) => problems.extend(changed.problem),
+                Err(error) => problems.push(error.to_string()),
+            }
+        }
+        Gated { answer: (), problems }
+    }
+
+    fn carry_over(
+        &mut self,
+        ground: &Ground,
+        agent: &AgentKey,
+        carry_over: &CarryOver,
+        names: &[String],
+        problems: &mut Vec<String>,
+    ) -> Vec<String> {
+        let now = self.seconds();
+        let window = carry_over.window_seconds;
+        let carried = ground.file().update(self.patience, now, |document| {
+            let is_open = |document: &layouts::requirements::Document, name: &str| {
+                document.satisfaction(name, RequirementScope::Session, Some(agent), now).is_none()
+            };
+            let mut carried = Vec::new();
+            for name in names {
+                if is_open(document, name) && document.carry_over(name, agent, window, now) {
+                    carried.push(name.clone());
+                }
+            }
+            carried
+        });
+        match carried {
+            Ok(changed) => {
+                problems.extend(changed.problem);
+                changed.answer
+            }
+            Err(error) => {
+                problems.push(error.to_string());
+                Vec::new()
+            }
+        }
+    }
+
+    /// Its process may live on under another agent session: this one is no longer there. What it is bound to stays.
+    fn say_farewell(&mut self, identity: &AgentIdentity) -> crate::Result<()> {
+        let Some(row) = self.store.agent(&identity.agent, &identity.id)? else { return Ok(()) };
+        if row.pid == 0 {
+            return Ok(());
+        }
+        let last_seen = self.clock.now();
+        let gone = AgentRow { pid: 0, process_start: 0, boot_id: String::new(), last_seen, ..row };
+        Ok(self.store.see_agent(&gone, self.patience)?)
+    }
+
+    fn told(&self, opening: &Opening, inject_context: bool, ground: &Ground) -> Option<String> {
+        let mut text = String::new();
+        if inject_context && !opening.open.is_empty() {
+            let _ = writeln!(text, "## Required here before some tools may be used\n");
+            for open in &opening.open {
+                let _ = writeln!(
+                    text,
+                    "- {} ({}), not satisfied. {}",
+                    open.name,
+                    open.scope.name(),
+                    open.how.join("; or ")
+                );
+            }
+        }
+        if inject_context && !opening.carried_over.is_empty() {
+            let names = opening.carried_over.join(", ");
+            let _ = writeln!(text, "\nTaken over from the session before: {names}");
+        }
+        if !opening.others.is_empty() {
+            let _ = writeln!(text, "\nOther agent sessions at work in this project:\n");
+        }
+        let now = self.clock.now();
+        for other in &opening.others {
+            let branch = other.branch.as_ref().map(|name| format!(" on {}", one_line(name, 100)));
+            let place =
+                (other.worktree != ground.project).then(|| format!(" in {}", one_line(&other.worktree, 200)));
+            let _ = writeln!(
+                text,
+                "- {} {}{}{}, seen {}",
+                one_line(&other.agent, 20),
+                wording::short(&other.agent_session),
+                branch.unwrap_or_default(),
+                place.unwrap_or_default(),
+                ago(other.last_seen, now)
+            );
+        }
+        (!text.is_empty()).then(|| text.trim().to_owned() + "\n")
+    }
+}

@@ -1,0 +1,157 @@
+//! The user's list of live agent sessions, which the original keeps in the home folder: read, and written under a lock.
+
+use super::Ground;
+use super::file::{Known, SharedFile};
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::presence::AgentIdentity;
+use crate::processes::{ProcessMark, agent_process};
+use jiff::Timestamp;
+use layouts::requirements::{AgentKey, Entry, Registry};
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
+use serde::Serialize;
+
+/// The agent whose sessions that list has.
+const AGENT: &str = "claude";
+
+/// Another agent session that is alive.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LiveAgent {
+    pub agent: String,
+    pub agent_session: String,
+    pub pid: Option<u32>,
+    pub worktree: String,
+    pub branch: Option<String>,
+    pub started_at: Timestamp,
+    pub last_seen: Timestamp,
+}
+
+impl Engine {
+    /// Agent sessions of this project that live, except this one: those that leftoff saw, and those that only the
+    /// other tool's list has.
+    pub(super) fn other_agents(&self, asking: Option<&AgentIdentity>) -> Result<Vec<LiveAgent>> {
+        let mut live: Vec<LiveAgent> = self
+            .store
+            .agents(None)?
+            .into_iter()
+            .filter(|row| !asking.is_some_and(|identity| identity.is(row)) && self.lives(row))
+            .map(|row| LiveAgent {
+                agent: row.agent,
+                agent_session: row.agent_session,
+                pid: Some(row.pid),
+                worktree: row.worktree,
+                branch: row.branch,
+                started_at: row.started_at,
+                last_seen: row.last_seen,
+            })
+            .collect();
+        for entry in self.listed_elsewhere(asking) {
+            if !live.iter().any(|known| is_same(&known.agent_session, &entry.agent_session)) {
+                live.push(entry);
+            }
+        }
+        Ok(live)
+    }
+
+    /// Live ones of this worktree in the other tool's list, except this one.
+    pub(crate) fn listed_elsewhere(&self, asking: Option<&AgentIdentity>) -> Vec<LiveAgent> {
+        let worktree = self.project.worktree();
+        let is_here = |entry: &Entry| {
+            entry.project_dir == worktree
+                && !asking.is_some_and(|identity| is_same(&identity.id, &entry.id))
+                && self.entry_lives(entry)
+        };
+        let entries =
+            self.registry_file().and_then(|file| file.read().ok()?).and_then(|text| Registry::read(&text));
+        let entries = entries.map(|registry| registry.entries()).unwrap_or_default();
+        entries.into_iter().filter(is_here).map(live).collect()
+    }
+
+    /// Writes this agent session down; those that are gone leave.
+    pub(super) fn register(&self, ground: &Ground, identity: &AgentIdentity, agent: &AgentKey) -> Result<()> {
+        let ancestors = self.processes.ancestors();
+        let now = self.clock.now().as_second();
+        let process = agent_process(&ancestors);
+        let entry = Entry {
+            id: identity.id.clone(),
+            pid: Some(std::process::id()),
+            ppid: process.map(|process| process.pid),
+            process_start: process.map(|process| process.start),
+            boot_id: Some(self.processes.boot_id()),
+            project_dir: ground.project.clone(),
+            branch: Some(ground.branch.clone()),
+            started_at: now,
+            last_active: now,
+        };
+        self.change_registry(|registry| {
+            registry.drop_gone(|entry| self.entry_lives(entry));
+            registry.greet(agent, &entry);
+        })
+    }
+
+    pub(super) fn unregister(&self, agent: &AgentKey) -> Result<()> {
+        if self.registry_file().is_none_or(|file| !file.path().exists()) {
+            return Ok(());
+        }
+        self.change_registry(|registry| {
+            registry.remove(agent);
+            registry.drop_gone(|entry| self.entry_lives(entry));
+        })
+    }
+
+    fn change_registry(&self, change: impl Fn(&mut Registry)) -> Result<()> {
+        let Some(file) = self.registry_file() else { return Ok(()) };
+        // The original takes no lock between reading the list and replacing it: what it wrote meanwhile is looked at
+        // again, and not written over.
+        file.update_watchfully(self.patience, |text| {
+            Known::read(text, Registry::read).changed(Registry::default, Registry::text, &change).0
+        })
+    }
+
+    fn registry_file(&self) -> Option<SharedFile> {
+        let home = self.caller.home.as_ref()?;
+        Some(SharedFile::new(home.join(".claude").join("sessions.json")))
+    }
+
+    fn entry_lives(&self, entry: &Entry) -> bool {
+        let Some(pid) = entry.process() else { return false };
+        if let (Some(start), Some(boot_id)) = (entry.process_start, entry.boot_id.clone())
+            && entry.ppid == Some(pid)
+        {
+            return self.processes.is_alive(&ProcessMark { pid, start, boot_id });
+        }
+        let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
+        match test_kill_process(pid) {
+            // Another user's process refuses the signal, and lives.
+            Ok(()) | Err(Errno::PERM) => true,
+            Err(_) => false,
+        }
+    }
+}
+
+/// Whether two ids, each whole or short, are one agent session's.
+pub(crate) fn is_same(one: &str, other: &str) -> bool {
+    if one == other {
+        return true;
+    }
+    match (AgentKey::new(one), AgentKey::new(other)) {
+        (Some(one), Some(other)) => {
+            one.short() == other.short() && (one.full() == one.short() || other.full() == other.short())
+        }
+        (Some(_) | None, None) | (None, Some(_)) => false,
+    }
+}
+
+fn live(entry: Entry) -> LiveAgent {
+    let moment = |seconds: i64| Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH);
+    LiveAgent {
+        agent: AGENT.to_owned(),
+        pid: entry.process(),
+        agent_session: entry.id,
+        worktree: entry.project_dir,
+        branch: entry.branch,
+        started_at: moment(entry.started_at),
+        last_seen: moment(entry.last_active),
+    }
+}

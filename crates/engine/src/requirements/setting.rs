@@ -1,0 +1,128 @@
+//! What is required here: the configuration's files, and what the session's workflow declares. Reads; parses nothing
+//! where there is no file.
+
+use super::Ground;
+use super::file;
+use crate::engine::{Engine, is_unfinished};
+use layouts::reading::Reading;
+use layouts::requirements::{self as layout, Requirement, Settings, Source};
+use model::session::Session;
+use std::path::{Path, PathBuf};
+
+const SHARED: &str = "requirements.yaml";
+const LOCAL: &str = "requirements.local.yaml";
+
+/// What is required here, with what is wrong about how it is written.
+#[derive(Default)]
+pub(super) struct Rules {
+    pub(super) settings: Settings,
+    pub(super) problems: Vec<String>,
+    /// Phases that are done, of the session whose workflow was asked.
+    done: Vec<String>,
+}
+
+impl Rules {
+    pub(super) fn enabled(&self) -> impl Iterator<Item = &Requirement> {
+        self.settings.requirements.iter().filter(|requirement| requirement.enabled)
+    }
+
+    /// Whether a phase of the session's run that satisfies this requirement is done.
+    pub(super) fn phase_done<'a>(&self, requirement: &'a Requirement) -> Option<&'a str> {
+        requirement.phases.iter().find(|phase| self.done.contains(phase)).map(String::as_str)
+    }
+}
+
+impl Engine {
+    pub(super) fn rules(&self, ground: &Ground) -> Rules {
+        let mut rules = configured(ground);
+        match self.session_of_rules() {
+            Ok(Some(session)) => self.add_declared(&mut rules, &session),
+            Ok(None) => {}
+            Err(error) => rules.problems.push(error.to_string()),
+        }
+        rules
+    }
+
+    /// The same for a session that is at hand.
+    pub(super) fn rules_of(&self, ground: &Ground, session: &Session) -> Rules {
+        let mut rules = configured(ground);
+        self.add_declared(&mut rules, session);
+        rules
+    }
+
+    /// The session that the asking agent is bound to, else the active one of this worktree. Never searches, and loads
+    /// it once.
+    fn session_of_rules(&self) -> crate::Result<Option<Session>> {
+        let bound = match self.asking_agent()? {
+            Some(identity) => self.store.agent(&identity.agent, &identity.id)?.and_then(|row| row.session),
+            None => None,
+        };
+        if let Some(id) = bound {
+            let (loaded, session) = self.load(&id)?;
+            if is_unfinished(&loaded.row.lifecycle) {
+                return Ok(Some(session));
+            }
+        }
+        let active = self.store.active(&self.project.worktree())?;
+        active.map(|id| Ok(self.load(&id)?.1)).transpose()
+    }
+
+    fn add_declared(&self, rules: &mut Rules, session: &Session) {
+        let Some(run) = session.run() else { return };
+        let definition = self.definition(&run.workflow.hash).ok().flatten();
+        for (name, declared) in definition.iter().flat_map(|definition| &definition.requirements) {
+            match rules.settings.requirements.iter_mut().find(|known| known.name == *name) {
+                // Who configures it decides about it; the workflow knows what else satisfies it.
+                Some(known) => known.satisfied_also_by(&declared.satisfied_by),
+                None => rules.settings.requirements.push(Requirement::declared(name, declared)),
+            }
+        }
+        let done = run.phases.iter().filter(|phase| phase.is_done());
+        rules.done = done.map(|phase| phase.id().to_string()).collect();
+    }
+}
+
+fn configured(ground: &Ground) -> Rules {
+    let mut problems = Vec::new();
+    let texts: Vec<(String, String)> = places(ground)
+        .into_iter()
+        .filter_map(|path| match file::read_following_links(&path) {
+            Ok(text) => Some((path.display().to_string(), text?)),
+            Err(error) => {
+                problems.push(format!("{}: {error}", path.display()));
+                None
+            }
+        })
+        .collect();
+    if texts.is_empty() {
+        return Rules { problems, ..Rules::default() };
+    }
+    let sources: Vec<Source<'_>> = texts.iter().map(|(path, text)| Source { path, text }).collect();
+    let Reading { value: settings, warnings } = layout::read(&sources);
+    problems.extend(warnings.into_iter().map(|odd| format!("{}: {}", odd.path, odd.message)));
+    Rules { settings, problems, done: Vec::new() }
+}
+
+/// The files that count, the weakest first.
+fn places(ground: &Ground) -> Vec<PathBuf> {
+    let mut places = Vec::new();
+    let user = ground.home.as_ref().map(|home| home.join(".claude").join(SHARED));
+    let folder = ground
+        .root
+        .ancestors()
+        .take(ground.levels)
+        .map(|folder| folder.join(".claude"))
+        .find(|folder| has_settings(folder));
+    let project = folder.map(|folder| [folder.join(SHARED), folder.join(LOCAL)]);
+    for path in user.into_iter().chain(project.into_iter().flatten()) {
+        // A home folder that is a repository has one file, not two.
+        if !places.contains(&path) {
+            places.push(path);
+        }
+    }
+    places
+}
+
+fn has_settings(folder: &Path) -> bool {
+    folder.join(SHARED).exists() || folder.join(LOCAL).exists()
+}

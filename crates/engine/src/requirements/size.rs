@@ -1,0 +1,161 @@
+//! How many lines a branch changed, against the branch it is to go into. One git process, and none while the last
+//! count holds; the base branch is found by reading git's files.
+
+use super::Ground;
+use super::file;
+use crate::engine::Engine;
+use crate::hex;
+use crate::place::Git;
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A count that takes longer than this counts as not found out.
+const LONGEST: Duration = Duration::from_secs(2);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Size {
+    pub(super) lines: u64,
+    pub(super) base: String,
+}
+
+impl Engine {
+    /// None on the base branch itself, where there is nothing to compare with, or where it is not known and not to be
+    /// measured now.
+    pub(super) fn branch_size(
+        &self,
+        ground: &Ground,
+        cache_ttl: u64,
+        measures: bool,
+    ) -> Result<Option<Size>, String> {
+        let Some(git) = &self.project.git else { return Ok(None) };
+        let now = self.clock.now().as_second();
+        let cache = cache_path(ground);
+        if let Some(size) = remembered(&cache, cache_ttl, now) {
+            return Ok(Some(size));
+        }
+        if !measures {
+            return Ok(None);
+        }
+        let Some(base) = base_branch(git, &ground.branch) else { return Ok(None) };
+        let lines = changed_lines(&ground.root, &base)?;
+        let size = Size { lines, base };
+        remember(&cache, &size, now);
+        Ok(Some(size))
+    }
+}
+
+/// A worktree's branch: two worktrees have different changes on disk.
+fn cache_path(ground: &Ground) -> PathBuf {
+    let digest = Sha256::digest(format!("{}\n{}", ground.project, ground.branch).as_bytes());
+    ground.folder.join(super::OUR_FOLDER).join(format!("size-{}", &hex(&digest)[..16]))
+}
+
+/// `seconds lines base`, of this moment or a little earlier.
+fn remembered(cache: &Path, cache_ttl: u64, now: i64) -> Option<Size> {
+    let text = file::read(cache).ok()??;
+    let mut words = text.trim_end().splitn(3, ' ');
+    let at: i64 = words.next()?.parse().ok()?;
+    let lines = words.next()?.parse().ok()?;
+    let base = words.next()?.to_owned();
+    let age = u64::try_from(now.checked_sub(at)?).ok()?;
+    (age < cache_ttl).then_some(Size { lines, base })
+}
+
+/// Not being able to remember costs another count, no more.
+fn remember(cache: &Path, size: &Size, now: i64) {
+    let temporary = cache.with_extension(format!("{}.tmp", std::process::id()));
+    let text = format!("{now} {} {}\n", size.lines, size.base);
+    let written = cache
+        .parent()
+        .map_or(Ok(()), fs::create_dir_all)
+        .and_then(|()| fs::write(&temporary, text))
+        .and_then(|()| fs::rename(&temporary, cache));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+}
+
+/// What the remote calls its main branch, else the usual names.
+fn base_branch(git: &Git, branch: &str) -> Option<String> {
+    let remote_head = fs::read_to_string(git.common.join("refs/remotes/origin/HEAD")).ok();
+    let named = remote_head
+        .as_deref()
+        .and_then(|text| text.trim().strip_prefix("ref: refs/remotes/").map(ToOwned::to_owned));
+    let usual = ["origin/main", "origin/master", "main", "master"].map(ToOwned::to_owned);
+    let base = named.into_iter().chain(usual).find(|name| exists(git, name))?;
+    let is_base = base == branch || base.strip_prefix("origin/") == Some(branch);
+    (!is_base && !["main", "master"].contains(&branch)).then_some(base)
+}
+
+fn exists(git: &Git, name: &str) -> bool {
+    let reference = match name.strip_prefix("origin/") {
+        Some(_) => format!("refs/remotes/{name}"),
+        None => format!("refs/heads/{name}"),
+    };
+    git.common.join(&reference).is_file()
+        || fs::read_to_string(git.common.join("packed-refs"))
+            .is_ok_and(|packed| packed.lines().any(|line| line.split(' ').nth(1) == Some(&reference)))
+}
+
+/// Added and removed lines, committed or not, since the branch left its base.
+fn changed_lines(root: &Path, base: &str) -> Result<u64, String> {
+    let mut child = Command::new("git")
+        .args(["-c", "core.fsmonitor=false", "diff", "--shortstat", "--no-ext-diff", "--no-textconv"])
+        .args(["--merge-base", base, "--"])
+        .current_dir(root)
+        .env_remove("GIT_DIR")
+        .env_remove("GIT_INDEX_FILE")
+        .env_remove("GIT_WORK_TREE")
+        .env_remove("GIT_EXTERNAL_DIFF")
+        // A hook must not take git's index lock away from somebody who works.
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| format!("git cannot be run: {error}"))?;
+    // One line is far less than a pipe holds, so git ends without being read.
+    let deadline = Instant::now() + LONGEST;
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if Instant::now() < deadline => std::thread::sleep(Duration::from_millis(1)),
+            Ok(None) | Err(_) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err("git took too long to count the branch's lines".to_owned());
+            }
+        }
+    };
+    if !status.success() {
+        return Err(format!("git could not compare with {base}"));
+    }
+    let mut said = String::new();
+    if let Some(mut stdout) = child.stdout.take() {
+        stdout.read_to_string(&mut said).map_err(|error| format!("git's answer: {error}"))?;
+    }
+    Ok(counted(&said))
+}
+
+/// ` 3 files changed, 120 insertions(+), 4 deletions(-)`
+fn counted(said: &str) -> u64 {
+    let counts = said.split(',').filter(|part| part.contains("insertion") || part.contains("deletion"));
+    counts.filter_map(|part| part.split_whitespace().next()?.parse::<u64>().ok()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn insertions_and_deletions_are_added_up() {
+        assert_eq!(counted(" 3 files changed, 120 insertions(+), 4 deletions(-)\n"), 124);
+        assert_eq!(counted(" 1 file changed, 1 deletion(-)\n"), 1);
+        assert_eq!(counted(""), 0);
+    }
+}

@@ -1,0 +1,98 @@
+//! What a workflow declares, and what its phases satisfy.
+
+use super::*;
+use crate::{AdvanceRequest, StartRequest};
+
+const SHIP: &str = r#"
+name = "ship"
+version = "1"
+
+[[phase]]
+id = "plan"
+
+[[phase]]
+id = "build"
+
+[requirement.commit_plan]
+scope = "session"
+tools = ["Edit"]
+satisfied_by = ["phase:plan", "skill:my-review"]
+message = "Finish the plan first: leftoff brief"
+"#;
+
+fn started() -> Place {
+    let place = Place::with("");
+    place.write(".leftoff/workflows/ship.toml", SHIP);
+    let request = StartRequest { workflow: Some("ship".to_owned()), ..StartRequest::default() };
+    place.engine_in("", Intent::Create).start(&request).expect("it starts");
+    place
+}
+
+#[test]
+fn a_phase_satisfies_while_it_is_done_and_nothing_is_stored() {
+    let place = started();
+    let message = denied(place.edit(ANNA));
+    assert!(
+        message.contains("Finish the plan first") && message.contains("leftoff advance --phase plan"),
+        "{message}"
+    );
+    place.engine().advance(&AdvanceRequest::default()).expect("the plan is done");
+    assert_eq!(place.edit(ANNA), Verdict::Allow);
+    let sessions = &place.state("feature-auth")["requirements"]["commit_plan"]["sessions"];
+    assert_eq!(sessions["a4326893"]["satisfied"], Value::Null, "it is computed each time");
+    let list = place.engine().requirement_list(Some(ANNA)).expect("a list");
+    assert_eq!(list.requirements[0].satisfied_by.as_deref(), Some("phase:plan"));
+    place.pass(10);
+    place.engine().roll_back("plan", None).expect("back");
+    denied(place.edit(ANNA));
+}
+
+#[test]
+fn a_skill_satisfies_what_a_workflow_declares_and_the_log_tells_it() {
+    let place = started();
+    assert_eq!(place.skill(ANNA, "my-review"), ["commit_plan"]);
+    assert_eq!(place.edit(ANNA), Verdict::Allow);
+    place.engine().clear_requirements(&["commit_plan".to_owned()], Some(ANNA)).expect("cleared");
+    let (_, events) = place.engine().log(None, 0).expect("a log");
+    let kinds: Vec<&str> = events.iter().map(|recorded| recorded.event.kind()).collect();
+    assert!(kinds.ends_with(&["requirement_satisfied", "requirement_cleared"]), "{kinds:?}");
+    let satisfied = Engine::event_json(&events[events.len() - 2]);
+    assert_eq!(
+        (&satisfied["requirement"], &satisfied["by"], &satisfied["branch"], &satisfied["agent_session"]),
+        (&"commit_plan".into(), &"skill".into(), &"feature/auth".into(), &ANNA.into())
+    );
+    assert_eq!(satisfied["actor"]["kind"], "agent", "{satisfied}");
+}
+
+#[test]
+fn undoing_leaves_requirements_alone() {
+    let place = started();
+    place.pass(1);
+    place.engine().note(model::note::NoteKind::Note, "x", std::collections::BTreeMap::new()).expect("a note");
+    place.pass(1);
+    place.satisfy(ANNA, &["commit_plan"]);
+    let undone = place.engine().undo(None).expect("undone");
+    assert!(undone.view.notes.is_empty(), "the note is taken back, not the requirement");
+    assert_eq!(place.edit(ANNA), Verdict::Allow);
+}
+
+#[test]
+fn who_configures_it_decides_and_the_phase_still_satisfies() {
+    let place = started();
+    place.write(
+        ".claude/requirements.yaml",
+        "requirements: {commit_plan: {enabled: true, trigger_tools: [Write]}}",
+    );
+    assert_eq!(place.edit(ANNA), Verdict::Allow);
+    denied(place.uses(ANNA, "Write", None, &["a"]));
+    place.engine().advance(&AdvanceRequest::default()).expect("the plan is done");
+    assert_eq!(place.uses(ANNA, "Write", None, &["a"]), Verdict::Allow);
+}
+
+#[test]
+fn a_session_shows_what_is_required() {
+    let place = started();
+    let view = place.engine().show(None).expect("a view");
+    assert_eq!(view.requirements.len(), 1);
+    assert_eq!((view.requirements[0].name.as_str(), view.requirements[0].satisfied), ("commit_plan", false));
+}

@@ -1,0 +1,127 @@
+//! What an agent is told about requirements: what holds it, why, and what to do. Commands run as they are printed.
+
+use super::size::Size;
+use layouts::requirements::{AgentKey, Kind, Limits, Requirement};
+use std::fmt::Write;
+
+/// A requirement that is not met, with what was found.
+pub(super) struct Held<'a> {
+    pub(super) requirement: &'a Requirement,
+    pub(super) found: Option<String>,
+}
+
+pub(super) fn denial(tool: &str, held: &[Held<'_>], agent: &AgentKey, branch: &str) -> String {
+    let what = if held.len() == 1 { "a requirement is" } else { "requirements are" };
+    let mut text = format!("{tool} is held: {what} not satisfied.\n");
+    text.push_str(&listed(held, agent, branch));
+    text.push_str(&commands(held, agent));
+    text
+}
+
+pub(super) fn denied_again(tool: &str, held: &[Held<'_>]) -> String {
+    format!("{tool} is still held by {}: see the message before.", names(held).join(", "))
+}
+
+pub(super) fn held_at_stop(held: &[Held<'_>], agent: &AgentKey, branch: &str) -> String {
+    let mut text = "Not yet: this was asked for by what you did, and is not satisfied.\n".to_owned();
+    text.push_str(&listed(held, agent, branch));
+    text.push_str(&commands(held, agent));
+    text
+}
+
+pub(super) fn size(size: &Size, limits: &Limits) -> String {
+    let warn = limits.warn.map(|warn| format!("warns at {warn}, ")).unwrap_or_default();
+    format!("{} lines changed against {} ({warn}holds at {})", size.lines, size.base, limits.block)
+}
+
+/// Eight characters, as files and people have them.
+pub(super) fn short(agent_session: &str) -> String {
+    AgentKey::new(agent_session).map_or_else(|| agent_session.to_owned(), |agent| agent.short().to_owned())
+}
+
+/// Every way to satisfy this requirement, each on a line of its own: a command must not be broken.
+pub(super) fn ways(requirement: &Requirement, agent: Option<&AgentKey>) -> Vec<String> {
+    let skill = requirement.auto_resolve_skill.as_ref().or(requirement.skills.first());
+    let skill = skill.map(|skill| format!("Run /{}", skill.trim_start_matches('/')));
+    let phases = requirement.phases.iter().map(|phase| format!("leftoff advance --phase {phase}"));
+    let by_hand = command(verb(requirement), &[&requirement.name], agent);
+    skill.into_iter().chain(phases).chain([by_hand]).collect()
+}
+
+/// What the configuration says about it, and what was found.
+fn message(held: &Held<'_>, agent: &AgentKey, branch: &str) -> String {
+    let requirement = held.requirement;
+    let own = requirement.message.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    let skill = requirement.auto_resolve_skill.as_deref().unwrap_or_default();
+    let own = own.map(|text| {
+        text.replace("{req_name}", &requirement.name)
+            .replace("{branch}", branch)
+            .replace("{session_id}", agent.short())
+            .replace("{auto_resolve_skill}", skill)
+            .replace("{summary}", held.found.as_deref().unwrap_or_default())
+    });
+    match (own, &held.found) {
+        (Some(own), Some(found)) => format!("{found}. {own}"),
+        (Some(own), None) => own,
+        (None, Some(found)) => found.clone(),
+        (None, None) => "not satisfied".to_owned(),
+    }
+}
+
+fn listed(held: &[Held<'_>], agent: &AgentKey, branch: &str) -> String {
+    let mut text = String::new();
+    for one in held {
+        let requirement = one.requirement;
+        let _ = write!(
+            text,
+            "\n- {} ({}): {}",
+            requirement.name,
+            requirement.scope.name(),
+            message(one, agent, branch)
+        );
+        for point in &requirement.checklist {
+            let _ = write!(text, "\n  - [ ] {point}");
+        }
+        if let Some(skill) = requirement.auto_resolve_skill.as_ref().or(requirement.skills.first()) {
+            let _ = write!(text, "\n  Run /{}", skill.trim_start_matches('/'));
+        }
+        for phase in &requirement.phases {
+            let _ = write!(text, "\n  Complete phase {phase}: leftoff advance --phase {phase}");
+        }
+    }
+    text.push('\n');
+    text
+}
+
+fn commands(held: &[Held<'_>], agent: &AgentKey) -> String {
+    let mut text = String::new();
+    for word in ["satisfy", "approve"] {
+        let names: Vec<&str> = held
+            .iter()
+            .filter(|one| verb(one.requirement) == word)
+            .map(|one| one.requirement.name.as_str())
+            .collect();
+        if !names.is_empty() {
+            let why = if word == "satisfy" { "When it is done" } else { "If a person agrees to go on" };
+            let _ = write!(text, "\n{why}: {}", command(word, &names, Some(agent)));
+        }
+    }
+    text
+}
+
+fn command(word: &str, names: &[&str], agent: Option<&AgentKey>) -> String {
+    let agent = agent.map(|agent| format!(" --agent-session {}", agent.short())).unwrap_or_default();
+    format!("leftoff req {word} {}{agent}", names.join(" "))
+}
+
+/// What is measured or a condition is not done by anybody; it can be agreed to.
+fn verb(requirement: &Requirement) -> &'static str {
+    match requirement.kind {
+        Kind::Blocking => "satisfy",
+        Kind::Dynamic(_) | Kind::Guard(_) => "approve",
+    }
+}
+
+fn names<'a>(held: &[Held<'a>]) -> Vec<&'a str> {
+    held.iter().map(|one| one.requirement.name.as_str()).collect()
+}

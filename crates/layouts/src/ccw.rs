@@ -1,0 +1,241 @@
+//! Claude-Code-Workflow: `.workflow/session_status.jsonl` with a line for each session, and a folder for each with its
+//! state, its plan and a file for each task. Every era that was seen is read; what is not ours is left as it is.
+
+mod documents;
+mod fields;
+mod health;
+mod history;
+mod place;
+pub mod registry;
+mod state;
+mod status;
+mod tasks;
+#[cfg(test)]
+mod tests;
+mod words;
+mod write;
+
+pub use documents::{Document, PLAN};
+pub use place::{Ground, MOST_IN_AN_ID};
+pub use state::State;
+pub use status::Stands;
+pub use tasks::{Task, TaskStatus, Tasks};
+pub use words::{PhaseWord, Size};
+
+use crate::layout::{
+    Beginning, Depth, Details, FileChange, Folder, Furniture, Health, Interest, Layout, Place, Spot,
+    Standing, Told,
+};
+use crate::reading::{Oddity, Reading};
+use model::session::Session;
+
+/// Where everything is, below the project's folder; paths in a tree are relative to it.
+pub const HOME: &str = ".workflow";
+/// A line for each session.
+pub const REGISTRY: &str = "session_status.jsonl";
+/// The file with a session's state, below its folder.
+pub const STATE: &str = "workflow-session.json";
+/// The folder with a session's tasks, below its own.
+pub const TASKS: &str = ".task";
+/// Folders of later releases, in which the place is the state.
+const ACTIVE: &str = "active";
+const ARCHIVES: &str = "archives";
+/// A file of this name and a session's id says, in later releases, that the session is the active one.
+const MARKER: &str = ".active-";
+const MOST_OF_A_FILE: u64 = 1024 * 1024;
+/// Tens of thousands of sessions.
+const MOST_OF_THE_REGISTRY: u64 = 4 * 1024 * 1024;
+/// The workflow that all of its sessions follow.
+const WORKFLOW: &str = "ccw";
+
+/// A session as its files tell it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CcwSession {
+    /// The folder's own name.
+    pub name: String,
+    /// Where the folder is, below the home of all sessions.
+    pub folder: String,
+    pub ground: Ground,
+    pub state: State,
+    /// As the registry has it.
+    pub line: Option<registry::Line>,
+    /// The phase as a word of the format: what the file says, or what was worked out where it says nothing valid.
+    pub phase: PhaseWord,
+    pub stands: Stands,
+    pub tasks: Tasks,
+    pub documents: Vec<Document>,
+    pub health: Vec<Health>,
+}
+
+/// The layout.
+pub struct Ccw;
+
+impl Layout for Ccw {
+    fn name(&self) -> &'static str {
+        "ccw"
+    }
+
+    fn title(&self) -> &'static str {
+        "Claude-Code-Workflow"
+    }
+
+    fn places(&self) -> &'static [Place] {
+        &[Place::Project(HOME), Place::Project(".workflow/active"), Place::Project(".workflow/archives")]
+    }
+
+    fn spot(&self, path: &str, is_folder: bool) -> Option<Spot> {
+        place::spot(path, is_folder)
+    }
+
+    fn entrances(&self, spot: &Spot) -> Vec<String> {
+        place::entrances(spot)
+    }
+
+    fn interest(&self, spot: &Spot, path: &str, is_folder: bool, depth: Depth) -> Interest {
+        place::interest(spot, path, is_folder, depth)
+    }
+
+    fn read(&self, folder: &Folder<'_>) -> Reading<Told> {
+        let Reading { value: session, warnings } = read(folder);
+        let state = format!("{}/{STATE}", session.folder);
+        let told = Told {
+            history: history::of(&session, folder),
+            workflows: Vec::new(),
+            proofs: Vec::new(),
+            unreadable: if session.state.is_readable { Vec::new() } else { vec![state] },
+            details: Details::Ccw(Box::new(session)),
+        };
+        Reading { value: told, warnings }
+    }
+
+    fn write(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+        write::files(standing, folder)
+    }
+
+    fn begin(&self, beginning: &Beginning<'_>) -> Result<Spot, String> {
+        place::begin(beginning)
+    }
+
+    fn workflows(&self) -> &'static [&'static str] {
+        &[WORKFLOW]
+    }
+
+    fn health(&self, details: &Details) -> Vec<Health> {
+        match details {
+            Details::Ccw(session) => session.health.clone(),
+            Details::None | Details::Ocr(_) => Vec::new(),
+        }
+    }
+
+    fn takes_the_worktree(&self) -> bool {
+        true
+    }
+
+    fn furnish(&self, session: &Session, spot: &Spot) -> Furniture {
+        let folder = place::below_home(spot);
+        let plan = documents::template(&session.title, session.goal.as_deref());
+        Furniture {
+            folders: vec![format!("{folder}/{TASKS}")],
+            files: vec![FileChange { path: format!("{folder}/{PLAN}"), content: plan.into_bytes() }],
+        }
+    }
+
+    fn share(&self, spot: &Spot, path: &str, content: &[u8]) -> Option<Vec<u8>> {
+        (path == REGISTRY).then(|| registry::share(content, place::name_of(spot)))
+    }
+
+    fn most_bytes(&self, path: &str) -> u64 {
+        if path == REGISTRY { MOST_OF_THE_REGISTRY } else { MOST_OF_A_FILE }
+    }
+
+    fn merge_slipped(&self, path: &str, base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
+        if path == REGISTRY {
+            registry::with_changes(base, theirs, onto)
+        } else {
+            crate::json::with_changes(base, theirs, onto)
+        }
+    }
+
+    /// A registry can always be read, line by line.
+    fn is_readable(&self, path: &str, content: &[u8]) -> bool {
+        path == REGISTRY || crate::json::object(content).is_ok()
+    }
+
+    fn merge(&self, path: &str, base: &[u8], theirs: &[u8]) -> Vec<u8> {
+        if path == REGISTRY {
+            registry::with_missing_of(base, theirs)
+        } else {
+            crate::json::with_missing_of(base, theirs)
+        }
+    }
+}
+
+/// Reads one session's files. Never fails: what cannot be read is a warning, and the rest is told.
+pub fn read(folder: &Folder<'_>) -> Reading<CcwSession> {
+    let mut warnings: Vec<Oddity> = Vec::new();
+    let name = place::name_of(folder.spot).to_owned();
+    let at = place::folder_in(folder.spot, folder.tree);
+    let ground = Ground::of(&at);
+    let line = registry::line_of(folder.tree, &name, folder.now, &mut warnings);
+    let state = state::read(folder.tree, &format!("{at}/{STATE}"), folder.now, &mut warnings);
+    let tasks = tasks::read(folder.tree, &format!("{at}/{TASKS}"), folder.now, &mut warnings);
+    let documents = documents::of(folder.tree, &at);
+    let size = state.size.or(line.as_ref().and_then(|line| line.size));
+    let phase = state.phase.unwrap_or_else(|| {
+        state::last_valid(&state).unwrap_or_else(|| documents::approximate(&documents, &tasks, size))
+    });
+    state::say_which_phase(&state, phase, &at, &mut warnings);
+    let sources = status::Sources {
+        name: &name,
+        at: &at,
+        ground,
+        state: &state,
+        line: line.as_ref(),
+        tree: folder.tree,
+    };
+    let stands = status::of(&sources, &mut warnings);
+    let mut session = CcwSession {
+        name,
+        folder: at,
+        ground,
+        state,
+        line,
+        phase,
+        stands,
+        tasks,
+        documents,
+        health: Vec::new(),
+    };
+    session.health = health::of(&session);
+    Reading { value: session, warnings }
+}
+
+impl CcwSession {
+    /// How large the work is, as its own file says, else the registry.
+    pub fn size(&self) -> Option<Size> {
+        self.state.size.or(self.line.as_ref().and_then(|line| line.size))
+    }
+
+    pub fn title(&self) -> &str {
+        let registered = self.line.as_ref().and_then(|line| line.description.as_deref());
+        self.state
+            .project
+            .as_deref()
+            .or(self.state.description.as_deref())
+            .or(registered)
+            .unwrap_or(&self.name)
+    }
+
+    /// A longer description beside the title.
+    pub fn goal(&self) -> Option<&str> {
+        self.state.description.as_deref().filter(|goal| *goal != self.title())
+    }
+
+    /// Position of the current phase; one more than the last when all are done.
+    pub fn position(&self) -> usize {
+        match self.phase.position() {
+            last if last == PhaseWord::Review.position() && self.state.is_review_done => last + 1,
+            position => position,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Files that belong to a session beside its state: plan, lists, summaries, reviews. Which are there, and what they show.
+
+use super::tasks::Tasks;
+use super::words::{PhaseWord, Size};
+use crate::tree::Tree;
+
+/// What planning produces and implementing goes by.
+pub const PLAN: &str = "IMPL_PLAN.md";
+const TODO: &str = "TODO_LIST.md";
+pub(super) const REVIEW: &str = "REVIEW.md";
+const SUMMARIES: &str = ".summaries";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// Below the session's folder; a folder stands for what is in it.
+    pub path: &'static str,
+    /// It is there and says something: a plan that is still the template says nothing.
+    pub says_something: bool,
+    /// How many files, of a folder.
+    pub files: usize,
+}
+
+pub(super) fn of(tree: &Tree, folder: &str) -> Vec<Document> {
+    let file = |path: &'static str| Document {
+        path,
+        says_something: says_something(tree, &format!("{folder}/{path}"), path == PLAN),
+        files: usize::from(tree.get(&format!("{folder}/{path}")).is_some()),
+    };
+    let whole = |path: &'static str| {
+        let files = tree.names_in(&format!("{folder}/{path}")).count();
+        Document { path, says_something: files > 0, files }
+    };
+    vec![
+        file(PLAN),
+        file(TODO),
+        file(REVIEW),
+        file("test-results.json"),
+        whole(SUMMARIES),
+        whole(".brainstorming"),
+        whole("reports"),
+        whole("issues"),
+    ]
+}
+
+pub(super) fn has(documents: &[Document], path: &str) -> bool {
+    documents.iter().any(|document| document.path == path && document.says_something)
+}
+
+/// The phase that the files alone suggest.
+pub(super) fn approximate(documents: &[Document], tasks: &Tasks, size: Option<Size>) -> PhaseWord {
+    if has(documents, REVIEW) {
+        return PhaseWord::Review;
+    }
+    if tasks.count() > 0 || has(documents, SUMMARIES) || size == Some(Size::Simple) {
+        return PhaseWord::Implement;
+    }
+    PhaseWord::Plan
+}
+
+/// What a new session's plan is before anybody has planned.
+pub(super) fn template(title: &str, goal: Option<&str>) -> String {
+    let title = title.replace(['\r', '\n'], " ");
+    // A goal is no plan: it stands in a comment, so that the gate does not take it for one.
+    let goal = goal.unwrap_or(&title).replace(['\r', '\n'], " ").replace("--", "- ");
+    format!(
+        "# Implementation plan: {title}\n\n\
+         ## Requirements\n\n<!-- What is wanted: {goal} -->\n\n\
+         ## Approach\n\n<!-- How it will be built, and which files it touches. -->\n\n\
+         ## Tasks\n\n<!-- One line for each task. -->\n\n\
+         ## Acceptance\n\n<!-- How to tell that it is done. -->\n"
+    )
+}
+
+/// The same that the gate asks of a plan: a line that is neither a heading nor a comment.
+fn says_something(tree: &Tree, path: &str, is_plan: bool) -> bool {
+    match tree.content(path) {
+        Some(content) if is_plan => {
+            let text = String::from_utf8_lossy(content);
+            text.lines().map(str::trim_start).any(|line| !line.is_empty() && !line.starts_with(['#', '<']))
+        }
+        Some(_) | None => tree.has_file(path),
+    }
+}

@@ -1,0 +1,119 @@
+//! Takes values out of a foreign JSON object. What is of another type than it should be is told once, and left alone.
+
+use crate::reading::Oddity;
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value};
+
+pub(super) struct Fields<'a> {
+    pub map: &'a Map<String, Value>,
+    /// The file, as warnings name it.
+    pub file: &'a str,
+    pub now: Timestamp,
+    pub warnings: &'a mut Vec<Oddity>,
+}
+
+impl Fields<'_> {
+    pub fn get(&self, path: &[&str]) -> Option<&Value> {
+        at(self.map, path)
+    }
+
+    pub fn text(&mut self, path: &[&str]) -> Option<String> {
+        match self.get(path)? {
+            Value::String(text) => Some(text.clone()).filter(|text| !text.trim().is_empty()),
+            Value::Null => None,
+            other => {
+                let message = format!("{} is {}, not a text", path.join("."), shown(other));
+                self.odd(message)
+            }
+        }
+    }
+
+    /// Of the first of these that says something.
+    pub fn first_text(&mut self, paths: &[&[&str]]) -> Option<String> {
+        paths.iter().find_map(|path| self.text(path))
+    }
+
+    pub fn texts(&mut self, path: &[&str]) -> Option<Vec<String>> {
+        let list = match self.get(path)? {
+            Value::Array(list) => list.clone(),
+            Value::Null => return None,
+            other => {
+                let message = format!("{} is {}, not a list", path.join("."), shown(other));
+                return self.odd(message);
+            }
+        };
+        let mut texts = Vec::new();
+        for entry in list {
+            match entry {
+                Value::String(text) => texts.push(text),
+                other => {
+                    let message = format!("{} holds {}, not a text", path.join("."), shown(&other));
+                    let _: Option<()> = self.odd(message);
+                }
+            }
+        }
+        Some(texts)
+    }
+
+    /// Times are written by hand, so they are taken as they are, and said to be odd when they cannot be true.
+    pub fn time(&mut self, path: &[&str]) -> Option<Timestamp> {
+        let text = self.text(path)?;
+        let Some(time) = time_of(&text) else {
+            return self.odd(format!("{} is '{}', which is no time", path.join("."), cut(&text)));
+        };
+        if time > self.now {
+            let _: Option<()> = self.odd(format!("{} is in the future: {text}", path.join(".")));
+        }
+        Some(time)
+    }
+
+    pub fn first_time(&mut self, paths: &[&[&str]]) -> Option<Timestamp> {
+        paths.iter().find_map(|path| self.time(path))
+    }
+
+    pub fn odd<T>(&mut self, message: String) -> Option<T> {
+        self.warnings.push(Oddity { path: self.file.to_owned(), message });
+        None
+    }
+}
+
+pub(super) fn at<'a>(map: &'a Map<String, Value>, path: &[&str]) -> Option<&'a Value> {
+    let (last, above) = path.split_last()?;
+    let mut object = map;
+    for key in above {
+        object = object.get(*key)?.as_object()?;
+    }
+    object.get(*last)
+}
+
+/// A time as people and models write it; without a zone it is taken as UTC.
+pub(super) fn time_of(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    let zoned = |local: DateTime| local.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
+    text.parse::<Timestamp>().ok().or_else(|| text.parse::<DateTime>().ok().and_then(zoned)).or_else(|| {
+        text.parse::<Date>().ok().and_then(|date| zoned(date.to_datetime(jiff::civil::Time::midnight())))
+    })
+}
+
+/// To the second, in UTC.
+pub(super) fn written(at: Timestamp) -> Value {
+    let seconds = Timestamp::from_second(at.as_second()).unwrap_or(at);
+    Value::String(seconds.to_string())
+}
+
+fn shown(value: &Value) -> String {
+    cut(&value.to_string())
+}
+
+/// What stands in a foreign file may be of any length; a message is not.
+pub(super) fn cut(text: &str) -> String {
+    const LONGEST: usize = 60;
+    if text.chars().count() <= LONGEST {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(LONGEST).collect();
+    short.push('…');
+    short
+}

@@ -1,0 +1,259 @@
+//! Tells a session's files as events: folding them gives the session, and adopting it keeps just these.
+
+use super::documents::{self, PLAN, REVIEW};
+use super::status::Stands;
+use super::tasks::{Task, TaskStatus, natural, plain};
+use super::words::{PhaseWord, Size};
+use super::{CcwSession, STATE, WORKFLOW};
+use crate::layout::Folder;
+use crate::reading::Dated;
+use crate::reconcile::shown_by;
+use crate::{builtin, definition};
+use jiff::Timestamp;
+use model::event::{Event, ItemEvent};
+use model::gate::{AttemptReport, CheckOutcome, CheckResult};
+use model::id::{ItemId, Name};
+use model::item::{HIGHEST_ORDER, ItemChange, NewItem, ORDER_STEP, RunRef};
+use model::phase::PhaseStub;
+use model::run::{RunPlan, WorkflowRef};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+/// Why a session is paused is not in its files.
+const PAUSED: &str = "paused, as its files say";
+const BLOCKED: &str = "blocked, as its file says";
+/// Tells a cancelled task from one that was carried out.
+pub(super) const OUTCOME: &str = "outcome";
+
+pub(super) fn of(session: &CcwSession, folder: &Folder<'_>) -> Vec<Dated> {
+    let begin = begin(session, folder.now);
+    let end = end(session, begin);
+    let mut events = vec![Dated { at: begin, event: started(session, folder) }];
+    let Some((workflow, stubs)) = workflow() else { return events };
+    let run = Event::RunStarted { workflow: workflow.clone(), ordinal: 1, phases: stubs.clone() };
+    events.push(Dated { at: begin, event: run });
+    let run = RunRef { workflow: workflow.name.clone(), ordinal: 1 };
+    tasks(session, &run, begin, &mut events);
+    phases(session, stubs, (begin, end), &mut events);
+    lifecycle(session, end, &mut events);
+    if events.last().is_some_and(|last| last.at < end) {
+        let paths = vec![format!("{}/{}/{STATE}", folder.spot.home, session.folder)];
+        let event = Event::ExternalEdit { paths, title: None, goal: None, target: None };
+        events.push(Dated { at: end, event });
+    }
+    events
+}
+
+fn begin(session: &CcwSession, now: Timestamp) -> Timestamp {
+    let registered = session.line.as_ref().and_then(|line| line.created);
+    session.state.created.or(registered).or(session.state.updated).unwrap_or(now)
+}
+
+/// When something last happened, as far as the files tell.
+fn end(session: &CcwSession, begin: Timestamp) -> Timestamp {
+    let state = &session.state;
+    let moved = state.transitions.iter().filter_map(|transition| transition.at);
+    let worked = session.tasks.tasks.iter().filter_map(|task| task.updated);
+    [state.updated, state.paused_at, state.completed_at]
+        .into_iter()
+        .flatten()
+        .chain(moved)
+        .chain(worked)
+        .fold(begin, Timestamp::max)
+}
+
+fn started(session: &CcwSession, folder: &Folder<'_>) -> Event {
+    let size = session.size().map(|size| ("type".to_owned(), Value::from(size.word())));
+    Event::SessionStarted {
+        id: folder.id.clone(),
+        title: session.title().to_owned(),
+        goal: session.goal().map(ToOwned::to_owned),
+        target: None,
+        layout: "ccw".to_owned(),
+        worktree: folder.worktree.to_owned(),
+        parallel: false,
+        fields: size.into_iter().collect(),
+        path: Some(folder.spot.path.clone()),
+    }
+}
+
+/// What lies before the current phase was done, says the tool: shown by files, or only claimed.
+fn phases(
+    session: &CcwSession,
+    stubs: &[PhaseStub],
+    (begin, end): (Timestamp, Timestamp),
+    events: &mut Vec<Dated>,
+) {
+    let current = session.position();
+    let mut since = begin;
+    for (position, stub) in stubs.iter().enumerate().take(current + 1) {
+        let phase = stub.id.clone();
+        let word = PhaseWord::at(position);
+        if position < current && word == PhaseWord::Plan && is_plan_skipped(session) {
+            let reason = "a simple task begins with its implementation".to_owned();
+            events.push(Dated { at: since, event: Event::PhaseSkipped { phase, reason } });
+            continue;
+        }
+        events.push(Dated { at: since, event: Event::PhaseStarted { phase: phase.clone() } });
+        if position < current {
+            since = session.state.done_at(word).unwrap_or(if current == stubs.len() { end } else { since });
+            events.push(Dated { at: since, event: done(session, word, phase) });
+        }
+    }
+    if current >= stubs.len() {
+        events.push(Dated { at: end, event: Event::RunCompleted });
+    }
+}
+
+fn is_plan_skipped(session: &CcwSession) -> bool {
+    let has_plan = documents::has(&session.documents, PLAN);
+    session.size() == Some(Size::Simple) && !has_plan && !session.state.completed.contains(&PhaseWord::Plan)
+}
+
+fn done(session: &CcwSession, word: PhaseWord, phase: Name) -> Event {
+    let shown = match word {
+        PhaseWord::Plan => documents::has(&session.documents, PLAN).then(|| shown_by(PLAN)),
+        PhaseWord::Implement => tasks_done(session),
+        PhaseWord::Review => documents::has(&session.documents, REVIEW).then(|| shown_by(REVIEW)),
+        PhaseWord::Init | PhaseWord::Brainstorm | PhaseWord::Vibe | PhaseWord::Complete => None,
+    };
+    match shown {
+        Some(attempt) => Event::PhaseCompleted { phase, attempt },
+        None => Event::PhaseClaimed { phase },
+    }
+}
+
+/// Where only a line of a list is wanted, tasks are not read, and the tool's word has to do.
+fn tasks_done(session: &CcwSession) -> Option<AttemptReport> {
+    let tasks = &session.tasks.tasks;
+    let total = session.tasks.count();
+    let is_shown = total > 0 && tasks.iter().all(Task::is_over) && session.tasks.broken.is_empty();
+    is_shown.then(|| {
+        let check = CheckResult {
+            id: "tasks".to_owned(),
+            kind: "items".to_owned(),
+            outcome: CheckOutcome::Passed,
+            found: Some(format!("{total} of {total} are done")),
+            needed: None,
+            help: None,
+        };
+        AttemptReport { checks: vec![check], ..AttemptReport::default() }
+    })
+}
+
+/// All of them first, then who waits for whom, then how far each is: parts before what they are part of.
+fn tasks(session: &CcwSession, run: &RunRef, begin: Timestamp, events: &mut Vec<Dated>) {
+    let (Ok(phase), Ok(kind)) = (Name::parse("implement"), Name::parse("impl")) else { return };
+    let tasks = &session.tasks.tasks;
+    let orders = orders(tasks);
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    let mut later: Vec<Dated> = Vec::new();
+    let add = |events: &mut Vec<Dated>, at, event| events.push(Dated { at, event: Event::Item(event) });
+    for task in tasks {
+        let at = task.created.unwrap_or(begin);
+        let has_all = task.needs.iter().all(|need| known.contains(&need.key()));
+        known.insert(task.id.key());
+        let item = NewItem {
+            id: task.id.clone(),
+            kind: kind.clone(),
+            title: task.title.clone(),
+            run: run.clone(),
+            phase: phase.clone(),
+            parent: task.parent.clone(),
+            order: orders.get(&task.id.key()).copied().unwrap_or_default(),
+            depends_on: if has_all { task.needs.clone() } else { Vec::new() },
+            fields: fields(task),
+        };
+        add(events, at, ItemEvent::ItemAdded { item });
+        let counters = task.attempts.map(|count| ("attempts".to_owned(), count)).into_iter().collect();
+        let depends_on = (!has_all).then(|| task.needs.clone());
+        let change = ItemChange { counters, depends_on, ..ItemChange::default() };
+        if !change.is_empty() {
+            add(&mut later, at, ItemEvent::ItemSet { id: task.id.clone(), change });
+        }
+    }
+    for task in tasks.iter().rev() {
+        let at = task.updated.or(task.created).unwrap_or(begin);
+        let id = task.id.clone();
+        let event = match task.status {
+            TaskStatus::Pending | TaskStatus::Container => continue,
+            TaskStatus::Active => ItemEvent::ItemStarted { id },
+            TaskStatus::Completed | TaskStatus::Cancelled => {
+                ItemEvent::ItemCompleted { id, run: run.clone(), phase: phase.clone() }
+            }
+            TaskStatus::Blocked => ItemEvent::ItemBlocked { id, reason: BLOCKED.to_owned() },
+        };
+        add(&mut later, at, event);
+    }
+    events.extend(later);
+}
+
+fn fields(task: &Task) -> BTreeMap<String, Value> {
+    let mut fields = task.fields.clone();
+    if task.status == TaskStatus::Cancelled {
+        fields.insert(OUTCOME.to_owned(), Value::from("cancelled"));
+    }
+    fields
+}
+
+/// By the number at the end of the id where each of the siblings has its own; else in their order.
+fn orders(tasks: &[Task]) -> BTreeMap<String, u32> {
+    let mut siblings: BTreeMap<Option<String>, Vec<&ItemId>> = BTreeMap::new();
+    for task in tasks {
+        siblings.entry(task.parent.as_ref().map(ItemId::key)).or_default().push(&task.id);
+    }
+    let mut orders = BTreeMap::new();
+    for mut ids in siblings.into_values() {
+        ids.sort_by_cached_key(|id| natural(id.as_str()));
+        let numbers: Vec<Option<u32>> = ids.iter().map(|id| last_number(id)).collect();
+        let distinct: BTreeSet<u32> = numbers.iter().flatten().copied().collect();
+        for (place, (id, number)) in ids.iter().zip(&numbers).enumerate() {
+            let by_place = u32::try_from(place + 1).unwrap_or(HIGHEST_ORDER);
+            let number = number.filter(|_| distinct.len() == ids.len()).unwrap_or(by_place);
+            orders.insert(id.key(), number.saturating_mul(ORDER_STEP).min(HIGHEST_ORDER));
+        }
+    }
+    orders
+}
+
+fn last_number(id: &ItemId) -> Option<u32> {
+    let plain = plain(id.as_str());
+    let start = plain.rfind(|letter: char| !letter.is_ascii_digit()).map_or(0, |at| at + 1);
+    plain[start..].parse().ok().filter(|number| *number <= HIGHEST_ORDER / ORDER_STEP)
+}
+
+fn lifecycle(session: &CcwSession, end: Timestamp, events: &mut Vec<Dated>) {
+    let is_finished = session.position() >= PhaseWord::STEPS.len();
+    let state = &session.state;
+    let (at, event) = match session.stands {
+        Stands::Active => return,
+        Stands::Paused => {
+            let event = Event::SessionPaused { reason: PAUSED.to_owned(), context: None, saved: Vec::new() };
+            (
+                state
+                    .paused_at
+                    .filter(|at| state.updated.is_none_or(|updated| updated <= *at))
+                    .unwrap_or(end),
+                event,
+            )
+        }
+        Stands::Failed => (end, Event::SessionFailed { error: state.last_error.clone().unwrap_or_default() }),
+        Stands::Completed => {
+            (state.completed_at.unwrap_or(end), Event::SessionCompleted { forced: !is_finished })
+        }
+        Stands::Abandoned => (end, Event::SessionAbandoned { reason: None, operation: None }),
+    };
+    events.push(Dated { at, event });
+}
+
+/// The built-in definition; it has no mistakes, which its own tests show. Read once: a list may hold a thousand.
+fn workflow() -> Option<&'static (WorkflowRef, Vec<PhaseStub>)> {
+    static WORKFLOW_READ: OnceLock<Option<(WorkflowRef, Vec<PhaseStub>)>> = OnceLock::new();
+    let found = WORKFLOW_READ.get_or_init(|| {
+        let text = builtin::find(WORKFLOW)?.text;
+        let plan = RunPlan::new(&definition::read(text).ok()?.workflow, Vec::new());
+        Some((plan.workflow, plan.phases))
+    });
+    found.as_ref()
+}

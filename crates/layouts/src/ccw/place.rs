@@ -1,0 +1,198 @@
+//! Where sessions are, what of their files is wanted, and what a new one is called. Ids never become a path unchecked.
+
+use super::{ACTIVE, ARCHIVES, HOME, MARKER, REGISTRY, STATE, TASKS};
+use crate::layout::{Beginning, Depth, Interest, Spot};
+use crate::tree::Tree;
+use model::id::SessionId;
+
+const PREFIX: &str = "WFS-";
+/// Of a new session's id, `WFS-` counted.
+pub const MOST_IN_AN_ID: usize = 50;
+
+/// Which of the places a session's folder is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ground {
+    /// Right below the home: its state is what its files say.
+    Home,
+    Active,
+    Archives,
+}
+
+impl Ground {
+    pub(super) fn of(folder: &str) -> Self {
+        match folder.split_once('/') {
+            Some((ACTIVE, _)) => Self::Active,
+            Some((ARCHIVES, _)) => Self::Archives,
+            Some(_) | None => Self::Home,
+        }
+    }
+}
+
+pub(super) fn spot(path: &str, is_folder: bool) -> Option<Spot> {
+    let below = path.strip_prefix(HOME)?.strip_prefix('/')?;
+    let name = match below.split_once('/') {
+        None => below,
+        Some((ACTIVE | ARCHIVES, name)) => name,
+        Some(_) => return None,
+    };
+    let is_session =
+        is_folder && name.len() > PREFIX.len() && name.starts_with(PREFIX) && !name.contains('/');
+    is_session.then(|| Spot {
+        id: id_of(name),
+        path: path.to_owned(),
+        home: HOME.to_owned(),
+        workspace: path.to_owned(),
+    })
+}
+
+/// The session's own name, which is that of its folder.
+pub(super) fn name_of(spot: &Spot) -> &str {
+    spot.path.rsplit('/').next().unwrap_or_default()
+}
+
+/// The session's folder below the home. One that was moved to another place is found there.
+pub(super) fn folder_in(spot: &Spot, tree: &Tree) -> String {
+    let own = below_home(spot).to_owned();
+    let name = name_of(spot);
+    let candidates = [own.clone(), name.to_owned(), format!("{ACTIVE}/{name}"), format!("{ARCHIVES}/{name}")];
+    let is_there =
+        |folder: &String| tree.has_folder(folder) || tree.get(&format!("{folder}/{STATE}")).is_some();
+    candidates.into_iter().find(is_there).unwrap_or(own)
+}
+
+/// A session that was moved from one place to another is in one of these.
+pub(super) fn entrances(spot: &Spot) -> Vec<String> {
+    let name = name_of(spot);
+    let own = [name.to_owned(), format!("{ACTIVE}/{name}"), format!("{ARCHIVES}/{name}")];
+    own.into_iter().chain([REGISTRY.to_owned(), format!("{MARKER}{name}")]).collect()
+}
+
+pub(super) fn interest(spot: &Spot, path: &str, is_folder: bool, depth: Depth) -> Interest {
+    let name = name_of(spot);
+    if path == REGISTRY {
+        return Interest::Content;
+    }
+    if path.strip_prefix(MARKER) == Some(name) || (is_folder && (path == ACTIVE || path == ARCHIVES)) {
+        return Interest::Name;
+    }
+    let below = path.strip_prefix(ACTIVE).or_else(|| path.strip_prefix(ARCHIVES));
+    let below = below.and_then(|rest| rest.strip_prefix('/')).unwrap_or(path);
+    match below.strip_prefix(name) {
+        Some("") if is_folder => Interest::Name,
+        Some(rest) => rest.strip_prefix('/').map_or(Interest::Skip, |own| own_file(own, is_folder, depth)),
+        None => Interest::Skip,
+    }
+}
+
+fn own_file(path: &str, is_folder: bool, depth: Depth) -> Interest {
+    let whole = depth == Depth::Whole;
+    match path {
+        // What was said is nobody's state, and there may be much of it.
+        ".chat" => Interest::Skip,
+        STATE => Interest::Content,
+        super::PLAN => Interest::Evidence,
+        _ if !is_folder && is_task(path) => Interest::Content,
+        _ if path.contains('/') && !whole => Interest::Skip,
+        _ => Interest::Name,
+    }
+}
+
+fn is_task(path: &str) -> bool {
+    path.strip_prefix(TASKS)
+        .and_then(|rest| rest.strip_prefix('/'))
+        .is_some_and(|name| name.strip_suffix(".json").is_some() && !name.contains('/'))
+}
+
+/// Where a new session goes. In a project that has a folder for active ones it goes there: its tools look there.
+pub(super) fn begin(beginning: &Beginning<'_>) -> Result<Spot, String> {
+    let is_taken = |name: &str| {
+        [HOME.to_owned(), format!("{HOME}/{ACTIVE}"), format!("{HOME}/{ARCHIVES}")]
+            .iter()
+            .any(|place| (beginning.is_taken)(&format!("{place}/{name}")))
+    };
+    let name = match beginning.id {
+        Some(id) => asked_for(id).and_then(|name| {
+            if is_taken(&name) { Err(format!("there is a session '{name}' already")) } else { Ok(name) }
+        })?,
+        None => free_name(&slug(beginning.title), is_taken),
+    };
+    let has_active = (beginning.is_taken)(&format!("{HOME}/{ACTIVE}"));
+    let place = if has_active { format!("{HOME}/{ACTIVE}") } else { HOME.to_owned() };
+    spot(&format!("{place}/{name}"), true)
+        .ok_or_else(|| format!("'{name}' is no name for a session's folder"))
+}
+
+fn asked_for(id: &str) -> Result<String, String> {
+    let slug = id.strip_prefix(PREFIX).unwrap_or(id);
+    let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+    let is_slug =
+        !slug.is_empty() && slug.chars().all(is_plain) && !slug.starts_with('-') && !slug.ends_with('-');
+    if !is_slug {
+        return Err(format!(
+            "'{id}' is no id of this layout: lowercase letters, digits and hyphens, after WFS-"
+        ));
+    }
+    if slug.len() + PREFIX.len() > MOST_IN_AN_ID {
+        return Err(format!("'{id}' is too long: {MOST_IN_AN_ID} characters at most, with WFS-"));
+    }
+    Ok(format!("{PREFIX}{slug}"))
+}
+
+/// Lowercase, with a hyphen for whatever is no letter or digit.
+fn slug(title: &str) -> String {
+    let mut slug = String::new();
+    for letter in title.chars().flat_map(char::to_lowercase) {
+        if letter.is_ascii_alphanumeric() {
+            slug.push(letter);
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    let slug = shortened(&slug, MOST_IN_AN_ID - PREFIX.len());
+    if slug.is_empty() { "session".to_owned() } else { slug }
+}
+
+/// At a hyphen where there is one not far back, so that no word is cut.
+fn shortened(slug: &str, most: usize) -> String {
+    let mut short: String = slug.chars().take(most).collect();
+    let is_cut = slug.len() > most && !slug[most..].starts_with('-');
+    if let Some(end) = short.rfind('-').filter(|end| is_cut && *end > most / 2) {
+        short.truncate(end);
+    }
+    short.trim_end_matches('-').to_owned()
+}
+
+/// A number follows on a conflict only.
+fn free_name(slug: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let first = format!("{PREFIX}{slug}");
+    if !is_taken(&first) {
+        return first;
+    }
+    let numbered = |number: u32| {
+        let suffix = format!("-{number:03}");
+        let short = shortened(slug, MOST_IN_AN_ID - PREFIX.len() - suffix.len());
+        format!("{PREFIX}{short}{suffix}")
+    };
+    (2..u32::MAX).map(numbered).find(|name| !is_taken(name)).unwrap_or(first)
+}
+
+pub(super) fn below_home(spot: &Spot) -> &str {
+    spot.path.strip_prefix(HOME).and_then(|rest| rest.strip_prefix('/')).unwrap_or(&spot.path)
+}
+
+/// A folder's name as an id; characters that an id may not have are written as their code, so that no two become one.
+fn id_of(folder: &str) -> SessionId {
+    if let Ok(id) = SessionId::parse(folder) {
+        return id;
+    }
+    let mut text = String::from("ccw-");
+    for byte in folder.bytes() {
+        if byte.is_ascii_alphanumeric() || byte == b'-' {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("_{byte:02x}"));
+        }
+    }
+    text.truncate(110);
+    SessionId::parse(&text).unwrap_or_else(|_| unreachable!("every character was made a valid one"))
+}

@@ -1,0 +1,294 @@
+//! session_status.jsonl, a line for each session: finds a session's line and changes that one alone. A line that is no
+//! JSON is somebody's, and stays as it is.
+
+use super::REGISTRY;
+use super::fields::Fields;
+use super::words::Size;
+use crate::json;
+use crate::reading::Oddity;
+use crate::tree::{Entry, Tree};
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the registry says about one session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    pub status: Option<String>,
+    pub description: Option<String>,
+    pub created: Option<Timestamp>,
+    pub size: Option<Size>,
+    /// How many lines it has there; more than one are folded when the registry is written.
+    pub count: usize,
+}
+
+/// What is to be known about the registry as a whole.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Survey {
+    /// Sessions with a line, in order.
+    pub sessions: Vec<String>,
+    /// Numbers of lines that are no JSON object, from 1.
+    pub broken: Vec<usize>,
+    /// Sessions with several lines.
+    pub repeated: Vec<String>,
+}
+
+/// Looks at every line.
+pub fn survey(bytes: &[u8]) -> Survey {
+    let mut survey = Survey::default();
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for (line, number) in lines(bytes).zip(1..) {
+        match object(line) {
+            Some(fields) => {
+                if let Some(name) = name_in(&fields) {
+                    let count = seen.entry(name.to_owned()).or_default();
+                    *count += 1;
+                    if *count == 1 {
+                        survey.sessions.push(name.to_owned());
+                    }
+                }
+            }
+            None if is_blank(line) => {}
+            None => survey.broken.push(number),
+        }
+    }
+    survey.repeated = seen.into_iter().filter(|(_, count)| *count > 1).map(|(name, _)| name).collect();
+    survey
+}
+
+/// The session's line; the last one where it has several, as each was written after the one before.
+pub(super) fn line_of(tree: &Tree, name: &str, now: Timestamp, warnings: &mut Vec<Oddity>) -> Option<Line> {
+    let bytes = match tree.get(REGISTRY) {
+        Some(Entry::File(bytes)) => bytes,
+        Some(Entry::Unusable(why)) => {
+            warnings.push(Oddity { path: REGISTRY.to_owned(), message: why.clone() });
+            return None;
+        }
+        Some(Entry::Folder) => {
+            warnings.push(Oddity { path: REGISTRY.to_owned(), message: "it is a folder".to_owned() });
+            return None;
+        }
+        Some(Entry::Unread { .. }) | None => return None,
+    };
+    let mut own: Vec<Map<String, Value>> = Vec::new();
+    for (line, number) in mentioning(bytes, name) {
+        match object(line) {
+            Some(fields) if name_in(&fields) == Some(name) => own.push(fields),
+            Some(_) => {}
+            None => warnings.push(Oddity {
+                path: REGISTRY.to_owned(),
+                message: format!("line {number} is no JSON object; it is left as it is"),
+            }),
+        }
+    }
+    if own.len() > 1 {
+        let message = format!("{name} has {} lines; the last one counts", own.len());
+        warnings.push(Oddity { path: REGISTRY.to_owned(), message });
+    }
+    let count = own.len();
+    own.pop().map(|map| {
+        let mut fields = Fields { map: &map, file: REGISTRY, now, warnings };
+        let size = fields.text(&["complexity"]);
+        Line {
+            status: fields.text(&["status"]),
+            description: fields.text(&["description"]),
+            created: fields.first_time(&[&["created"], &["created_at"]]),
+            size: size.as_deref().and_then(Size::parse),
+            count,
+        }
+    })
+}
+
+/// A session as its line is to show it.
+pub(super) struct Entered<'a> {
+    pub name: &'a str,
+    /// Below the project's folder.
+    pub directory: &'a str,
+    /// Set in any case; the others only where the line lacks them.
+    pub status: &'a str,
+    pub is_status_kept: bool,
+    pub description: &'a str,
+    pub created: Value,
+    pub size: Option<Size>,
+}
+
+/// The registry with this session's line as it is to be; none when it is that already.
+pub(super) fn with_line(bytes: &[u8], entered: &Entered<'_>) -> Option<Vec<u8>> {
+    let all: Vec<&[u8]> = lines(bytes).collect();
+    let own: Vec<usize> = (0..all.len()).filter(|at| is_about(all[*at], entered.name)).collect();
+    let Some((last, earlier)) = own.split_last() else {
+        return Some(appended(bytes, new_line(entered).as_bytes()));
+    };
+    let mut line = all[*last].to_vec();
+    for older in earlier.iter().rev() {
+        line = with_missing(&line, &object(all[*older]).unwrap_or_default());
+    }
+    if !entered.is_status_kept {
+        line = with_value(&line, "status", &Value::from(entered.status));
+    }
+    line = with_missing(&line, &new_fields(entered));
+    if earlier.is_empty() && line == all[*last] {
+        return None;
+    }
+    let mut written = Vec::with_capacity(bytes.len() + line.len());
+    for (at, old) in all.iter().enumerate() {
+        if at == *last {
+            written.extend_from_slice(&line);
+        } else if !earlier.contains(&at) {
+            written.extend_from_slice(old);
+        }
+    }
+    Some(written)
+}
+
+/// Another writer's registry with what its lines dropped of ours put back. A line that is gone stays gone: which
+/// sessions there are is for each of them to say.
+pub(super) fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {
+    let before: BTreeSet<&[u8]> = lines(base).collect();
+    let mut known: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
+    let after: BTreeSet<&[u8]> = lines(theirs).collect();
+    for fields in before.difference(&after).filter_map(|line| object(line)) {
+        if let Some(name) = name_in(&fields) {
+            known.insert(name.to_owned(), fields);
+        }
+    }
+    let mut merged = Vec::with_capacity(theirs.len());
+    for line in lines(theirs) {
+        let ours = if before.contains(line) { None } else { object(line) };
+        let ours = ours.as_ref().and_then(name_in).and_then(|name| known.get(name));
+        match ours {
+            Some(fields) => merged.extend(with_missing(line, fields)),
+            None => merged.extend_from_slice(line),
+        }
+    }
+    merged
+}
+
+/// The lines of one session, without their line ends.
+pub(super) fn share(bytes: &[u8], name: &str) -> Vec<u8> {
+    let own = lines(bytes).filter(|line| is_about(line, name)).map(<[u8]>::trim_ascii);
+    own.collect::<Vec<_>>().join(&b'\n')
+}
+
+/// `onto` with the lines of every session for which `theirs` has others than `base`.
+pub(super) fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
+    let before: BTreeSet<&[u8]> = lines(base).map(<[u8]>::trim_ascii).collect();
+    let mut merged = onto.to_vec();
+    for line in lines(theirs).filter(|line| !before.contains(line.trim_ascii()) && !is_blank(line)) {
+        let text = line.trim_ascii();
+        let name = object(line).as_ref().and_then(name_in).map(ToOwned::to_owned);
+        let known = name.and_then(|name| {
+            let at = lines(&merged).position(|known| is_about(known, &name))?;
+            Some(at)
+        });
+        merged = match known {
+            Some(at) => lines(&merged)
+                .enumerate()
+                .flat_map(|(place, known)| {
+                    let end = &known[known.trim_ascii_end().len()..];
+                    if place == at { [text, end].concat() } else { known.to_vec() }
+                })
+                .collect(),
+            None if lines(&merged).any(|known| known.trim_ascii() == text) => merged,
+            None => appended(&merged, text),
+        };
+    }
+    merged
+}
+
+fn is_about(line: &[u8], name: &str) -> bool {
+    mentions(line, name) && object(line).is_some_and(|fields| name_in(&fields) == Some(name))
+}
+
+/// With their line ends.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split_inclusive(|byte| *byte == b'\n')
+}
+
+fn object(line: &[u8]) -> Option<Map<String, Value>> {
+    json::object(line).ok()
+}
+
+fn is_blank(line: &[u8]) -> bool {
+    std::str::from_utf8(line).is_ok_and(|text| text.trim().trim_start_matches('\u{feff}').is_empty())
+}
+
+/// The lines with this word in them, with their numbers. The word is looked for in the whole: a list of a thousand
+/// sessions asks a thousand times.
+fn mentioning<'a>(bytes: &'a [u8], word: &str) -> Vec<(&'a [u8], usize)> {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return lines(bytes).zip(1..).filter(|(line, _)| mentions(line, word)).collect();
+    };
+    let mut found = Vec::new();
+    let (mut from, mut number) = (0, 1);
+    while let Some(at) = text[from..].find(word).map(|at| from + at) {
+        let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let end = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
+        number += bytes[from..start].iter().filter(|byte| **byte == b'\n').count();
+        found.push((&bytes[start..end], number));
+        number += usize::from(bytes[start..end].ends_with(b"\n"));
+        from = end;
+    }
+    found
+}
+
+/// Cheap, so that only a session's own lines are parsed.
+fn mentions(line: &[u8], name: &str) -> bool {
+    String::from_utf8_lossy(line).contains(name)
+}
+
+/// The session that a line is about: by its id, else by its folder.
+fn name_in(fields: &Map<String, Value>) -> Option<&str> {
+    let text = |key: &str| fields.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+    text("id").or_else(|| text("directory")?.trim_end_matches('/').rsplit('/').next())
+}
+
+fn new_fields(entered: &Entered<'_>) -> Map<String, Value> {
+    let mut fields = Map::new();
+    fields.insert("id".to_owned(), Value::from(entered.name));
+    fields.insert("status".to_owned(), Value::from(entered.status));
+    fields.insert("description".to_owned(), Value::from(entered.description));
+    fields.insert("created".to_owned(), entered.created.clone());
+    fields.insert("directory".to_owned(), Value::from(entered.directory));
+    if let Some(size) = entered.size {
+        fields.insert("complexity".to_owned(), Value::from(size.word()));
+    }
+    fields
+}
+
+fn new_line(entered: &Entered<'_>) -> String {
+    Value::Object(new_fields(entered)).to_string()
+}
+
+/// At the end, in the registry's own kind of line end.
+fn appended(bytes: &[u8], line: &[u8]) -> Vec<u8> {
+    let end = if bytes.windows(2).any(|pair| pair == b"\r\n") { "\r\n" } else { "\n" };
+    let mut written = bytes.to_vec();
+    if !written.is_empty() && !written.ends_with(b"\n") {
+        written.extend_from_slice(end.as_bytes());
+    }
+    written.extend_from_slice(line);
+    written.extend_from_slice(end.as_bytes());
+    written
+}
+
+/// What the line has not is added before its closing brace: it must stay one line.
+fn with_missing(line: &[u8], fields: &Map<String, Value>) -> Vec<u8> {
+    let Some(present) = object(line) else { return line.to_vec() };
+    let Some(end) = line.iter().rposition(|byte| *byte == b'}') else { return line.to_vec() };
+    let mut more = String::new();
+    for (key, value) in fields.iter().filter(|(key, _)| !present.contains_key(*key)) {
+        let comma = if present.is_empty() && more.is_empty() { "" } else { "," };
+        more.push_str(&format!("{comma}{}:{value}", Value::from(key.as_str())));
+    }
+    [&line[..end], more.as_bytes(), &line[end..]].concat()
+}
+
+fn with_value(line: &[u8], key: &str, value: &Value) -> Vec<u8> {
+    let Ok(mut document) = json::Document::parse(line) else { return line.to_vec() };
+    if document.get(&[key]).is_none() {
+        return with_missing(line, &Map::from_iter([(key.to_owned(), value.clone())]));
+    }
+    document.set(&[key], value);
+    document.into_bytes()
+}

@@ -1,0 +1,199 @@
+//! workflow-session.json of every writer and era: what it says, and what is odd about it. Unknown keys are left alone.
+
+use super::STATE;
+use super::fields::{Fields, cut};
+use super::words::{PhaseWord, Size};
+use crate::json;
+use crate::reading::Oddity;
+use crate::tree::{Entry, Tree};
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+/// What the file says; nothing where it says nothing that can be read.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct State {
+    /// The file is there and can be read.
+    pub is_readable: bool,
+    pub project: Option<String>,
+    pub description: Option<String>,
+    pub size: Option<Size>,
+    pub phase: Option<PhaseWord>,
+    /// What stands where a phase should and is none.
+    pub odd_phase: Option<String>,
+    /// As it stands there: `implementing`, `interrupted`.
+    pub status: Option<String>,
+    /// The last phase is done, says the file; its word for the phase may still be the last one's.
+    pub is_review_done: bool,
+    /// Phases that the file calls done.
+    pub completed: Vec<PhaseWord>,
+    pub transitions: Vec<Transition>,
+    pub current_tasks: Vec<String>,
+    pub last_checkpoint: Option<Timestamp>,
+    pub created: Option<Timestamp>,
+    pub updated: Option<Timestamp>,
+    pub paused_at: Option<Timestamp>,
+    pub completed_at: Option<Timestamp>,
+    pub is_abandoned: bool,
+    pub last_error: Option<String>,
+}
+
+/// From one phase to the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transition {
+    pub completed: Option<PhaseWord>,
+    pub next: Option<PhaseWord>,
+    pub at: Option<Timestamp>,
+}
+
+impl State {
+    /// When a phase was done, as far as the file tells.
+    pub fn done_at(&self, phase: PhaseWord) -> Option<Timestamp> {
+        let found = self.transitions.iter().rev().find(|transition| transition.completed == Some(phase));
+        found.and_then(|transition| transition.at)
+    }
+}
+
+pub(super) fn read(tree: &Tree, file: &str, now: Timestamp, warnings: &mut Vec<Oddity>) -> State {
+    let content = match tree.get(file) {
+        Some(Entry::File(content)) => content,
+        None => return unusable(file, "it is missing", warnings),
+        Some(Entry::Folder) => return unusable(file, "it is a folder", warnings),
+        Some(Entry::Unread { .. }) => return unusable(file, "it was not read", warnings),
+        Some(Entry::Unusable(why)) => return unusable(file, why, warnings),
+    };
+    match json::object(content) {
+        Ok(map) => from_fields(&mut Fields { map: &map, file, now, warnings }),
+        Err(why) => unusable(file, &why, warnings),
+    }
+}
+
+fn unusable(file: &str, why: &str, warnings: &mut Vec<Oddity>) -> State {
+    let message = format!("{why}; where things stand was worked out from the registry and the other files");
+    warnings.push(Oddity { path: file.to_owned(), message });
+    State::default()
+}
+
+fn from_fields(fields: &mut Fields<'_>) -> State {
+    let (phase, odd_phase) = phase(fields);
+    let transitions = transitions(fields);
+    let (completed, is_review_done) = completed(fields, &transitions);
+    State {
+        is_readable: true,
+        project: fields.text(&["project"]),
+        description: fields.text(&["description"]),
+        size: size(fields),
+        phase,
+        odd_phase,
+        status: fields.text(&["status"]),
+        is_review_done,
+        completed,
+        transitions,
+        current_tasks: fields.texts(&["progress", "current_tasks"]).unwrap_or_default(),
+        last_checkpoint: fields.time(&["progress", "last_checkpoint"]),
+        created: fields.first_time(&[&["meta", "created"], &["created_at"], &["created"]]),
+        updated: newest(fields),
+        paused_at: fields.time(&["paused_at"]),
+        completed_at: fields.time(&["completed_at"]),
+        is_abandoned: fields.text(&["completion_type"]).is_some_and(|kind| kind == "abandoned"),
+        last_error: fields.text(&["last_error"]),
+    }
+}
+
+/// Whatever says last that something changed.
+fn newest(fields: &mut Fields<'_>) -> Option<Timestamp> {
+    [&["meta", "updated"][..], &["updated_at"], &["progress", "last_checkpoint"], &["resumed_at"]]
+        .into_iter()
+        .filter_map(|path| fields.time(path))
+        .max()
+}
+
+fn size(fields: &mut Fields<'_>) -> Option<Size> {
+    let text = fields.first_text(&[&["type"], &["complexity"]])?;
+    match Size::parse(&text) {
+        Some(size) => Some(size),
+        None => fields.odd(format!("type is '{}', which is none of simple, medium, complex", cut(&text))),
+    }
+}
+
+fn phase(fields: &mut Fields<'_>) -> (Option<PhaseWord>, Option<String>) {
+    let Some(text) = fields.first_text(&[&["current_phase"], &["phase"]]) else { return (None, None) };
+    match PhaseWord::parse(&text) {
+        Some(phase) => (Some(phase), None),
+        None => (None, Some(text)),
+    }
+}
+
+/// Those that are called done, and whether the last one is: a rolled-back session has moved past it once.
+fn completed(fields: &mut Fields<'_>, transitions: &[Transition]) -> (Vec<PhaseWord>, bool) {
+    let listed = fields.texts(&["progress", "completed_phases"]);
+    if let Some(odd) = listed.iter().flatten().find(|name| PhaseWord::parse(name).is_none()) {
+        let message = format!("progress.completed_phases names '{}', which is no phase", cut(odd));
+        let _: Option<()> = fields.odd(message);
+    }
+    let by_name = by_name(fields);
+    if let Some(listed) = listed {
+        let mut all: Vec<PhaseWord> = listed.iter().filter_map(|name| PhaseWord::parse(name)).collect();
+        let is_done = all.contains(&PhaseWord::Review);
+        all.extend(by_name);
+        return (all, is_done);
+    }
+    let last = transitions.last().and_then(|transition| transition.completed);
+    let is_done = by_name.contains(&PhaseWord::Review) || last == Some(PhaseWord::Review);
+    let moved = transitions.iter().filter_map(|transition| transition.completed);
+    (by_name.iter().copied().chain(moved).collect(), is_done)
+}
+
+/// Of `phases{NAME:{status}}`.
+fn by_name(fields: &Fields<'_>) -> Vec<PhaseWord> {
+    let Some(Value::Object(phases)) = fields.get(&["phases"]) else { return Vec::new() };
+    let is_done = |phase: &Value| phase.get("status").and_then(Value::as_str) == Some("completed");
+    phases.iter().filter(|(_, phase)| is_done(phase)).filter_map(|(name, _)| PhaseWord::parse(name)).collect()
+}
+
+fn transitions(fields: &mut Fields<'_>) -> Vec<Transition> {
+    let list = match fields.get(&["state_transitions"]) {
+        Some(Value::Array(list)) => list.clone(),
+        Some(Value::Null) | None => return Vec::new(),
+        Some(_) => {
+            return fields.odd("state_transitions is no list".to_owned()).unwrap_or_default();
+        }
+    };
+    let word = |entry: &Map<String, Value>, key: &str| {
+        entry.get(key).and_then(Value::as_str).and_then(PhaseWord::parse)
+    };
+    list.iter()
+        .filter_map(Value::as_object)
+        .map(|entry| Transition {
+            completed: word(entry, "phase_completed"),
+            next: word(entry, "next_phase"),
+            at: entry.get("completed_at").and_then(Value::as_str).and_then(super::fields::time_of),
+        })
+        .collect()
+}
+
+/// Where a session was last known to be, when the file names no phase that there is.
+pub(super) fn last_valid(state: &State) -> Option<PhaseWord> {
+    let moved_to = state.transitions.iter().rev().find_map(|transition| transition.next);
+    let after = state.completed.iter().map(|phase| phase.position() + 1).max().map(PhaseWord::at);
+    let by_status = match state.status.as_deref() {
+        Some("planning") => Some(PhaseWord::Plan),
+        Some("implementing") => Some(PhaseWord::Implement),
+        Some("reviewing") => Some(PhaseWord::Review),
+        Some(_) | None => None,
+    };
+    moved_to.or(after).or(by_status)
+}
+
+pub(super) fn say_which_phase(state: &State, taken: PhaseWord, folder: &str, warnings: &mut Vec<Oddity>) {
+    let path = format!("{folder}/{STATE}");
+    let message = match (&state.odd_phase, state.phase) {
+        (Some(odd), _) => {
+            format!("there is no phase '{}'; the last valid one is {}", cut(odd), taken.word())
+        }
+        (None, None) if state.is_readable => {
+            format!("current_phase is missing; {} was worked out", taken.word())
+        }
+        (None, _) => return,
+    };
+    warnings.push(Oddity { path, message });
+}

@@ -1,0 +1,115 @@
+//! Whether a session goes on, as four sources tell: its place, its own file, the registry, a marker. They may disagree.
+
+use super::place::Ground;
+use super::registry::Line;
+use super::state::State;
+use super::{MARKER, REGISTRY, STATE};
+use crate::reading::Oddity;
+use crate::tree::Tree;
+
+/// Where a session stands as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stands {
+    Active,
+    Paused,
+    Failed,
+    Completed,
+    Abandoned,
+}
+
+/// The words that files have for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Word {
+    Active,
+    Paused,
+    Completed,
+}
+
+impl Word {
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.trim().to_ascii_lowercase().as_str() {
+            "active" | "planning" | "implementing" | "reviewing" => Some(Self::Active),
+            "paused" | "interrupted" => Some(Self::Paused),
+            "completed" => Some(Self::Completed),
+            _ => None,
+        }
+    }
+
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Paused => "paused",
+            Self::Completed => "completed",
+        }
+    }
+}
+
+pub(super) struct Sources<'a> {
+    pub name: &'a str,
+    pub at: &'a str,
+    pub ground: Ground,
+    pub state: &'a State,
+    pub line: Option<&'a Line>,
+    pub tree: &'a Tree,
+}
+
+pub(super) fn of(sources: &Sources<'_>, warnings: &mut Vec<Oddity>) -> Stands {
+    let file = format!("{}/{STATE}", sources.at);
+    let own = word_in(&file, sources.state.status.as_deref(), warnings);
+    let registered = word_in(REGISTRY, sources.line.and_then(|line| line.status.as_deref()), warnings);
+    let marker = format!("{MARKER}{}", sources.name);
+    let marked = sources.tree.get(&marker).map(|_| Word::Active);
+    if sources.ground == Ground::Archives {
+        if own.is_some_and(|own| own != Word::Completed) {
+            let message = "it lies among the archived ones, so it counts as completed".to_owned();
+            warnings.push(Oddity { path: file, message });
+        }
+        return with_details(Word::Completed, sources.state);
+    }
+    let told: Vec<(Word, &str)> = [(own, file.as_str()), (marked, marker.as_str()), (registered, REGISTRY)]
+        .into_iter()
+        .filter_map(|(word, path)| Some((word?, path)))
+        .collect();
+    let word = latest(sources.tree, &told, warnings);
+    with_details(word, sources.state)
+}
+
+/// Whoever was written last counts; without times, the session's own file before the others.
+fn latest(tree: &Tree, told: &[(Word, &str)], warnings: &mut Vec<Oddity>) -> Word {
+    let Some((first, rest)) = told.split_first() else { return Word::Active };
+    let mut counts = *first;
+    for other in rest {
+        if let (Some(known), Some(newer)) = (tree.modified(counts.1), tree.modified(other.1))
+            && newer > known
+            && other.0 != counts.0
+        {
+            counts = *other;
+        }
+    }
+    if let Some((word, path)) = told.iter().find(|(word, _)| *word != counts.0) {
+        let message =
+            format!("it says {}, and {} says {}, which counts", word.text(), counts.1, counts.0.text());
+        warnings.push(Oddity { path: (*path).to_owned(), message });
+    }
+    counts.0
+}
+
+fn with_details(word: Word, state: &State) -> Stands {
+    match word {
+        Word::Active => Stands::Active,
+        Word::Paused if state.last_error.is_some() => Stands::Failed,
+        Word::Paused => Stands::Paused,
+        Word::Completed if state.is_abandoned => Stands::Abandoned,
+        Word::Completed => Stands::Completed,
+    }
+}
+
+fn word_in(path: &str, text: Option<&str>, warnings: &mut Vec<Oddity>) -> Option<Word> {
+    let text = text?;
+    let word = Word::parse(text);
+    if word.is_none() {
+        let message = format!("status is '{}', which is none that is known", super::fields::cut(text));
+        warnings.push(Oddity { path: path.to_owned(), message });
+    }
+    word
+}

@@ -1,0 +1,250 @@
+//! The files of a session's tasks, and what is odd about each. How tasks belong together is settled in `relations`.
+
+mod relations;
+
+use super::fields::{Fields, cut};
+use crate::json;
+use crate::reading::Oddity;
+use crate::tree::{Entry, Tree};
+use jiff::Timestamp;
+use model::id::ItemId;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Kinds of work that the format knows.
+const TYPES: [&str; 5] = ["feature", "bugfix", "refactor", "test", "docs"];
+/// Where a task's own description is, below `context`.
+pub(super) const CONTEXT: [&str; 4] = ["requirements", "scope", "acceptance", "inherited_from"];
+/// Where each thing is in files of different eras; the first is where it goes in a new one.
+pub(super) const TYPE: &[&[&str]] = &[&["type"], &["meta", "type"]];
+pub(super) const AGENT: &[&[&str]] = &[&["agent"], &["meta", "agent"]];
+pub(super) const PARENT: &[&[&str]] = &[&["relations", "parent"], &["context", "parent"], &["parent"]];
+pub(super) const NEEDS: &[&[&str]] =
+    &[&["relations", "dependencies"], &["context", "depends_on"], &["depends_on"], &["dependencies"]];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TaskStatus {
+    Pending,
+    Active,
+    Completed,
+    Blocked,
+    /// Cut into others; done when those are.
+    Container,
+    /// Not to be done any more, which leaves nothing to do.
+    Cancelled,
+}
+
+impl TaskStatus {
+    fn parse(text: &str) -> Option<Self> {
+        match text.trim().to_ascii_lowercase().as_str() {
+            "pending" => Some(Self::Pending),
+            "active" | "in_progress" => Some(Self::Active),
+            "completed" => Some(Self::Completed),
+            "blocked" => Some(Self::Blocked),
+            "container" => Some(Self::Container),
+            "cancelled" => Some(Self::Cancelled),
+            _ => None,
+        }
+    }
+}
+
+/// A task as its file tells it, its relations settled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Task {
+    /// Below the home of all sessions.
+    pub file: String,
+    pub id: ItemId,
+    pub title: String,
+    pub status: TaskStatus,
+    /// Type, agent and description, under the names of the format.
+    pub fields: BTreeMap<String, Value>,
+    pub parent: Option<ItemId>,
+    pub needs: Vec<ItemId>,
+    pub attempts: Option<i64>,
+    pub created: Option<Timestamp>,
+    pub updated: Option<Timestamp>,
+    /// As the file has them, not yet looked up.
+    named_parent: Option<String>,
+    named_parts: Vec<String>,
+    named_needs: Vec<String>,
+}
+
+impl Task {
+    /// Nothing is left to do about it, as its own file has it.
+    pub fn is_over(&self) -> bool {
+        matches!(self.status, TaskStatus::Completed | TaskStatus::Cancelled)
+    }
+}
+
+/// All tasks of a session, those that are part of others after them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Tasks {
+    pub tasks: Vec<Task>,
+    /// Files that are there and were not read, because only their number was asked for.
+    pub unread: usize,
+    /// Files that cannot be read; they are never written.
+    pub broken: Vec<String>,
+}
+
+impl Tasks {
+    pub fn count(&self) -> usize {
+        self.tasks.len() + self.unread
+    }
+
+    pub fn get(&self, id: &ItemId) -> Option<&Task> {
+        self.tasks.iter().find(|task| task.id.is(id))
+    }
+
+    pub fn parts_of(&self, id: &ItemId) -> impl Iterator<Item = &Task> {
+        self.tasks.iter().filter(move |task| task.parent.as_ref().is_some_and(|parent| parent.is(id)))
+    }
+}
+
+pub(super) fn read(tree: &Tree, folder: &str, now: Timestamp, warnings: &mut Vec<Oddity>) -> Tasks {
+    let mut tasks = Tasks::default();
+    let mut files: Vec<String> = tree
+        .names_in(folder)
+        .filter(|name| name.strip_suffix(".json").is_some())
+        .map(|name| format!("{folder}/{name}"))
+        .collect();
+    files.sort_by_key(|file| natural(file));
+    for file in files {
+        let content = match tree.get(&file) {
+            Some(Entry::File(content)) => content,
+            Some(Entry::Unread { .. }) => {
+                tasks.unread += 1;
+                continue;
+            }
+            Some(Entry::Unusable(why)) => {
+                warnings.push(Oddity { path: file.clone(), message: why.clone() });
+                tasks.broken.push(file);
+                continue;
+            }
+            Some(Entry::Folder) | None => continue,
+        };
+        match one(&file, content, now, warnings) {
+            Some(task) => tasks.tasks.push(task),
+            None => tasks.broken.push(file),
+        }
+    }
+    relations::settle(&mut tasks.tasks, warnings);
+    tasks
+}
+
+fn one(file: &str, content: &[u8], now: Timestamp, warnings: &mut Vec<Oddity>) -> Option<Task> {
+    let map = match json::object(content) {
+        Ok(map) => map,
+        Err(why) => {
+            warnings.push(Oddity { path: file.to_owned(), message: format!("{why}; it is left as it is") });
+            return None;
+        }
+    };
+    let mut fields = Fields { map: &map, file, now, warnings };
+    let id = id_of(file, &mut fields)?;
+    let title = fields.text(&["title"]);
+    let status = status(&mut fields);
+    let kind = fields.first_text(TYPE);
+    if let Some(odd) = kind.as_deref().filter(|kind| !TYPES.contains(kind)) {
+        let _: Option<()> =
+            fields.odd(format!("type is '{}', which is none of {}", cut(odd), TYPES.join(", ")));
+    }
+    let agent = fields.first_text(AGENT);
+    let texts = [("type", kind), ("agent", agent)];
+    let mut kept: BTreeMap<String, Value> =
+        texts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), Value::from(text?)))).collect();
+    for key in CONTEXT {
+        if let Some(value) = fields.get(&["context", key]).filter(|value| !is_nothing(value)) {
+            kept.insert(key.to_owned(), value.clone());
+        }
+    }
+    Some(Task {
+        file: file.to_owned(),
+        title: title.unwrap_or_else(|| id.to_string()),
+        id,
+        status,
+        fields: kept,
+        parent: None,
+        needs: Vec::new(),
+        attempts: fields.get(&["execution", "attempts"]).and_then(Value::as_i64),
+        created: fields.first_time(&[&["meta", "created"], &["created_at"]]),
+        updated: fields.first_time(&[&["meta", "updated"], &["updated_at"]]),
+        named_parent: fields.first_text(PARENT),
+        named_parts: fields.texts(&["relations", "subtasks"]).unwrap_or_default(),
+        named_needs: NEEDS.iter().find_map(|path| fields.texts(path)).unwrap_or_default(),
+    })
+}
+
+/// The id in the file; where it has none, the name of the file.
+fn id_of(file: &str, fields: &mut Fields<'_>) -> Option<ItemId> {
+    let name = file.rsplit('/').next().unwrap_or_default();
+    let stem = name.strip_suffix(".json").unwrap_or(name);
+    let said = fields.text(&["id"]);
+    let text = said.as_deref().unwrap_or(stem);
+    match ItemId::parse(text) {
+        Ok(id) => {
+            if said.is_none() {
+                let _: Option<()> = fields.odd("id is missing; the file's name counts".to_owned());
+            } else if plain(stem) != plain(text) {
+                let _: Option<()> = fields.odd(format!("id is '{text}', and the file is called {name}"));
+            }
+            Some(id)
+        }
+        Err(why) => fields.odd(format!("'{}' is no id: {why}; the file is left as it is", cut(text))),
+    }
+}
+
+fn status(fields: &mut Fields<'_>) -> TaskStatus {
+    let Some(text) = fields.text(&["status"]) else {
+        let _: Option<()> = fields.odd("status is missing; the task counts as pending".to_owned());
+        return TaskStatus::Pending;
+    };
+    TaskStatus::parse(&text).unwrap_or_else(|| {
+        let message =
+            format!("status is '{}', which is none that is known; the task counts as pending", cut(&text));
+        fields.odd(message).unwrap_or(TaskStatus::Pending)
+    })
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Ids are compared without case and without leading zeros: `IMPL-001` is `impl-1`.
+pub(super) fn plain(id: &str) -> String {
+    let mut plain = String::with_capacity(id.len());
+    let mut after_digit = false;
+    let mut letters = id.trim().chars().peekable();
+    while let Some(letter) = letters.next() {
+        let is_leading_zero =
+            letter == '0' && !after_digit && letters.peek().is_some_and(char::is_ascii_digit);
+        if !is_leading_zero {
+            after_digit = letter.is_ascii_digit();
+            plain.push(letter.to_ascii_lowercase());
+        }
+    }
+    plain
+}
+
+/// To sort by, so that the tenth comes after the ninth: every number as wide as the widest.
+pub(super) fn natural(id: &str) -> String {
+    let mut key = String::new();
+    let mut digits = String::new();
+    for letter in plain(id).chars().chain([' ']) {
+        if letter.is_ascii_digit() {
+            digits.push(letter);
+            continue;
+        }
+        if !digits.is_empty() {
+            key.push_str(&format!("{digits:0>20}"));
+            digits.clear();
+        }
+        key.push(letter);
+    }
+    key
+}

@@ -1,0 +1,239 @@
+//! How tasks belong together: who is part of whom, who waits for whom. What files contradict each other about is told,
+//! and settled so that nothing waits for itself; the files are left as they are.
+
+use super::{Task, TaskStatus, natural, plain};
+use crate::reading::Oddity;
+use model::id::ItemId;
+use model::item::DEEPEST_LEVEL;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) fn settle(tasks: &mut Vec<Task>, warnings: &mut Vec<Oddity>) {
+    drop_repeated(tasks, warnings);
+    let known: BTreeMap<String, ItemId> =
+        tasks.iter().map(|task| (plain(task.id.as_str()), task.id.clone())).collect();
+    parents(tasks, &known, warnings);
+    break_circles_of_parents(tasks, warnings);
+    limit_depth(tasks, warnings);
+    needs(tasks, &known, warnings);
+    break_cycles(tasks, warnings);
+    in_order(tasks);
+    containers(tasks, warnings);
+}
+
+fn drop_repeated(tasks: &mut Vec<Task>, warnings: &mut Vec<Oddity>) {
+    let mut seen: BTreeMap<String, String> = BTreeMap::new();
+    tasks.retain(|task| {
+        let first = seen.entry(plain(task.id.as_str())).or_insert_with(|| task.file.clone());
+        if *first != task.file {
+            odd(warnings, task, format!("{} is in {first} already, which counts", task.id));
+        }
+        *first == task.file
+    });
+}
+
+/// A child's word counts, then its parent's, then the points in its id.
+fn parents(tasks: &mut [Task], known: &BTreeMap<String, ItemId>, warnings: &mut Vec<Oddity>) {
+    let mut claimed: BTreeMap<String, ItemId> = BTreeMap::new();
+    let mut named: BTreeSet<(String, String)> = BTreeSet::new();
+    for task in tasks.iter() {
+        for part in &task.named_parts {
+            if known.contains_key(&plain(part)) {
+                claimed.entry(plain(part)).or_insert_with(|| task.id.clone());
+                named.insert((plain(task.id.as_str()), plain(part)));
+            } else {
+                odd(warnings, task, format!("its subtask '{}' is not there", super::cut(part)));
+            }
+        }
+    }
+    for task in tasks.iter_mut() {
+        let own = plain(task.id.as_str());
+        let by_child = task.named_parent.as_deref().map(plain);
+        if let Some(missing) = by_child.as_ref().filter(|parent| !known.contains_key(*parent)) {
+            let message = format!("its parent '{}' is not there", super::cut(missing));
+            odd(warnings, task, message);
+        }
+        let by_child = by_child.as_ref().and_then(|parent| known.get(parent)).cloned();
+        let by_id = own.rsplit_once('.').and_then(|(above, _)| known.get(above)).cloned();
+        let (parent, silent) = match (by_child, claimed.get(&own).cloned(), by_id) {
+            (Some(parent), _, _) => {
+                let is_named = named.contains(&(plain(parent.as_str()), own.clone()));
+                (Some(parent.clone()), (!is_named).then(|| format!("its parent {parent} does not name it")))
+            }
+            (None, Some(parent), _) => {
+                (Some(parent.clone()), Some(format!("it does not name its parent {parent}")))
+            }
+            (None, None, Some(parent)) => {
+                let message = format!("by its id it is part of {parent}; neither names the other");
+                (Some(parent), Some(message))
+            }
+            (None, None, None) => (None, None),
+        };
+        if let Some(message) = silent {
+            odd(warnings, task, message);
+        }
+        task.parent = parent;
+    }
+}
+
+fn break_circles_of_parents(tasks: &mut [Task], warnings: &mut Vec<Oddity>) {
+    let mut above = parents_by_key(tasks);
+    for task in tasks {
+        let own = task.id.key();
+        let mut seen = BTreeSet::new();
+        let mut next = above.get(&own);
+        while let Some(key) = next.filter(|key| seen.insert((*key).clone())) {
+            next = above.get(key).filter(|_| *key != own);
+        }
+        if seen.contains(&own) {
+            above.remove(&own);
+            task.parent = None;
+            odd(warnings, task, "it is part of itself; it counts as part of none".to_owned());
+        }
+    }
+}
+
+/// What lies deeper is told as a part of the last level that there may be.
+fn limit_depth(tasks: &mut [Task], warnings: &mut Vec<Oddity>) {
+    let above = parents_by_key(tasks);
+    let ids: BTreeMap<String, ItemId> = tasks.iter().map(|task| (task.id.key(), task.id.clone())).collect();
+    for task in tasks.iter_mut() {
+        let mut line: Vec<String> = Vec::new();
+        let mut next = above.get(&task.id.key()).cloned();
+        while let Some(key) = next {
+            next = above.get(&key).cloned();
+            line.push(key);
+        }
+        if line.len() < DEEPEST_LEVEL {
+            continue;
+        }
+        let highest = line.len() + 1 - DEEPEST_LEVEL;
+        task.parent = line.get(highest).and_then(|key| ids.get(key)).cloned();
+        let message = format!("it lies {} levels deep, and {DEEPEST_LEVEL} are the most", line.len() + 1);
+        odd(warnings, task, message);
+    }
+}
+
+fn needs(tasks: &mut [Task], known: &BTreeMap<String, ItemId>, warnings: &mut Vec<Oddity>) {
+    for task in tasks.iter_mut() {
+        let mut needs: Vec<ItemId> = Vec::new();
+        for name in task.named_needs.clone() {
+            match known.get(&plain(&name)) {
+                Some(need) if !needs.iter().any(|other| other.is(need)) => needs.push(need.clone()),
+                Some(_) => {}
+                None => {
+                    odd(warnings, task, format!("it depends on '{}', which is not there", super::cut(&name)));
+                }
+            }
+        }
+        task.needs = needs;
+    }
+}
+
+/// Takes out dependencies until nothing waits for itself: a container waits for its parts, too.
+fn break_cycles(tasks: &mut [Task], warnings: &mut Vec<Oddity>) {
+    while let Some(cycle) = find_cycle(tasks) {
+        let path: Vec<&str> = cycle.iter().map(|at| tasks[*at].id.as_str()).collect();
+        let message = format!("it waits for itself: {}, {}", path.join(" → "), path[0]);
+        // The last of its steps that is a dependency; one at least is, as parts alone make no circle.
+        let step = (0..cycle.len()).rev().find_map(|step| {
+            let (from, to) = (cycle[step], cycle[(step + 1) % cycle.len()]);
+            let need = tasks[to].id.clone();
+            tasks[from].needs.iter().any(|other| other.is(&need)).then_some((from, need))
+        });
+        let Some((from, need)) = step else { return };
+        tasks[from].needs.retain(|other| !other.is(&need));
+        odd(warnings, &tasks[from], format!("{message}; that it depends on {need} is left out"));
+    }
+}
+
+/// One circle of waiting, as positions. Without recursion: a chain may be as long as there are tasks.
+fn find_cycle(tasks: &[Task]) -> Option<Vec<usize>> {
+    let at: BTreeMap<String, usize> =
+        tasks.iter().enumerate().map(|(at, task)| (task.id.key(), at)).collect();
+    let mut edges: Vec<Vec<usize>> = tasks
+        .iter()
+        .map(|task| task.needs.iter().filter_map(|need| at.get(&need.key()).copied()).collect())
+        .collect();
+    for (part, task) in tasks.iter().enumerate() {
+        if let Some(container) = task.parent.as_ref().and_then(|parent| at.get(&parent.key())) {
+            edges[*container].push(part);
+        }
+    }
+    let mut finished = vec![false; tasks.len()];
+    for start in 0..tasks.len() {
+        let mut path: Vec<(usize, usize)> = vec![(start, 0)];
+        let mut on_path = BTreeSet::from([start]);
+        while let Some((node, next)) = path.last_mut() {
+            let Some(target) = edges[*node].get(*next).copied().filter(|_| !finished[*node]) else {
+                finished[*node] = true;
+                on_path.remove(node);
+                path.pop();
+                continue;
+            };
+            *next += 1;
+            if on_path.contains(&target) {
+                let from = path.iter().position(|(node, _)| *node == target)?;
+                return Some(path[from..].iter().map(|(node, _)| *node).collect());
+            }
+            if !finished[target] {
+                on_path.insert(target);
+                path.push((target, 0));
+            }
+        }
+    }
+    None
+}
+
+/// A container is done when its parts are, whatever it says; without parts it is a task like others.
+fn containers(tasks: &mut [Task], warnings: &mut Vec<Oddity>) {
+    let mut parts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    // The deepest come last, and their containers need to know how they ended.
+    for at in (0..tasks.len()).rev() {
+        match parts.get(&tasks[at].id.key()).copied() {
+            None if tasks[at].status == TaskStatus::Container => {
+                odd(warnings, &tasks[at], "it is a container without subtasks".to_owned());
+            }
+            None => {}
+            Some((_, 0)) => tasks[at].status = TaskStatus::Completed,
+            Some((all, open)) => {
+                if tasks[at].is_over() {
+                    let message = format!("it is called done, and {open} of its {all} subtasks are not");
+                    odd(warnings, &tasks[at], message);
+                }
+                tasks[at].status = TaskStatus::Container;
+            }
+        }
+        if let Some(parent) = &tasks[at].parent {
+            let (all, open) = parts.entry(parent.key()).or_default();
+            *all += 1;
+            *open += usize::from(!tasks[at].is_over());
+        }
+    }
+}
+
+/// By their ids, what is part of another after it.
+fn in_order(tasks: &mut Vec<Task>) {
+    tasks.sort_by_cached_key(|task| natural(task.id.as_str()));
+    let mut waiting = std::mem::take(tasks);
+    let mut placed: BTreeSet<String> = BTreeSet::new();
+    // As many rounds as there are levels.
+    while !waiting.is_empty() {
+        let is_next = |task: &Task| task.parent.as_ref().is_none_or(|parent| placed.contains(&parent.key()));
+        let (next, rest): (Vec<Task>, Vec<Task>) = waiting.into_iter().partition(is_next);
+        if next.is_empty() {
+            tasks.extend(rest);
+            return;
+        }
+        placed.extend(next.iter().map(|task| task.id.key()));
+        tasks.extend(next);
+        waiting = rest;
+    }
+}
+
+fn parents_by_key(tasks: &[Task]) -> BTreeMap<String, String> {
+    tasks.iter().filter_map(|task| Some((task.id.key(), task.parent.as_ref()?.key()))).collect()
+}
+
+fn odd(warnings: &mut Vec<Oddity>, task: &Task, message: String) {
+    warnings.push(Oddity { path: task.file.clone(), message });
+}

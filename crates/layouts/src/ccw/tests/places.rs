@@ -1,0 +1,144 @@
+//! Where sessions are found, what of them is read, and what new ones are called.
+
+use super::*;
+use crate::layout::Beginning;
+
+#[track_caller]
+fn begin(title: &str, id: Option<&str>, taken: &[&str]) -> Result<String, String> {
+    let beginning = Beginning {
+        id,
+        title,
+        today: "2026-02-01".parse().expect("a date"),
+        now: now(),
+        branch: None,
+        is_taken: &|path| taken.contains(&path),
+        random: [0; 16],
+    };
+    Ccw.begin(&beginning).map(|spot| spot.path)
+}
+
+#[test]
+fn a_slug_is_lowercase_with_hyphens_and_at_most_50_characters() {
+    assert_eq!(
+        begin("Add OAuth2 log-in (API)!", None, &[]).as_deref(),
+        Ok(".workflow/WFS-add-oauth2-log-in-api")
+    );
+    assert_eq!(begin("Größe ändern", None, &[]).as_deref(), Ok(".workflow/WFS-gr-e-ndern"));
+    assert_eq!(begin("重构", None, &[]).as_deref(), Ok(".workflow/WFS-session"));
+    let long = begin(&"words and more ".repeat(20), None, &[]).expect("a name");
+    let id = long.strip_prefix(".workflow/").expect("below the home");
+    assert!(id.len() <= MOST_IN_AN_ID && !id.ends_with('-'), "{id}");
+    let solid = begin(&"x".repeat(300), None, &[]).expect("a name");
+    assert_eq!(solid.len(), ".workflow/".len() + MOST_IN_AN_ID);
+}
+
+#[test]
+fn a_number_follows_on_a_conflict_only() {
+    let taken = [".workflow/WFS-fix", ".workflow/archives/WFS-fix-002"];
+    assert_eq!(begin("Fix", None, &taken[..1]).as_deref(), Ok(".workflow/WFS-fix-002"));
+    assert_eq!(begin("Fix", None, &taken).as_deref(), Ok(".workflow/WFS-fix-003"));
+    let long = "y".repeat(60);
+    let first = begin(&long, None, &[]).expect("a name");
+    let second = begin(&long, None, &[&first]).expect("a name");
+    assert!(second.ends_with("-002") && second.len() <= ".workflow/".len() + MOST_IN_AN_ID, "{second}");
+}
+
+#[test]
+fn an_id_that_is_asked_for_is_checked_and_never_leaves_the_folder() {
+    assert_eq!(begin("x", Some("WFS-fix"), &[]).as_deref(), Ok(".workflow/WFS-fix"));
+    assert_eq!(begin("x", Some("fix"), &[]).as_deref(), Ok(".workflow/WFS-fix"));
+    assert!(begin("x", Some("fix"), &[".workflow/WFS-fix"]).is_err_and(|why| why.contains("already")));
+    for bad in ["WFS-", "../x", "WFS-a/b", "WFS-Ü", "Fix", "WFS-a b", "-x", &"x".repeat(60)] {
+        assert!(begin("x", Some(bad), &[]).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn a_project_with_a_folder_for_active_ones_gets_its_new_ones_there() {
+    assert_eq!(begin("Fix", None, &[".workflow/active"]).as_deref(), Ok(".workflow/active/WFS-fix"));
+}
+
+#[test]
+fn only_folders_of_the_right_name_are_sessions() {
+    for path in [".workflow/WFS-a", ".workflow/active/WFS-a", ".workflow/archives/WFS-a.b"] {
+        let spot = Ccw.spot(path, true).expect(path);
+        assert_eq!(
+            (spot.path.as_str(), spot.home.as_str(), spot.workspace.as_str()),
+            (path, ".workflow", path)
+        );
+    }
+    for path in [
+        ".workflow/tmp",
+        ".workflow/.locks",
+        ".workflow/active",
+        ".workflow/WFS-",
+        ".workflow/other/WFS-a",
+        ".workflow/WFS-a/WFS-b",
+        "WFS-a",
+        ".workflow/.active-WFS-a",
+    ] {
+        assert_eq!(Ccw.spot(path, true), None, "{path}");
+    }
+    assert_eq!(Ccw.spot(".workflow/WFS-a", false), None);
+    // Two names never become one id.
+    assert_ne!(spot_at(".workflow/WFS-ä").id, spot_at(".workflow/WFS-ö").id);
+}
+
+#[test]
+fn of_the_home_only_the_registry_the_own_folder_and_the_own_marker_are_looked_at() {
+    let spot = spot_at(FOLDER);
+    let interest = |path: &str, is_folder: bool, depth: Depth| Ccw.interest(&spot, path, is_folder, depth);
+    for (path, is_folder, expected) in [
+        ("session_status.jsonl", false, Interest::Content),
+        ("WFS-login/workflow-session.json", false, Interest::Content),
+        ("WFS-login/.task/impl-1.1.json", false, Interest::Content),
+        ("WFS-login/IMPL_PLAN.md", false, Interest::Evidence),
+        ("active/WFS-login/workflow-session.json", false, Interest::Content),
+        (".active-WFS-login", false, Interest::Name),
+        ("WFS-login", true, Interest::Name),
+        ("WFS-login/REVIEW.md", false, Interest::Name),
+        ("WFS-login/.chat", true, Interest::Skip),
+        ("WFS-other", true, Interest::Skip),
+        ("WFS-login-2", true, Interest::Skip),
+        (".active-WFS-other", false, Interest::Skip),
+    ] {
+        assert_eq!(interest(path, is_folder, Depth::Whole), expected, "{path}");
+    }
+    // What is state is state however little is wanted: else nobody would see that it was edited.
+    for path in ["session_status.jsonl", "WFS-login/workflow-session.json", "WFS-login/.task/impl-1.1.json"] {
+        assert_eq!(interest(path, false, Depth::Short), Interest::Content, "{path}");
+    }
+}
+
+#[test]
+fn the_place_is_the_state() {
+    let json = r#"{"current_phase":"IMPLEMENT","status":"active","created_at":"2026-01-28T10:00:00Z"}"#;
+    let archived = tree(&[("archives/WFS-login/workflow-session.json", json)]);
+    let reading = told_at(".workflow/archives/WFS-login", &archived);
+    let session = reading.value.fold(&actor()).expect("a session").1;
+    assert_eq!(session.lifecycle.name(), "completed");
+    assert!(reading.warnings[0].message.contains("lies among the archived ones"));
+    let active = tree(&[("active/WFS-login/workflow-session.json", json)]);
+    let session = told_at(".workflow/active/WFS-login", &active).value.fold(&actor()).expect("a session").1;
+    assert_eq!(session.lifecycle.name(), "active");
+    // Somebody moved it since: it is found where it is now.
+    let session = told_at(".workflow/active/WFS-login", &archived).value.fold(&actor()).expect("a session").1;
+    assert_eq!(session.lifecycle.name(), "completed");
+    // Those have no registry, and get none.
+    let spot = spot_at(".workflow/active/WFS-login");
+    let folder = Folder { spot: &spot, id: &spot.id, worktree: "/w", tree: &active, now: now() };
+    let (all, session, items) =
+        told_at(".workflow/active/WFS-login", &active).value.fold(&actor()).expect("one");
+    assert_eq!(Ccw.write(&Standing { session: &session, items: &items, since: &all }, &folder), []);
+}
+
+#[test]
+fn a_new_folder_has_a_plans_template_and_a_place_for_tasks() {
+    let (session, _) = folded(&seed());
+    let furniture = Ccw.furnish(&session, &spot_at(FOLDER));
+    assert_eq!(furniture.folders, ["WFS-login/.task"]);
+    assert_eq!(furniture.files[0].path, "WFS-login/IMPL_PLAN.md");
+    let mut tree = seed();
+    tree.insert("WFS-login/IMPL_PLAN.md", Entry::File(furniture.files[0].content.clone()));
+    assert!(!documents::has(&details(&tree).documents, PLAN));
+}

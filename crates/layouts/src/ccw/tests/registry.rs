@@ -1,0 +1,124 @@
+//! session_status.jsonl: a session's own line, and nobody else's.
+
+use super::*;
+use crate::ccw::registry;
+
+fn paused() -> Event {
+    Event::SessionPaused { reason: "r".to_owned(), context: None, saved: Vec::new() }
+}
+
+#[track_caller]
+fn check(before: &str, events: &[Event], expected: &str) {
+    let mut tree = seed();
+    tree.insert("session_status.jsonl", Entry::File(before.as_bytes().to_vec()));
+    assert_eq!(text(&after(&tree, events), "session_status.jsonl"), expected);
+}
+
+const OTHER: &str = r#"{ "id" : "WFS-login-2", "status":"active", "n": 1.50 }"#;
+
+#[test]
+fn only_this_sessions_line_changes_and_every_other_byte_stays() {
+    let own = LINE.replace("\"active\"", "\"paused\"");
+    check(
+        &format!("{OTHER}\r\n{LINE}\r\n\r\n{{broken\r\n"),
+        &[paused()],
+        &format!("{OTHER}\r\n{own}\r\n\r\n{{broken\r\n"),
+    );
+    check(&format!("\u{feff}{LINE}"), &[paused()], &format!("\u{feff}{own}"));
+    check(&format!("{OTHER}\n{LINE}\n"), &[], &format!("{OTHER}\n{LINE}\n"));
+}
+
+#[test]
+fn a_missing_line_is_added_and_a_missing_registry_made() {
+    let own = r#"{"id":"WFS-login","status":"active","description":"Log in with OAuth","created":"2026-01-28T10:00:00Z","directory":".workflow/WFS-login","complexity":"medium"}"#;
+    check(OTHER, &[], &format!("{OTHER}\n{own}\n"));
+    check("", &[], &format!("{own}\n"));
+    let mut tree = seed();
+    tree.remove("session_status.jsonl");
+    assert_eq!(text(&after(&tree, &[]), "session_status.jsonl"), format!("{own}\n"));
+}
+
+#[test]
+fn several_lines_of_one_session_are_folded_and_lose_nothing() {
+    let old = r#"{"id":"WFS-login","status":"paused","complexity":"complex","mine":[1]}"#;
+    let folded = LINE.replacen('}', ",\"complexity\":\"complex\",\"mine\":[1]}", 1);
+    check(&format!("{old}\n{OTHER}\n{LINE}\n"), &[], &format!("{OTHER}\n{folded}\n"));
+    let mut tree = seed();
+    tree.insert("session_status.jsonl", Entry::File(format!("{old}\n{LINE}\n").into_bytes()));
+    assert!(warnings(&tree)[0].contains("WFS-login has 2 lines; the last one counts"));
+}
+
+#[test]
+fn a_line_without_an_id_is_found_by_its_directory_and_keys_it_lacks_are_added() {
+    let line = r#"{"directory":".workflow/WFS-login/","status":"interrupted"}"#;
+    let mut tree = seed();
+    tree.insert("session_status.jsonl", Entry::File(line.as_bytes().to_vec()));
+    let written = text(&after(&tree, &[]), "session_status.jsonl");
+    let json: serde_json::Value = serde_json::from_str(&written).expect("one line");
+    assert_eq!((&json["id"], &json["status"]), (&NAME.into(), &"active".into()));
+    assert!(written.starts_with(r#"{"directory":".workflow/WFS-login/","#) && !written.contains('\n'));
+}
+
+#[test]
+fn ten_thousand_lines_with_three_broken_ones() {
+    let mut lines: Vec<String> =
+        (0..10_000).map(|n| LINE.replace("WFS-login", &format!("WFS-s{n}"))).collect();
+    for (at, broken) in [(17, "{\"id\":\"WFS-s17\","), (5_000, "not JSON"), (9_999, "[]")] {
+        broken.clone_into(&mut lines[at]);
+    }
+    lines.insert(7_000, LINE.to_owned());
+    let before = lines.join("\n");
+    let survey = registry::survey(before.as_bytes());
+    assert_eq!(survey.broken, [18, 5_001, 10_001]);
+    assert_eq!((survey.sessions.len(), survey.repeated.len()), (9_998, 0));
+    lines[7_000] = LINE.replace("active", "paused");
+    check(&before, &[paused()], &lines.join("\n"));
+}
+
+#[test]
+fn a_registry_that_cannot_be_read_is_told_and_never_written() {
+    for entry in [Entry::Folder, Entry::Unusable("it is larger than 4194304 bytes".to_owned())] {
+        let mut tree = seed();
+        tree.insert("session_status.jsonl", entry);
+        assert_eq!(warnings(&tree).len(), 1);
+        assert!(written(&tree, &[paused()]).iter().all(|change| change.path != "session_status.jsonl"));
+    }
+}
+
+#[test]
+fn a_broken_line_of_this_session_is_told_and_kept() {
+    let mut tree = seed();
+    let cut = &LINE[..40];
+    tree.insert("session_status.jsonl", Entry::File(format!("{cut}\n").into_bytes()));
+    assert!(warnings(&tree)[0].contains("line 1 is no JSON object; it is left as it is"));
+    assert!(text(&after(&tree, &[]), "session_status.jsonl").starts_with(&format!("{cut}\n")));
+}
+
+#[test]
+fn a_share_is_the_sessions_lines_and_edits_of_others_are_kept() {
+    let share = |text: &str| Ccw.share(&spot_at(FOLDER), "session_status.jsonl", text.as_bytes());
+    assert_eq!(share(&format!("{OTHER}\n{LINE}\r\n")), Some(LINE.as_bytes().to_vec()));
+    assert_eq!(share(OTHER), Some(Vec::new()));
+    assert_eq!(Ccw.share(&spot_at(FOLDER), "WFS-login/workflow-session.json", b"{}"), None);
+    // Somebody changed the other's line and added one while we wrote ours.
+    let base = format!("{OTHER}\n{LINE}\n");
+    let changed = OTHER.replace("active", "paused");
+    let theirs = format!("{changed}\n{LINE}\n{{\"id\":\"WFS-new\"}}\n");
+    let ours = LINE.replace("active", "paused");
+    let onto = format!("{OTHER}\n{ours}\n");
+    let merged =
+        Ccw.merge_slipped("session_status.jsonl", base.as_bytes(), theirs.as_bytes(), onto.as_bytes());
+    assert_eq!(
+        String::from_utf8(merged).expect("text"),
+        format!("{changed}\n{ours}\n{{\"id\":\"WFS-new\"}}\n")
+    );
+}
+
+#[test]
+fn keys_that_another_writer_dropped_from_a_line_come_back_and_dropped_lines_do_not() {
+    let base = format!("{}\n{OTHER}\n", LINE.replacen('}', ",\"mine\":1}", 1));
+    let theirs = format!("{}\n", LINE.replace("active", "paused"));
+    let merged = Ccw.merge("session_status.jsonl", base.as_bytes(), theirs.as_bytes());
+    let expected = LINE.replace("active", "paused").replacen('}', ",\"mine\":1}", 1);
+    assert_eq!(String::from_utf8(merged).expect("text"), format!("{expected}\n"));
+}

@@ -1,0 +1,123 @@
+//! Whether a session goes on: what the files of all eras say about it, and what counts when they disagree.
+
+use super::*;
+use model::lifecycle::Lifecycle;
+
+fn lifecycle(json: &str) -> Lifecycle {
+    folded(&tree(&[("WFS-login/workflow-session.json", json)])).0.lifecycle
+}
+
+#[test]
+fn every_word_for_a_status_is_known() {
+    for (word, expected) in [
+        ("active", "active"),
+        ("planning", "active"),
+        ("implementing", "active"),
+        ("reviewing", "active"),
+        ("paused", "paused"),
+        ("interrupted", "paused"),
+        ("completed", "completed"),
+    ] {
+        let json = format!("{{\"current_phase\":\"PLAN\",\"status\":\"{word}\"}}");
+        assert_eq!(lifecycle(&json).name(), expected, "{word}");
+        check_warnings(&tree(&[("WFS-login/workflow-session.json", &json)]), &[]);
+    }
+    let odd = tree(&[("WFS-login/workflow-session.json", r#"{"current_phase":"PLAN","status":"zombie"}"#)]);
+    check_warnings(&odd, &["status is 'zombie'"]);
+}
+
+#[test]
+fn failed_and_abandoned_have_words_of_their_own() {
+    let failed = lifecycle(r#"{"current_phase":"PLAN","status":"paused","last_error":"no disk"}"#);
+    assert!(matches!(failed, Lifecycle::Failed { error, .. } if error == "no disk"));
+    let abandoned =
+        lifecycle(r#"{"current_phase":"PLAN","status":"completed","completion_type":"abandoned"}"#);
+    assert_eq!(abandoned.name(), "abandoned");
+    let normal = lifecycle(r#"{"current_phase":"PLAN","status":"completed","completion_type":"normal"}"#);
+    assert_eq!(normal.name(), "completed");
+}
+
+#[test]
+fn whoever_was_written_last_counts_and_it_is_said() {
+    let mut tree = seed();
+    tree.insert("session_status.jsonl", Entry::File(LINE.replace("active", "paused").into_bytes()));
+    let own = "WFS-login/workflow-session.json";
+    tree.set_modified(own, at("2026-01-31T10:00:00Z"));
+    tree.set_modified("session_status.jsonl", at("2026-01-31T11:00:00Z"));
+    assert_eq!(folded(&tree).0.lifecycle.name(), "paused");
+    check_warnings(&tree, &["it says active, and session_status.jsonl says paused, which counts"]);
+    tree.set_modified(own, at("2026-01-31T12:00:00Z"));
+    assert_eq!(folded(&tree).0.lifecycle.name(), "active");
+}
+
+#[test]
+fn a_marker_makes_a_session_active() {
+    let json = r#"{"current_phase":"PLAN","created_at":"2026-01-28T10:00:00Z"}"#;
+    let mut tree = tree(&[("WFS-login/workflow-session.json", json), (".active-WFS-login", "")]);
+    assert_eq!(folded(&tree).0.lifecycle.name(), "active");
+    let paused = r#"{"current_phase":"PLAN","status":"paused"}"#;
+    tree.insert("WFS-login/workflow-session.json", Entry::File(paused.as_bytes().to_vec()));
+    tree.set_modified("WFS-login/workflow-session.json", at("2026-01-31T10:00:00Z"));
+    tree.set_modified(".active-WFS-login", at("2026-01-31T11:00:00Z"));
+    assert_eq!(folded(&tree).0.lifecycle.name(), "active");
+}
+
+#[test]
+fn times_of_every_writer_are_read() {
+    for (json, created) in [
+        (r#"{"current_phase":"PLAN","created_at":"2026-01-28T10:00:00Z"}"#, "2026-01-28T10:00:00Z"),
+        (r#"{"current_phase":"PLAN","created":"2026-01-28T12:00:00+02:00"}"#, "2026-01-28T10:00:00Z"),
+        (r#"{"current_phase":"PLAN","meta":{"created":"2026-01-28T10:00:00.5"}}"#, "2026-01-28T10:00:00.5Z"),
+        (r#"{"current_phase":"PLAN","created":"2026-01-28"}"#, "2026-01-28T00:00:00Z"),
+    ] {
+        let tree = tree(&[("WFS-login/workflow-session.json", json)]);
+        assert_eq!(folded(&tree).0.created_at, at(created), "{json}");
+        check_warnings(&tree, &[]);
+    }
+    let odd =
+        with_state(r#"{"current_phase":"PLAN","created_at":"soon","updated_at":"2027-01-01T00:00:00Z"}"#);
+    check_warnings(&odd, &["created_at is 'soon', which is no time", "updated_at is in the future"]);
+    assert_eq!(folded(&odd).0.updated_at, at("2027-01-01T00:00:00Z"));
+}
+
+/// Monday's session is still active on Friday: inactivity is told, and pauses nothing.
+#[test]
+fn inactivity_never_pauses() {
+    let (session, _) = folded(&with_state(
+        r#"{"current_phase":"PLAN","status":"active","updated_at":"2025-09-01T10:00:00Z"}"#,
+    ));
+    assert_eq!(session.lifecycle.name(), "active");
+    assert_eq!(session.expired_since(None, Some(60), now()), None);
+}
+
+#[test]
+fn wrong_types_in_every_field_are_warnings_that_name_file_and_field() {
+    let json = r#"{"session_id":1,"project":[],"type":{},"current_phase":"PLAN","status":7,"description":false,
+        "progress":{"completed_phases":"PLAN","current_tasks":{},"last_checkpoint":3},
+        "meta":{"created":1,"updated":[]},"state_transitions":{},"paused_at":1,"completion_type":2,"last_error":3}"#;
+    let tree = tree(&[("WFS-login/workflow-session.json", json)]);
+    let found = warnings(&tree);
+    for field in [
+        "project is [], not a text",
+        "type is {}",
+        "status is 7",
+        "description is false",
+        "progress.completed_phases is \"PLAN\", not a list",
+        "progress.current_tasks is {}, not a list",
+        "progress.last_checkpoint is 3",
+        "meta.created is 1",
+        "meta.updated is []",
+        "state_transitions is no list",
+        "paused_at is 1",
+        "completion_type is 2",
+        "last_error is 3",
+    ] {
+        assert!(
+            found
+                .iter()
+                .any(|found| found.starts_with("WFS-login/workflow-session.json: ") && found.contains(field)),
+            "{field} in {found:#?}"
+        );
+    }
+    assert_eq!(folded(&tree).0.lifecycle.name(), "active");
+}

@@ -1,0 +1,144 @@
+//! Writes a session into its files as the tool's own prompts expect them. Sets only what says something else than the
+//! session does; a file that cannot be read, other than the session's own, is never written.
+
+mod state;
+mod tasks;
+
+use super::history;
+use super::place::Ground;
+use super::registry::{self, Entered};
+use super::status::Word;
+use super::words::Size;
+use super::{CcwSession, HOME, REGISTRY};
+use crate::json::Document;
+use crate::layout::{Details, FileChange, Folder, Standing, Told};
+use crate::tree::Entry;
+use model::actor::Actor;
+use model::event::{Event, Recorded};
+use model::item::ItemBook;
+use model::lifecycle::Lifecycle;
+use model::session::Session;
+use serde_json::Value;
+
+/// What the files say now, as a session.
+struct Said<'a> {
+    read: &'a CcwSession,
+    session: &'a Session,
+    items: &'a ItemBook,
+}
+
+pub(super) fn files(standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+    let read = super::read(folder).value;
+    let told = Told {
+        history: history::of(&read, folder),
+        workflows: Vec::new(),
+        proofs: Vec::new(),
+        unreadable: Vec::new(),
+        details: Details::None,
+    };
+    let reader = Actor::Person { name: String::new(), host: String::new() };
+    let Some((_, session, items)) = told.fold(&reader) else { return Vec::new() };
+    let said = Said { read: &read, session: &session, items: &items };
+    let mut changes = Vec::new();
+    changes.extend(state::file(standing, &said, folder));
+    changes.extend(tasks::files(standing, &said, folder));
+    changes.extend(line(standing, &said, folder));
+    changes
+}
+
+/// Later releases have no registry: where there is none, their sessions make none.
+fn line(standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_>) -> Option<FileChange> {
+    let bytes: &[u8] = match folder.tree.get(REGISTRY) {
+        Some(Entry::File(bytes)) => bytes,
+        None if said.read.ground == Ground::Home => &[],
+        Some(Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_)) | None => return None,
+    };
+    let session = standing.session;
+    let word = word(&session.lifecycle);
+    let known = said.read.line.as_ref().and_then(|line| line.status.as_deref()).and_then(Word::parse);
+    let directory = format!("{HOME}/{}", said.read.folder);
+    let entered = Entered {
+        name: &said.read.name,
+        directory: &directory,
+        status: word.text(),
+        is_status_kept: known == Some(word),
+        description: &session.title,
+        created: super::fields::written(session.created_at),
+        size: size(session).filter(|_| said.read.line.is_none()),
+    };
+    registry::with_line(bytes, &entered).map(|content| FileChange { path: REGISTRY.to_owned(), content })
+}
+
+/// What happened since the session was taken in: all before that was read from these very files.
+fn ours(since: &[Recorded]) -> &[Recorded] {
+    let adopted = since.iter().rposition(|recorded| matches!(recorded.event, Event::Adopted { .. }));
+    &since[adopted.map_or(0, |at| at + 1)..]
+}
+
+/// What a lifecycle is called in the files.
+fn word(lifecycle: &Lifecycle) -> Word {
+    match lifecycle {
+        Lifecycle::Active => Word::Active,
+        Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => Word::Paused,
+        Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => Word::Completed,
+    }
+}
+
+fn size(session: &Session) -> Option<Size> {
+    session.fields.get("type").and_then(Value::as_str).and_then(Size::parse)
+}
+
+/// A file that is being changed. What stands in the way of a path and is no object is somebody's, and stays.
+struct Changes {
+    document: Document,
+    any: bool,
+}
+
+impl Changes {
+    /// None when there is a file that cannot be read.
+    fn to(content: Option<&[u8]>) -> Option<Self> {
+        let document = match content {
+            Some(bytes) => Document::parse(bytes).ok()?,
+            None => Document::new(),
+        };
+        Some(Self { document, any: false })
+    }
+
+    fn set(&mut self, path: &[&str], value: &Value) {
+        if self.is_free(path) && self.document.get(path).as_ref() != Some(value) {
+            self.document.set(path, value);
+            self.any = true;
+        }
+    }
+
+    /// Where one of these paths has a value already; else at the first.
+    fn set_where_it_is(&mut self, paths: &[&[&str]], value: &Value) {
+        let there = paths.iter().find(|path| self.document.get(path).is_some_and(|value| !value.is_null()));
+        if let Some(path) = there.or(paths.first()) {
+            self.set(path, value);
+        }
+    }
+
+    fn push(&mut self, path: &[&str], value: &Value) {
+        let is_list = self.document.get(path).is_none_or(|value| value.is_array());
+        if is_list && self.is_free(path) {
+            self.document.push(path, value);
+            self.any = true;
+        }
+    }
+
+    fn remove(&mut self, path: &[&str]) {
+        if self.document.get(path).is_some() {
+            self.document.remove(path);
+            self.any = true;
+        }
+    }
+
+    fn is_free(&self, path: &[&str]) -> bool {
+        (1..path.len()).all(|depth| self.document.get(&path[..depth]).is_none_or(|value| value.is_object()))
+    }
+
+    fn into_file(self, path: String) -> Option<FileChange> {
+        self.any.then(|| FileChange { path, content: self.document.into_bytes() })
+    }
+}

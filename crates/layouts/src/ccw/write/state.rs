@@ -1,0 +1,235 @@
+//! workflow-session.json as it is to be: phase, status, progress, transitions, checkpoints, times.
+
+use super::{Changes, Said, ours, size, word};
+use crate::ccw::STATE;
+use crate::ccw::documents::{self, PLAN, REVIEW};
+use crate::ccw::fields::written;
+use crate::ccw::place::Ground;
+use crate::ccw::status::Word;
+use crate::ccw::words::PhaseWord;
+use crate::layout::{FileChange, Folder, Standing};
+use jiff::Timestamp;
+use model::event::{Event, Recorded};
+use model::item::{Item, ItemBook, ItemStatus};
+use model::lifecycle::Lifecycle;
+use model::phase::PhaseState;
+use model::session::Session;
+use serde_json::{Map, Value, json};
+
+const UPDATED: &[&[&str]] = &[&["meta", "updated"], &["updated_at"]];
+
+pub(super) fn file(standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_>) -> Option<FileChange> {
+    let path = format!("{}/{STATE}", said.read.folder);
+    let session = standing.session;
+    // What cannot be read was set aside by whoever asks for this file.
+    let content = folder.tree.content(&path).filter(|_| said.read.state.is_readable);
+    let mut changes = Changes::to(content)?;
+    if content.is_none() {
+        begin(&mut changes, session, said);
+    }
+    describe(&mut changes, session, said);
+    phase(&mut changes, session, said);
+    status(&mut changes, session, said);
+    progress(&mut changes, standing, said);
+    let since = ours(standing.since);
+    for recorded in since {
+        transition(&mut changes, recorded, standing, said);
+    }
+    if let Some(at) = checkpoint(since) {
+        changes.set(&["progress", "last_checkpoint"], &written(at));
+    }
+    changes.set_missing_created(session);
+    if changes.any {
+        changes.set_where_it_is(UPDATED, &written(session.updated_at));
+    }
+    changes.into_file(path)
+}
+
+impl Changes {
+    fn set_missing_created(&mut self, session: &Session) {
+        let known = [&["meta", "created"][..], &["created_at"], &["created"]];
+        if self.any && known.iter().all(|path| self.document.get(path).is_none()) {
+            self.set(&["meta", "created"], &written(session.created_at));
+        }
+    }
+}
+
+/// A new file, in the order in which the tool writes it.
+fn begin(changes: &mut Changes, session: &Session, said: &Said<'_>) {
+    changes.set(&["session_id"], &json!(said.read.name));
+    changes.set(&["project"], &json!(session.title));
+    if let Some(goal) = session.goal.as_ref().filter(|goal| **goal != session.title) {
+        changes.set(&["description"], &json!(goal));
+    }
+    if let Some(size) = size(session) {
+        changes.set(&["type"], &json!(size.word()));
+    }
+    changes.set(&["current_phase"], &json!(current(session).word()));
+    changes.set(&["status"], &json!(word(&session.lifecycle).text()));
+    changes.set(&["progress", "completed_phases"], &json!(completed(session)));
+    changes.set(&["progress", "current_tasks"], &json!([]));
+    changes.set(&["meta", "created"], &written(session.created_at));
+    changes.set(&["meta", "updated"], &written(session.updated_at));
+}
+
+fn describe(changes: &mut Changes, session: &Session, said: &Said<'_>) {
+    if session.title != said.session.title {
+        changes.set_where_it_is(&[&["project"], &["description"]], &json!(session.title));
+    }
+    if session.goal != said.session.goal
+        && let Some(goal) = session.goal.as_ref().filter(|goal| **goal != session.title)
+    {
+        changes.set(&["description"], &json!(goal));
+    }
+    if let Some(size) = size(session).filter(|size| said.read.state.size != Some(*size)) {
+        changes.set(&["type"], &json!(size.word()));
+    }
+}
+
+/// Other words for the same phase are left to whoever wrote them.
+fn phase(changes: &mut Changes, session: &Session, said: &Said<'_>) {
+    let (Some(ours), Some(theirs)) = (session.run(), said.session.run()) else { return };
+    let is_there = ours.current().id() == theirs.current().id() && ours.is_open() == theirs.is_open();
+    let states = |run: &model::run::Run| -> Vec<bool> { run.phases.iter().map(is_completed).collect() };
+    let done = (states(ours), states(theirs));
+    let word = json!(current(session).word());
+    if !is_there && said.read.phase != current(session) {
+        changes.set_where_it_is(&[&["current_phase"], &["phase"]], &word);
+        // Where both are there, both tell the same.
+        if changes
+            .document
+            .get(&["phase"])
+            .and_then(|known| known.as_str().and_then(PhaseWord::parse))
+            .is_some()
+        {
+            changes.set(&["phase"], &word);
+        }
+    }
+    if !is_there || done.0 != done.1 {
+        changes.set(&["progress", "completed_phases"], &json!(completed(session)));
+    }
+}
+
+fn status(changes: &mut Changes, session: &Session, said: &Said<'_>) {
+    let word = word(&session.lifecycle);
+    let known = said.read.state.status.as_deref();
+    let is_moved = known.is_some_and(|known| ["planning", "implementing", "reviewing"].contains(&known))
+        && session.run().map(|run| run.current().id()) != said.session.run().map(|run| run.current().id());
+    // An archived session is completed by its place, whatever stands in its file.
+    let is_told_by_place = said.read.ground == Ground::Archives && word == Word::Completed;
+    // Where the file has no word for it, what the others say has to do, as long as it is true.
+    let shown = known.and_then(Word::parse).unwrap_or_else(|| super::word(&said.session.lifecycle));
+    if shown != word && !is_told_by_place {
+        changes.set(&["status"], &json!(word.text()));
+    } else if is_moved && word == Word::Active {
+        let text = match current(session) {
+            PhaseWord::Init | PhaseWord::Brainstorm | PhaseWord::Plan => "planning",
+            PhaseWord::Implement | PhaseWord::Vibe => "implementing",
+            PhaseWord::Review | PhaseWord::Complete => "reviewing",
+        };
+        changes.set(&["status"], &json!(text));
+    }
+    match &session.lifecycle {
+        Lifecycle::Failed { error, .. } => changes.set(&["last_error"], &json!(error)),
+        // It would make a mere pause a failure.
+        Lifecycle::Paused { .. } => changes.remove(&["last_error"]),
+        Lifecycle::Abandoned { .. } => changes.set(&["completion_type"], &json!("abandoned")),
+        Lifecycle::Completed { .. } if said.read.state.is_abandoned => {
+            changes.set(&["completion_type"], &json!("completed"));
+        }
+        Lifecycle::Active | Lifecycle::Completed { .. } => {}
+    }
+}
+
+fn progress(changes: &mut Changes, standing: &Standing<'_>, said: &Said<'_>) {
+    let active = active(standing.items);
+    if active != self::active(said.items) {
+        changes.set(&["progress", "current_tasks"], &json!(active));
+    }
+}
+
+/// As the seed has it: what was completed, what comes next, when, and what it left behind. Whoever moved the file on
+/// by hand has told of it there, or not.
+fn transition(changes: &mut Changes, recorded: &Recorded, standing: &Standing<'_>, said: &Said<'_>) {
+    let Event::PhaseCompleted { phase, .. } = &recorded.event else { return };
+    let Some(word) = PhaseWord::of_step(phase.as_str()) else { return };
+    if said.read.position() > word.position() {
+        return;
+    }
+    let entry = json!({
+        "phase_completed": word.word(),
+        "next_phase": PhaseWord::at(word.position() + 1).word(),
+        "completed_at": written(recorded.at),
+        "artifacts": artifacts(word, said, standing),
+    });
+    changes.push(&["state_transitions"], &entry);
+}
+
+fn artifacts(word: PhaseWord, said: &Said<'_>, standing: &Standing<'_>) -> Map<String, Value> {
+    let has = |path: &str| documents::has(&said.read.documents, path);
+    let mut artifacts = Map::new();
+    match word {
+        PhaseWord::Plan if has(PLAN) => {
+            artifacts.insert("plan_document".to_owned(), json!(PLAN));
+        }
+        PhaseWord::Implement => {
+            let done = standing.items.iter().filter(|item| item.is_done()).map(|item| &item.id);
+            let mut done: Vec<String> = done.map(ToString::to_string).collect();
+            done.sort_by_cached_key(|id| crate::ccw::tasks::natural(id));
+            artifacts.insert("completed_tasks".to_owned(), json!(done));
+        }
+        PhaseWord::Review if has(REVIEW) => {
+            artifacts.insert("review_document".to_owned(), json!(REVIEW));
+        }
+        PhaseWord::Init
+        | PhaseWord::Brainstorm
+        | PhaseWord::Vibe
+        | PhaseWord::Plan
+        | PhaseWord::Review
+        | PhaseWord::Complete => {}
+    }
+    artifacts
+}
+
+/// A phase that is complete, somebody who asks for it (a checkpoint, a pause), the session's end.
+fn checkpoint(since: &[Recorded]) -> Option<Timestamp> {
+    let is_saved = |recorded: &&Recorded| {
+        matches!(
+            recorded.event,
+            Event::PhaseCompleted { .. }
+                | Event::PhaseSkipped { .. }
+                | Event::CheckpointMade { .. }
+                | Event::SessionPaused { .. }
+                | Event::SessionCompleted { .. }
+                | Event::SessionAbandoned { .. }
+        )
+    };
+    since.iter().rev().find(is_saved).map(|recorded| recorded.at)
+}
+
+fn current(session: &Session) -> PhaseWord {
+    session.run().and_then(|run| PhaseWord::of_step(run.current().id().as_str())).unwrap_or(PhaseWord::Plan)
+}
+
+/// What was passed over was not completed.
+fn completed(session: &Session) -> Vec<&'static str> {
+    let phases = session.run().into_iter().flat_map(|run| run.phases.iter());
+    phases
+        .filter(|phase| is_completed(phase))
+        .filter_map(|phase| PhaseWord::of_step(phase.id().as_str()).map(PhaseWord::word))
+        .collect()
+}
+
+fn is_completed(phase: &model::phase::Phase) -> bool {
+    match phase.state {
+        PhaseState::Completed { .. } | PhaseState::NeedsReview { .. } => true,
+        PhaseState::NotStarted | PhaseState::InProgress { .. } | PhaseState::Skipped { .. } => false,
+    }
+}
+
+fn active(items: &ItemBook) -> Vec<String> {
+    let is_active = |item: &&Item| item.status == ItemStatus::Active && !item.is_container();
+    let mut ids: Vec<String> = items.iter().filter(is_active).map(|item| item.id.to_string()).collect();
+    ids.sort_by_cached_key(|id| crate::ccw::tasks::natural(id));
+    ids
+}

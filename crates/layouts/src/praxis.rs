@@ -1,0 +1,273 @@
+//! praxis OS: one JSON file a session, in three shapes; workflows with gates beside them.
+//! Old shapes are read as they are and keep their shape; only new sessions, and imported ones, have the newest.
+
+mod definition;
+mod gate;
+mod history;
+mod lambda;
+mod state;
+mod tasks;
+#[cfg(test)]
+mod tests;
+mod times;
+mod write;
+
+pub use state::{Shape, State};
+
+use crate::layout::{
+    Asked, Beginning, Defined, Depth, Details, FileChange, Folder, Interest, Layout, Place, Spot, Standing,
+    Told,
+};
+use crate::reading::{Oddity, Reading};
+use crate::tree::Tree;
+use definition::Definition;
+use model::id::{Name, SessionId};
+use model::workflow::Workflow;
+
+/// Where new sessions go.
+const STATES: &str = ".praxis-os/.cache/state";
+/// Where the first shape is, also from when the tool had another name.
+const FIRST: &[&str] = &[STATES, ".agent-os/.cache/state", ".agent-os/state"];
+/// Below it, a folder for each status; what is in one is what the folder says.
+const SECOND: &str = ".praxis-os/state/workflow";
+/// The one that says more first: a move that was interrupted leaves two.
+const STATUSES: &[&str] = &["error", "completed", "active"];
+/// More than any workflow has; a number above it is a mistake.
+const MOST_PHASES: u32 = 500;
+const CHECKPOINTS: &[&str] = &["pending", "passed", "failed", "skipped"];
+/// Keys of `metadata` that are the format's own.
+const ATTEMPTS: &str = "attempts";
+const TOTAL: &str = "total_phases";
+
+/// What is worth knowing about an old session, and nothing to mend.
+const LEGACY: &str = "legacy session format, limited resumption context";
+const UNDEFINED: &str = "is not defined in this project: its phases have no names and no gates";
+const UNKNOWN_TOTAL: &str = "how many phases there are is not recorded: whether it is complete is unknown";
+
+/// The layout.
+pub struct Praxis;
+
+impl Layout for Praxis {
+    fn name(&self) -> &'static str {
+        "praxis"
+    }
+
+    fn title(&self) -> &'static str {
+        "praxis OS"
+    }
+
+    fn places(&self) -> &'static [Place] {
+        &[
+            Place::Project(STATES),
+            Place::Project(".agent-os/.cache/state"),
+            Place::Project(".agent-os/state"),
+            Place::Project(".praxis-os/state/workflow/active"),
+            Place::Project(".praxis-os/state/workflow/completed"),
+            Place::Project(".praxis-os/state/workflow/error"),
+        ]
+    }
+
+    fn spot(&self, path: &str, is_folder: bool) -> Option<Spot> {
+        let (folder, name) = path.rsplit_once('/')?;
+        let stem = name.strip_suffix(".json").filter(|stem| !stem.is_empty() && !stem.starts_with('.'))?;
+        let is_place = FIRST.contains(&folder) || folder_status(path).is_some() || folder == SECOND;
+        (is_place && !is_folder).then(|| Spot {
+            id: id_of(stem),
+            // A session of the second shape moves from folder to folder and stays itself.
+            path: if FIRST.contains(&folder) { path.to_owned() } else { format!("{SECOND}/{name}") },
+            home: String::new(),
+            workspace: format!(".praxis-os/workspace/{stem}"),
+        })
+    }
+
+    fn interest(&self, spot: &Spot, path: &str, is_folder: bool, _: Depth) -> Interest {
+        // Nothing is walked over: its file has a name that is known, and so has all that it names.
+        let is_own = !is_folder && candidates(spot).iter().any(|own| own == path);
+        if is_own { Interest::Content } else { Interest::Skip }
+    }
+
+    fn wanted(&self, spot: &Spot, tree: &Tree) -> Vec<String> {
+        let mut wanted = candidates(spot);
+        let path = file_of(spot, tree);
+        let state = state::read(&path, tree, jiff::Timestamp::MAX, &mut Vec::new());
+        if let Some(name) = &state.workflow_type {
+            wanted.extend(definition::files(name, spec_of(&state).as_deref(), tree));
+        }
+        wanted
+    }
+
+    fn has_moved(&self, spot: &Spot, path: &str, tree: &Tree) -> bool {
+        let now = file_of(spot, tree);
+        now != path && tree.get(&now).is_some()
+    }
+
+    fn read(&self, folder: &Folder<'_>) -> Reading<Told> {
+        read(folder)
+    }
+
+    fn write(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+        let path = file_of(folder.spot, folder.tree);
+        let content = write::state(standing, folder, &path, folder.tree.content(&path));
+        content.map(|content| FileChange { path, content }).into_iter().collect()
+    }
+
+    fn write_anew(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+        let path = file_of(folder.spot, folder.tree);
+        let content = write::anew(standing, folder, &path);
+        content.map(|content| FileChange { path, content }).into_iter().collect()
+    }
+
+    fn begin(&self, beginning: &Beginning<'_>) -> Result<Spot, String> {
+        let name = beginning.id.map_or_else(|| uuid(beginning.random), ToOwned::to_owned);
+        let path = format!("{STATES}/{name}.json");
+        let spot = self.spot(&path, false).filter(|spot| spot.id.as_str() == name);
+        let spot = spot.ok_or_else(|| format!("'{name}' is no name for a session's file"))?;
+        if (beginning.is_taken)(&path) {
+            return Err(format!("{path} is there already"));
+        }
+        Ok(spot)
+    }
+
+    fn workflows(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn define(&self, asked: &Asked<'_>) -> Defined {
+        define(asked)
+    }
+
+    fn has_local_times(&self) -> bool {
+        true
+    }
+
+    fn paths_tell_the_order(&self) -> bool {
+        false
+    }
+
+    fn is_to_mend(&self, said: &str) -> bool {
+        ![LEGACY, UNDEFINED, UNKNOWN_TOTAL].iter().any(|known| said.contains(known))
+    }
+}
+
+fn define(asked: &Asked<'_>) -> Defined {
+    let files = definition::files(asked.name, asked.target, asked.tree);
+    if files.is_empty() {
+        return Defined::Unknown(definition::FOLDERS);
+    }
+    let is_new = |path: &String| asked.tree.get(path).is_none() && !asked.missing.contains(path);
+    let needed: Vec<String> = files.into_iter().filter(is_new).collect();
+    if !needed.is_empty() {
+        return Defined::Needs(needed);
+    }
+    match definition::read(asked.name, asked.target, asked.tree) {
+        None => Defined::Unknown(definition::FOLDERS),
+        Some(found) => match found.workflow(asked.name).filter(|_| found.refused.is_empty()) {
+            Some(value) => Defined::Found(Box::new(Reading { value, warnings: found.remarks })),
+            None => Defined::Refused(found.refused),
+        },
+    }
+}
+
+fn read(folder: &Folder<'_>) -> Reading<Told> {
+    let path = file_of(folder.spot, folder.tree);
+    let mut warnings = Vec::new();
+    let state = state::read(&path, folder.tree, folder.now, &mut warnings);
+    let mut say = |message: String| warnings.push(Oddity { path: path.clone(), message });
+    if state.is_readable && state.shape != Shape::Seed {
+        say(LEGACY.to_owned());
+    }
+    let name = state.workflow_type.clone().unwrap_or_else(|| "praxis".to_owned());
+    let found = definition::read(&name, spec_of(&state).as_deref(), folder.tree);
+    if state.is_readable && state.workflow_type.is_none() {
+        say("workflow_type is missing".to_owned());
+    } else if state.is_readable && found.is_none() {
+        say(format!("workflow '{name}' {UNDEFINED}"));
+    }
+    let extent = state.extent(found.as_ref(), &mut say);
+    warnings.extend(found.iter().flat_map(|found| found.refused.iter().chain(&found.remarks).cloned()));
+    warnings.extend(left_behind(folder));
+    let workflow = workflow(&name, &state, &extent, found);
+    let told = Told {
+        history: history::of(&state, &extent, &workflow, folder),
+        workflows: vec![workflow],
+        proofs: Vec::new(),
+        unreadable: if state.is_readable { Vec::new() } else { vec![path] },
+        details: Details::None,
+    };
+    Reading { value: told, warnings }
+}
+
+/// What the session was begun with: its own number of phases, of a definition that may have another by now.
+fn workflow(name: &str, state: &State, extent: &state::Extent, found: Option<Definition>) -> Workflow {
+    let mut definition = found.unwrap_or_else(|| Definition::unknown(name));
+    if let Some(version) = &state.version {
+        definition.version.clone_from(version);
+    }
+    definition.cut(name, extent.range.clone(), extent.is_known)
+}
+
+/// The same session in two folders of statuses: only one of them is read.
+fn left_behind(folder: &Folder<'_>) -> Option<Oddity> {
+    let mut there = candidates(folder.spot).into_iter().filter(|path| folder.tree.get(path).is_some());
+    let (counts, other) = (there.next()?, there.next()?);
+    Some(Oddity { message: format!("it is in another folder as well; {counts} counts"), path: other })
+}
+
+/// Where a session's file can be, what counts first before the rest.
+fn candidates(spot: &Spot) -> Vec<String> {
+    match spot.path.strip_prefix(SECOND).and_then(|rest| rest.strip_prefix('/')) {
+        Some(name) => STATUSES.iter().map(|status| format!("{SECOND}/{status}/{name}")).collect(),
+        None => vec![spot.path.clone()],
+    }
+}
+
+fn file_of(spot: &Spot, tree: &Tree) -> String {
+    let mut candidates = candidates(spot);
+    let found = candidates.iter().position(|path| tree.get(path).is_some());
+    candidates.remove(found.unwrap_or(candidates.len() - 1))
+}
+
+/// What the folder says about a session of the second shape.
+fn folder_status(path: &str) -> Option<&'static str> {
+    let rest = path.strip_prefix(SECOND)?.strip_prefix('/')?;
+    let (folder, name) = rest.split_once('/')?;
+    STATUSES.iter().find(|status| **status == folder && !name.contains('/')).copied()
+}
+
+/// The specification that a session is about.
+fn spec_of(state: &State) -> Option<String> {
+    let named = state.metadata.get("spec_path").and_then(serde_json::Value::as_str);
+    named.map(ToOwned::to_owned).or_else(|| state.target.clone())
+}
+
+/// Text from outside as a name of ours; what a name may not have is written as a line.
+fn name_of(text: &str) -> Name {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let plain: String = text.chars().map(|c| if is_plain(c) { c } else { '-' }).take(60).collect();
+    let plain = plain.trim_start_matches(['-', '_']);
+    Name::parse(plain)
+        .or_else(|_| Name::parse("unnamed"))
+        .unwrap_or_else(|_| unreachable!("every character was made a valid one"))
+}
+
+/// A file's name as an id; characters that an id may not have are written as their code, so that no two become one.
+fn id_of(stem: &str) -> SessionId {
+    if let Ok(id) = SessionId::parse(stem) {
+        return id;
+    }
+    let code = |byte: u8| match byte {
+        _ if byte.is_ascii_alphanumeric() || byte == b'-' => char::from(byte).to_string(),
+        _ => format!("_{byte:02x}"),
+    };
+    let mut text: String = std::iter::once("praxis-".to_owned()).chain(stem.bytes().map(code)).collect();
+    text.truncate(110);
+    SessionId::parse(&text).unwrap_or_else(|_| unreachable!("every character was made a valid one"))
+}
+
+/// A random one, as the tool's own are.
+fn uuid(mut random: [u8; 16]) -> String {
+    random[6] = (random[6] & 0x0f) | 0x40;
+    random[8] = (random[8] & 0x3f) | 0x80;
+    let hex: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+}

@@ -1,0 +1,359 @@
+//! A workflow from `workflows/{type}/`: metadata.json, the gates of its phases, and the phases of a specification.
+
+use super::{MOST_PHASES, gate, name_of, tasks};
+use crate::json;
+use crate::reading::Oddity;
+use crate::tree::{Entry, Tree};
+use model::id::Name;
+use model::workflow::{Indexing, OnComplete, PhaseDefinition, Workflow};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// Where workflows are defined, the first that has it counts.
+pub(super) const FOLDERS: &[&str] =
+    &[".praxis-os/workflows", ".agent-os/workflows", "universal/workflows", "workflows"];
+
+/// What was found about a workflow.
+pub(super) struct Definition {
+    pub(super) version: String,
+    pub(super) title: String,
+    /// By number; without a gap unless something was refused.
+    pub(super) phases: BTreeMap<u32, PhaseDefinition>,
+    /// How many phases there are is known.
+    pub(super) is_whole: bool,
+    pub(super) hash: String,
+    /// Why it must not be begun with.
+    pub(super) refused: Vec<Oddity>,
+    pub(super) remarks: Vec<Oddity>,
+}
+
+/// What must be read to know the workflow. Asks for more as it learns more.
+pub(super) fn files(name: &str, spec: Option<&str>, tree: &Tree) -> Vec<String> {
+    if !is_usable(name) {
+        return Vec::new();
+    }
+    let mut wanted: Vec<String> =
+        FOLDERS.iter().map(|folder| format!("{folder}/{name}/metadata.json")).collect();
+    let Some((folder, Ok(metadata))) = metadata(name, tree) else { return wanted };
+    if is_dynamic(&metadata) {
+        wanted.extend(tasks_path(spec));
+    }
+    wanted.extend(numbers(&metadata, spec, tree).iter().map(|number| gate_path(folder, name, *number)));
+    wanted
+}
+
+/// None when there is no such workflow.
+pub(super) fn read(name: &str, spec: Option<&str>, tree: &Tree) -> Option<Definition> {
+    if !is_usable(name) {
+        return None;
+    }
+    let (folder, metadata) = metadata(name, tree)?;
+    let path = format!("{folder}/{name}/metadata.json");
+    let mut definition = Definition {
+        version: "1".to_owned(),
+        title: name.to_owned(),
+        phases: BTreeMap::new(),
+        is_whole: true,
+        hash: hash(name, spec, tree),
+        refused: Vec::new(),
+        remarks: Vec::new(),
+    };
+    match metadata {
+        Ok(metadata) => definition.fill(&metadata, (folder, name), spec, tree),
+        Err(why) => {
+            definition.is_whole = false;
+            definition.refused.push(Oddity { path, message: why });
+        }
+    }
+    Some(definition)
+}
+
+impl Definition {
+    fn fill(&mut self, metadata: &Map<String, Value>, place: (&str, &str), spec: Option<&str>, tree: &Tree) {
+        let (folder, name) = place;
+        let path = format!("{folder}/{name}/metadata.json");
+        let text = |key: &str| metadata.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+        text("version").unwrap_or("1").clone_into(&mut self.version);
+        text("name").unwrap_or(name).clone_into(&mut self.title);
+        if let Some(other) = text("workflow_type").filter(|other| *other != name) {
+            self.refuse(
+                &path,
+                format!("workflow_type is '{other}', expected '{name}' as the folder is called"),
+            );
+        }
+        let described = described(metadata);
+        let named = tasks_of(metadata, spec, tree);
+        for number in numbers(metadata, spec, tree) {
+            let phase = phase(number, described.get(&number), named.get(&number).map(String::as_str));
+            self.phases.insert(number, phase);
+            self.gate(&gate_path(folder, name, number), number, tree);
+        }
+        self.total(metadata, &path, spec, tree);
+    }
+
+    /// Whether the number of phases is known, and right.
+    fn total(&mut self, metadata: &Map<String, Value>, path: &str, spec: Option<&str>, tree: &Tree) {
+        let found = u64::try_from(self.phases.len()).unwrap_or(u64::MAX);
+        if is_dynamic(metadata) {
+            let tasks = tasks_path(spec);
+            if tasks.as_ref().is_none_or(|path| tree.content(path).is_none()) {
+                self.is_whole = false;
+                let missing =
+                    tasks.unwrap_or_else(|| "the tasks.md of a specification below the project".to_owned());
+                self.refuse(path, format!("its phases are dynamic, and {missing} cannot be read; name a specification as the target"));
+            }
+        } else {
+            match metadata.get("total_phases") {
+                None | Some(Value::Null) => {}
+                Some(Value::Number(number)) if number.as_u64() == Some(found) && found > 0 => {}
+                Some(other) => {
+                    self.refuse(path, format!("total_phases is {other}, and it describes {found} phases"));
+                }
+            }
+        }
+        if self.phases.is_empty() {
+            self.is_whole = false;
+            self.refuse(path, "it describes no phase".to_owned());
+        }
+        let first = self.phases.keys().next().copied().unwrap_or_default();
+        let has_gap = self.phases.keys().zip(first..).any(|(number, expected)| *number != expected);
+        if has_gap || first > 1 {
+            self.is_whole = false;
+            let numbers: Vec<String> = self.phases.keys().map(ToString::to_string).collect();
+            self.refuse(
+                path,
+                format!("its phases are {}, not one after the other from 0 or 1", numbers.join(", ")),
+            );
+        }
+    }
+
+    fn gate(&mut self, path: &str, number: u32, tree: &Tree) {
+        let content = match tree.get(path) {
+            Some(Entry::File(content)) => content,
+            Some(Entry::Unusable(why)) => return self.refuse(path, why.clone()),
+            Some(Entry::Folder | Entry::Unread { .. }) | None => return,
+        };
+        match (gate::read(content), self.phases.get_mut(&number)) {
+            (Ok(gate), Some(phase)) => {
+                phase.strict = gate.strict;
+                phase.evidence = gate.evidence;
+                phase.checks = gate.checks;
+                gate.refused.into_iter().for_each(|message| self.refuse(path, message));
+                let remarks = gate.remarks.into_iter();
+                self.remarks.extend(remarks.map(|message| Oddity { path: path.to_owned(), message }));
+            }
+            (Err(why), _) => self.refuse(path, why),
+            (Ok(_), None) => {}
+        }
+    }
+
+    fn refuse(&mut self, path: &str, message: String) {
+        self.refused.push(Oddity { path: path.to_owned(), message });
+    }
+
+    /// As sessions follow it; none without a phase.
+    pub(super) fn workflow(&self, name: &str) -> Option<Workflow> {
+        let first = *self.phases.keys().next()?;
+        Some(workflow(
+            name,
+            self,
+            first,
+            self.phases.values().cloned().collect(),
+            OnComplete::Close,
+            self.hash.clone(),
+        ))
+    }
+
+    /// With just these phases, as a session that began with another number of them has it.
+    pub(super) fn cut(&self, name: &str, range: std::ops::RangeInclusive<u32>, closes: bool) -> Workflow {
+        let (first, last) = (*range.start(), *range.end());
+        if closes
+            && self.phases.keys().copied().eq(range.clone())
+            && let Some(whole) = self.workflow(name)
+        {
+            return whole;
+        }
+        let phases: Vec<PhaseDefinition> = range
+            .map(|number| self.phases.get(&number).cloned().unwrap_or_else(|| phase(number, None, None)))
+            .collect();
+        let on_complete = if closes { OnComplete::Close } else { OnComplete::Stay };
+        let hash = hex(format!("{} {first} {last} {closes}", self.hash).as_bytes());
+        workflow(name, self, first, phases, on_complete, hash)
+    }
+
+    /// Nothing is known about it but its name.
+    pub(super) fn unknown(name: &str) -> Self {
+        Self {
+            version: "1".to_owned(),
+            title: name.to_owned(),
+            phases: BTreeMap::new(),
+            is_whole: false,
+            hash: hex(name.as_bytes()),
+            refused: Vec::new(),
+            remarks: Vec::new(),
+        }
+    }
+}
+
+/// The name of a phase is its number, as people of this format call it.
+pub(super) fn phase_name(number: u32) -> Name {
+    name_of(&number.to_string())
+}
+
+fn workflow(
+    name: &str,
+    definition: &Definition,
+    first: u32,
+    phases: Vec<PhaseDefinition>,
+    on_complete: OnComplete,
+    hash: String,
+) -> Workflow {
+    Workflow {
+        name: name_of(name),
+        version: definition.version.clone(),
+        title: definition.title.clone(),
+        indexing: if first == 0 { Indexing::Zero } else { Indexing::One },
+        on_complete,
+        keep_going: false,
+        hold_at_stop: false,
+        phases,
+        fields: BTreeMap::new(),
+        requirements: BTreeMap::new(),
+        hash,
+    }
+}
+
+fn phase(number: u32, described: Option<&Map<String, Value>>, task_title: Option<&str>) -> PhaseDefinition {
+    let text = |key: &str| described?.get(key)?.as_str().filter(|text| !text.is_empty());
+    let title = task_title.filter(|title| !title.is_empty()).or(text("phase_name"));
+    PhaseDefinition {
+        id: phase_name(number),
+        title: title.map_or_else(|| format!("Phase {number}"), one_line),
+        purpose: described.and_then(purpose),
+        produces: Vec::new(),
+        needs: Vec::new(),
+        when: None,
+        items: Some("task".to_owned()),
+        strict: false,
+        terminal: false,
+        evidence: Vec::new(),
+        checks: Vec::new(),
+    }
+}
+
+/// What it is for, what it delivers, what it is checked by, and its tasks.
+fn purpose(described: &Map<String, Value>) -> Option<String> {
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(described.get("purpose").and_then(Value::as_str).map(ToOwned::to_owned));
+    for (key, label) in [("key_deliverables", "Delivers"), ("validation_criteria", "Done when")] {
+        let lines: Vec<&str> = described
+            .get(key)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        if !lines.is_empty() {
+            parts.push(format!("{label}: {}.", lines.join("; ")));
+        }
+    }
+    let tasks: Vec<String> = described
+        .get("tasks")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(|task| {
+            let number = task.get("task_number")?;
+            let file =
+                task.get("file").and_then(Value::as_str).map(|file| format!(" ({file})")).unwrap_or_default();
+            Some(format!("{number}. {}{file}", task.get("name")?.as_str()?))
+        })
+        .collect();
+    if !tasks.is_empty() {
+        parts.push(format!("Tasks: {}.", tasks.join("; ")));
+    }
+    (!parts.is_empty()).then(|| one_line(&parts.join(" ")))
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn is_dynamic(metadata: &Map<String, Value>) -> bool {
+    metadata.get("total_phases").and_then(Value::as_str) == Some("dynamic")
+        || metadata.get("dynamic_phases") == Some(&Value::Bool(true))
+}
+
+/// The phases that metadata.json describes by a number of their own.
+fn described(metadata: &Map<String, Value>) -> BTreeMap<u32, Map<String, Value>> {
+    let phases = metadata.get("phases").and_then(Value::as_array).into_iter().flatten();
+    phases
+        .filter_map(|phase| {
+            let number = phase.get("phase_number")?.as_u64().and_then(|number| u32::try_from(number).ok())?;
+            Some((number, phase.as_object()?.clone())).filter(|(number, _)| *number < MOST_PHASES)
+        })
+        .collect()
+}
+
+fn tasks_of(metadata: &Map<String, Value>, spec: Option<&str>, tree: &Tree) -> BTreeMap<u32, String> {
+    let content = tasks_path(spec).filter(|_| is_dynamic(metadata));
+    let content = content.as_ref().and_then(|path| tree.content(path)).unwrap_or_default();
+    tasks::phases(&String::from_utf8_lossy(content)).into_iter().collect()
+}
+
+fn numbers(metadata: &Map<String, Value>, spec: Option<&str>, tree: &Tree) -> Vec<u32> {
+    let mut numbers: Vec<u32> = described(metadata).into_keys().collect();
+    numbers.extend(tasks_of(metadata, spec, tree).into_keys());
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+type Metadata = Result<Map<String, Value>, String>;
+
+fn metadata(name: &str, tree: &Tree) -> Option<(&'static str, Metadata)> {
+    FOLDERS.iter().find_map(|folder| match tree.get(&format!("{folder}/{name}/metadata.json"))? {
+        Entry::File(content) => Some((*folder, json::object(content))),
+        Entry::Unusable(why) => Some((*folder, Err(why.clone()))),
+        Entry::Folder | Entry::Unread { .. } => None,
+    })
+}
+
+fn gate_path(folder: &str, name: &str, number: u32) -> String {
+    format!("{folder}/{name}/phases/{number}/gate-definition.yaml")
+}
+
+/// A specification is a folder below the project, or its tasks.md.
+fn tasks_path(spec: Option<&str>) -> Option<String> {
+    let spec = spec?.trim_end_matches('/');
+    let leads_out = spec.starts_with('/') || spec.contains('\\') || spec.contains('\0');
+    let is_odd = spec.split('/').any(|part| matches!(part, "" | "." | ".."));
+    if leads_out || is_odd {
+        return None;
+    }
+    let is_file = spec.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("md"));
+    Some(if is_file { spec.to_owned() } else { format!("{spec}/tasks.md") })
+}
+
+/// A name from outside that becomes part of a path.
+fn is_usable(name: &str) -> bool {
+    Name::parse(name).is_ok()
+}
+
+fn hash(name: &str, spec: Option<&str>, tree: &Tree) -> String {
+    let mut hasher = Sha256::new();
+    for path in files(name, spec, tree) {
+        if let Some(content) = tree.content(&path) {
+            hasher.update(path.as_bytes());
+            hasher.update([0]);
+            hasher.update((content.len() as u64).to_le_bytes());
+            hasher.update(content);
+        }
+    }
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,162 @@
+//! The gate of a phase, from its gate-definition.yaml: evidence with types, and rules as checks. Runs nothing.
+
+use super::lambda;
+use model::id::Name;
+use model::workflow::{CheckDefinition, CheckKind, EvidenceDefinition, ValueType};
+use serde_json::{Map, Value};
+
+/// What a phase's gate asks for.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Gate {
+    pub(super) strict: bool,
+    pub(super) evidence: Vec<EvidenceDefinition>,
+    pub(super) checks: Vec<CheckDefinition>,
+    /// What cannot be used as it stands, by name. A rule among them is a check that a person answers.
+    pub(super) refused: Vec<String>,
+    pub(super) remarks: Vec<String>,
+}
+
+pub(super) fn read(content: &[u8]) -> Result<Gate, String> {
+    let text = std::str::from_utf8(content).map_err(|_| "it is no UTF-8".to_owned())?;
+    let document: Value = serde_saphyr::from_str(text).map_err(|error| {
+        let said = error.to_string();
+        format!("it is no usable YAML ({})", said.lines().next().unwrap_or_default())
+    })?;
+    let Value::Object(document) = document else { return Err("it holds no mapping".to_owned()) };
+    let mut gate = Gate::default();
+    let checkpoint = gate.section(&document, "checkpoint");
+    gate.strict = gate.flag(&checkpoint, "strict", false);
+    if !gate.flag(&checkpoint, "allow_override", true) {
+        gate.remarks.push("allow_override is false; here overriding always takes a person".to_owned());
+    }
+    if !gate.flag(&checkpoint, "enabled", true) {
+        gate.remarks.push("the checkpoint is not enabled: it asks for nothing".to_owned());
+        return Ok(Gate { strict: gate.strict, remarks: gate.remarks, ..Gate::default() });
+    }
+    let schema = gate.section(&document, "evidence_schema");
+    let validators = gate.section(&document, "validators");
+    gate.evidence(&schema);
+    gate.validators(&schema, &validators);
+    gate.rules(document.get("cross_field_validation"));
+    Ok(gate)
+}
+
+impl Gate {
+    fn section(&mut self, of: &Map<String, Value>, key: &str) -> Map<String, Value> {
+        match of.get(key) {
+            Some(Value::Object(section)) => section.clone(),
+            None | Some(Value::Null) => Map::new(),
+            Some(_) => {
+                self.refused.push(format!("{key} is no mapping"));
+                Map::new()
+            }
+        }
+    }
+
+    fn flag(&mut self, of: &Map<String, Value>, key: &str, default: bool) -> bool {
+        match of.get(key) {
+            Some(Value::Bool(flag)) => *flag,
+            None | Some(Value::Null) => default,
+            Some(other) => {
+                self.refused.push(format!("{key} is {other}, not true or false"));
+                default
+            }
+        }
+    }
+
+    fn evidence(&mut self, schema: &Map<String, Value>) {
+        for (name, field) in schema {
+            let Value::Object(field) = field else {
+                self.refused.push(format!("the field '{name}' is no mapping"));
+                continue;
+            };
+            let named = field.get("type").and_then(Value::as_str).unwrap_or_default();
+            let Some(value_type) = TYPES.iter().find(|(word, _)| *word == named).map(|(_, known)| *known)
+            else {
+                let known: Vec<&str> = TYPES.iter().map(|(word, _)| *word).collect();
+                self.refused.push(format!(
+                    "the field '{name}' has the type '{named}', which is none of {}",
+                    known.join(", ")
+                ));
+                continue;
+            };
+            let required = self.flag(field, "required", false);
+            let describe = field.get("description").and_then(Value::as_str).map(ToOwned::to_owned);
+            self.evidence.push(EvidenceDefinition { name: name.clone(), value_type, required, describe });
+        }
+    }
+
+    fn validators(&mut self, schema: &Map<String, Value>, validators: &Map<String, Value>) {
+        let declared = self.declared();
+        for (field, details) in schema {
+            let Some(validator) = details.get("validator").and_then(Value::as_str) else { continue };
+            let nothing = Map::new();
+            let parameters = details.get("validator_params").and_then(Value::as_object).unwrap_or(&nothing);
+            let about = format!("validator '{validator}' of the field '{field}'");
+            let expression = match validators.get(validator).and_then(Value::as_str) {
+                Some(text) => lambda::of_field(text, field, &declared, parameters).map_err(|why| (why, text)),
+                None => Err(("a validator that validators does not define".to_owned(), "")),
+            };
+            let rule = validators.get(validator).and_then(Value::as_str).unwrap_or_default();
+            let help = format!("Validator '{validator}' failed for field '{field}': {rule}");
+            self.check(&format!("{field}-{validator}"), &about, expression, help);
+        }
+    }
+
+    fn rules(&mut self, rules: Option<&Value>) {
+        let rules = match rules {
+            Some(Value::Array(rules)) => rules.as_slice(),
+            None | Some(Value::Null) => &[],
+            Some(_) => {
+                self.refused.push("cross_field_validation is no list".to_owned());
+                &[]
+            }
+        };
+        let declared = self.declared();
+        for (number, rule) in (1..).zip(rules) {
+            let text = rule.get("rule").and_then(Value::as_str).unwrap_or_default();
+            let expression = lambda::of_evidence(text, &declared).map_err(|why| (why, text));
+            let said = rule.get("error_message").and_then(Value::as_str);
+            let help =
+                said.map_or_else(|| format!("Cross-field rule {number} does not hold"), ToOwned::to_owned);
+            self.check(&format!("rule-{number}"), &format!("cross-field rule {number}"), expression, help);
+        }
+    }
+
+    fn declared(&self) -> lambda::Declared {
+        self.evidence.iter().map(|field| (field.name.clone(), field.value_type)).collect()
+    }
+
+    /// A rule that is not understood must not pass by itself: a person answers for it.
+    fn check(&mut self, id: &str, about: &str, expression: Result<String, (String, &str)>, help: String) {
+        let (kind, help) = match expression {
+            Ok(expr) => (CheckKind::Expr { expr }, help),
+            Err((why, text)) => {
+                self.refused.push(format!("{about} uses {why}, which is not translated"));
+                let help =
+                    format!("{help}. Nothing evaluates `{text}` here: look yourself, then approve it.");
+                (CheckKind::Approval { expires_seconds: None }, help)
+            }
+        };
+        let id = self.free_id(id);
+        self.checks.push(CheckDefinition { id, help: Some(help), kind });
+    }
+
+    fn free_id(&self, text: &str) -> Name {
+        let is_taken = |id: &Name| self.checks.iter().any(|check| check.id == *id);
+        let wanted = super::name_of(text);
+        let numbered = (2..).map(|number| super::name_of(&format!("check-{number}-{text}")));
+        std::iter::once(wanted)
+            .chain(numbered)
+            .find(|id| !is_taken(id))
+            .unwrap_or_else(|| super::name_of(text))
+    }
+}
+
+const TYPES: &[(&str, ValueType)] = &[
+    ("boolean", ValueType::Boolean),
+    ("integer", ValueType::Integer),
+    ("string", ValueType::String),
+    ("object", ValueType::Object),
+    ("list", ValueType::List),
+];

@@ -1,0 +1,228 @@
+//! Tells a session's file as events: folding them gives the session, and adopting it keeps just these.
+
+use super::definition::phase_name;
+use super::state::{AttemptSaid, Extent, Life, PhaseSaid, State};
+use super::{ATTEMPTS, TOTAL};
+use crate::layout::Folder;
+use crate::reading::Dated;
+use jiff::{SignedDuration, Timestamp};
+use model::event::Event;
+use model::gate::{AttemptOutcome, AttemptReport, CheckResult, Given, read_evidence};
+use model::phase::PhaseStub;
+use model::run::{RunPlan, WorkflowRef};
+use model::workflow::{PhaseDefinition, Workflow};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+pub(super) fn of(state: &State, extent: &Extent, workflow: &Workflow, folder: &Folder<'_>) -> Vec<Dated> {
+    let began = state.created_at.or(state.updated_at).unwrap_or(folder.now);
+    let RunPlan { workflow: named, phases, .. } = RunPlan::new(workflow, Vec::new());
+    let mut teller = Teller { state, workflow, worktree: folder.worktree, events: Vec::new(), clock: began };
+    teller.add(began, started(state, folder));
+    teller.add(began, run(named, phases));
+    teller.resumes(began);
+    teller.undone(extent);
+    for number in extent.range.clone().filter(|number| state.completed.contains(number)) {
+        teller.done(number);
+    }
+    let ended = state.updated_at.unwrap_or(teller.clock).max(began);
+    teller.current(extent, ended);
+    teller.end(extent, ended);
+    teller.events
+}
+
+/// Free fields of the session, as `metadata` has them; what is about the format itself is not among them.
+pub(super) fn fields(state: &State) -> BTreeMap<String, Value> {
+    let is_own = |key: &str| key != ATTEMPTS && key != TOTAL;
+    state
+        .metadata
+        .iter()
+        .filter(|(key, _)| is_own(key))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
+}
+
+fn started(state: &State, folder: &Folder<'_>) -> Event {
+    let target = state.target.clone();
+    let name = target.as_deref().and_then(|target| target.trim_end_matches('/').rsplit('/').next());
+    let title = name.filter(|name| !name.is_empty()).or(state.workflow_type.as_deref());
+    Event::SessionStarted {
+        id: folder.id.clone(),
+        title: title.unwrap_or(folder.id.as_str()).to_owned(),
+        goal: None,
+        target,
+        layout: "praxis".to_owned(),
+        worktree: folder.worktree.to_owned(),
+        parallel: false,
+        fields: fields(state),
+        path: Some(folder.spot.path.clone()),
+    }
+}
+
+fn run(workflow: WorkflowRef, phases: Vec<PhaseStub>) -> Event {
+    Event::RunStarted { workflow, ordinal: 1, phases }
+}
+
+struct Teller<'a> {
+    state: &'a State,
+    workflow: &'a Workflow,
+    worktree: &'a str,
+    events: Vec<Dated>,
+    /// When the last thing happened of which that is known.
+    clock: Timestamp,
+}
+
+impl Teller<'_> {
+    fn add(&mut self, at: Timestamp, event: Event) {
+        self.clock = self.clock.max(at);
+        self.events.push(Dated { at, event });
+    }
+
+    fn said(&self, number: u32) -> PhaseSaid {
+        self.state.phases.get(&number).cloned().unwrap_or_default()
+    }
+
+    /// How often work was taken up again, beyond the pauses that are told with their phases.
+    fn resumes(&mut self, began: Timestamp) {
+        let told = self.state.phases.values().filter(|phase| phase.paused_seconds > 0).count();
+        for _ in u32::try_from(told).unwrap_or(u32::MAX)..self.state.resume_count {
+            self.pause(began, 0);
+        }
+    }
+
+    fn pause(&mut self, at: Timestamp, seconds: u64) {
+        let reason = "user_request".to_owned();
+        self.add(at, Event::SessionPaused { reason, context: None, saved: Vec::new() });
+        let seconds = i64::try_from(seconds).unwrap_or_default();
+        let until = at.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(at);
+        let event = Event::SessionResumed { worktree: self.worktree.to_owned(), parallel: false };
+        self.events.push(Dated { at: until, event });
+    }
+
+    /// Phases that had passed once and are open again: somebody went back.
+    fn undone(&mut self, extent: &Extent) {
+        let passed = |phase: &PhaseSaid| {
+            phase.attempts.iter().any(|attempt| attempt.outcome == AttemptOutcome::Passed)
+        };
+        let undone: Vec<u32> = extent
+            .range
+            .clone()
+            .filter(|number| !self.state.completed.contains(number) && passed(&self.said(*number)))
+            .collect();
+        let Some(lowest) = undone.first().copied() else { return };
+        let mut left = BTreeMap::new();
+        for number in undone {
+            let said = self.said(number);
+            let last = said.attempts.iter().rposition(|attempt| attempt.outcome == AttemptOutcome::Passed);
+            let (before, after) = said.attempts.split_at(last.map_or(0, |last| last + 1));
+            self.add(self.clock, Event::PhaseStarted { phase: phase_name(number) });
+            for attempt in before {
+                self.attempt(number, attempt);
+            }
+            left.insert(number, after.to_vec());
+        }
+        self.add(self.clock, Event::RolledBack { phase: phase_name(lowest), reason: None });
+        for (number, attempts) in left {
+            for attempt in attempts {
+                self.attempt(number, &attempt);
+            }
+        }
+    }
+
+    fn attempt(&mut self, number: u32, attempt: &AttemptSaid) {
+        let (phase, report) = (phase_name(number), attempt.report.clone());
+        let at = attempt.at.unwrap_or(self.clock);
+        let event = match attempt.outcome {
+            AttemptOutcome::Passed => Event::PhaseCompleted { phase, attempt: report },
+            AttemptOutcome::Failed => Event::GateFailed { phase, attempt: report },
+        };
+        self.add(at, event);
+    }
+
+    fn begin(&mut self, number: u32, said: &PhaseSaid) -> Timestamp {
+        let at = said.started_at.unwrap_or(self.clock);
+        self.add(at, Event::PhaseStarted { phase: phase_name(number) });
+        if said.paused_seconds > 0 {
+            self.pause(at, said.paused_seconds);
+        }
+        at
+    }
+
+    fn done(&mut self, number: u32) {
+        let said = self.said(number);
+        let phase = phase_name(number);
+        let began = self.begin(number, &said);
+        if said.checkpoint.as_deref() == Some("skipped") {
+            let at = said.completed_at.unwrap_or(began);
+            return self.add(
+                at,
+                Event::PhaseSkipped { phase, reason: "skipped, as its checkpoint says".to_owned() },
+            );
+        }
+        let (last, before) = match said.attempts.split_last() {
+            Some((last, before)) => (Some(last), before),
+            None => (None, &[][..]),
+        };
+        for attempt in before {
+            self.attempt(number, attempt);
+        }
+        let defined = self.workflow.phase(phase.as_str());
+        match last.filter(|last| last.outcome == AttemptOutcome::Passed && is_shown(&last.report, defined)) {
+            Some(last) => self.attempt(number, last),
+            None => self.add(said.completed_at.unwrap_or(self.clock), Event::PhaseClaimed { phase }),
+        }
+    }
+
+    fn current(&mut self, extent: &Extent, ended: Timestamp) {
+        let number = extent.current;
+        if self.state.completed.contains(&number) {
+            return;
+        }
+        let said = self.said(number);
+        let was_undone = said.attempts.iter().any(|attempt| attempt.outcome == AttemptOutcome::Passed);
+        let at = said.started_at.unwrap_or(self.clock).min(ended);
+        self.add(at, Event::PhaseStarted { phase: phase_name(number) });
+        if said.paused_seconds > 0 {
+            self.pause(at, said.paused_seconds);
+        }
+        // What was tried before somebody went back is told already.
+        for attempt in said.attempts.iter().filter(|_| !was_undone) {
+            self.attempt(number, attempt);
+        }
+    }
+
+    fn end(&mut self, extent: &Extent, ended: Timestamp) {
+        let all = self.state.all_completed(extent);
+        if all {
+            self.add(ended, Event::RunCompleted);
+        }
+        let (at, event) = match &self.state.life {
+            Life::Unsaid | Life::Active if all => (None, Event::SessionCompleted { forced: false }),
+            Life::Unsaid | Life::Active => return,
+            Life::Completed { at } => (*at, Event::SessionCompleted { forced: !all }),
+            Life::Failed { at, error } => (*at, Event::SessionFailed { error: error.clone() }),
+            Life::Paused { at, reason, context } if reason.as_deref() == Some("abandoned") => {
+                (*at, Event::SessionAbandoned { reason: context.clone(), operation: None })
+            }
+            Life::Paused { at, reason, context } => {
+                let reason = reason.clone().unwrap_or_else(|| "user_request".to_owned());
+                (*at, Event::SessionPaused { reason, context: context.clone(), saved: Vec::new() })
+            }
+        };
+        self.add(at.unwrap_or(ended), event);
+    }
+}
+
+/// Whether what was recorded would pass the gate as far as can be told without running it. A strict gate with rules
+/// is shown only by an attempt that says what each of them found.
+fn is_shown(report: &AttemptReport, defined: Option<&PhaseDefinition>) -> bool {
+    let Some(defined) = defined.filter(|defined| defined.strict) else { return true };
+    if report.overridden.is_some() {
+        return true;
+    }
+    let given =
+        report.evidence.iter().map(|(name, value)| (name.clone(), Given::Json(value.clone()))).collect();
+    let (_, checks) = read_evidence(&defined.evidence, &given, &|_, value| value.clone());
+    let is_found = |id: &str| report.checks.iter().any(|check| check.id == id && !check.failed());
+    !checks.iter().any(CheckResult::failed) && defined.checks.iter().all(|check| is_found(check.id.as_str()))
+}

@@ -1,0 +1,185 @@
+//! Translates the simple lambdas of a gate into the gate language, CEL. Never evaluates Python: what is not known here
+//! is refused by its name.
+
+mod cel;
+mod parse;
+mod token;
+
+use model::workflow::ValueType;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// The types of the evidence that a gate declares, by name.
+pub(super) type Declared = BTreeMap<String, ValueType>;
+
+/// The check of one field: its first parameter is the field's value, the others are given.
+pub(super) fn of_field(
+    text: &str,
+    field: &str,
+    declared: &Declared,
+    parameters: &Map<String, Value>,
+) -> Result<String, String> {
+    let lambda = parse::lambda(text)?;
+    let (value, others) =
+        lambda.parameters.split_first().ok_or_else(|| "a lambda without a parameter".to_owned())?;
+    let mut scope = cel::Scope::new(declared);
+    scope.bind_field(value, field);
+    for name in others {
+        let given = parameters
+            .get(name)
+            .ok_or_else(|| format!("the parameter '{name}', which validator_params does not give"))?;
+        scope.bind_value(name, given)?;
+    }
+    let condition = scope.condition(&lambda.body)?;
+    // What is missing is said by the field itself, and only when it is required.
+    Ok(format!("!({}) || {condition}", cel::is_given(field)))
+}
+
+/// The check of all evidence together: its one parameter is the evidence.
+pub(super) fn of_evidence(text: &str, declared: &Declared) -> Result<String, String> {
+    let lambda = parse::lambda(text)?;
+    let [evidence] = lambda.parameters.as_slice() else {
+        return Err(format!("a lambda with {} parameters", lambda.parameters.len()));
+    };
+    let mut scope = cel::Scope::new(declared);
+    scope.bind_evidence(evidence);
+    scope.condition(&lambda.body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn declared() -> Declared {
+        [
+            ("n", ValueType::Integer),
+            ("m", ValueType::Integer),
+            ("s", ValueType::String),
+            ("l", ValueType::List),
+            ("b", ValueType::Boolean),
+            ("o", ValueType::Object),
+        ]
+        .into_iter()
+        .map(|(name, value_type)| (name.to_owned(), value_type))
+        .collect()
+    }
+
+    #[track_caller]
+    fn field(text: &str, name: &str) -> Result<String, String> {
+        let parameters = json!({ "min_val": 3, "max_val": 50, "words": ["a", "b"] });
+        of_field(text, name, &declared(), parameters.as_object().expect("an object"))
+    }
+
+    /// What the translation says of this evidence.
+    #[track_caller]
+    fn holds(expression: &str, evidence: &Value) -> bool {
+        let program = ::cel::Program::compile(expression).expect("CEL");
+        let mut context = ::cel::Context::default();
+        context.add_variable_from_value("evidence", to_cel(evidence));
+        match program.execute(&context) {
+            Ok(::cel::Value::Bool(answer)) => answer,
+            other => panic!("{expression} gave {other:?}"),
+        }
+    }
+
+    /// As gates have it: whole numbers are `int`.
+    fn to_cel(value: &Value) -> ::cel::Value {
+        match value {
+            Value::Number(number) => ::cel::Value::Int(number.as_i64().expect("a whole number")),
+            Value::Array(values) => ::cel::Value::List(values.iter().map(to_cel).collect::<Vec<_>>().into()),
+            Value::Object(fields) => {
+                let fields = fields.iter().map(|(name, value)| (name.clone(), to_cel(value)));
+                fields.collect::<std::collections::HashMap<_, _>>().into()
+            }
+            Value::Bool(flag) => ::cel::Value::Bool(*flag),
+            Value::String(text) => ::cel::Value::String(text.clone().into()),
+            Value::Null => ::cel::Value::Null,
+        }
+    }
+
+    /// A rule about one field, what passes and what does not.
+    #[track_caller]
+    fn check(text: &str, name: &str, passing: &[Value], failing: &[Value]) {
+        let expression = field(text, name).unwrap_or_else(|why| panic!("{text}: {why}"));
+        assert!(holds(&expression, &json!({})), "{text}: what is missing is said by the field itself");
+        for value in passing {
+            assert!(holds(&expression, &json!({ name: value })), "{expression} of {value}");
+        }
+        for value in failing {
+            assert!(!holds(&expression, &json!({ name: value })), "{expression} of {value}");
+        }
+    }
+
+    #[test]
+    fn comparisons_len_in_and_or_not_are_translated() {
+        check("lambda x: x > 0", "n", &[json!(1)], &[json!(0), json!(-1)]);
+        let range = "lambda x, min_val, max_val: min_val <= x <= max_val";
+        check(range, "n", &[json!(3), json!(50)], &[json!(2), json!(51)]);
+        check("lambda x: len(x) >= 3", "s", &[json!("äöü")], &[json!("ab")]);
+        check("lambda x: x in ['yes', \"no\"]", "s", &[json!("no")], &[json!("maybe")]);
+        check("lambda x: x not in ('no',)", "s", &[json!("yes")], &[json!("no")]);
+        check("lambda x: 'TODO' not in x", "s", &[json!("done")], &[json!("TODO: it")]);
+        check("lambda x, words: x in words", "s", &[json!("a")], &[json!("c")]);
+        check("lambda x: x is True", "b", &[json!(true)], &[json!(false)]);
+        check("lambda x: not x", "b", &[json!(false)], &[json!(true)]);
+        check("lambda x: x and len(x) > 2", "l", &[json!([1, 2, 3])], &[json!([]), json!([1])]);
+        check("lambda x: x", "n", &[json!(2)], &[json!(0)]);
+        let either = "lambda x: x == -1 or (x >= 0 and x < 100)";
+        check(either, "n", &[json!(-1), json!(99)], &[json!(-2), json!(100)]);
+        check("lambda x: not x == 1 and x != 2", "n", &[json!(3)], &[json!(1), json!(2)]);
+        check("lambda x: x['deep'] == 'a\\n\"b'", "o", &[json!({"deep": "a\n\"b"})], &[json!({"deep": ""})]);
+    }
+
+    #[test]
+    fn rules_over_all_evidence_are_translated() {
+        let check = |text: &str, evidence: Value, expected: bool| {
+            let expression = of_evidence(text, &declared()).unwrap_or_else(|why| panic!("{text}: {why}"));
+            assert_eq!(holds(&expression, &evidence), expected, "{expression} of {evidence}");
+        };
+        check("lambda e: e['n'] >= e[\"m\"]", json!({"n": 2, "m": 2}), true);
+        check("lambda e: e['n'] >= e[\"m\"]", json!({"n": 1, "m": 2}), false);
+        check("lambda ev: ev.get('n', 0) + 1 <= ev.get('m', 0)", json!({"m": 1}), true);
+        check("lambda ev: ev.get('n', 0) + 1 <= ev.get('m', 0)", json!({}), false);
+        let rule = "lambda e: not e['b'] or len(e['l']) == e['n']";
+        check(rule, json!({"b": true, "l": [1], "n": 1}), true);
+        check(rule, json!({"b": true, "l": [1], "n": 2}), false);
+        check("lambda e: 'odd-name' in e and e['odd-name'] is not None", json!({"odd-name": 1}), true);
+        check("lambda e: 'odd-name' in e and e['odd-name'] is not None", json!({}), false);
+    }
+
+    #[test]
+    fn everything_else_is_refused_by_its_name() {
+        for (text, why) in [
+            ("lambda x: __import__('os').system('id')", "'__import__'"),
+            ("lambda x: open('/etc/passwd')", "'open'"),
+            ("lambda x: isinstance(x, int)", "'isinstance'"),
+            ("lambda x: all(i > 0 for i in x)", "'all'"),
+            ("lambda x: x.startswith('a')", "'startswith'"),
+            ("lambda x: x ** 2 > 4", "'**'"),
+            ("lambda x: x / 2 > 1", "'/'"),
+            ("lambda x: x if x else 1", "'if'"),
+            ("lambda x: [i for i in x]", "'for'"),
+            ("lambda x: (lambda y: y)(x)", "'lambda'"),
+            ("lambda x: f'{x}'", "'f'"),
+            ("lambda x: other > 1", "'other'"),
+            ("lambda *x: x", "'*'"),
+            ("lambda x=1: x", "'='"),
+            ("lambda x, high: x < high", "'high'"),
+            ("x > 0", "no lambda"),
+            ("lambda x:", "ends"),
+            ("lambda x: x >", "ends"),
+            ("lambda x: x > 0 )", "')'"),
+            ("lambda x: 'abc", "text that does not end"),
+            ("lambda x: x > 99999999999999999999", "99999999999999999999"),
+            ("lambda x: x; import os", "';'"),
+        ] {
+            let found = field(text, "n").err().unwrap_or_else(|| panic!("{text} was translated"));
+            assert!(found.contains(why), "{text}: {found}");
+        }
+        let deep = format!("lambda x: {}x{}", "(".repeat(100_000), ")".repeat(100_000));
+        assert!(field(&deep, "n").is_err());
+        let long = format!("lambda x: {}", "not ".repeat(300));
+        assert!(field(&long, "n").is_err());
+    }
+}

@@ -1,0 +1,266 @@
+//! Writes the tree of a lambda in CEL. Python calls many things true; here each must be known by its type.
+
+use super::Declared;
+use super::parse::{Comparison, Node};
+use model::workflow::ValueType;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// What an expression gives, as far as it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Boolean,
+    Number,
+    Text,
+    List,
+    Object,
+    Nothing,
+    Unknown,
+}
+
+struct Written {
+    text: String,
+    kind: Kind,
+}
+
+enum Bound {
+    Field(String),
+    Evidence,
+    Value(String, Kind),
+}
+
+pub(super) struct Scope<'a> {
+    declared: &'a Declared,
+    names: BTreeMap<String, Bound>,
+}
+
+/// Whether a field was given.
+pub(super) fn is_given(field: &str) -> String {
+    if is_plain(field) { format!("has(evidence.{field})") } else { format!("{} in evidence", quoted(field)) }
+}
+
+impl<'a> Scope<'a> {
+    pub(super) fn new(declared: &'a Declared) -> Self {
+        Self { declared, names: BTreeMap::new() }
+    }
+
+    pub(super) fn bind_field(&mut self, name: &str, field: &str) {
+        self.names.insert(name.to_owned(), Bound::Field(field.to_owned()));
+    }
+
+    pub(super) fn bind_evidence(&mut self, name: &str) {
+        self.names.insert(name.to_owned(), Bound::Evidence);
+    }
+
+    pub(super) fn bind_value(&mut self, name: &str, value: &Value) -> Result<(), String> {
+        let (text, kind) = literal(value).ok_or_else(|| format!("the parameter '{name}' with {value}"))?;
+        self.names.insert(name.to_owned(), Bound::Value(text, kind));
+        Ok(())
+    }
+
+    /// What is true or false, in parentheses.
+    pub(super) fn condition(&self, node: &Node) -> Result<String, String> {
+        match node {
+            Node::Not(inner) => Ok(format!("(!{})", self.condition(inner)?)),
+            Node::And(parts) => Ok(format!("({})", self.conditions(parts)?.join(" && "))),
+            Node::Or(parts) => Ok(format!("({})", self.conditions(parts)?.join(" || "))),
+            Node::Compare(first, others) => self.comparisons(first, others),
+            _ => {
+                let Written { text, kind } = self.value(node)?;
+                match kind {
+                    Kind::Boolean => Ok(format!("({text})")),
+                    Kind::Number => Ok(format!("({text} != 0)")),
+                    Kind::Text | Kind::List | Kind::Object => Ok(format!("(size({text}) > 0)")),
+                    Kind::Nothing => Ok("(false)".to_owned()),
+                    Kind::Unknown => Err(format!("whether {text} is true, which has no declared type")),
+                }
+            }
+        }
+    }
+
+    fn conditions(&self, parts: &[Node]) -> Result<Vec<String>, String> {
+        parts.iter().map(|part| self.condition(part)).collect()
+    }
+
+    /// `a < b < c` is `a < b` and `b < c`.
+    fn comparisons(&self, first: &Node, others: &[(Comparison, Node)]) -> Result<String, String> {
+        let mut left = self.value(first)?;
+        let mut parts = Vec::new();
+        for (comparison, node) in others {
+            let right = self.value(node)?;
+            parts.push(match comparison {
+                Comparison::Sign(sign) => format!("{} {sign} {}", left.text, right.text),
+                Comparison::In => contains(&left, &right)?,
+                Comparison::NotIn => format!("!({})", contains(&left, &right)?),
+            });
+            left = right;
+        }
+        Ok(format!("({})", parts.join(" && ")))
+    }
+
+    fn value(&self, node: &Node) -> Result<Written, String> {
+        let written = |text: String, kind: Kind| Ok(Written { text, kind });
+        match node {
+            Node::Number(number) => written(number.clone(), Kind::Number),
+            Node::Text(text) => written(quoted(text), Kind::Text),
+            Node::Boolean(flag) => written(flag.to_string(), Kind::Boolean),
+            Node::Nothing => written("null".to_owned(), Kind::Nothing),
+            Node::List(parts) => {
+                let parts: Result<Vec<String>, String> =
+                    parts.iter().map(|part| Ok(self.value(part)?.text)).collect();
+                written(format!("[{}]", parts?.join(", ")), Kind::List)
+            }
+            Node::Name(name) => self.name(name),
+            Node::Item(of, key) => self.item(of, key),
+            Node::Get(of, key, default) => self.get(of, key, default.as_deref()),
+            Node::Length(of) => {
+                let of = self.value(of)?;
+                match of.kind {
+                    Kind::Text | Kind::List | Kind::Object | Kind::Unknown => {
+                        written(format!("size({})", of.text), Kind::Number)
+                    }
+                    Kind::Boolean | Kind::Number | Kind::Nothing => Err(format!("'len' of {}", of.text)),
+                }
+            }
+            Node::Negative(of) => {
+                let of = self.number(of)?;
+                written(format!("-{of}"), Kind::Number)
+            }
+            Node::Sum(left, sign, right) => {
+                let (left, right) = (self.number(left)?, self.number(right)?);
+                written(format!("({left} {sign} {right})"), Kind::Number)
+            }
+            Node::Not(_) | Node::Compare(..) => written(self.condition(node)?, Kind::Boolean),
+            // Python gives one of the values; CEL has only yes and no for it.
+            Node::And(_) => Err("'and' that stands for a value".to_owned()),
+            Node::Or(_) => Err("'or' that stands for a value".to_owned()),
+        }
+    }
+
+    /// Signs that mean something else for texts and lists are for numbers only.
+    fn number(&self, node: &Node) -> Result<String, String> {
+        let Written { text, kind } = self.value(node)?;
+        match kind {
+            Kind::Number => Ok(text),
+            Kind::Boolean | Kind::Text | Kind::List | Kind::Object | Kind::Nothing | Kind::Unknown => {
+                Err(format!("counting with {text}, which is no number as far as is declared"))
+            }
+        }
+    }
+
+    fn name(&self, name: &str) -> Result<Written, String> {
+        match self.names.get(name) {
+            Some(Bound::Field(field)) => Ok(Written { text: path(field), kind: self.kind(field) }),
+            Some(Bound::Evidence) => Ok(Written { text: "evidence".to_owned(), kind: Kind::Object }),
+            Some(Bound::Value(text, kind)) => Ok(Written { text: text.clone(), kind: *kind }),
+            None => Err(format!("the name '{name}'")),
+        }
+    }
+
+    fn item(&self, of: &Node, key: &str) -> Result<Written, String> {
+        if self.is_evidence(of) {
+            return Ok(Written { text: path(key), kind: self.kind(key) });
+        }
+        let of = self.value(of)?;
+        Ok(Written { text: format!("{}[{}]", of.text, quoted(key)), kind: Kind::Unknown })
+    }
+
+    fn get(&self, of: &Node, key: &str, default: Option<&Node>) -> Result<Written, String> {
+        let item = self.item(of, key)?;
+        let default = default.map_or_else(
+            || Ok(Written { text: "null".to_owned(), kind: Kind::Nothing }),
+            |node| self.value(node),
+        )?;
+        let is_there = if self.is_evidence(of) {
+            is_given(key)
+        } else {
+            format!("{} in {}", quoted(key), self.value(of)?.text)
+        };
+        let kind = if item.kind == default.kind || item.kind == Kind::Unknown {
+            default.kind
+        } else {
+            Kind::Unknown
+        };
+        let kind = if kind == Kind::Nothing { Kind::Unknown } else { kind };
+        Ok(Written { text: format!("({is_there} ? {} : {})", item.text, default.text), kind })
+    }
+
+    fn is_evidence(&self, node: &Node) -> bool {
+        matches!(node, Node::Name(name) if matches!(self.names.get(name), Some(Bound::Evidence)))
+    }
+
+    fn kind(&self, field: &str) -> Kind {
+        match self.declared.get(field) {
+            Some(ValueType::Boolean) => Kind::Boolean,
+            Some(ValueType::Integer | ValueType::Number) => Kind::Number,
+            Some(ValueType::String) => Kind::Text,
+            Some(ValueType::List) => Kind::List,
+            Some(ValueType::Object) => Kind::Object,
+            None => Kind::Unknown,
+        }
+    }
+}
+
+fn contains(part: &Written, whole: &Written) -> Result<String, String> {
+    match whole.kind {
+        Kind::List | Kind::Object => Ok(format!("{} in {}", part.text, whole.text)),
+        Kind::Text => Ok(format!("{}.contains({})", whole.text, part.text)),
+        Kind::Boolean | Kind::Number | Kind::Nothing | Kind::Unknown => {
+            Err(format!("'in' {}, which is no list, text or object as far as is declared", whole.text))
+        }
+    }
+}
+
+fn literal(value: &Value) -> Option<(String, Kind)> {
+    match value {
+        Value::Null => Some(("null".to_owned(), Kind::Nothing)),
+        Value::Bool(flag) => Some((flag.to_string(), Kind::Boolean)),
+        Value::Number(number) if number.is_i64() => Some((number.to_string(), Kind::Number)),
+        Value::Number(number) => Some((format!("{:?}", number.as_f64()?), Kind::Number)),
+        Value::String(text) => Some((quoted(text), Kind::Text)),
+        Value::Array(values) => {
+            let parts: Option<Vec<String>> = values.iter().map(|value| Some(literal(value)?.0)).collect();
+            Some((format!("[{}]", parts?.join(", ")), Kind::List))
+        }
+        Value::Object(_) => None,
+    }
+}
+
+fn path(field: &str) -> String {
+    if is_plain(field) { format!("evidence.{field}") } else { format!("evidence[{}]", quoted(field)) }
+}
+
+/// Whether CEL takes it as a name without quotation marks.
+fn is_plain(field: &str) -> bool {
+    const RESERVED: &[&str] = &[
+        "in",
+        "true",
+        "false",
+        "null",
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "for",
+        "function",
+        "if",
+        "import",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "return",
+        "var",
+        "void",
+        "while",
+    ];
+    field.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && field.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !RESERVED.contains(&field)
+}
+
+/// JSON's escapes are CEL's too.
+fn quoted(text: &str) -> String {
+    Value::String(text.to_owned()).to_string()
+}

@@ -1,0 +1,104 @@
+//! Cuts a Python expression into tokens. Knows no meaning.
+
+/// More than any sensible rule has; what is longer is refused before anything is built from it.
+const MOST: usize = 300;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Token {
+    /// A name or a keyword.
+    Word(String),
+    Number(String),
+    Text(String),
+    Sign(&'static str),
+}
+
+impl Token {
+    /// As a message names it.
+    pub(super) fn shown(&self) -> String {
+        match self {
+            Self::Word(word) | Self::Number(word) => format!("'{word}'"),
+            Self::Text(text) => format!("the text {text:?}"),
+            Self::Sign(sign) => format!("'{sign}'"),
+        }
+    }
+}
+
+/// Longer ones first, so that `<=` is not read as `<`.
+const SIGNS: &[&str] = &[
+    "**", "//", "==", "!=", "<=", ">=", "->", ":=", "<<", ">>", "<", ">", "+", "-", "*", "/", "%", "(", ")",
+    "[", "]", "{", "}", ",", ":", ".", "=", ";", "@", "|", "&", "^", "~",
+];
+
+pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
+    let mut found = Vec::new();
+    let mut rest = text.trim_start();
+    while let Some(first) = rest.chars().next() {
+        if found.len() == MOST {
+            return Err(format!("more than {MOST} words and signs"));
+        }
+        let token;
+        (token, rest) = if first.is_alphabetic() || first == '_' {
+            word(rest)?
+        } else if first.is_ascii_digit() {
+            number(rest)?
+        } else if matches!(first, '\'' | '"') {
+            quoted(rest, first)?
+        } else {
+            let sign = SIGNS.iter().find(|sign| rest.starts_with(**sign));
+            let sign = sign.ok_or_else(|| format!("'{first}'"))?;
+            (Token::Sign(sign), &rest[sign.len()..])
+        };
+        found.push(token);
+        rest = rest.trim_start();
+    }
+    Ok(found)
+}
+
+fn word(text: &str) -> Result<(Token, &str), String> {
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    // f'…', r"…": what stands in them is not what they mean.
+    if rest.starts_with(['\'', '"']) {
+        return Err(format!("a text that begins with '{word}'"));
+    }
+    Ok((Token::Word(word.to_owned()), rest))
+}
+
+fn number(text: &str) -> Result<(Token, &str), String> {
+    let end =
+        text.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '_')).unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    let plain = word.replace('_', "");
+    let is_whole = plain.parse::<i64>().is_ok();
+    let is_decimal = plain.contains('.') && plain.parse::<f64>().is_ok_and(f64::is_finite);
+    if !is_whole && !is_decimal {
+        return Err(format!("the number {word}"));
+    }
+    Ok((Token::Number(plain), rest))
+}
+
+fn quoted(text: &str, quote: char) -> Result<(Token, &str), String> {
+    let mut value = String::new();
+    let mut letters = text.char_indices().skip(1);
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            _ if letter == quote => {
+                let rest = &text[at + 1..];
+                // '' '' stands for a text of several lines, and two texts side by side for one.
+                if rest.trim_start().starts_with(['\'', '"']) {
+                    return Err("two texts side by side".to_owned());
+                }
+                return Ok((Token::Text(value), rest));
+            }
+            '\\' => match letters.next() {
+                Some((_, same @ ('\\' | '\'' | '"'))) => value.push(same),
+                Some((_, 'n')) => value.push('\n'),
+                Some((_, 't')) => value.push('\t'),
+                Some((_, other)) => return Err(format!("the escape '\\{other}'")),
+                None => break,
+            },
+            _ => value.push(letter),
+        }
+    }
+    Err("a text that does not end".to_owned())
+}

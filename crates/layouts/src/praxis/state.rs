@@ -1,0 +1,313 @@
+//! A session's file in every shape: what it says, and what is odd about it. Unknown keys are left alone.
+
+mod artifacts;
+mod fields;
+
+use super::MOST_PHASES;
+use super::definition::Definition;
+use super::times;
+use crate::json;
+use crate::reading::Oddity;
+use crate::tree::{Entry, Tree};
+use fields::Fields;
+use jiff::Timestamp;
+use model::gate::{AttemptOutcome, AttemptReport};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+
+/// Which of the three shapes a file has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Shape {
+    First,
+    Second,
+    /// What new sessions have.
+    #[default]
+    Seed,
+}
+
+/// What the file says; nothing where it says nothing that can be read.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct State {
+    pub is_readable: bool,
+    pub shape: Shape,
+    pub workflow_type: Option<String>,
+    pub target: Option<String>,
+    /// As it stands there, which may be one too many.
+    pub current: Option<i64>,
+    pub completed: BTreeSet<u32>,
+    /// Of `workflow_structure`, or `metadata.total_phases`.
+    pub recorded_total: Option<Recorded>,
+    pub recorded_start: Option<u32>,
+    pub version: Option<String>,
+    pub phases: BTreeMap<u32, PhaseSaid>,
+    pub life: Life,
+    pub resume_count: u32,
+    pub metadata: Map<String, Value>,
+    pub created_at: Option<Timestamp>,
+    pub updated_at: Option<Timestamp>,
+}
+
+/// A number of phases that somebody wrote down.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Recorded {
+    Number(u32),
+    /// "dynamic", 0, and whatever else is none.
+    Unusable(String),
+}
+
+/// What is said about one phase.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PhaseSaid {
+    pub started_at: Option<Timestamp>,
+    pub completed_at: Option<Timestamp>,
+    pub paused_seconds: u64,
+    pub checkpoint: Option<String>,
+    /// Oldest first.
+    pub attempts: Vec<AttemptSaid>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct AttemptSaid {
+    pub at: Option<Timestamp>,
+    pub outcome: AttemptOutcome,
+    pub report: AttemptReport,
+}
+
+/// Where the session stands as a whole, as far as flags and folders say.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Life {
+    /// No flag says anything: the phases do.
+    #[default]
+    Unsaid,
+    Active,
+    Paused {
+        at: Option<Timestamp>,
+        reason: Option<String>,
+        context: Option<String>,
+    },
+    Completed {
+        at: Option<Timestamp>,
+    },
+    Failed {
+        at: Option<Timestamp>,
+        error: String,
+    },
+}
+
+/// Where the phases begin and end, and which is current: always one that exists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extent {
+    pub range: RangeInclusive<u32>,
+    pub current: u32,
+    /// The last one is known to be the last.
+    pub is_known: bool,
+}
+
+pub(super) fn read(path: &str, tree: &Tree, now: Timestamp, warnings: &mut Vec<Oddity>) -> State {
+    let mut say = |message: String| warnings.push(Oddity { path: path.to_owned(), message });
+    let found = match tree.get(path) {
+        Some(Entry::File(content)) => json::object(content),
+        Some(Entry::Folder) => Err("it is a folder".to_owned()),
+        Some(Entry::Unread { .. }) => Err("it was not read".to_owned()),
+        Some(Entry::Unusable(why)) => Err(why.clone()),
+        None => Err("it is missing".to_owned()),
+    };
+    match found {
+        Ok(fields) => {
+            let mut fields = Fields { of: &fields, zone: tree.zone(), now, say: &mut say };
+            from_fields(path, &mut fields)
+        }
+        Err(why) => {
+            say(format!("{why}; where things stand cannot be told from it"));
+            State::default()
+        }
+    }
+}
+
+fn from_fields(path: &str, fields: &mut Fields<'_>) -> State {
+    let shape = shape(path, fields.of);
+    let structure = fields.section("workflow_structure");
+    let metadata = fields.section("metadata");
+    let mut state = State {
+        is_readable: true,
+        shape,
+        workflow_type: fields.text("workflow_type"),
+        target: fields.text("target_file"),
+        current: fields.integer("current_phase"),
+        completed: fields.phases("completed_phases"),
+        recorded_total: structure.get("total_phases").or(metadata.get("total_phases")).and_then(total),
+        recorded_start: start(&structure),
+        version: structure.get("workflow_version").and_then(Value::as_str).map(ToOwned::to_owned),
+        phases: BTreeMap::new(),
+        life: Life::Unsaid,
+        resume_count: 0,
+        created_at: fields.time("created_at"),
+        updated_at: fields.time("updated_at"),
+        metadata,
+    };
+    state.phases = artifacts::phases(fields, &state);
+    let lifecycle = fields.section("lifecycle");
+    let counted = lifecycle.get("resume_count").and_then(Value::as_u64).unwrap_or_default();
+    state.resume_count = u32::try_from(counted).unwrap_or(u32::MAX).min(1_000);
+    state.life = life(path, fields, &lifecycle);
+    state
+}
+
+/// Times without a zone are of the two old shapes, whatever was added beside them since.
+fn shape(path: &str, fields: &Map<String, Value>) -> Shape {
+    let text = |key: &str| fields.get(key).and_then(Value::as_str);
+    let is_old = match text("created_at").or(text("updated_at")) {
+        Some(time) => times::is_local(time),
+        None => !fields.contains_key("lifecycle"),
+    };
+    let is_second = super::folder_status(path).is_some()
+        || ["phase_timings", "evidence_submitted"].iter().any(|key| fields.contains_key(*key));
+    match (is_old, is_second) {
+        (false, _) => Shape::Seed,
+        (true, true) => Shape::Second,
+        (true, false) => Shape::First,
+    }
+}
+
+fn total(value: &Value) -> Option<Recorded> {
+    if value.is_null() {
+        return None;
+    }
+    let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
+    let number = number.filter(|number| (1..=MOST_PHASES).contains(number));
+    Some(number.map_or_else(|| Recorded::Unusable(value.to_string()), Recorded::Number))
+}
+
+fn start(structure: &Map<String, Value>) -> Option<u32> {
+    let number = structure.get("starting_phase").and_then(Value::as_u64);
+    match (number, structure.get("indexing_scheme").and_then(Value::as_str)) {
+        (Some(0), _) | (None, Some("zero_based")) => Some(0),
+        (Some(1), _) | (None, Some("one_based")) => Some(1),
+        (Some(_) | None, _) => None,
+    }
+}
+
+/// The folder comes first, then the flags of `lifecycle`, then `status`.
+fn life(path: &str, fields: &mut Fields<'_>, lifecycle: &Map<String, Value>) -> Life {
+    let flag = |key: &str| lifecycle.get(key) == Some(&Value::Bool(true));
+    let text = |key: &str| lifecycle.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let ended = fields.time("completed_at");
+    let reason = fields.text("error_reason");
+    let status = fields.text("status").filter(|_| lifecycle.is_empty());
+    match super::folder_status(path).or(status.as_deref()) {
+        Some("completed") => return Life::Completed { at: ended },
+        Some("error") => {
+            let error = reason.unwrap_or_else(|| "no reason was given".to_owned());
+            return Life::Failed { at: ended, error };
+        }
+        Some(_) | None => {}
+    }
+    if flag("completed") {
+        return Life::Completed { at: fields.time_in(lifecycle, "completed_at") };
+    }
+    if flag("paused") {
+        return Life::Paused {
+            at: fields.time_in(lifecycle, "paused_at"),
+            reason: text("paused_reason").map(ToOwned::to_owned),
+            context: text("paused_context").map(ToOwned::to_owned),
+        };
+    }
+    if let Some(error) = text("last_error") {
+        let at = fields.time_in(lifecycle, "last_error_at");
+        return Life::Failed { at, error: error.to_owned() };
+    }
+    if lifecycle.is_empty() { Life::Unsaid } else { Life::Active }
+}
+
+impl State {
+    pub(super) fn is_zero_based(&self) -> bool {
+        match (self.recorded_start, self.completed.first()) {
+            (Some(start), _) => start == 0,
+            (None, Some(first)) => *first == 0,
+            (None, None) => self.current == Some(0),
+        }
+    }
+
+    /// Brings totals and the current phase into a range that exists, and says what had to be done for it.
+    pub(super) fn extent(&self, definition: Option<&Definition>, say: &mut dyn FnMut(String)) -> Extent {
+        let first = u32::from(!self.is_zero_based());
+        let total = self.total(first, definition, say);
+        let highest = self.completed.last().copied();
+        let reached = highest.map_or(first, |highest| highest + 1);
+        let (last, is_known) = match total {
+            Some(total) => (first + total - 1, true),
+            None => (self.reached(reached, first), false),
+        };
+        let fallback = (first..=last).find(|number| !self.completed.contains(number)).unwrap_or(last);
+        let current = match self.current.map(u32::try_from) {
+            Some(Ok(current)) if (first..=last).contains(&current) => current,
+            // One too many after the last one is how the old shapes say that all is done.
+            Some(Ok(current)) if is_known && current == last + 1 && fallback == last => last,
+            Some(_) => {
+                let said = self.current.unwrap_or_default();
+                say(format!(
+                    "current_phase is {said}, and the phases are {first} to {last}; phase {fallback} is taken"
+                ));
+                fallback
+            }
+            None => {
+                if self.is_readable {
+                    say(format!("current_phase is missing; phase {fallback} is taken"));
+                }
+                fallback
+            }
+        };
+        Extent { range: first..=last, current, is_known }
+    }
+
+    /// Without a total: as far as the work has come, and no further.
+    fn reached(&self, reached: u32, first: u32) -> u32 {
+        let current = self.current.and_then(|current| u32::try_from(current).ok()).unwrap_or(first);
+        if self.completed.is_empty() {
+            first.max(current.min(first + 1))
+        } else {
+            current.clamp(reached - 1, reached)
+        }
+    }
+
+    /// What was recorded, unless it cannot be; else what the definition says; else nothing.
+    fn total(&self, first: u32, definition: Option<&Definition>, say: &mut dyn FnMut(String)) -> Option<u32> {
+        let needed = self.completed.last().map_or(0, |highest| highest + 1 - first.min(*highest));
+        let recorded = match &self.recorded_total {
+            Some(Recorded::Number(number)) if *number >= needed => Some(*number),
+            Some(Recorded::Number(number)) => {
+                say(format!(
+                    "total_phases is {number}, and {needed} phases are completed: it is wrong and not used"
+                ));
+                None
+            }
+            Some(Recorded::Unusable(text)) => {
+                say(format!("total_phases is {text}, which is no number of phases: it is not used"));
+                None
+            }
+            None => None,
+        };
+        let defined = definition
+            .filter(|definition| definition.is_whole && definition.phases.keys().next() == Some(&first))
+            .and_then(|definition| u32::try_from(definition.phases.len()).ok())
+            .filter(|number| *number >= needed.max(1));
+        if let (Some(recorded), Some(defined)) = (recorded, defined)
+            && recorded != defined
+        {
+            say(format!(
+                "total_phases is {recorded}, and its workflow is defined with {defined} phases; what was recorded counts"
+            ));
+        }
+        let found = recorded.or(defined);
+        if found.is_none() && self.is_readable {
+            say(super::UNKNOWN_TOTAL.to_owned());
+        }
+        found
+    }
+
+    /// Whether every phase is completed.
+    pub(super) fn all_completed(&self, extent: &Extent) -> bool {
+        extent.is_known && extent.range.clone().all(|number| self.completed.contains(&number))
+    }
+}

@@ -1,0 +1,163 @@
+//! What a file says about single phases: artifacts, checkpoints, timings, evidence, every attempt that was kept.
+
+use super::fields::Fields;
+use super::{AttemptSaid, PhaseSaid, State};
+use crate::praxis::{ATTEMPTS, CHECKPOINTS};
+use jiff::Timestamp;
+use model::gate::{AttemptOutcome, AttemptReport};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// One artifact of a phase, with when it was put down.
+struct Artifact {
+    at: Option<Timestamp>,
+    report: AttemptReport,
+}
+
+pub(super) fn phases(fields: &mut Fields<'_>, state: &State) -> BTreeMap<u32, PhaseSaid> {
+    let mut phases: BTreeMap<u32, PhaseSaid> = BTreeMap::new();
+    timings(fields, &mut phases);
+    for (number, value) in fields.by_phase("checkpoints") {
+        match value.as_str().filter(|word| CHECKPOINTS.contains(word)) {
+            Some(word) => phases.entry(number).or_default().checkpoint = Some(word.to_owned()),
+            None => (fields.say)(format!(
+                "checkpoint {number} is {value}, which is none of {}",
+                CHECKPOINTS.join(", ")
+            )),
+        }
+    }
+    let artifacts = artifacts(fields);
+    let kept = kept(fields, state);
+    let numbers = artifacts.keys().chain(kept.keys()).chain(&state.completed).copied();
+    for number in numbers.collect::<std::collections::BTreeSet<u32>>() {
+        let phase = phases.entry(number).or_default();
+        let is_completed = state.completed.contains(&number);
+        phase.attempts = attempts(phase, is_completed, artifacts.get(&number), kept.get(&number));
+    }
+    phases
+}
+
+/// `phase_timing` is the seed's, `phase_timings` the second shape's own.
+fn timings(fields: &mut Fields<'_>, phases: &mut BTreeMap<u32, PhaseSaid>) {
+    for key in ["phase_timing", "phase_timings"] {
+        for (number, value) in fields.by_phase(key) {
+            let Value::Object(timing) = value else {
+                (fields.say)(format!("{key} {number} is no object"));
+                continue;
+            };
+            let phase = phases.entry(number).or_default();
+            phase.started_at = fields.time_in(&timing, "started_at");
+            phase.completed_at = fields.time_in(&timing, "completed_at");
+            let paused = timing.get("paused_duration_seconds").and_then(Value::as_f64).unwrap_or_default();
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "clamped to a range that fits"
+            )]
+            let paused = paused.clamp(0.0, 1e10) as u64;
+            phase.paused_seconds = paused;
+        }
+    }
+}
+
+/// The newest word of the tool itself about a phase.
+fn artifacts(fields: &mut Fields<'_>) -> BTreeMap<u32, Artifact> {
+    let mut found: BTreeMap<u32, Artifact> = BTreeMap::new();
+    for (number, value) in fields.by_phase("phase_artifacts") {
+        // The second shape has one of another kind, or a list of them.
+        let values = if let Value::Array(values) = value { values } else { vec![value] };
+        for value in values {
+            let Value::Object(artifact) = value else {
+                (fields.say)(format!("artifact {number} is no object"));
+                continue;
+            };
+            let at = fields.time_in(&artifact, "timestamp");
+            found.insert(number, Artifact { at, report: report(&artifact) });
+        }
+    }
+    for (number, value) in fields.by_phase("evidence_submitted") {
+        let artifact = found.entry(number).or_insert(Artifact { at: None, report: AttemptReport::default() });
+        if let Value::Object(evidence) = value {
+            artifact.report.evidence = evidence;
+        }
+    }
+    found
+}
+
+fn report(artifact: &Map<String, Value>) -> AttemptReport {
+    let object = |key: &str| artifact.get(key).and_then(Value::as_object).cloned().unwrap_or_default();
+    let mut outputs = object("outputs");
+    if let Some(commands) = artifact
+        .get("commands_executed")
+        .filter(|commands| commands.as_array().is_some_and(|list| !list.is_empty()))
+    {
+        outputs.insert("commands_executed".to_owned(), commands.clone());
+    }
+    if let Some(path) = artifact.get("file_path").filter(|path| path.is_string()) {
+        outputs.insert("file_path".to_owned(), path.clone());
+    }
+    AttemptReport { evidence: object("evidence"), outputs, ..AttemptReport::default() }
+}
+
+/// Attempts that were kept beside, because an artifact holds one only.
+fn kept(fields: &mut Fields<'_>, state: &State) -> BTreeMap<u32, Vec<AttemptSaid>> {
+    let Some(Value::Object(kept)) = state.metadata.get(ATTEMPTS) else { return BTreeMap::new() };
+    let mut found = BTreeMap::new();
+    for (name, values) in kept {
+        let (Ok(number), Some(values)) = (name.parse::<u32>(), values.as_array()) else {
+            (fields.say)(format!("metadata.{ATTEMPTS} '{name}' is no list of a phase"));
+            continue;
+        };
+        if number >= crate::praxis::MOST_PHASES {
+            continue;
+        }
+        let attempts = values.iter().filter_map(|value| attempt(fields, value)).collect();
+        found.insert(number, attempts);
+    }
+    found
+}
+
+fn attempt(fields: &mut Fields<'_>, value: &Value) -> Option<AttemptSaid> {
+    let object = value.as_object()?;
+    let outcome = match object.get("outcome").and_then(Value::as_str) {
+        Some("passed") => AttemptOutcome::Passed,
+        Some("failed") => AttemptOutcome::Failed,
+        Some(_) | None => return None,
+    };
+    let at = fields.time_in(object, "at");
+    Some(AttemptSaid { at, outcome, report: serde_json::from_value(value.clone()).ok()? })
+}
+
+fn attempts(
+    phase: &PhaseSaid,
+    is_completed: bool,
+    artifact: Option<&Artifact>,
+    kept: Option<&Vec<AttemptSaid>>,
+) -> Vec<AttemptSaid> {
+    let mut attempts = kept.cloned().unwrap_or_default();
+    let outcome = match phase.checkpoint.as_deref() {
+        Some("passed") => Some(AttemptOutcome::Passed),
+        Some("failed") => Some(AttemptOutcome::Failed),
+        // Nobody judged it: it is an attempt only if the phase was called done on it.
+        Some(_) | None => (is_completed && artifact.is_some()).then_some(AttemptOutcome::Passed),
+    };
+    let Some(outcome) = outcome else { return attempts };
+    let is_last = |attempts: &[AttemptSaid]| attempts.last().is_some_and(|last| last.outcome == outcome);
+    let nothing = Artifact { at: None, report: AttemptReport::default() };
+    let is_known = match artifact {
+        None => is_last(&attempts),
+        Some(artifact) => {
+            let last = attempts.last().filter(|_| is_last(&attempts));
+            last.is_some_and(|last| {
+                last.report.evidence == artifact.report.evidence
+                    && (last.at == artifact.at || artifact.at.is_none())
+            })
+        }
+    };
+    let artifact = artifact.unwrap_or(&nothing);
+    let at = if is_completed { phase.completed_at.or(artifact.at) } else { artifact.at };
+    if !is_known {
+        attempts.push(AttemptSaid { at, outcome, report: artifact.report.clone() });
+    }
+    attempts
+}

@@ -1,0 +1,110 @@
+//! One JSON object, read a key at a time. What is not as it should be is said, and then is not there.
+
+use crate::praxis::{MOST_PHASES, times};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+pub(super) struct Fields<'a> {
+    pub(super) of: &'a Map<String, Value>,
+    pub(super) zone: TimeZone,
+    pub(super) now: Timestamp,
+    pub(super) say: &'a mut dyn FnMut(String),
+}
+
+impl Fields<'_> {
+    fn odd<T>(&mut self, message: String) -> Option<T> {
+        (self.say)(message);
+        None
+    }
+
+    pub(super) fn text(&mut self, key: &str) -> Option<String> {
+        match self.of.get(key)? {
+            Value::String(text) if !text.is_empty() => Some(text.clone()),
+            Value::Null | Value::String(_) => None,
+            other => self.odd(format!("{key} is {}, not a text", short(other))),
+        }
+    }
+
+    pub(super) fn section(&mut self, key: &str) -> Map<String, Value> {
+        match self.of.get(key) {
+            Some(Value::Object(section)) => section.clone(),
+            None | Some(Value::Null) => Map::new(),
+            Some(other) => self.odd(format!("{key} is {}, not an object", short(other))).unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn integer(&mut self, key: &str) -> Option<i64> {
+        match self.of.get(key)? {
+            Value::Null => None,
+            value => match whole(value) {
+                Some(number) => Some(number),
+                None => self.odd(format!("{key} is {}, not a whole number", short(value))),
+            },
+        }
+    }
+
+    /// Numbers of phases in a list.
+    pub(super) fn phases(&mut self, key: &str) -> BTreeSet<u32> {
+        let values = match self.of.get(key) {
+            Some(Value::Array(values)) => values.as_slice(),
+            None | Some(Value::Null) => &[],
+            Some(other) => {
+                let _: Option<()> = self.odd(format!("{key} is {}, not a list", short(other)));
+                &[]
+            }
+        };
+        let mut found = BTreeSet::new();
+        for value in values {
+            let number = whole(value).and_then(|number| u32::try_from(number).ok());
+            match number.filter(|number| *number < MOST_PHASES) {
+                Some(number) if found.insert(number) => {}
+                Some(number) => (self.say)(format!("{key} has {number} twice")),
+                None => (self.say)(format!("{key} has {}, which is no number of a phase", short(value))),
+            }
+        }
+        found
+    }
+
+    /// What is said about each phase, by its number.
+    pub(super) fn by_phase(&mut self, key: &str) -> Vec<(u32, Value)> {
+        let mut found = Vec::new();
+        for (name, value) in self.section(key) {
+            match name.parse::<u32>().ok().filter(|number| *number < MOST_PHASES) {
+                Some(number) => found.push((number, value)),
+                None => (self.say)(format!("{key} has '{name}', which is no number of a phase")),
+            }
+        }
+        found
+    }
+
+    pub(super) fn time(&mut self, key: &str) -> Option<Timestamp> {
+        self.time_in(self.of, key)
+    }
+
+    /// A time in an object below; written by hand now and then, so it is taken as it is and said to be odd.
+    pub(super) fn time_in(&mut self, of: &Map<String, Value>, key: &str) -> Option<Timestamp> {
+        let text = match of.get(key)? {
+            Value::String(text) => text,
+            Value::Null => return None,
+            other => return self.odd(format!("{key} is {}, not a time", short(other))),
+        };
+        let Some(at) = times::read(text, &self.zone) else {
+            return self.odd(format!("{key} is '{text}', which is no time"));
+        };
+        if at > self.now {
+            (self.say)(format!("{key} is in the future: {text}"));
+        }
+        Some(at)
+    }
+}
+
+/// Numbers are now and then written as text, which is what map keys are.
+fn whole(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| value.as_str()?.parse().ok())
+}
+
+fn short(value: &Value) -> String {
+    model::gate::shown(value)
+}

@@ -1,0 +1,222 @@
+//! Writes a session's file. An old shape keeps its place, its keys and its local times, and what is ours stands beside
+//! them; a new file has the seed's nine sections, the ten old keys first. Sets only what says something else.
+
+mod lifecycle;
+mod phases;
+
+use super::state::{self, Shape, State};
+use super::times::{self, Writing};
+use super::{ATTEMPTS, TOTAL, definition, history, spec_of};
+use crate::json::Document;
+use crate::layout::{Folder, Standing};
+use crate::tree::{Entry, Tree};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use model::run::Run;
+use model::session::Session;
+use model::workflow::{Indexing, OnComplete};
+use serde_json::{Value, json};
+
+/// The file as it is to be; none when it shows the session already.
+pub(super) fn state(
+    standing: &Standing<'_>,
+    folder: &Folder<'_>,
+    path: &str,
+    there: Option<&[u8]>,
+) -> Option<Vec<u8>> {
+    match there.and_then(|bytes| Some((bytes, Document::parse(bytes).ok()?))) {
+        Some((bytes, document)) => edit(standing, folder, path, bytes, document),
+        None => anew(standing, folder, path),
+    }
+}
+
+/// The whole file in the seed's shape. What an older one had under keys of its own stays in it.
+pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>, path: &str) -> Option<Vec<u8>> {
+    let run = standing.session.run()?;
+    let session = standing.session;
+    let mut document = Document::new();
+    let at = |at: Timestamp| json!(times::write(at, Writing::Utc, &TimeZone::UTC));
+    let about = session.target.as_deref().unwrap_or(&session.title);
+    let before = folder.tree.content(path).map(|content| read(path, content, folder)).unwrap_or_default();
+    let named = before.workflow_type.clone().unwrap_or_else(|| run.workflow.name.to_string());
+    for (key, value) in [
+        ("session_id", json!(session.id)),
+        ("workflow_type", json!(named)),
+        ("target_file", json!(about)),
+        ("current_phase", json!(run.current_number())),
+        ("completed_phases", json!([])),
+        ("phase_artifacts", json!({})),
+        ("checkpoints", json!({})),
+        ("created_at", at(session.created_at)),
+        ("updated_at", at(session.updated_at)),
+        ("metadata", json!({})),
+        ("workflow_structure", structure(run)),
+        ("phase_timing", json!({})),
+        ("lifecycle", lifecycle::none()),
+    ] {
+        document.set(&[key], &value);
+    }
+    let blank = document.into_bytes();
+    let document = Document::parse(&blank).ok()?;
+    let mut change = Change::new(standing, folder, path, &blank, document)?;
+    change.carry_over(&before, folder.tree.content(path));
+    change.all();
+    Some(change.document.into_bytes())
+}
+
+fn edit(
+    standing: &Standing<'_>,
+    folder: &Folder<'_>,
+    path: &str,
+    bytes: &[u8],
+    document: Document,
+) -> Option<Vec<u8>> {
+    let mut change = Change::new(standing, folder, path, bytes, document)?;
+    change.all();
+    change.any.then(|| change.document.into_bytes())
+}
+
+fn read(path: &str, content: &[u8], folder: &Folder<'_>) -> State {
+    let mut tree = Tree::default();
+    tree.set_zone(folder.tree.zone());
+    tree.insert(path, Entry::File(content.to_vec()));
+    state::read(path, &tree, folder.now, &mut Vec::new())
+}
+
+/// What the session was begun with. Without a known number of phases there is none to write down.
+fn structure(run: &Run) -> Value {
+    let (start, scheme) = match run.workflow.indexing {
+        Indexing::Zero => (0, "zero_based"),
+        Indexing::One => (1, "one_based"),
+    };
+    let total = match run.workflow.on_complete {
+        OnComplete::Close => json!(run.phases.len()),
+        OnComplete::Stay => Value::Null,
+    };
+    json!({
+        "total_phases": total,
+        "starting_phase": start,
+        "indexing_scheme": scheme,
+        "workflow_version": run.workflow.version,
+    })
+}
+
+struct Change<'a> {
+    session: &'a Session,
+    run: &'a Run,
+    said: State,
+    /// The phase that the file calls current, brought back into the range.
+    said_current: u32,
+    zone: TimeZone,
+    document: Document,
+    any: bool,
+}
+
+impl<'a> Change<'a> {
+    fn new(
+        standing: &Standing<'a>,
+        folder: &Folder<'_>,
+        path: &str,
+        bytes: &[u8],
+        document: Document,
+    ) -> Option<Self> {
+        let said = read(path, bytes, folder);
+        let name = said.workflow_type.clone().unwrap_or_default();
+        let defined = definition::read(&name, spec_of(&said).as_deref(), folder.tree);
+        let said_current = said.extent(defined.as_ref(), &mut |_| {}).current;
+        let zone = folder.tree.zone();
+        let session = standing.session;
+        Some(Self { session, run: session.run()?, said, said_current, zone, document, any: false })
+    }
+
+    fn all(&mut self) {
+        self.progress();
+        self.phases();
+        self.lifecycle();
+        self.metadata();
+        if self.any {
+            let updated = self.time(self.session.updated_at);
+            self.set(&["updated_at"], &updated);
+            self.set_missing_sections();
+        }
+    }
+
+    fn writing(&self) -> Writing {
+        match self.said.shape {
+            Shape::First | Shape::Second => Writing::Local,
+            Shape::Seed => Writing::Utc,
+        }
+    }
+
+    fn time(&self, at: Timestamp) -> Value {
+        json!(times::write(at, self.writing(), &self.zone))
+    }
+
+    fn set(&mut self, path: &[&str], value: &Value) {
+        if self.document.get(path).as_ref() != Some(value) {
+            self.document.set(path, value);
+            self.any = true;
+        }
+    }
+
+    /// A time that the file already tells is left as it is written there.
+    fn set_time(&mut self, path: &[&str], at: Timestamp) {
+        let there = self.document.get(path);
+        let told = there.as_ref().and_then(Value::as_str).and_then(|text| times::read(text, &self.zone));
+        if told != Some(times::to_micros(at)) {
+            let value = self.time(at);
+            self.set(path, &value);
+        }
+    }
+
+    fn progress(&mut self) {
+        let current = self.run.current_number();
+        if self.said_current != current || self.said.current.is_none() {
+            self.set(&["current_phase"], &json!(current));
+        }
+        let done: Vec<u32> = (0..self.run.phases.len())
+            .filter(|at| self.run.phases[*at].is_done())
+            .map(|at| self.run.number_at(at))
+            .collect();
+        if !self.said.completed.iter().copied().eq(done.iter().copied()) {
+            self.set(&["completed_phases"], &json!(done));
+        }
+    }
+
+    /// Free fields are the file's `metadata`.
+    fn metadata(&mut self) {
+        let known = history::fields(&self.said);
+        for (name, value) in &self.session.fields {
+            // A secret that the log does not keep is not taken out of somebody's file either.
+            let is_hidden = known.contains_key(name) && value.to_string().contains("[redacted");
+            if known.get(name) != Some(value) && name != TOTAL && name != ATTEMPTS && !is_hidden {
+                self.set(&["metadata", name], value);
+            }
+        }
+    }
+
+    /// What is ours, beside what an old shape has, from the first change on.
+    fn set_missing_sections(&mut self) {
+        let structure = structure(self.run);
+        let is_known = !structure["total_phases"].is_null();
+        if is_known && self.said.shape != Shape::Seed {
+            self.document.set_missing(&["workflow_structure"], &structure);
+        }
+    }
+
+    /// What an older file had that this shape has no place for.
+    fn carry_over(&mut self, before: &State, content: Option<&[u8]>) {
+        const OWN: &[&str] =
+            &["phase_timings", "evidence_submitted", "completed_at", "status", "error_reason"];
+        for (key, value) in &before.metadata {
+            if key != TOTAL {
+                self.document.set_missing(&["metadata", key], value);
+            }
+        }
+        let fields = content.and_then(|content| crate::json::object(content).ok()).unwrap_or_default();
+        for (key, value) in fields.iter().filter(|(key, _)| !OWN.contains(&key.as_str())) {
+            self.document.set_missing(&[key], value);
+        }
+        self.any = true;
+    }
+}

@@ -1,0 +1,167 @@
+//! Where the session stands as a whole: the seed's flags, and the words of the second shape beside them.
+
+use super::Change;
+use crate::praxis::state::{Life, Shape};
+use jiff::Timestamp;
+use model::lifecycle::Lifecycle;
+use model::time::seconds_between;
+use serde_json::{Value, json};
+
+/// Reasons of a pause that the format knows.
+const REASONS: &[&str] = &["user_request", "checkpoint_failed", "system_error", "inactivity"];
+
+/// As a new session has it.
+pub(super) fn none() -> Value {
+    json!({
+        "completed": false,
+        "completed_at": null,
+        "paused": false,
+        "paused_at": null,
+        "paused_reason": null,
+        "paused_context": null,
+        "resumed_at": null,
+        "resume_count": 0,
+        "last_error": null,
+        "last_error_at": null,
+    })
+}
+
+/// What the flags are to be.
+#[derive(Default)]
+struct Flags {
+    completed: Option<Timestamp>,
+    paused: Option<Timestamp>,
+    reason: Option<String>,
+    context: Option<String>,
+    failed: Option<(Timestamp, String)>,
+}
+
+impl Change<'_> {
+    pub(super) fn lifecycle(&mut self) {
+        let flags = flags(&self.session.lifecycle);
+        let has_section = self.document.get(&["lifecycle"]).is_some_and(|section| section.is_object());
+        let resumed = self.session.resume_count > self.said.resume_count;
+        if !has_section && !resumed && self.is_said() {
+            return;
+        }
+        if !has_section {
+            self.set(&["lifecycle"], &none());
+        }
+        self.flag("completed", flags.completed);
+        self.flag("paused", flags.paused);
+        self.word("paused_reason", flags.reason.as_deref());
+        self.word("paused_context", flags.context.as_deref());
+        self.word("last_error", flags.failed.as_ref().map(|(_, error)| error.as_str()));
+        self.when("last_error_at", flags.failed.as_ref().map(|(at, _)| *at));
+        if resumed {
+            self.set(&["lifecycle", "resume_count"], &json!(self.session.resume_count));
+            self.when("resumed_at", Some(self.session.updated_at));
+        }
+        if let Some(at) = flags.completed {
+            let seconds = seconds_between(self.session.created_at, at);
+            self.set(&["lifecycle", "total_duration_seconds"], &json!(seconds));
+        }
+        if self.said.shape == Shape::Second {
+            self.status(&flags);
+        }
+    }
+
+    /// Whether the file says already, without flags, what they would.
+    fn is_said(&self) -> bool {
+        let all_done = self.run.phases.iter().all(model::phase::Phase::is_done) && !self.run.is_open();
+        match (&self.session.lifecycle, &self.said.life) {
+            (Lifecycle::Active, Life::Unsaid | Life::Active)
+            | (Lifecycle::Completed { .. }, Life::Completed { .. }) => true,
+            // The phases say it, in the shapes that have no word for it.
+            (Lifecycle::Completed { forced: false, .. }, Life::Unsaid) => all_done && self.said_all(),
+            (Lifecycle::Failed { error, .. }, Life::Failed { error: said, .. }) => error == said,
+            (
+                Lifecycle::Active
+                | Lifecycle::Paused { .. }
+                | Lifecycle::Completed { .. }
+                | Lifecycle::Failed { .. }
+                | Lifecycle::Abandoned { .. },
+                Life::Unsaid
+                | Life::Active
+                | Life::Paused { .. }
+                | Life::Completed { .. }
+                | Life::Failed { .. },
+            ) => false,
+        }
+    }
+
+    fn said_all(&self) -> bool {
+        (0..self.run.phases.len()).all(|at| self.said.completed.contains(&self.run.number_at(at)))
+    }
+
+    fn flag(&mut self, name: &str, at: Option<Timestamp>) {
+        self.set(&["lifecycle", name], &json!(at.is_some()));
+        self.when(&format!("{name}_at"), at);
+    }
+
+    fn when(&mut self, key: &str, at: Option<Timestamp>) {
+        match at {
+            Some(at) => self.set_time(&["lifecycle", key], at),
+            None => self.clear(key),
+        }
+    }
+
+    fn word(&mut self, key: &str, word: Option<&str>) {
+        match word {
+            Some(word) => self.set(&["lifecycle", key], &json!(word)),
+            None => self.clear(key),
+        }
+    }
+
+    /// What is not there need not be called nothing.
+    fn clear(&mut self, key: &str) {
+        let path = ["lifecycle", key];
+        if self.document.get(&path).is_some_and(|value| !value.is_null()) {
+            self.set(&path, &Value::Null);
+        }
+    }
+
+    /// The second shape's own words. Its folder is left to the tool whose folders they are.
+    fn status(&mut self, flags: &Flags) {
+        let status = match (flags.completed, &flags.failed) {
+            (Some(_), _) => "completed",
+            (None, Some(_)) => "error",
+            (None, None) => "active",
+        };
+        let is_there = self.document.get(&["status"]).is_some();
+        if is_there || status != "active" {
+            self.set(&["status"], &json!(status));
+        }
+        if let Some((_, error)) = &flags.failed {
+            self.set(&["error_reason"], &json!(error));
+        }
+        if let Some(at) = flags.completed.or(flags.failed.as_ref().map(|(at, _)| *at)) {
+            self.set_time(&["completed_at"], at);
+        }
+    }
+}
+
+fn flags(lifecycle: &Lifecycle) -> Flags {
+    match lifecycle {
+        Lifecycle::Active => Flags::default(),
+        Lifecycle::Paused { at, reason, context, .. } => {
+            let is_known = REASONS.contains(&reason.as_str());
+            let told = (!is_known).then(|| reason.clone());
+            let context = [told, context.clone()].into_iter().flatten().collect::<Vec<_>>().join(": ");
+            Flags {
+                paused: Some(*at),
+                reason: Some(if is_known { reason.clone() } else { "user_request".to_owned() }),
+                context: (!context.is_empty()).then_some(context),
+                ..Flags::default()
+            }
+        }
+        Lifecycle::Completed { at, .. } => Flags { completed: Some(*at), ..Flags::default() },
+        Lifecycle::Failed { at, error } => Flags { failed: Some((*at, error.clone())), ..Flags::default() },
+        Lifecycle::Abandoned { at, reason } => Flags {
+            paused: Some(*at),
+            reason: Some("abandoned".to_owned()),
+            context: reason.clone(),
+            ..Flags::default()
+        },
+    }
+}

@@ -1,0 +1,141 @@
+//! What the file says about single phases: checkpoints, artifacts with their evidence, timings, every attempt.
+
+use super::Change;
+use crate::praxis::ATTEMPTS;
+use crate::praxis::state::{AttemptSaid, PhaseSaid, Shape};
+use crate::praxis::times::to_micros;
+use model::gate::{Attempt, AttemptOutcome};
+use model::phase::{Phase, PhaseState};
+use serde_json::{Map, Value, json};
+
+impl Change<'_> {
+    pub(super) fn phases(&mut self) {
+        for at in 0..self.run.phases.len() {
+            let phase = self.run.phases[at].clone();
+            let number = self.run.number_at(at);
+            let said = self.said.phases.get(&number).cloned().unwrap_or_default();
+            self.checkpoint(number, &phase, &said);
+            self.attempts(number, &phase, &said);
+            self.timing(number, &phase, &said);
+        }
+    }
+
+    fn checkpoint(&mut self, number: u32, phase: &Phase, said: &PhaseSaid) {
+        let word = match phase.state {
+            // Nobody has shown it: what the file says about it is its own word.
+            PhaseState::Completed { .. } if phase.claimed => return,
+            PhaseState::Completed { .. } => "passed",
+            PhaseState::Skipped { .. } => "skipped",
+            PhaseState::InProgress { .. } if phase.last_attempt_failed() => "failed",
+            PhaseState::InProgress { .. } | PhaseState::NotStarted | PhaseState::NeedsReview { .. } => {
+                "pending"
+            }
+        };
+        // That nothing was decided yet need not be said, unless something else is.
+        let is_silent = said.checkpoint.is_none() && word == "pending";
+        let is_news = phase.started_at().is_some() && self.said.shape == Shape::Seed;
+        if said.checkpoint.as_deref() != Some(word) && (!is_silent || is_news) {
+            self.set(&["checkpoints", &number.to_string()], &json!(word));
+        }
+    }
+
+    fn attempts(&mut self, number: u32, phase: &Phase, said: &PhaseSaid) {
+        let is_known = |attempt: &&Attempt| !said.attempts.iter().any(|known| is_same(known, attempt));
+        let new: Vec<&Attempt> = phase.attempts.iter().filter(is_known).collect();
+        let Some(last) = new.last() else { return };
+        let key = number.to_string();
+        match self.said.shape {
+            // Its artifacts are files; evidence has a place of its own.
+            Shape::Second => {
+                let evidence = Value::Object(last.report.evidence.clone());
+                self.set(&["evidence_submitted", &key], &evidence);
+            }
+            Shape::First | Shape::Seed => self.artifact(&key, number, last),
+        }
+        let mut all: Vec<Value> = said.attempts.iter().map(|known| self.kept_before(known)).collect();
+        all.extend(new.iter().map(|attempt| self.kept(attempt)));
+        if all.len() > 1 || !last.report.checks.is_empty() || last.report.overridden.is_some() {
+            self.set(&["metadata", ATTEMPTS, &key], &Value::Array(all));
+        }
+    }
+
+    fn artifact(&mut self, key: &str, number: u32, last: &Attempt) {
+        let mut outputs = last.report.outputs.clone();
+        let commands = outputs.shift_remove("commands_executed").unwrap_or_else(|| json!([]));
+        for (name, value) in [
+            ("phase_number", json!(number)),
+            ("evidence", Value::Object(last.report.evidence.clone())),
+            ("outputs", Value::Object(outputs)),
+            ("commands_executed", commands),
+            ("timestamp", self.time(last.at)),
+        ] {
+            self.set(&["phase_artifacts", key, name], &value);
+        }
+    }
+
+    fn kept(&self, attempt: &Attempt) -> Value {
+        self.kept_as(Some(attempt.at), attempt.outcome, serde_json::to_value(&attempt.report))
+    }
+
+    fn kept_before(&self, attempt: &AttemptSaid) -> Value {
+        self.kept_as(attempt.at, attempt.outcome, serde_json::to_value(&attempt.report))
+    }
+
+    fn kept_as(
+        &self,
+        at: Option<jiff::Timestamp>,
+        outcome: AttemptOutcome,
+        report: Result<Value, serde_json::Error>,
+    ) -> Value {
+        let mut kept = Map::new();
+        kept.insert("at".to_owned(), at.map_or(Value::Null, |at| self.time(at)));
+        kept.insert("outcome".to_owned(), json!(outcome));
+        if let Ok(Value::Object(report)) = report {
+            kept.extend(report);
+        }
+        Value::Object(kept)
+    }
+
+    /// Of an old file without timings only what has changed since is known.
+    fn timing(&mut self, number: u32, phase: &Phase, said: &PhaseSaid) {
+        let Some(started) = phase.started_at() else { return };
+        let was_done = self.said.completed.contains(&number);
+        let has_moved = phase.is_done() != was_done || (!was_done && self.said_current != number);
+        if self.said.shape != Shape::Seed && said.started_at.is_none() && !has_moved {
+            return;
+        }
+        let key = number.to_string();
+        let section = if self.said.shape == Shape::Second { "phase_timings" } else { "phase_timing" };
+        if self.said.shape == Shape::Second && self.document.get(&[section, &key]).is_none() {
+            self.set(&[section, &key, "phase"], &json!(number));
+        }
+        self.set_time(&[section, &key, "started_at"], started);
+        match (phase.completed_at(), said.completed_at) {
+            (Some(at), _) => {
+                self.set_time(&[section, &key, "completed_at"], at);
+                if said.completed_at != Some(to_micros(at)) {
+                    self.set(&[section, &key, "duration_seconds"], &json!(phase.duration_seconds()));
+                }
+            }
+            // Open again: what was written about its end is not so any more.
+            (None, Some(_)) => {
+                self.set(&[section, &key, "completed_at"], &Value::Null);
+                self.set(&[section, &key, "duration_seconds"], &Value::Null);
+            }
+            (None, None) => {}
+        }
+        if phase.paused_seconds != said.paused_seconds {
+            self.set(&[section, &key, "paused_duration_seconds"], &json!(phase.paused_seconds));
+        }
+    }
+}
+
+/// Two that a file cannot tell apart are the same. A secret in what was submitted is kept out of the log, and stays in
+/// the file that it is in.
+fn is_same(known: &AttemptSaid, attempt: &Attempt) -> bool {
+    let is_hidden =
+        || serde_json::to_string(&attempt.report.evidence).is_ok_and(|text| text.contains("[redacted"));
+    known.outcome == attempt.outcome
+        && known.at.is_none_or(|at| at == to_micros(attempt.at))
+        && (known.report.evidence == attempt.report.evidence || is_hidden())
+}

@@ -1,0 +1,32 @@
+//! What agents need before they may use a tool, as the requirements framework keeps it on disk: its configuration, its
+//! branch files, its metrics and its list of live sessions. Pure: text and the time in, values and new text out.
+
+mod agent;
+mod branch;
+mod cascade;
+mod change;
+mod document;
+mod matching;
+mod metrics;
+mod registry;
+mod rule;
+mod satisfaction;
+mod shape;
+mod skills;
+#[cfg(test)]
+mod tests;
+
+pub use agent::AgentKey;
+pub use branch::{collision_name, file_stem};
+pub use cascade::{CarryOver, Settings, Source, Stop, read};
+pub use change::{Change, Deed};
+pub use document::{Document, Unreadable};
+pub use matching::is_plan_file;
+pub use metrics::{Count, Counted, Metrics};
+pub use registry::{Entry, Registry};
+pub use rule::{BRANCH_SIZE, Guard, Kind, Limits, Requirement, Trigger};
+pub use satisfaction::{Satisfaction, SatisfiedBy, Satisfying};
+pub use skills::{requirements_of_skill, skill_name};
+
+/// The one version that these files have had.
+const VERSION: &str = "1.0";

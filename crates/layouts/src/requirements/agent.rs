@@ -1,0 +1,71 @@
+//! An agent session's id: eight characters where the files have them, the whole id beside it. Never guesses.
+
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+/// Where an entry says whose it is in full: eight characters of `session-10` and `session-11` are the same.
+pub(super) const FULL_ID: &str = "session_id";
+const SHORT: usize = 8;
+
+/// An agent session as the files name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentKey {
+    full: String,
+    short: String,
+}
+
+impl AgentKey {
+    /// None for an id without any character that counts.
+    pub fn new(id: &str) -> Option<Self> {
+        let short = shortened(id);
+        (!short.is_empty()).then(|| Self { full: id.to_owned(), short })
+    }
+
+    pub fn full(&self) -> &str {
+        &self.full
+    }
+
+    /// Hyphens stripped, the first eight characters; a shorter one stays.
+    pub fn short(&self) -> &str {
+        &self.short
+    }
+
+    /// The name to use where another agent session has taken the short one. No longer than a short one and without a
+    /// hyphen, so that no program shortens it again.
+    pub fn spare(&self) -> String {
+        let digest = Sha256::digest(self.full.as_bytes());
+        let hex: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        format!("x{}", &hex[..SHORT - 1])
+    }
+
+    /// Whether an entry under this key is about this agent session.
+    pub(super) fn owns(&self, key: &str, entry: &Value) -> bool {
+        match entry.get(FULL_ID).and_then(Value::as_str) {
+            // Whoever types eight characters means the one that begins with them.
+            Some(full) => full == self.full || (self.full == self.short && shortened(full) == self.short),
+            None => shortened(key) == self.short,
+        }
+    }
+
+    /// The key of this agent session's entry, if it has one.
+    pub(super) fn key_in<'a>(&self, entries: &'a Map<String, Value>) -> Option<&'a str> {
+        let short = entries.get_key_value(&self.short).filter(|(key, entry)| self.owns(key, entry));
+        short
+            .or_else(|| entries.iter().find(|(key, entry)| self.owns(key, entry)))
+            .map(|(key, _)| key.as_str())
+    }
+
+    /// The key under which this agent session is, or is to be.
+    pub(super) fn key_for(&self, entries: &Map<String, Value>) -> String {
+        match self.key_in(entries) {
+            Some(key) => key.to_owned(),
+            None if entries.contains_key(&self.short) => self.spare(),
+            None => self.short.clone(),
+        }
+    }
+}
+
+/// The same again for what is short already.
+pub(super) fn shortened(id: &str) -> String {
+    id.chars().filter(|c| *c != '-').take(SHORT).collect()
+}

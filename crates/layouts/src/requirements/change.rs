@@ -1,0 +1,48 @@
+//! What a hook does to a branch's file, as a value: it can wait in a file of its own until the branch's can be written.
+
+use super::agent::AgentKey;
+use super::document::Document;
+use super::satisfaction::Satisfying;
+use model::workflow::RequirementScope;
+use serde::{Deserialize, Serialize};
+
+/// Something done about requirements, by whom and when.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// Seconds since 1970.
+    pub at: i64,
+    /// The agent session's whole id; none where the whole branch is meant.
+    pub agent_session: Option<String>,
+    pub names: Vec<(String, RequirementScope)>,
+    pub deed: Deed,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Deed {
+    Satisfy(Satisfying),
+    /// What was satisfied for one action has been used.
+    UseUp,
+    /// What it guards was done for the first time.
+    Trigger,
+}
+
+impl Document {
+    /// The names of those for which something changed.
+    pub fn apply(&mut self, change: &Change) -> Vec<String> {
+        let agent = change.agent_session.as_deref().and_then(AgentKey::new);
+        let agent = agent.as_ref();
+        let mut changed = Vec::new();
+        for (name, scope) in &change.names {
+            let did = match &change.deed {
+                Deed::Satisfy(satisfying) => self.satisfy(name, *scope, agent, satisfying, change.at),
+                Deed::UseUp => agent.is_some_and(|agent| self.use_up(name, agent)),
+                Deed::Trigger => agent.is_some_and(|agent| self.trigger(name, *scope, agent, change.at)),
+            };
+            if did {
+                changed.push(name.clone());
+            }
+        }
+        changed
+    }
+}

@@ -1,0 +1,292 @@
+//! A branch's file: which requirements are satisfied, for whom, until when. Keys that it does not know stay as they are.
+
+use super::VERSION;
+use super::agent::{AgentKey, FULL_ID, shortened};
+use super::satisfaction::{
+    CARRIED_TO, SATISFACTION, Satisfaction, SatisfiedBy, Satisfying, forget_satisfaction, is_heritable,
+    moment, satisfaction,
+};
+use model::workflow::RequirementScope;
+use serde_json::{Map, Value, json};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    root: Map<String, Value>,
+}
+
+/// Why a file is none that can be gone on with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unreadable {
+    Broken(String),
+    /// Its version, as it stands there.
+    OtherVersion(String),
+}
+
+impl std::fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Broken(why) => write!(f, "it is no JSON that can be read: {why}"),
+            Self::OtherVersion(version) => write!(f, "its version is {version}, and {VERSION:?} is known"),
+        }
+    }
+}
+
+impl Document {
+    pub fn new(branch: &str, project: &str, now: i64) -> Self {
+        let fields = [
+            ("version", json!(VERSION)),
+            ("branch", json!(branch)),
+            ("project", json!(project)),
+            ("created_at", json!(now)),
+            ("updated_at", json!(now)),
+            ("requirements", json!({})),
+        ];
+        Self { root: fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect() }
+    }
+
+    /// Entries under whole ids are brought under the short ones.
+    pub fn read(text: &str) -> Result<Self, Unreadable> {
+        let root: Map<String, Value> =
+            serde_json::from_str(text).map_err(|error| Unreadable::Broken(error.to_string()))?;
+        match root.get("version") {
+            Some(Value::String(version)) if version == VERSION => {}
+            Some(other) => return Err(Unreadable::OtherVersion(other.to_string())),
+            None => return Err(Unreadable::OtherVersion("missing".to_owned())),
+        }
+        match root.get("requirements") {
+            None | Some(Value::Object(_)) => {}
+            Some(_) => return Err(Unreadable::Broken("'requirements' is no table".to_owned())),
+        }
+        let mut document = Self { root };
+        document.migrate();
+        Ok(document)
+    }
+
+    pub fn text(&self) -> String {
+        // A map of JSON values can always be written.
+        serde_json::to_string_pretty(&self.root).unwrap_or_default()
+    }
+
+    /// The branch that this file is about, if it says so.
+    pub fn branch(&self) -> Option<&str> {
+        self.root.get("branch").and_then(Value::as_str).filter(|name| !name.is_empty())
+    }
+
+    pub fn touch(&mut self, now: i64) {
+        self.root.insert("updated_at".to_owned(), json!(now));
+    }
+
+    /// Whether a requirement is satisfied for this agent session at this moment, and by what.
+    pub fn satisfaction(
+        &self,
+        name: &str,
+        scope: RequirementScope,
+        agent: Option<&AgentKey>,
+        now: i64,
+    ) -> Option<Satisfaction> {
+        let entry = self.requirement(name)?;
+        let expires = scope != RequirementScope::Permanent;
+        let of_the_branch =
+            satisfaction(entry, expires, now).map(|found| Satisfaction { for_the_branch: true, ..found });
+        if of_the_branch.is_some() || !scope.is_of_one_agent() {
+            return of_the_branch;
+        }
+        satisfaction(self.session(name, agent?)?, true, now)
+    }
+
+    /// False where it is asked of one agent session, and none is named.
+    pub fn satisfy(
+        &mut self,
+        name: &str,
+        scope: RequirementScope,
+        agent: Option<&AgentKey>,
+        satisfying: &Satisfying,
+        now: i64,
+    ) -> bool {
+        let for_the_branch = satisfying.for_the_branch || !scope.is_of_one_agent();
+        if !for_the_branch && agent.is_none() {
+            return false;
+        }
+        let entry = self.requirement_mut(name);
+        entry.insert("scope".to_owned(), json!(scope.name()));
+        let ttl = satisfying.ttl.filter(|_| scope != RequirementScope::Permanent);
+        match agent.filter(|_| !for_the_branch) {
+            Some(agent) => satisfying.write(session_mut(entry, agent), ttl, now),
+            None => satisfying.write(entry, ttl, now),
+        }
+        true
+    }
+
+    /// Takes back what was satisfied for this agent session and for the branch. Whether there was anything.
+    pub fn clear(&mut self, name: &str, agent: Option<&AgentKey>) -> bool {
+        if self.requirement(name).is_none() {
+            return false;
+        }
+        let entry = self.requirement_mut(name);
+        let mut changed = forget_satisfaction(entry);
+        if let Some(session) = agent.and_then(|agent| existing_session_mut(entry, agent)) {
+            changed |= forget_satisfaction(session);
+        }
+        changed
+    }
+
+    /// Takes back what was satisfied for one action of this agent session, which has happened.
+    pub fn use_up(&mut self, name: &str, agent: &AgentKey) -> bool {
+        if self.session(name, agent).is_none() {
+            return false;
+        }
+        let entry = self.requirement_mut(name);
+        existing_session_mut(entry, agent).is_some_and(forget_satisfaction)
+    }
+
+    /// When this agent session first did what this requirement guards.
+    pub fn triggered_at(&self, name: &str, agent: &AgentKey) -> Option<i64> {
+        let session = self.session(name, agent)?;
+        let is_triggered = session.get("triggered").and_then(Value::as_bool).unwrap_or(false);
+        is_triggered.then(|| session.get("triggered_at").and_then(Value::as_i64).unwrap_or(0))
+    }
+
+    /// Marks it; the first time stays.
+    pub fn trigger(&mut self, name: &str, scope: RequirementScope, agent: &AgentKey, now: i64) -> bool {
+        if self.triggered_at(name, agent).is_some() {
+            return false;
+        }
+        let entry = self.requirement_mut(name);
+        entry.entry("scope").or_insert_with(|| json!(scope.name()));
+        let session = session_mut(entry, agent);
+        session.insert("triggered".to_owned(), json!(true));
+        session.insert("triggered_at".to_owned(), json!(now));
+        true
+    }
+
+    /// Removes all that is kept of this agent session; of others nothing.
+    pub fn clear_session(&mut self, agent: &AgentKey) -> bool {
+        let mut changed = false;
+        for sessions in self.sessions_mut() {
+            if let Some(key) = agent.key_in(sessions).map(ToOwned::to_owned) {
+                changed |= sessions.shift_remove(&key).is_some();
+            }
+        }
+        changed
+    }
+
+    /// Hands the newest satisfaction of another agent session to this one, if it is young enough. What was inherited
+    /// is not inherited again, and nobody's is inherited twice.
+    pub fn carry_over(&mut self, name: &str, heir: &AgentKey, window: u64, now: i64) -> bool {
+        let Some(sessions) = self.requirement(name).and_then(|entry| entry.get("sessions")) else {
+            return false;
+        };
+        let Some(sessions) = sessions.as_object() else { return false };
+        let newest = sessions
+            .iter()
+            .filter(|(key, entry)| !heir.owns(key, entry) && is_heritable(entry, window, now))
+            .max_by_key(|(_, entry)| moment(entry.get("satisfied_at")));
+        let Some((key, from)) = newest.map(|(key, entry)| (key.clone(), entry.clone())) else { return false };
+        let entry = self.requirement_mut(name);
+        if let Some(source) = entry.get_mut("sessions").and_then(|sessions| sessions.get_mut(&key)) {
+            source[CARRIED_TO] = json!(heir.full());
+        }
+        let session = session_mut(entry, heir);
+        for field in SATISFACTION.iter().filter(|field| **field != CARRIED_TO) {
+            if let Some(value) = from.get(*field) {
+                session.insert((*field).to_owned(), value.clone());
+            }
+        }
+        session.insert("satisfied_by".to_owned(), json!(SatisfiedBy::CarryOver.name()));
+        session
+            .insert("metadata".to_owned(), json!({ "from": key, "satisfied_by": from.get("satisfied_by") }));
+        true
+    }
+
+    /// Names of requirements that the file knows.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.requirements().into_iter().flat_map(Map::keys).map(String::as_str)
+    }
+
+    fn requirements(&self) -> Option<&Map<String, Value>> {
+        self.root.get("requirements")?.as_object()
+    }
+
+    fn requirement(&self, name: &str) -> Option<&Map<String, Value>> {
+        self.requirements()?.get(name)?.as_object()
+    }
+
+    fn requirement_mut(&mut self, name: &str) -> &mut Map<String, Value> {
+        table_mut(table_mut(&mut self.root, "requirements"), name)
+    }
+
+    fn session(&self, name: &str, agent: &AgentKey) -> Option<&Map<String, Value>> {
+        let sessions = self.requirement(name)?.get("sessions")?.as_object()?;
+        sessions.get(agent.key_in(sessions)?)?.as_object()
+    }
+
+    fn sessions_mut(&mut self) -> impl Iterator<Item = &mut Map<String, Value>> {
+        let requirements = self.root.get_mut("requirements").and_then(Value::as_object_mut);
+        let entries = requirements.into_iter().flat_map(Map::values_mut);
+        entries.filter_map(|entry| entry.get_mut("sessions")?.as_object_mut())
+    }
+
+    /// Whole ids as keys become short ones; of two entries of one agent session the newer satisfaction wins.
+    fn migrate(&mut self) {
+        for sessions in self.sessions_mut() {
+            if sessions.keys().all(|key| shortened(key) == *key) {
+                continue;
+            }
+            *sessions = migrated(std::mem::take(sessions));
+        }
+    }
+}
+
+fn migrated(old: Map<String, Value>) -> Map<String, Value> {
+    let mut entries = Map::new();
+    for (key, mut entry) in old {
+        let is_short = shortened(&key) == key;
+        if let Some(fields) = entry.as_object_mut().filter(|_| !is_short) {
+            fields.entry(FULL_ID).or_insert_with(|| json!(key));
+        }
+        let id = entry.get(FULL_ID).and_then(Value::as_str).unwrap_or(&key);
+        let place = match AgentKey::new(id) {
+            Some(agent) if !is_short || entries.contains_key(&key) => agent.key_for(&entries),
+            Some(_) | None => key,
+        };
+        let at = |entry: &Value| moment(entry.get("satisfied_at"));
+        if entries.get(&place).is_none_or(|there| at(there) < at(&entry)) {
+            entries.insert(place, entry);
+        }
+    }
+    entries
+}
+
+fn session_mut<'a>(entry: &'a mut Map<String, Value>, agent: &AgentKey) -> &'a mut Map<String, Value> {
+    let sessions = table_mut(entry, "sessions");
+    let key = agent.key_for(sessions);
+    let session = table_mut(sessions, &key);
+    // Eight characters are all that somebody who typed them knows; whoever knows more says so.
+    if agent.full() != agent.short() {
+        session.insert(FULL_ID.to_owned(), json!(agent.full()));
+    }
+    session
+}
+
+fn existing_session_mut<'a>(
+    entry: &'a mut Map<String, Value>,
+    agent: &AgentKey,
+) -> Option<&'a mut Map<String, Value>> {
+    let sessions = entry.get_mut("sessions")?.as_object_mut()?;
+    let key = agent.key_in(sessions)?.to_owned();
+    sessions.get_mut(&key)?.as_object_mut()
+}
+
+/// The table under a key; anything else that stands there makes room.
+pub(super) fn table_mut<'a>(map: &'a mut Map<String, Value>, key: &str) -> &'a mut Map<String, Value> {
+    let value = map.entry(key).or_insert_with(|| json!({}));
+    if !value.is_object() {
+        *value = json!({});
+    }
+    match value {
+        Value::Object(table) => table,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            unreachable!("it was made a table just now")
+        }
+    }
+}

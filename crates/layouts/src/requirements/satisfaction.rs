@@ -1,0 +1,121 @@
+//! What it is to be satisfied: by what, since when, until when; as a branch's file spells it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// Marks a satisfaction that another agent session inherited.
+pub(super) const CARRIED_TO: &str = "carried_to";
+/// What a satisfaction consists of, in an entry that can hold more.
+pub(super) const SATISFACTION: [&str; 6] =
+    ["satisfied", "satisfied_at", "satisfied_by", "metadata", "expires_at", CARRIED_TO];
+
+/// By what a requirement was satisfied, in the words of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SatisfiedBy {
+    Manual,
+    Cli,
+    CliBypass,
+    Skill,
+    Approval,
+    CarryOver,
+}
+
+impl SatisfiedBy {
+    pub const ALL: [Self; 6] =
+        [Self::Manual, Self::Cli, Self::CliBypass, Self::Skill, Self::Approval, Self::CarryOver];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Manual => "manual",
+            Self::Cli => "cli",
+            Self::CliBypass => "cli_bypass",
+            Self::Skill => "skill",
+            Self::Approval => "approval",
+            Self::CarryOver => "carry_over",
+        }
+    }
+}
+
+/// A satisfaction that holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Satisfaction {
+    pub by: String,
+    pub at: Option<i64>,
+    pub expires_at: Option<i64>,
+    pub metadata: Value,
+    /// It holds for every agent session of the branch.
+    pub for_the_branch: bool,
+}
+
+/// What is to be written as satisfied.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Satisfying {
+    pub by: SatisfiedBy,
+    pub ttl: Option<u64>,
+    pub metadata: Map<String, Value>,
+    /// Also what is asked of one agent session holds for all of them then.
+    pub for_the_branch: bool,
+}
+
+impl Satisfying {
+    pub fn by(by: SatisfiedBy) -> Self {
+        Self { by, ttl: None, metadata: Map::new(), for_the_branch: false }
+    }
+
+    pub(super) fn write(&self, entry: &mut Map<String, Value>, ttl: Option<u64>, now: i64) {
+        entry.insert("satisfied".to_owned(), json!(true));
+        entry.insert("satisfied_at".to_owned(), json!(now));
+        entry.insert("satisfied_by".to_owned(), json!(self.by.name()));
+        if self.metadata.is_empty() {
+            entry.shift_remove("metadata");
+        } else {
+            entry.insert("metadata".to_owned(), Value::Object(self.metadata.clone()));
+        }
+        let until = ttl.map(|ttl| now.saturating_add_unsigned(ttl));
+        entry.insert("expires_at".to_owned(), json!(until));
+        entry.shift_remove(CARRIED_TO);
+    }
+}
+
+pub(super) fn satisfaction(entry: &Map<String, Value>, expires: bool, now: i64) -> Option<Satisfaction> {
+    if !entry.get("satisfied").and_then(Value::as_bool).unwrap_or(false) {
+        return None;
+    }
+    let expires_at = moment(entry.get("expires_at")).filter(|_| expires);
+    if expires_at.is_some_and(|until| now >= until) {
+        return None;
+    }
+    Some(Satisfaction {
+        by: entry.get("satisfied_by").and_then(Value::as_str).unwrap_or("unknown").to_owned(),
+        at: moment(entry.get("satisfied_at")),
+        expires_at,
+        metadata: entry.get("metadata").cloned().unwrap_or(Value::Null),
+        for_the_branch: false,
+    })
+}
+
+pub(super) fn is_heritable(entry: &Value, window: u64, now: i64) -> bool {
+    let Some(found) = entry.as_object().and_then(|entry| satisfaction(entry, true, now)) else {
+        return false;
+    };
+    let is_young =
+        found.at.is_some_and(|at| now.saturating_sub(at) <= i64::try_from(window).unwrap_or(i64::MAX));
+    is_young && found.by != SatisfiedBy::CarryOver.name() && entry.get(CARRIED_TO).is_none()
+}
+
+pub(super) fn forget_satisfaction(entry: &mut Map<String, Value>) -> bool {
+    let was = entry.get("satisfied").and_then(Value::as_bool).unwrap_or(false);
+    for field in SATISFACTION {
+        entry.shift_remove(field);
+    }
+    was
+}
+
+/// Seconds since 1970; other programs write fractions too.
+pub(super) fn moment(value: Option<&Value>) -> Option<i64> {
+    #[allow(clippy::cast_possible_truncation, reason = "checked to be in range")]
+    let whole = |number: f64| (-1e15..1e15).contains(&number).then_some(number as i64);
+    let value = value?;
+    value.as_i64().or_else(|| value.as_f64().and_then(whole))
+}

@@ -1,0 +1,38 @@
+//! Which requirements a skill satisfies when it is done.
+
+use super::rule::Requirement;
+
+const PREFIX: &str = "requirements-framework:";
+
+/// What is so without any configuration.
+const BUILT_IN: &[(&str, &[&str])] = &[
+    ("arch-review", &["commit_plan", "adr_reviewed", "tdd_planned", "solid_reviewed"]),
+    ("plan-review", &["commit_plan", "adr_reviewed", "tdd_planned", "solid_reviewed"]),
+    ("writing-plans", &["plan_written", "commit_plan"]),
+    ("pre-commit", &["pre_commit_review"]),
+    ("requesting-code-review", &["pre_commit_review"]),
+    ("deep-review", &["pre_pr_review"]),
+    ("quality-check", &["pre_pr_review"]),
+    ("codex-review", &["codex_reviewer"]),
+    ("brainstorming", &["design_approved"]),
+    ("test-driven-development", &["tdd_planned"]),
+    ("systematic-debugging", &["debugging_systematic"]),
+    ("verification-before-completion", &["verification_evidence"]),
+];
+
+/// A skill by its bare name.
+pub fn skill_name(skill: &str) -> &str {
+    let skill = skill.trim().trim_start_matches('/');
+    skill.strip_prefix(PREFIX).unwrap_or(skill)
+}
+
+/// The requirements among these that this skill satisfies, in their order.
+pub fn requirements_of_skill<'a>(skill: &str, requirements: &'a [Requirement]) -> Vec<&'a Requirement> {
+    let asked = skill_name(skill);
+    let built_in = BUILT_IN.iter().find(|(name, _)| *name == asked).map_or(&[][..], |(_, names)| names);
+    let is_met = |requirement: &&Requirement| {
+        built_in.contains(&requirement.name.as_str())
+            || requirement.skills.iter().any(|skill| skill_name(skill) == asked)
+    };
+    requirements.iter().filter(is_met).collect()
+}

@@ -1,0 +1,111 @@
+use super::*;
+
+fn named(name: &str) -> Requirement {
+    Requirement { enabled: true, ..Requirement::named(name) }
+}
+
+fn triggered(requirement: &Requirement, tool: &str, command: Option<&str>) -> bool {
+    requirement.is_triggered_by(tool, command).0
+}
+
+#[test]
+fn behaviour_7_what_only_reads_triggers_nothing() {
+    let requirement = named("commit_plan");
+    for tool in ["Edit", "Write", "MultiEdit"] {
+        assert!(triggered(&requirement, tool, None));
+    }
+    for tool in ["Read", "Grep", "Bash", "edit", ""] {
+        assert!(!triggered(&requirement, tool, None));
+    }
+}
+
+#[test]
+fn a_pattern_is_looked_for_in_the_command_whatever_its_case() {
+    let pattern = |text: &str| Requirement {
+        triggers: vec![Trigger { tool: "Bash".to_owned(), command_pattern: Some(text.to_owned()) }],
+        ..named("pre_commit_review")
+    };
+    let commit = pattern(r"git\s+(commit|merge)");
+    assert!(triggered(&commit, "Bash", Some("cd x && GIT  Commit -m y")));
+    assert!(!triggered(&commit, "Bash", Some("git status")));
+    assert!(!triggered(&commit, "Bash", None));
+    assert!(!triggered(&commit, "Edit", Some("git commit")));
+    let (is_triggered, wrong) = pattern("(unclosed").is_triggered_by("Bash", Some("x"));
+    assert!(!is_triggered);
+    assert!(wrong.expect("told").starts_with("requirements.pre_commit_review.trigger_tools: the pattern"));
+    assert_eq!(pattern("(unclosed").is_triggered_by("Edit", Some("x")), (false, None), "not even looked at");
+}
+
+#[test]
+fn behaviour_19_plans_are_never_gated() {
+    for plan in
+        [".claude/plans/a.md", "docs/plans/x/b.md", "/home/a/.claude/plans/c.md", "/p/docs/plans/d.md"]
+    {
+        assert!(is_plan_file(plan), "{plan}");
+    }
+    for other in ["docs/plans", "docs/plansx/a", "src/a.rs", "xdocs/plans/a", "docs/plans/../../src/a.rs", ""]
+    {
+        assert!(!is_plan_file(other), "{other}");
+    }
+}
+
+#[test]
+fn behaviour_22_skills_satisfy_their_requirements_with_or_without_the_prefix() {
+    let table: &[(&str, &[&str])] = &[
+        ("arch-review", &["commit_plan", "adr_reviewed", "tdd_planned", "solid_reviewed"]),
+        ("plan-review", &["commit_plan", "adr_reviewed", "tdd_planned", "solid_reviewed"]),
+        ("writing-plans", &["commit_plan", "plan_written"]),
+        ("pre-commit", &["pre_commit_review"]),
+        ("requesting-code-review", &["pre_commit_review"]),
+        ("deep-review", &["pre_pr_review"]),
+        ("quality-check", &["pre_pr_review"]),
+        ("codex-review", &["codex_reviewer"]),
+        ("brainstorming", &["design_approved"]),
+        ("test-driven-development", &["tdd_planned"]),
+        ("systematic-debugging", &["debugging_systematic"]),
+        ("verification-before-completion", &["verification_evidence"]),
+        ("something-else", &[]),
+    ];
+    let all = [
+        "commit_plan",
+        "adr_reviewed",
+        "tdd_planned",
+        "solid_reviewed",
+        "plan_written",
+        "pre_commit_review",
+        "pre_pr_review",
+        "codex_reviewer",
+        "design_approved",
+        "debugging_systematic",
+        "verification_evidence",
+    ];
+    let requirements: Vec<Requirement> = all.into_iter().map(named).collect();
+    for (skill, expected) in table {
+        for spelled in [(*skill).to_owned(), format!("requirements-framework:{skill}"), format!("/{skill}")] {
+            let met = requirements_of_skill(&spelled, &requirements);
+            assert_eq!(met.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), *expected, "{spelled}");
+        }
+    }
+    let own = [Requirement { skills: vec!["my:own-review".to_owned()], ..named("mine") }];
+    assert_eq!(requirements_of_skill("my:own-review", &own).len(), 1, "the configuration extends the map");
+}
+
+#[test]
+fn a_workflow_declares_what_satisfies_it() {
+    let definition = model::workflow::RequirementDefinition {
+        scope: Session,
+        tools: vec!["Edit".to_owned()],
+        satisfied_by: vec!["phase:plan".to_owned(), "skill:arch-review".to_owned()],
+        message: Some("Plan first.".to_owned()),
+    };
+    let requirement = Requirement::declared("commit_plan", &definition);
+    assert!(
+        requirement.enabled
+            && triggered(&requirement, "Edit", None)
+            && !triggered(&requirement, "Write", None)
+    );
+    assert_eq!(
+        (requirement.phases, requirement.skills),
+        (vec!["plan".to_owned()], vec!["arch-review".to_owned()])
+    );
+}

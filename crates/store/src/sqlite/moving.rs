@@ -1,0 +1,30 @@
+//! Moves a database to another place while others may be using it. What was there stays, under another name.
+
+use super::open::{beside, io};
+use super::{PATIENCE, SqliteStore, upkeep};
+use crate::{Result, Store};
+use std::path::{Path, PathBuf};
+
+impl SqliteStore {
+    /// `record` makes the new place known, before the old one is given up. Gives the name of what is left there.
+    /// A writer that waits for its turn meanwhile is told that the store has moved.
+    pub fn move_to(
+        mut self,
+        to: &Path,
+        record: impl FnOnce() -> std::result::Result<(), crate::Error>,
+    ) -> Result<PathBuf> {
+        self.take_turn(PATIENCE)?;
+        if let Some(folder) = to.parent() {
+            std::fs::create_dir_all(folder).map_err(io(to, "making the folder of"))?;
+        }
+        upkeep::copy_database(&self.connection, &self.path, to)?;
+        upkeep::empty_log(&self.connection).map_err(self.fail("moving"))?;
+        record()?;
+        let left = beside(&self.path, ".moved");
+        std::fs::rename(&self.path, &left).map_err(io(&self.path, "moving"))?;
+        for suffix in ["-wal", "-shm", ".lock"] {
+            let _ = std::fs::remove_file(beside(&self.path, suffix));
+        }
+        Ok(left)
+    }
+}
