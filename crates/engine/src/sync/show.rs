@@ -111,8 +111,10 @@ impl Engine {
             // What others had there before is no edit either, when it comes back.
             let before = [super::look::hash(&row.previous), row.hash.clone()];
             earlier.extend(before.into_iter().filter(|before| *before != hash));
-        } else if let Ok(backup) = exchange::read(&exchange::backup(&look.home.join(path))) {
-            // Whoever made a backup before us did not mean it as an edit.
+        } else if look.located.layout.share(&look.located.spot, path, body).is_none()
+            && let Ok(backup) = exchange::read(&exchange::backup(&look.home.join(path)))
+        {
+            // Whoever made a backup before us did not mean it as an edit. That of a shared file is not looked at.
             earlier.push(super::look::hash(&backup));
         }
         // What slipped in is taken in with this, and becomes the version before: it must not be taken in again.
