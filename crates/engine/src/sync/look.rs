@@ -55,6 +55,8 @@ pub(crate) struct Look {
     pub(crate) touched_items: Vec<Item>,
     /// The store does not have the session yet.
     pub(crate) is_foreign: bool,
+    /// Other files show more than those of its state say.
+    pub(crate) is_proven: bool,
 }
 
 impl Look {
@@ -79,6 +81,7 @@ impl Look {
             warnings: found.warnings,
             touched_items: Vec::new(),
             is_foreign: true,
+            is_proven: found.recorded.len() > found.told.history.len(),
         }
     }
 
@@ -98,6 +101,7 @@ impl Look {
             warnings: Vec::new(),
             touched_items: Vec::new(),
             is_foreign: false,
+            is_proven: false,
         }
     }
 
@@ -117,6 +121,7 @@ impl Look {
             warnings: Vec::new(),
             touched_items: Vec::new(),
             is_foreign: false,
+            is_proven: false,
         };
         let boot_id = engine.processes.boot_id();
         for (path, row) in look.rows.clone() {

@@ -112,8 +112,10 @@ impl Engine {
             // What others had there before is no edit either, when it comes back.
             let before = [super::look::hash(&row.previous), row.hash.clone()];
             earlier.extend(before.into_iter().filter(|before| *before != hash));
-        } else if let Ok(backup) = exchange::read(&exchange::backup(&look.home.join(path))) {
-            // Whoever made a backup before us did not mean it as an edit.
+        } else if look.located.layout.share(&look.located.spot, path, body).is_none()
+            && let Ok(backup) = exchange::read(&exchange::backup(&look.home.join(path)))
+        {
+            // Whoever made a backup before us did not mean it as an edit. That of a shared file is not looked at.
             earlier.push(super::look::hash(&backup));
         }
         // What slipped in is taken in with this, and becomes the version before: it must not be taken in again.
@@ -303,7 +305,10 @@ impl Engine {
 
     /// Whether a session's files do not say yet what they, or other files, made of it.
     pub(crate) fn is_behind(&self, session: &Session) -> Result<bool> {
-        if session.layout == NATIVE || self.store.pending(&session.id).is_none() {
+        let is_left_alone = |look: &Look| look.is_foreign && !look.is_proven;
+        if self.store.pending(&session.id).is_none()
+            || self.seen.looks.borrow().get(&session.id).is_none_or(is_left_alone)
+        {
             return Ok(false);
         }
         Ok(self.views_of(session, &Batch::default(), &[])?.iter().any(|row| !row.confirmed))
