@@ -49,7 +49,17 @@ impl Globals {
     pub fn of_nothing_typed() -> Self {
         let session = std::env::var("LEFTOFF_SESSION").ok().filter(|value| !value.is_empty());
         let person_present = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-        Self { options: Options { session, person_present, ..Options::default() }, ..Self::default() }
+        Self {
+            options: Options { session, person_present, anywhere: true, ..Options::default() },
+            ..Self::default()
+        }
+    }
+
+    /// The same for a command that may name its session itself: one outside of this project is looked for by its name.
+    pub fn naming(&self, session: Option<String>) -> Self {
+        let mut named = self.clone();
+        named.options.session = session.or(named.options.session);
+        named
     }
 
     pub fn out(&self) -> Out {
@@ -86,6 +96,7 @@ impl From<&ArgMatches> for Globals {
                 session: text("session").or(untyped.options.session),
                 key: text("key"),
                 person_present: untyped.options.person_present,
+                anywhere: true,
             },
             json: matches.get_flag("json"),
             colour: Colour::parse(text("color").as_deref()),

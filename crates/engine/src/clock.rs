@@ -21,6 +21,11 @@ impl Clock for SystemClock {
     }
 }
 
+/// The time, before there is an engine to ask.
+pub(crate) fn now() -> Timestamp {
+    SystemClock.now()
+}
+
 /// Debug builds take the time from a variable, so that a test can let days pass. Release builds do not.
 #[cfg(debug_assertions)]
 fn fixed_for_tests() -> Option<Timestamp> {

@@ -15,6 +15,9 @@ pub struct Config {
     pub workflow: Option<String>,
     /// Another store than the embedded one.
     pub store: Option<String>,
+    /// Folders in which sessions are looked for that can be anywhere, such as essays.
+    #[serde(default)]
+    pub places: Vec<String>,
     #[serde(default)]
     pub policy: Policy,
     #[serde(default)]
@@ -87,6 +90,9 @@ pub const TEMPLATE: &str = "\
 
 # The workflow that `leftoff start` uses when none is named.
 # workflow = \"plan-implement-review\"
+
+# Folders in which sessions are looked for that can be anywhere, such as essays.
+# places = [\"drafts\"]
 
 # Who may pass a gate by --override, and who may approve: \"person\" (at a terminal) or \"anyone\".
 # [policy]

@@ -45,7 +45,18 @@ pub fn diagnose(options: Options) -> Result<Vec<Finding>> {
         findings.push(Finding::new("store_place", line, "a local disk is faster and safer"));
     }
     findings.extend(session_findings(&engine)?);
-    findings.extend(engine.file_findings()?);
+    for finding in engine.file_findings()? {
+        if findings.iter().all(|known| known.message != finding.message) {
+            findings.push(finding);
+        }
+    }
+    for warning in engine.place_warnings() {
+        findings.push(Finding::new(
+            &warning.kind,
+            warning.message,
+            "move it out of the folder, or make it readable",
+        ));
+    }
     Ok(findings)
 }
 

@@ -4,6 +4,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::config::{Config, Who};
 use crate::error::{Error, Result};
 use crate::opening::open_store;
+use crate::outside;
 use crate::place::Project;
 use crate::presence::AgentIdentity;
 use crate::processes::{Processes, SystemProcesses};
@@ -35,6 +36,8 @@ pub struct Options {
     pub key: Option<String>,
     /// A person sits at the terminal that this command came from.
     pub person_present: bool,
+    /// Where there is no project, look for sessions that need none. A hook has no time for that.
+    pub anywhere: bool,
 }
 
 /// Who runs this process.
@@ -122,10 +125,18 @@ impl Engine {
                 std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?
             }
         };
+        if let Some(folder) = outside::meant(&options, &from)? {
+            return Self::open_at(Project::outside(&folder), options, intent);
+        }
         let project = match intent {
             Intent::Create => Project::find_or_here(&from)?,
             Intent::Query | Intent::Command | Intent::Hook { .. } => Project::find(&from)?,
         };
+        Self::open_at(project, options, intent)
+    }
+
+    /// The engine for a project that was found.
+    pub(crate) fn open_at(project: Project, options: Options, intent: Intent) -> Result<Self> {
         let mut warnings = Vec::new();
         let config = match Config::read(&project) {
             Ok(config) => config,
@@ -224,7 +235,7 @@ impl Engine {
         }
         let latest = self.latest_of_worktree()?;
         if latest.as_ref().is_none_or(|row| !is_unfinished(&row.lifecycle))
-            && let Some(foreign) = self.current_foreign()
+            && let Some(foreign) = self.current_foreign(latest.is_none() && want == Want::Latest)
         {
             return Ok(foreign);
         }

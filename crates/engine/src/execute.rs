@@ -44,7 +44,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use store::Batch;
+use store::{Batch, StreamAppend};
 
 /// The longest text that is kept of one note, goal, reason.
 const LONGEST_TEXT: usize = 64 * 1024;
@@ -206,6 +206,16 @@ impl Engine {
         view.item = kept.item.take().map(|item| ItemView::of(item, &actor, now));
         let mut answer = Answer { view, said: kept.said, gate_failed: kept.gate_failed };
         let mut batch = kept.batch;
+        if batch.streams.is_empty() && self.is_behind(&kept.subject)? {
+            // All is done already, as files show that were written since: what they tell is kept, and shown by them.
+            let found = self.look_up(&kept.subject.id)?.change_and_found(Vec::new());
+            batch.streams = Plan::of(found).fold(now, &actor)?.batch.streams;
+            if batch.streams.is_empty() {
+                // Nothing comes on top of what is laid over: appending brings it along.
+                let laid = self.store.pending(&kept.subject.id);
+                batch.streams.extend(laid.map(|stream| StreamAppend { events: Vec::new(), ..stream }));
+            }
+        }
         self.add_views(&mut batch)?;
         // What changes nothing is kept only under a key: it must answer the same when it is repeated later.
         if batch.streams.is_empty() && batch.bindings.is_empty() && self.options.key.is_none() {
@@ -225,6 +235,7 @@ impl Engine {
         let warnings = self.publish(&batch);
         answer.view.view_stale |= warnings.iter().any(|warning| warning.kind == "view_stale");
         answer.view.warnings.extend(warnings);
+        answer.said.extend(self.words_after(&batch, &kept.subject.id));
         if kept.is_new {
             return Ok(self.with_its_number(answer));
         }

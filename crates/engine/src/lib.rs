@@ -23,6 +23,7 @@ pub mod hooks;
 mod items;
 mod next;
 mod opening;
+mod outside;
 mod place;
 mod presence;
 mod processes;

@@ -79,7 +79,11 @@ impl Next {
                 format!(
                     "Finished; nothing is left to do. Begin something new, or another run of this: leftoff run start {name} --session {id}"
                 ),
-                Some(format!("leftoff start {name}{layout}")),
+                // A layout may name its sessions by the day: what is finished today may have taken the name.
+                Some(match session.layout.as_str() {
+                    "native" => format!("leftoff start {name}"),
+                    _ => format!("leftoff run start {name} --session {id}"),
+                }),
             ),
             Lifecycle::Abandoned { .. } => Self::new(
                 "Given up; nothing is left to do. Begin something new.".to_owned(),

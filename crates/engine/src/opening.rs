@@ -19,7 +19,7 @@ pub(crate) fn open_store(
         Intent::Create => create_store(project, &database, warnings),
         Intent::Query => open_or_empty(&database, Access::Read),
         // A command may take in a session that another tool keeps here: what it does must be kept.
-        Intent::Command if !database.exists() && sync::has_foreign(&project.root) => {
+        Intent::Command if !database.exists() && sync::has_foreign(project) => {
             create_store(project, &database, warnings)
         }
         Intent::Command => open_or_empty(&database, Access::Write),

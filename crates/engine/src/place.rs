@@ -1,6 +1,7 @@
 //! Finds the project, its git folder and its database. Reads git's files; never starts git.
 
 use crate::error::{Error, Result};
+use crate::outside;
 use crate::registry;
 use model::id::SessionId;
 use model::session::Session;
@@ -19,6 +20,8 @@ pub struct Project {
     /// The canonical root of this worktree.
     pub root: PathBuf,
     pub git: Option<Git>,
+    /// Not a project but the folder of one session that belongs to none: its log is in the user's store.
+    pub is_outside: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,10 +36,12 @@ impl Project {
     /// The nearest ancestor that is a project of ours, a git repository or holds a known layout.
     pub fn find(from: &Path) -> Result<Self> {
         let from = canonical(from)?;
-        from.ancestors()
-            .find(|folder| is_project(folder))
-            .map(Self::at)
-            .ok_or(Error::NoProject { folder: from.clone() })
+        let project = from.ancestors().find(|folder| is_project(folder) && !outside::is_session(folder));
+        if let Some(folder) = project {
+            return Ok(Self::at(folder));
+        }
+        let session = from.ancestors().find(|folder| outside::is_session(folder));
+        session.map(Self::outside).ok_or(Error::NoProject { folder: from.clone() })
     }
 
     /// Like `find`; where there is none, this very folder becomes one.
@@ -48,7 +53,12 @@ impl Project {
     }
 
     fn at(root: &Path) -> Self {
-        Self { root: root.to_owned(), git: root.ancestors().find_map(git_at) }
+        Self { root: root.to_owned(), git: root.ancestors().find_map(git_at), is_outside: false }
+    }
+
+    /// The folder of a session that belongs to no project.
+    pub(crate) fn outside(folder: &Path) -> Self {
+        Self { root: folder.to_owned(), git: None, is_outside: true }
     }
 
     /// The worktree's name in the store.
@@ -70,6 +80,9 @@ impl Project {
 
     /// Where the database is.
     pub fn database(&self) -> Result<PathBuf> {
+        if self.is_outside {
+            return registry::users_database(DATABASE);
+        }
         if let Some(chosen) = registry::database_of(self.registry_key())? {
             return Ok(chosen);
         }
@@ -119,7 +132,17 @@ pub(crate) fn workspace_path(session: &Session) -> String {
         let layout = layouts::layout::by_name(&session.layout)?;
         layout.spot(path, true).or_else(|| layout.spot(path, false))
     });
-    spot.map_or_else(|| workspace_of(&session.id), |spot| spot.workspace)
+    let Some(spot) = spot else { return workspace_of(&session.id) };
+    // A session outside of projects is its own root: the folder itself, and nothing below it.
+    match Path::new(&spot.workspace).strip_prefix(&session.worktree) {
+        Ok(below) => below.to_string_lossy().into_owned(),
+        Err(_) => spot.workspace,
+    }
+}
+
+/// A file in a session's workspace, below the session's root.
+pub(crate) fn in_workspace(session: &Session, path: &str) -> String {
+    Path::new(&workspace_path(session)).join(path).to_string_lossy().into_owned()
 }
 
 /// Where a native session's files are, below the project's folder.

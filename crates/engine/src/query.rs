@@ -9,6 +9,7 @@ use crate::requirements::is_same_agent;
 use crate::sync::NATIVE;
 use crate::view::{HealthView, Nothing, ShortView, View, Warning};
 use jiff::Timestamp;
+use layouts::layout::Moment;
 use model::event::Recorded;
 use model::id::SessionId;
 use model::run::Run;
@@ -35,6 +36,9 @@ pub enum Current {
 pub struct Listing {
     pub sessions: Vec<ShortView>,
     pub warnings: Vec<Warning>,
+    /// What the list of the one layout that was asked for begins with, where its tool has words of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heading: Option<&'static str>,
 }
 
 /// Which sessions a list is to show.
@@ -134,7 +138,13 @@ impl Engine {
             Err(Error::NoSession { .. }) => Ok(Current::Nothing(Nothing {
                 session_id: None,
                 next: Next::start(None),
-                warnings: self.warnings.iter().cloned().chain(self.at_work_elsewhere()?).collect(),
+                warnings: self
+                    .warnings
+                    .iter()
+                    .cloned()
+                    .chain(self.place_warnings())
+                    .chain(self.at_work_elsewhere()?)
+                    .collect(),
             })),
             Err(error) => Err(error),
         }
@@ -168,6 +178,7 @@ impl Engine {
         let (loaded, _) = self.load(&id)?;
         let mut view = self.view_of(&self.replay(&id)?, loaded.number, false)?;
         view.warnings.extend(self.artifact_warnings(&view));
+        view.own_words = self.own_words(&id, Moment::Shown);
         Ok(view)
     }
 
@@ -187,12 +198,14 @@ impl Engine {
         };
         let mut sessions: Vec<ShortView> =
             self.store.list(&filter)?.into_iter().map(ShortView::from).collect();
+        let mut warnings = self.warnings.clone();
         for line in &mut sessions {
+            warnings.extend(self.shown_by_files(line)?);
             self.laid_over_line(line);
         }
         sessions.retain(|line| request.lifecycles.is_empty() || request.lifecycles.contains(&line.lifecycle));
-        let mut warnings = self.warnings.clone();
         warnings.extend(sessions.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
+        warnings.extend(self.place_warnings());
         let mut odd = Vec::new();
         for (short, said) in self.foreign_lines() {
             if request.wants(&short) {
@@ -203,7 +216,23 @@ impl Engine {
             }
         }
         warnings.extend(said_once(odd));
-        Ok(Listing { sessions, warnings })
+        let heading = crate::sync::heading(request.layout.as_deref());
+        if heading.is_some() {
+            for line in &mut sessions {
+                line.own_words = self.own_line(&line.session_id);
+            }
+        }
+        for (short, odd) in self.outside_lines(heading.is_some()) {
+            let is_known = sessions
+                .iter()
+                .any(|known| known.session_id == short.session_id && known.worktree == short.worktree);
+            if request.wants(&short) && !is_known {
+                warnings.extend(odd);
+                let place = sessions.iter().position(|ours| ours.updated_at < short.updated_at);
+                sessions.insert(place.unwrap_or(sessions.len()), short);
+            }
+        }
+        Ok(Listing { sessions, warnings, heading })
     }
 
     /// What happened in a session, oldest first, after this version.
@@ -278,6 +307,10 @@ impl Engine {
 
     /// Whether a command without a name would mean another session.
     pub(crate) fn must_be_named(&self, session: &Session) -> Result<bool> {
+        let is_here = || std::env::current_dir().is_ok_and(|here| here.starts_with(&self.project.root));
+        if self.project.is_outside && !is_here() {
+            return Ok(true);
+        }
         let is_the_active_one = session.lifecycle.name() == "active"
             && !session.parallel
             && session.worktree == self.project.worktree();
@@ -383,6 +416,7 @@ impl From<Listed> for ShortView {
             created_at: row.created_at,
             updated_at: row.updated_at,
             version: row.version,
+            own_words: None,
         }
     }
 }

@@ -60,6 +60,17 @@ pub(crate) fn place_for(key: &Path, file_name: &str) -> Result<PathBuf> {
     Ok(state.join(format!("{name}-{}", &hash(key)[..8])).join(file_name))
 }
 
+/// The store for what belongs to no project.
+pub(crate) fn users_database(file_name: &str) -> Result<PathBuf> {
+    match state_folder() {
+        Some(state) => Ok(state.join("user").join(file_name)),
+        None => Err(Error::NotSupported {
+            what: "a session outside of projects without HOME or XDG_STATE_HOME".to_owned(),
+            hint: "set HOME".to_owned(),
+        }),
+    }
+}
+
 /// `$XDG_STATE_HOME/leftoff`, by default below the home folder.
 pub fn state_folder() -> Option<PathBuf> {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);

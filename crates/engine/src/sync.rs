@@ -6,6 +6,7 @@ mod find;
 mod look;
 mod mend;
 mod rivals;
+mod says;
 mod show;
 pub(crate) mod tree;
 
@@ -13,6 +14,7 @@ pub(crate) use find::has_foreign;
 pub(crate) use find::pointed;
 pub(crate) use look::Look;
 pub use mend::{Mended, repair};
+pub(crate) use says::heading;
 
 use crate::engine::Engine;
 use crate::error::Result;

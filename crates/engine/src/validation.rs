@@ -42,6 +42,11 @@ impl Engine {
         found.extend(self.missing_references(session));
         found.extend(self.unmet_needs(session)?);
         found.extend(self.unwell(session));
+        // A file that a field names is told of once.
+        let named: Vec<String> =
+            found.iter().filter_map(|known| known.path.as_ref()).map(|path| format!("'{path}'")).collect();
+        let is_told = |odd: &Discrepancy| named.iter().any(|path| odd.message.contains(path));
+        found.extend(self.file_discrepancies(session).into_iter().filter(|odd| !is_told(odd)));
         let place = |discrepancy: &Discrepancy| {
             let run = session.run()?;
             run.position(discrepancy.phase.as_ref()?.as_str())

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::items::{ItemView, ItemsSeen};
 use crate::next::Next;
-use crate::place::workspace_path;
+use crate::place::in_workspace;
 use crate::requirements::RequirementView;
 use jiff::Timestamp;
 use model::actor::Actor;
@@ -68,6 +68,9 @@ pub struct View {
     pub updated_at: Timestamp,
     pub last_actor: Actor,
     pub version: u64,
+    /// All about where it stands as the tool that it comes from tells it; only where everything is shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_words: Option<String>,
     /// Commands must name this session: without a name they would mean another.
     #[serde(skip)]
     pub name_session: bool,
@@ -189,6 +192,9 @@ pub struct ShortView {
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub version: u64,
+    /// The line that its own tool's list has for it; only in a list of that tool's sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_words: Option<String>,
 }
 
 /// What is shown where there is no session.
@@ -269,6 +275,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
         updated_at: session.updated_at,
         last_actor: session.last_actor.clone(),
         version: session.version,
+        own_words: None,
         name_session: material.name_session,
     }
 }
@@ -291,10 +298,13 @@ fn phases(session: &Session, run: &Run, definition: Option<&Workflow>) -> Vec<Ph
 
 /// The files of a phase, below the project's folder.
 pub(crate) fn produced(session: &Session, run: &Run, defined: Option<&PhaseDefinition>) -> Vec<String> {
-    let workspace = workspace_path(session);
     let paths = defined.map(|defined| defined.produces.as_slice()).unwrap_or_default();
     let filled = |path: &String| path.replace("{run}", &run.ordinal.to_string());
-    paths.iter().map(|path| format!("{workspace}/{}", filled(path))).collect()
+    // Whoever works on a session outside of projects may be anywhere: its files are told with their whole path.
+    let above =
+        if session.path.as_deref() == Some(&session.worktree) { session.worktree.as_str() } else { "" };
+    let told = |path: &String| std::path::Path::new(above).join(in_workspace(session, &filled(path)));
+    paths.iter().map(|path| told(path).to_string_lossy().into_owned()).collect()
 }
 
 fn phase_view(

@@ -4,7 +4,7 @@
 use crate::disk::{Operation, Step, below};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::place::{FOLDER, workspace_of, workspace_path};
+use crate::place::{FOLDER, in_workspace, workspace_of, workspace_path};
 use crate::setup;
 use crate::sync::NATIVE;
 use model::id::{Name, SessionId};
@@ -50,7 +50,11 @@ impl Engine {
         if session.layout == NATIVE {
             return make(&self.root_of(session), &session.id);
         }
-        let path = below(&self.root_of(session), &workspace_path(session))?;
+        let (root, workspace) = (self.root_of(session), workspace_path(session));
+        if workspace.is_empty() {
+            return Ok(root);
+        }
+        let path = below(&root, &workspace)?;
         fs::create_dir_all(&path)
             .map_err(|source| Error::io(format!("making {}", path.display()), source))?;
         Ok(path)
@@ -60,7 +64,7 @@ impl Engine {
     pub(crate) fn bring_workspace_back(&self, session: &str) -> Result<()> {
         let (_, session) = self.load(&self.resolve(session)?)?;
         let root = self.root_of(&session);
-        if below(&root, &archive_name(&session.id))?.is_dir() {
+        if session.path.is_none() && below(&root, &archive_name(&session.id))?.is_dir() {
             make(&root, &session.id).map(drop)
         } else {
             Ok(())
@@ -101,7 +105,7 @@ impl Engine {
             .produces
             .iter()
             .flat_map(|path| matching(&workspace, &path.replace("{run}", &ordinal)))
-            .map(|path| format!("{}/{path}", workspace_path(session)))
+            .map(|path| in_workspace(session, &path))
             .collect();
         found.sort();
         found.dedup();
@@ -123,7 +127,7 @@ pub(crate) fn make(root: &Path, id: &SessionId) -> Result<PathBuf> {
     Ok(path)
 }
 
-fn archive_name(id: &SessionId) -> String {
+pub(crate) fn archive_name(id: &SessionId) -> String {
     format!("{FOLDER}/{ARCHIVE}/{id}")
 }
 

@@ -14,14 +14,58 @@ pub struct Document {
 
 /// The object that these bytes hold; why they hold none.
 pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
-    let text = text_of(bytes)?;
+    object_with_doubled(bytes).map(|(fields, _)| fields)
+}
+
+/// The same, and the keys of it that are there more than once: the last one counts.
+pub fn object_with_doubled(bytes: &[u8]) -> Result<(Map<String, Value>, Vec<String>), String> {
+    let text = text_of(bytes)?.trim_start_matches(MARK);
     if text.trim().is_empty() {
         return Err("it is empty".to_owned());
     }
-    match serde_json::from_str(text.trim_start_matches(MARK)) {
-        Ok(Value::Object(fields)) => Ok(fields),
-        Ok(_) => Err("it holds no JSON object".to_owned()),
-        Err(error) => Err(format!("it is no JSON ({error})")),
+    if !text.trim_start().starts_with('{') {
+        return Err(match serde_json::from_str::<serde::de::IgnoredAny>(text) {
+            Ok(_) => "it holds no JSON object".to_owned(),
+            Err(error) => format!("it is no JSON ({error})"),
+        });
+    }
+    let Pairs(pairs) = serde_json::from_str(text).map_err(|error| format!("it is no JSON ({error})"))?;
+    let (mut fields, mut doubled) = (Map::new(), Vec::new());
+    for (key, value) in pairs {
+        if fields.insert(key.clone(), value).is_some() && !doubled.contains(&key) {
+            doubled.push(key);
+        }
+    }
+    Ok((fields, doubled))
+}
+
+/// Whether a text begins with a byte order mark.
+pub fn has_mark(bytes: &[u8]) -> bool {
+    bytes.starts_with(&[0xef, 0xbb, 0xbf])
+}
+
+/// The members of an object as they stand there.
+struct Pairs(Vec<(String, Value)>);
+
+impl<'de> serde::Deserialize<'de> for Pairs {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Members;
+        impl<'de> serde::de::Visitor<'de> for Members {
+            type Value = Pairs;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("a JSON object")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Pairs, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Pairs(pairs))
+            }
+        }
+        deserializer.deserialize_map(Members)
     }
 }
 

@@ -120,6 +120,12 @@ pub trait Layout: Sync {
         false
     }
 
+    /// Whether an archived version may lie beside the file: not where the tool takes every file of a folder for one of
+    /// the session's.
+    fn archives_beside(&self) -> bool {
+        true
+    }
+
     /// Somebody else's version of a file, with what it dropped of ours put back: a key that is missing from another
     /// writer's file is never a deletion.
     fn merge(&self, path: &str, base: &[u8], theirs: &[u8]) -> Vec<u8> {
@@ -138,11 +144,50 @@ pub trait Layout: Sync {
         let _ = path;
         crate::json::object(content).is_ok()
     }
+
+    /// What its own tool says to its user at such a moment, in its words; nothing where it says nothing.
+    fn says(&self, moment: Moment, standing: &Standing<'_>, folder: &Folder<'_>) -> Option<String> {
+        let _ = (moment, standing, folder);
+        None
+    }
+
+    /// What its own tool's list of sessions begins with.
+    fn heading(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What its own tool reports when the version before took the place of a file that cannot be read.
+    fn recovered(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What does not fit together in the files. A session that is taken up again is asked about it.
+    fn discrepancies(&self, folder: &Folder<'_>) -> Vec<Oddity> {
+        let _ = folder;
+        Vec::new()
+    }
+
+    /// Whether a folder that is made for a session is its user's alone.
+    fn is_private(&self) -> bool {
+        false
+    }
+}
+
+/// When a tool has something to say about a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    Paused,
+    Resumed,
+    Completed,
+    /// Everything about where it stands is asked for.
+    Shown,
+    /// On one line, among others that could be gone on with.
+    Listed,
 }
 
 /// Every layout that this program knows.
 pub fn all() -> &'static [&'static dyn Layout] {
-    &[&crate::ocr::Ocr, &crate::ccw::Ccw, &crate::praxis::Praxis]
+    &[&crate::ocr::Ocr, &crate::ccw::Ccw, &crate::praxis::Praxis, &crate::essay::Essay]
 }
 
 /// A workflow that is asked for by name.
@@ -180,8 +225,8 @@ pub fn by_name(name: &str) -> Option<&'static dyn Layout> {
 pub enum Place {
     /// Below the project's folder; empty for the folder itself.
     Project(&'static str),
-    /// In the folders for temporary files.
-    Temporary,
+    /// In the folders for temporary files, and in places that are configured: entries whose names begin so.
+    Temporary(&'static str),
 }
 
 impl Spot {
@@ -259,6 +304,16 @@ pub struct Told {
 }
 
 impl Told {
+    /// Whether the files of its state can be read and say where it stands. One of which that is not so never hides
+    /// another of which it is.
+    pub fn says_where_it_stands(&self) -> bool {
+        self.unreadable.is_empty()
+            && match &self.details {
+                Details::None | Details::Ccw(_) => true,
+                Details::Ocr(session) => session.says_phase,
+            }
+    }
+
     /// The whole history with what the files prove, as a session that nobody has taken in yet has it; the session and
     /// the items that it makes. None when it does not begin with the session's start.
     pub fn fold(&self, actor: &Actor) -> Option<(Vec<Recorded>, Session, ItemBook)> {

@@ -3,6 +3,7 @@
 pub mod builtin;
 pub mod ccw;
 pub mod definition;
+pub mod essay;
 pub mod json;
 pub mod layout;
 pub mod ocr;
@@ -11,3 +12,4 @@ pub mod reading;
 pub mod reconcile;
 pub mod requirements;
 pub mod tree;
+pub mod yaml;

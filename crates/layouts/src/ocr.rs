@@ -91,13 +91,26 @@ pub struct OcrSession {
     pub phase: usize,
     /// The same without those files.
     pub said_phase: usize,
+    /// The state names a phase at all.
+    pub says_phase: bool,
     pub is_closed: bool,
     pub rounds: Vec<Round>,
     /// Of an early release they have none, and there is one at most.
     pub rounds_have_folders: bool,
     pub map_runs: Vec<MapRun>,
     pub has_requirements: bool,
+    /// The other workflow, where the session has one: how far its newest round or run is, as files show.
+    pub beside: Option<Beside>,
     pub state: State,
+}
+
+/// The workflow that a session is not in just now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beside {
+    pub kind: Kind,
+    pub ordinal: u32,
+    /// Position in `kind.phases()`.
+    pub phase: usize,
 }
 
 impl OcrSession {
@@ -113,6 +126,20 @@ impl OcrSession {
             Kind::Map => self.state.map_started_at,
         };
         own.or(self.state.started_at)
+    }
+
+    /// The last file of a finished round or run, below the session's folder.
+    pub fn result(&self, kind: Kind, ordinal: u32) -> Option<String> {
+        match kind {
+            Kind::Review => {
+                let round = self.rounds.iter().find(|round| round.number == ordinal && round.is_final)?;
+                Some(format!("{}final.md", history::folder_of(self, round)))
+            }
+            Kind::Map => {
+                let run = self.map_runs.iter().find(|run| run.number == ordinal && run.is_final)?;
+                Some(format!("map/runs/run-{}/map.md", run.number))
+            }
+        }
     }
 }
 
@@ -186,6 +213,11 @@ impl Layout for Ocr {
     fn workflows(&self) -> &'static [&'static str] {
         &["review", "map"]
     }
+
+    /// Every file in `reviews/` is a reviewer to the tool.
+    fn archives_beside(&self) -> bool {
+        false
+    }
 }
 
 /// A branch as a part of a folder's name.
@@ -199,17 +231,17 @@ fn plain(branch: &str) -> String {
 pub fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSession> {
     let mut warnings = Vec::new();
     let state = state::read(tree, now, &mut warnings);
+    warnings.extend(unusable(tree));
     let rounds = rounds(tree);
     let map_runs = map_runs(tree);
     let kind = kind(&state, tree);
     let has_requirements = tree.has_file("requirements.md");
     let current = ordinal(kind, &state, &rounds, &map_runs);
     let proven = proven(kind, current, &rounds, &map_runs);
-    let said_phase = match said(kind, &state, current, &mut warnings) {
-        Some(said) => said,
-        None => proven.unwrap_or_else(|| approximate(kind, current, &rounds, tree)),
-    };
+    let said = said(kind, &state, current, &mut warnings);
+    let said_phase = said.or(proven).unwrap_or_else(|| approximate(kind, current, &rounds, tree));
     let phase = said_phase.max(proven.unwrap_or_default());
+    let beside = beside(kind, &rounds, &map_runs, tree);
     let is_complete = phase + 1 == kind.phases().len();
     // Without a word in the file, a finished review is closed and a finished map is not.
     let is_closed = state.status.as_deref() == Some("closed")
@@ -219,14 +251,27 @@ pub fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSession> {
         kind,
         phase,
         said_phase,
+        says_phase: said.is_some(),
         is_closed,
         rounds_have_folders: tree.has_folder("rounds") || rounds.is_empty(),
         rounds,
         map_runs,
         has_requirements,
+        beside,
         state,
     };
     Reading { value, warnings }
+}
+
+/// Other files of the session that say nothing because they cannot be read.
+fn unusable(tree: &Tree) -> impl Iterator<Item = Oddity> {
+    let is_meant = |path: &str| {
+        path.is_empty() || path.ends_with(".md") || path.starts_with("rounds") || path.starts_with("map")
+    };
+    tree.unusable().filter(move |(path, _)| is_meant(path)).map(|(path, why)| Oddity {
+        path: path.to_owned(),
+        message: format!("{why}; what it would show is not known"),
+    })
 }
 
 /// A folder's name as an id; characters that an id may not have are written as their code, so that no two become one.
@@ -351,6 +396,17 @@ fn said(kind: Kind, state: &State, current: u32, warnings: &mut Vec<Oddity>) -> 
     Some(if is_older { 0 } else { phase })
 }
 
+/// How far the other workflow's newest round or run is. No word is kept of it, so the files alone tell.
+fn beside(kind: Kind, rounds: &[Round], map_runs: &[MapRun], tree: &Tree) -> Option<Beside> {
+    let (kind, ordinal) = match kind {
+        Kind::Review => (Kind::Map, map_runs.last()?.number),
+        Kind::Map => (Kind::Review, rounds.last()?.number),
+    };
+    let proven = proven(kind, ordinal, rounds, map_runs);
+    let phase = proven.unwrap_or_else(|| approximate(kind, ordinal, rounds, tree));
+    Some(Beside { kind, ordinal, phase })
+}
+
 /// The phase that the finished files of the current round or run show to be reached.
 fn proven(kind: Kind, current: u32, rounds: &[Round], map_runs: &[MapRun]) -> Option<usize> {
     let last = kind.phases().len() - 1;
@@ -381,7 +437,7 @@ fn approximate(kind: Kind, current: u32, rounds: &[Round], tree: &Tree) -> usize
             let has = |name: &str| tree.has_file(&format!("map/runs/run-{current}/{name}"));
             match (has("requirements-mapping.md"), has("flow-analysis.md"), has("topology.md")) {
                 (true, _, _) => 4,
-                (false, true, _) => 3,
+                (false, true, _) => 3 + usize::from(!tree.has_file("requirements.md")),
                 (false, false, true) => 2,
                 (false, false, false) => usize::from(tree.has_file("discovered-standards.md")),
             }

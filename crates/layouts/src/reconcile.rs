@@ -18,7 +18,7 @@ use model::lifecycle::Lifecycle;
 use model::note::Note;
 use model::phase::{Phase, PhaseState};
 use model::run::Run;
-use model::session::Session;
+use model::session::{RevisionMade, Session};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -32,7 +32,8 @@ pub struct Laid<'a> {
 /// Brings into `draft`, a session of ours, what differs between the files as we wrote them and as they are now.
 pub fn reconcile(draft: &mut Draft, base: Laid<'_>, theirs: Laid<'_>) {
     let begun = runs(draft, base.session, theirs.session);
-    phases(draft, base.session, theirs.session, begun);
+    let revised = revisions(draft, base.session, theirs.session);
+    phases(draft, base.session, theirs.session, begun, revised);
     fields(draft, base.session, theirs.session);
     notes(draft, base.session, theirs.session);
     items::items(draft, base.items, theirs.items);
@@ -68,11 +69,23 @@ fn runs(draft: &mut Draft, base: &Session, theirs: &Session) -> bool {
     true
 }
 
+/// Revisions that the files now tell of. Each begins its phase again, until the files say how that one stands.
+fn revisions(draft: &mut Draft, base: &Session, theirs: &Session) -> bool {
+    let is_known = |made: &&RevisionMade| {
+        base.revisions.iter().any(|known| known.at == made.at && known.revision == made.revision)
+    };
+    let new: Vec<&RevisionMade> = theirs.revisions.iter().filter(|made| !is_known(made)).collect();
+    for made in &new {
+        draft.push(Event::PhaseRevised { revision: made.revision.clone() });
+    }
+    !new.is_empty()
+}
+
 fn is_same(one: &Run, other: &Run) -> bool {
     one.workflow.name == other.workflow.name && one.ordinal == other.ordinal
 }
 
-fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun: bool) {
+fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun: bool, revised: bool) {
     let Some(now) = theirs.run() else { return };
     added_phases(draft, now);
     let before = base.run().filter(|_| !begun);
@@ -83,10 +96,17 @@ fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun: bool) {
     if let Some(phase) = &went_back {
         draft.push(Event::RolledBack { phase: phase.clone(), reason: None });
     }
+    let went_back = went_back.is_some() || revised;
     for phase in &now.phases {
         // Going back opened all later phases; those that the files still call done are.
-        if (went_back.is_some() || changed(&phase)) && is_over(phase) && !draft.is_done(phase.id()) {
-            done(draft, phase);
+        let is_as_ours = draft.phase(phase.id()).is_some_and(|ours| ours.status() == phase.status());
+        if (went_back || changed(&phase)) && is_over(phase) && !is_as_ours {
+            if !draft.is_done(phase.id()) {
+                done(draft, phase);
+            }
+            if matches!(phase.state, PhaseState::NeedsReview { .. }) {
+                draft.push(Event::PhaseFlagged { phase: phase.id().clone() });
+            }
         }
         fields_of_phase(draft, phase, was(phase));
         failed_attempts(draft, phase, was(phase));
@@ -94,7 +114,7 @@ fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun: bool) {
     let moved = before.is_none_or(|run| run.current().id() != now.current().id());
     let is_there = draft.session().run().is_some_and(|run| run.current().id() == now.current().id());
     let goes_on = is_there && draft.is_in_progress(now.current().id());
-    if (moved || went_back.is_some()) && !is_over(now.current()) && !goes_on {
+    if (moved || went_back || changed(&now.current())) && !is_over(now.current()) && !goes_on {
         draft.push(Event::PhaseStarted { phase: now.current().id().clone() });
     }
     let finished = |run: &Run| !run.is_open();
@@ -201,22 +221,22 @@ fn is_same_note(one: &Note, other: &Note) -> bool {
 }
 
 fn lifecycle(draft: &mut Draft, base: &Session, theirs: &Session) {
-    let is_as_it_was = match (&base.lifecycle, &theirs.lifecycle) {
+    let is_same = |one: &Lifecycle| match (one, &theirs.lifecycle) {
         (
             Lifecycle::Paused { reason, context, .. },
             Lifecycle::Paused { reason: now, context: context_now, .. },
         ) => reason == now && context == context_now,
-        (was, now) => was.name() == now.name(),
+        (one, now) => one.name() == now.name(),
     };
     let ours = draft.session();
     let (worktree, parallel) = (ours.worktree.clone(), ours.parallel);
-    let is_there = ours.lifecycle.name() == theirs.lifecycle.name();
+    if is_same(&base.lifecycle) || is_same(&ours.lifecycle) {
+        return;
+    }
     let event = match &theirs.lifecycle {
-        _ if is_as_it_was => return,
         Lifecycle::Paused { reason, context, saved, .. } => {
             Event::SessionPaused { reason: reason.clone(), context: context.clone(), saved: saved.clone() }
         }
-        _ if is_there => return,
         Lifecycle::Active => match ours.lifecycle {
             Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => {
                 Event::SessionReopened { worktree, parallel }

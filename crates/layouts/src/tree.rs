@@ -85,6 +85,19 @@ impl Tree {
         matches!(self.get(path), Some(Entry::Folder))
     }
 
+    /// There, and cannot be read.
+    pub fn is_unusable(&self, path: &str) -> bool {
+        matches!(self.get(path), Some(Entry::Unusable(_)))
+    }
+
+    /// What cannot be read, and why.
+    pub fn unusable(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.entries.iter().filter_map(|(path, entry)| match entry {
+            Entry::Unusable(why) => Some((path.as_str(), why.as_str())),
+            Entry::Folder | Entry::File(_) | Entry::Unread { .. } => None,
+        })
+    }
+
     /// The names right below a folder, in order.
     pub fn names_in<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = &'a str> {
         self.entries.keys().filter_map(move |path| {

@@ -70,6 +70,8 @@ pub enum Event {
     },
     /// Somebody said in a file that a phase is done. Nothing shows it: its gate stays open.
     PhaseClaimed { phase: Name },
+    /// Somebody said in a file that a phase that was done needs a review.
+    PhaseFlagged { phase: Name },
     /// A pass through a workflow began; it is now the session's current run.
     RunStarted { workflow: WorkflowRef, ordinal: u32, phases: Vec<PhaseStub> },
     /// The current run has more phases than it was begun with, as somebody's file says. They come after the others.
@@ -258,6 +260,7 @@ impl Event {
             Self::Imported { .. } => "imported",
             Self::ExternalEdit { .. } => "external_edit",
             Self::PhaseClaimed { .. } => "phase_claimed",
+            Self::PhaseFlagged { .. } => "phase_flagged",
             Self::RunStarted { .. } => "run_started",
             Self::PhasesAdded { .. } => "phases_added",
             Self::RunSelected { .. } => "run_selected",
@@ -301,6 +304,7 @@ impl Event {
             | Self::Imported { .. }
             | Self::ExternalEdit { .. }
             | Self::PhaseClaimed { .. }
+            | Self::PhaseFlagged { .. }
             | Self::RunStarted { .. }
             | Self::PhasesAdded { .. }
             | Self::RunSelected { .. }

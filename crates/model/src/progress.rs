@@ -4,6 +4,7 @@ use crate::lifecycle::Lifecycle;
 use crate::phase::Phase;
 use crate::run::Run;
 use crate::session::Session;
+use crate::time::seconds_between;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +24,9 @@ pub struct Progress {
 impl Progress {
     pub fn of(session: &Session, run: &Run, now: Timestamp) -> Self {
         let done = run.done();
-        let average = average_phase_seconds(run);
+        // What another tool's file does not tell is dated to one moment: such a phase has no duration to learn from.
+        let is_native = session.layout == "native";
+        let average = average_phase_seconds(run, |seconds| is_native || seconds > 0);
         let time_in_phase = run.current().time_in_phase(session.working_until(now));
         let is_active = matches!(session.lifecycle, Lifecycle::Active);
         let timed_remaining = run.phases.iter().filter(|phase| !phase.is_done() && !phase.stub.terminal);
@@ -34,7 +37,11 @@ impl Progress {
             average_phase_seconds: average,
             estimated_remaining_seconds: average.map(|seconds| seconds.saturating_mul(timed_remaining)),
             time_in_phase_seconds: time_in_phase,
-            stalled: is_active && is_stalled(time_in_phase, average),
+            stalled: is_active
+                && match average {
+                    None if !is_native => run.is_open() && is_quiet(session, now),
+                    Some(_) | None => is_stalled(time_in_phase, average),
+                },
         }
     }
 }
@@ -93,9 +100,15 @@ fn percent(done: usize, total: usize) -> u32 {
     u32::try_from(rounded.min(99)).unwrap_or(99)
 }
 
-fn average_phase_seconds(run: &Run) -> Option<u64> {
+/// Nothing was written for so long that nobody may be at work.
+fn is_quiet(session: &Session, now: Timestamp) -> bool {
+    seconds_between(session.updated_at, now) >= NEVER_STALLED_UNDER_SECONDS
+}
+
+fn average_phase_seconds(run: &Run, counts: impl Fn(u64) -> bool) -> Option<u64> {
+    let timed = run.phases.iter().filter(|phase| !phase.stub.terminal);
     let durations: Vec<u64> =
-        run.phases.iter().filter(|phase| !phase.stub.terminal).filter_map(Phase::duration_seconds).collect();
+        timed.filter_map(Phase::duration_seconds).filter(|seconds| counts(*seconds)).collect();
     let count = u64::try_from(durations.len()).ok().filter(|count| *count > 0)?;
     Some(durations.iter().sum::<u64>() / count)
 }

@@ -179,6 +179,7 @@ impl Session {
                 self.describe(title.as_ref(), goal.as_ref(), target.as_ref());
             }
             Event::PhaseClaimed { phase } => self.on_phase(phase, |phase| phase.claim(at)),
+            Event::PhaseFlagged { phase } => self.on_phase(phase, Phase::flag),
             Event::RunStarted { workflow, ordinal, phases } => self.start_run(workflow, *ordinal, phases, at),
             Event::PhasesAdded { phases } => self.on_run(|run| run.add(phases)),
             Event::RunSelected { workflow, ordinal } => self.select(workflow, *ordinal),

@@ -36,6 +36,7 @@ impl Sandbox {
         let project = folder.path().join("project");
         fs::create_dir_all(&project).expect("the project's folder");
         fs::create_dir_all(folder.path().join("home")).expect("the home folder");
+        fs::create_dir_all(folder.path().join("tmp")).expect("the folder for temporary files");
         let project = project.canonicalize().expect("the project's real path");
         Self { program: program.into(), folder, project, now: RefCell::new(None) }
     }
@@ -91,6 +92,7 @@ impl Sandbox {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", self.folder.path().join("home"))
             .env("XDG_STATE_HOME", self.folder.path().join("state"))
+            .env("LEFTOFF_TEST_TMP", self.folder.path().join("tmp"))
             .env("USER", "anna")
             .env("LC_ALL", "C.UTF-8")
             .stdin(Stdio::null());

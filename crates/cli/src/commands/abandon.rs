@@ -20,7 +20,8 @@ pub struct Abandon {
 
 impl Run for Abandon {
     fn run(self, globals: &Globals) -> Outcome {
-        let answer = globals.command()?.abandon(self.id.as_deref(), self.reason.as_deref())?;
-        answered("given up", &answer, globals)
+        let globals = globals.naming(self.id);
+        let answer = globals.command()?.abandon(None, self.reason.as_deref())?;
+        answered("given up", &answer, &globals)
     }
 }

@@ -5,8 +5,9 @@ use crate::commands::{Outcome, Run, answered, with_talk};
 use crate::failure::{self, Failure};
 use crate::globals::Globals;
 use crate::ui;
+use engine::view::PhaseView;
 use engine::{AdvanceRequest, Answer};
-use model::gate::Given;
+use model::gate::{CheckResult, Given};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -56,13 +57,13 @@ impl Run for Advance {
         let mut engine = globals.command()?;
         ui::progress::show(&mut engine, globals);
         let answer = engine.advance(&request)?;
-        shown(&answer, globals)
+        shown(&answer, request.phase.as_deref(), globals)
     }
 }
 
-/// What came of an attempt: the session goes on, or the gate held it.
-pub fn shown(answer: &Answer, globals: &Globals) -> Outcome {
-    if answer.gate_failed { Ok(held(answer, globals)) } else { passed(answer, globals) }
+/// What came of an attempt at the phase that was named, else the current one: the session goes on, or the gate held it.
+pub fn shown(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
+    if answer.gate_failed { Ok(held(answer, asked, globals)) } else { passed(answer, globals) }
 }
 
 fn passed(answer: &Answer, globals: &Globals) -> Outcome {
@@ -77,7 +78,7 @@ fn passed(answer: &Answer, globals: &Globals) -> Outcome {
 }
 
 /// The attempt was kept: the view is data, the reason is an error.
-fn held(answer: &Answer, globals: &Globals) -> ExitCode {
+fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> ExitCode {
     let view = &answer.view;
     let out = globals.out();
     if globals.json {
@@ -85,18 +86,30 @@ fn held(answer: &Answer, globals: &Globals) -> ExitCode {
     } else {
         out.text(&crate::ui::session::status(view, &out));
     }
-    let checks: Vec<String> = view
-        .failed_attempt()
-        .into_iter()
-        .flat_map(|(_, attempt)| attempt.report.checks.iter().filter(|check| check.failed()))
+    let is_asked = |phase: &&PhaseView| {
+        asked.is_some_and(|asked| phase.id.as_str() == asked || phase.number.to_string() == asked)
+    };
+    // One that is only claimed may be tried when the work has moved on from it.
+    let tried = view.phases.iter().find(is_asked).or_else(|| view.current());
+    let failed = tried.and_then(|phase| phase.attempts.last()).map(|attempt| &attempt.report.checks);
+    let failed: Vec<&CheckResult> = failed.into_iter().flatten().filter(|check| check.failed()).collect();
+    let checks: Vec<String> = failed
+        .iter()
         .map(|check| match &check.found {
             Some(found) => format!("{} ({found})", check.id),
             None => check.id.clone(),
         })
         .collect();
-    let message =
-        format!("the gate of phase '{}' did not pass: {}", view.current_phase.id, checks.join("; "));
-    failure::report(&Failure::gate(message, Some(view.next.summary.clone())), globals)
+    let phase = tried.map_or(&view.current_phase.id, |phase| &phase.id);
+    let message = format!("the gate of phase '{phase}' did not pass: {}", checks.join("; "));
+    let hint = if *phase == view.current_phase.id {
+        view.next.summary.clone()
+    } else {
+        let help: Vec<&str> = failed.iter().filter_map(|check| check.help.as_deref()).collect();
+        let naming = view.naming();
+        format!("{} Then: leftoff advance --phase {phase}{naming}", help.join(" ")).trim_start().to_owned()
+    };
+    failure::report(&Failure::gate(message, Some(hint)), globals)
 }
 
 fn read_evidence(path: &std::path::Path) -> Result<BTreeMap<String, Given>, Failure> {

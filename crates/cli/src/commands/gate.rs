@@ -36,6 +36,12 @@ impl Run for Gate {
         } else {
             ui::session::warn(&tried.warnings, &out);
             out.text(&table(&tried, &out));
+            for phase in &tried.claimed {
+                out.text(&format!(
+                    "{} {phase}: claimed in a file, unverified; its gate: leftoff advance --phase {phase}",
+                    out.paint(Tone::Warning, "open")
+                ));
+            }
         }
         if tried.gate.outcome == GateOutcome::Passed {
             return Ok(ExitCode::SUCCESS);

@@ -26,7 +26,7 @@ pub struct List {
     /// Only sessions that are active, paused, completed, failed or abandoned
     #[arg(long)]
     status: Option<String>,
-    /// Only sessions of this layout, native or ocr
+    /// Only sessions of this layout: native, ocr, essay
     #[arg(long)]
     layout: Option<String>,
     /// Only sessions with this text in their id, title, goal, target or notes
@@ -55,6 +55,8 @@ impl Run for List {
         ui::session::warn(&listing.warnings, &out);
         if listing.sessions.is_empty() {
             out.say("no sessions; see the finished ones too: leftoff list --all");
+        } else if let Some(heading) = listing.heading {
+            out.text(&ui::list::in_their_words(heading, &listing.sessions));
         } else {
             out.text(&ui::list::sessions(&listing.sessions, engine.now(), &out));
         }

@@ -6,6 +6,7 @@ use crate::globals::Globals;
 use crate::ui;
 use engine::{Current, Details};
 use model::id::SessionId;
+use model::progress::Status;
 use std::process::ExitCode;
 
 /// How far a session is: phases with ticks, a bar, reviewers with their findings
@@ -37,7 +38,21 @@ impl Run for Progress {
             return Ok(ExitCode::SUCCESS);
         }
         match current {
-            Current::Nothing(_) => out.text("Waiting for session… (none is here; begin one: leftoff start)"),
+            Current::Nothing(nothing) => {
+                ui::session::warn(&nothing.warnings, &out);
+                out.text("Waiting for session… (none is here; begin one: leftoff start)");
+            }
+            // Their own screen waits beside a closed session, unless it is asked for.
+            Current::Session(view)
+                if view.layout == "ocr"
+                    && view.status == Status::Completed
+                    && globals.options.session.is_none() =>
+            {
+                let id = &view.session_id;
+                out.text(&format!(
+                    "Waiting for session… (the last one, {id}, is closed; look at it: leftoff progress --once --session {id}; its next round: leftoff round --session {id})"
+                ));
+            }
             Current::Session(view) => {
                 ui::session::warn(&view.warnings, &out);
                 let id = SessionId::parse(&view.session_id).ok();

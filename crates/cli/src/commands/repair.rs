@@ -18,11 +18,17 @@ impl Run for Repair {
     fn run(self, globals: &Globals) -> Outcome {
         let mended = engine::repair(globals.options.clone())?;
         let out = globals.out();
+        let failed = mended.iter().filter(|session| session.failed.is_some()).count();
+        let code = if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         if globals.json {
             out.json(&serde_json::json!({ "mended": mended }));
-            return Ok(ExitCode::SUCCESS);
+            return Ok(code);
         }
         for session in &mended {
+            if let Some(why) = &session.failed {
+                out.text(&format!("{}: not mended: {why}", session.session_id));
+                continue;
+            }
             out.text(&format!("{}: mended", session.session_id));
             for line in &session.done {
                 out.text(&format!("  {line}"));
@@ -32,6 +38,6 @@ impl Run for Repair {
         if mended.is_empty() {
             out.say("nothing was to be mended");
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(code)
     }
 }

@@ -17,12 +17,13 @@ pub struct Resume {
 
 impl Run for Resume {
     fn run(self, globals: &Globals) -> Outcome {
+        let globals = &globals.naming(self.id);
         let mut engine = globals.command()?;
         let on = if globals.yes { OnDiscrepancy::GoOn } else { OnDiscrepancy::Ask };
-        let answer = match engine.resume(self.id.as_deref(), on) {
+        let answer = match engine.resume(None, on) {
             Err(Error::NeedsAnswer { question, hint }) => {
                 let on = ask(&question).ok_or(Error::NeedsAnswer { question, hint })?;
-                engine.resume(self.id.as_deref(), on)?
+                engine.resume(None, on)?
             }
             other => other?,
         };

@@ -22,6 +22,6 @@ impl Run for Retry {
         let mut engine = globals.command()?;
         ui::progress::show(&mut engine, globals);
         let answer = engine.retry(evidence)?;
-        shown(&answer, globals)
+        shown(&answer, None, globals)
     }
 }

@@ -25,6 +25,9 @@ impl Run for Show {
         } else {
             ui::session::warn(&view.warnings, &out);
             out.text(&ui::session::whole(&view, &out));
+            if let Some(words) = &view.own_words {
+                out.text(&format!("\n{words}"));
+            }
         }
         Ok(ExitCode::SUCCESS)
     }

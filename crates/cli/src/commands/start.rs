@@ -3,7 +3,7 @@
 use crate::arguments::pair;
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
-use engine::{Intent, StartRequest};
+use engine::{Engine, StartRequest};
 use model::gate::Given;
 
 /// Start a session here, and be told what is next
@@ -31,7 +31,7 @@ pub struct Start {
     /// An id of your own [default: eight random characters]
     #[arg(long)]
     id: Option<String>,
-    /// Format of the session's files; only native can be started so far [default: native]
+    /// Format of the session's files: native, ocr, ccw, praxis, essay; native has none [default: native]
     #[arg(long)]
     layout: Option<String>,
     /// A free field of the session; may be given several times
@@ -44,10 +44,9 @@ pub struct Start {
 
 impl Run for Start {
     fn run(self, globals: &Globals) -> Outcome {
-        let mut engine = globals.open(Intent::Create)?;
         let size = self.size.map(|size| ("type".to_owned(), size));
         let fields = self.set.into_iter().chain(size).map(|(name, value)| (name, Given::Text(value)));
-        let answer = engine.start(&StartRequest {
+        let request = StartRequest {
             workflow: self.workflow,
             title: self.title,
             goal: self.goal,
@@ -56,7 +55,9 @@ impl Run for Start {
             layout: self.layout,
             fields: fields.collect(),
             parallel: self.parallel,
-        })?;
+        };
+        let mut engine = Engine::open_to_start(globals.options.clone(), &request)?;
+        let answer = engine.start(&request)?;
         let view = &answer.view;
         let done = format!("started: {} ({})", engine::words::one_line(&view.title, 80), view.workflow.name);
         answered(&done, &answer, globals)

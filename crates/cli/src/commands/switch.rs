@@ -15,7 +15,8 @@ pub struct Switch {
 
 impl Run for Switch {
     fn run(self, globals: &Globals) -> Outcome {
+        let globals = globals.naming(Some(self.id.clone()));
         let answer = globals.command()?.switch(&self.id)?;
-        answered("is the active one", &answer, globals)
+        answered("is the active one", &answer, &globals)
     }
 }

@@ -43,6 +43,16 @@ pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
     text
 }
 
+/// Sessions as the tool that they come from lists them.
+pub fn in_their_words(heading: &str, sessions: &[ShortView]) -> String {
+    let mut text = format!("{heading}\n");
+    for (session, number) in sessions.iter().zip(1..) {
+        let line = session.own_words.as_ref().unwrap_or(&session.session_id);
+        text.push_str(&format!("{number}. {line}\n"));
+    }
+    text
+}
+
 /// Agent sessions, a line each.
 pub fn agents(agents: &[AgentView], now: Timestamp) -> String {
     agents

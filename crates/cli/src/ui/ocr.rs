@@ -1,84 +1,144 @@
 //! A session of Open Code Review as that tool's own screen shows it.
 
 use crate::ui::{Out, Tone};
-use engine::ocr::{Kind, OcrSession};
+use engine::ocr::{Kind, MapRun, OcrSession, Round, SESSIONS};
 use engine::words::one_line;
 use jiff::Timestamp;
 use model::time::seconds_between;
-use std::fmt::Write;
+use std::cmp::Ordering;
 
 const CELLS: usize = 24;
+const BETWEEN: usize = 4;
+
+/// A line, and how many columns it takes: what colours it takes none.
+struct Line {
+    text: String,
+    width: usize,
+}
+
+impl Line {
+    fn plain(text: String) -> Self {
+        Self { width: text.chars().count(), text }
+    }
+}
 
 pub fn screen(session: &OcrSession, now: Timestamp, out: &Out) -> String {
     let mut text = format!("{}\n", out.paint(Tone::Heading, &one_line(&session.folder, out.width)));
-    text.push_str(&workflow(session, now, out));
-    let other = match session.kind {
-        Kind::Review => maps(session),
-        Kind::Map => rounds(session),
-    };
-    if !other.is_empty() {
-        let _ = write!(text, "\n{other}");
+    let own = workflow(session, session.kind, session.ordinal(), session.phase, elapsed(session, now), out);
+    let other = session
+        .beside
+        .map(|other| workflow(session, other.kind, other.ordinal, other.phase, String::new(), out))
+        .unwrap_or_default();
+    text.push_str(&side_by_side(own, other, out.width));
+    for line in results(session) {
+        text.push_str(&format!("{line}\n"));
     }
     text
 }
 
-fn workflow(session: &OcrSession, now: Timestamp, out: &Out) -> String {
-    let phases = session.kind.phases();
-    let number = session.phase + 1;
-    let is_done = number == phases.len();
-    let (name, word) = match session.kind {
+/// Both workflows of a session beside each other; one below the other where there is no room.
+fn side_by_side(left: Vec<Line>, right: Vec<Line>, width: usize) -> String {
+    let widest = |lines: &[Line]| lines.iter().map(|line| line.width).max().unwrap_or(0);
+    let column = widest(&left) + BETWEEN;
+    if right.is_empty() || column + widest(&right) > width {
+        let all = left.into_iter().chain(right);
+        return all.map(|line| format!("{}\n", line.text)).collect();
+    }
+    let mut text = String::new();
+    let mut left = left.into_iter();
+    let mut right = right.into_iter();
+    loop {
+        match (left.next(), right.next()) {
+            (Some(one), Some(other)) => {
+                let gap = " ".repeat(column - one.width);
+                text.push_str(&format!("{}{gap}{}\n", one.text, other.text));
+            }
+            (Some(one), None) => text.push_str(&format!("{}\n", one.text)),
+            (None, Some(other)) => text.push_str(&format!("{}{}\n", " ".repeat(column), other.text)),
+            (None, None) => return text,
+        }
+    }
+}
+
+/// How long the round or run goes on; of one that is closed, how long it went.
+fn elapsed(session: &OcrSession, now: Timestamp) -> String {
+    let until = session.state.updated_at.filter(|_| session.is_closed).unwrap_or(now);
+    session.since().map(|since| format!("  {}", clock(seconds_between(since, until)))).unwrap_or_default()
+}
+
+fn workflow(
+    session: &OcrSession,
+    kind: Kind,
+    ordinal: u32,
+    phase: usize,
+    elapsed: String,
+    out: &Out,
+) -> Vec<Line> {
+    let total = kind.phases().len();
+    let number = phase + 1;
+    let is_done = number == total;
+    let (name, word) = match kind {
         Kind::Review => ("Review", "Round"),
         Kind::Map => ("Map", "Run"),
     };
-    let elapsed = session.since().map(|since| format!("  {}", clock(seconds_between(since, now))));
-    let mut text = format!("{name}  {word} {}{}\n", session.ordinal(), elapsed.unwrap_or_default());
-    let filled = (number * CELLS * 2 + phases.len()) / (phases.len() * 2);
+    let filled = (number * CELLS * 2 + total) / (total * 2);
     let bar: String = (0..CELLS).map(|cell| if cell < filled { '█' } else { '░' }).collect();
-    let _ =
-        writeln!(text, "{bar} {} %{}", percent(number, phases.len()), if is_done { "  Done" } else { "" });
-    for (position, phase) in phases.iter().enumerate() {
-        if *phase == "requirements-mapping" && !session.has_requirements {
+    let done = if is_done { "  Done" } else { "" };
+    let mut lines = vec![
+        Line::plain(format!("{name}  {word} {ordinal}{elapsed}")),
+        Line::plain(format!("{bar} {} %{done}", percent(number, total))),
+    ];
+    for (position, name) in kind.phases().iter().enumerate() {
+        if *name == "requirements-mapping" && !session.has_requirements {
             continue;
         }
-        let (mark, tone) = match position.cmp(&session.phase) {
-            std::cmp::Ordering::Less => ("✓", Tone::Good),
-            std::cmp::Ordering::Equal if is_done => ("✓", Tone::Good),
-            std::cmp::Ordering::Equal => ("▸", Tone::Heading),
-            std::cmp::Ordering::Greater => ("·", Tone::Faint),
+        let (mark, tone) = match position.cmp(&phase) {
+            Ordering::Less => ("✓", Tone::Good),
+            Ordering::Equal if is_done => ("✓", Tone::Good),
+            Ordering::Equal => ("▸", Tone::Heading),
+            Ordering::Greater => ("·", Tone::Faint),
         };
-        let _ = writeln!(text, "  {}", out.paint(tone, &format!("{mark} {}", label(session.kind, phase))));
+        let text = format!("{mark} {}", label(kind, name));
+        let width = text.chars().count() + 2;
+        lines.push(Line { text: format!("  {}", out.paint(tone, &text)), width });
     }
-    let own = match session.kind {
-        Kind::Review => rounds(session),
-        Kind::Map => maps(session),
-    };
-    text.push_str(&own);
-    if is_done && session.kind == Kind::Review {
-        let _ = writeln!(text, "rounds/round-{}/final.md", session.ordinal());
+    match kind {
+        Kind::Review => session.rounds.iter().for_each(|found| lines.extend(round(found))),
+        Kind::Map => lines.extend(session.map_runs.iter().map(map_run)),
     }
-    text
+    lines
 }
 
-fn rounds(session: &OcrSession) -> String {
-    let mut text = String::new();
-    for round in &session.rounds {
-        let state = if round.is_final { "final" } else { "going on" };
-        let _ = writeln!(text, "Round {}: {state}, {} reviewers", round.number, round.reviewers.len());
-        for reviewer in &round.reviewers {
-            let _ = writeln!(text, "  {}: {} findings", one_line(&reviewer.name, 60), reviewer.findings);
-        }
-    }
-    text
+fn round(round: &Round) -> Vec<Line> {
+    let reviewers = counted(round.reviewers.len(), "reviewer");
+    let mut lines =
+        vec![Line::plain(format!("Round {}: {}, {reviewers}", round.number, standing(round.is_final)))];
+    lines.extend(round.reviewers.iter().map(|reviewer| {
+        let findings = counted(reviewer.findings, "finding");
+        Line::plain(format!("  {}: {findings}", one_line(&reviewer.name, 60)))
+    }));
+    lines
 }
 
-fn maps(session: &OcrSession) -> String {
-    let mut text = String::new();
-    for run in &session.map_runs {
-        let state = if run.is_final { "final" } else { "going on" };
-        let files = run.files.map(|count| format!(", {count} files")).unwrap_or_default();
-        let _ = writeln!(text, "Map run {}: {state}{files}", run.number);
-    }
-    text
+fn map_run(run: &MapRun) -> Line {
+    let files = run.files.map(|count| format!(", {}", counted(count, "file"))).unwrap_or_default();
+    Line::plain(format!("Map run {}: {}{files}", run.number, standing(run.is_final)))
+}
+
+fn standing(is_final: bool) -> &'static str {
+    if is_final { "final" } else { "going on" }
+}
+
+/// What the current rounds and runs that are done have come to.
+fn results(session: &OcrSession) -> Vec<String> {
+    let own = session.result(session.kind, session.ordinal());
+    let other = session.beside.and_then(|other| session.result(other.kind, other.ordinal));
+    let paths = own.into_iter().chain(other);
+    paths.map(|path| format!("{SESSIONS}/{}/{path}", session.folder)).collect()
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn percent(number: usize, total: usize) -> usize {

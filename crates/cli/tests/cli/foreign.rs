@@ -83,7 +83,7 @@ fn a_broken_session_is_a_warning_and_hides_no_healthy_one() {
     assert_eq!(view["session_id"], "2026-11-14-feature-login");
     let list = sandbox.run(["list", "--json"]).ok().json();
     assert_eq!(list["sessions"].as_array().unwrap().len(), 2);
-    let warning = list["warnings"][0]["message"].as_str().unwrap();
+    let warning = list["warnings"][1]["message"].as_str().unwrap();
     assert!(warning.starts_with(".ocr/sessions/2026-11-15-broken/state.json: it is no JSON"), "{warning}");
 }
 

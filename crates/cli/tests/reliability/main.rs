@@ -10,6 +10,7 @@
 mod clock;
 mod databases;
 mod disk;
+mod essays;
 mod hook_events;
 mod hooks;
 mod kill;

@@ -125,9 +125,16 @@ fn write(path: &Path, body: &[u8], like: Option<fs::Permissions>) -> io::Result<
     written
 }
 
+/// What is in a file. A link, a folder or a pipe in its place holds nothing that could be taken in.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Ok(Vec::new());
+    }
+    // Whatever it became since: opening must neither wait for a writer nor lead elsewhere.
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let flags = i32::try_from(flags.bits()).unwrap_or(0);
     let mut content = Vec::new();
-    File::open(path)?.take(LONGEST).read_to_end(&mut content)?;
+    File::options().read(true).custom_flags(flags).open(path)?.take(LONGEST).read_to_end(&mut content)?;
     Ok(content)
 }
 

@@ -157,6 +157,10 @@ impl Engine {
 
     /// Where a new session of a layout goes. Never where something is.
     fn new_spot(&self, layout: &dyn Layout, request: &StartRequest, title: &str) -> Result<Spot> {
+        // A session outside of projects has the folder that was chosen when it was opened.
+        if let Some(spot) = layout.spot(&self.project.worktree(), true).filter(|_| self.project.is_outside) {
+            return Ok(spot);
+        }
         let now = self.clock.now();
         let mut random = [0; 16];
         // Without a source of randomness a name may be taken, which is refused below.

@@ -39,6 +39,9 @@ pub struct GateTried {
     pub phase: Name,
     #[serde(flatten)]
     pub gate: GateView,
+    /// Phases that a file says are done: their gates are open still.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub claimed: Vec<Name>,
     /// Files of finished phases that are not as they were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
@@ -142,9 +145,11 @@ impl Engine {
         let report = self.run_gate(&session, &phase, &read(&request)?)?.report;
         let outcome = if report.passes() { GateOutcome::Passed } else { GateOutcome::Failed };
         let checks = report.checks.iter().map(CheckView::from).collect();
-        let warnings = self.artifact_warnings(&self.view_of(&session, loaded.number, false)?);
+        let view = self.view_of(&session, loaded.number, false)?;
+        let warnings = self.artifact_warnings(&view);
+        let claimed = view.claimed().map(|phase| phase.id.clone()).collect();
         let gate = GateView { outcome, checks };
-        Ok(GateTried { session_id: subject.to_string(), phase, gate, warnings })
+        Ok(GateTried { session_id: subject.to_string(), phase, gate, claimed, warnings })
     }
 
     fn complete(

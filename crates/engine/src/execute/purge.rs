@@ -263,6 +263,7 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         Event::Adopted { layout, path } => Some((path, layout)),
         Event::ExternalEdit { .. }
         | Event::PhaseClaimed { .. }
+        | Event::PhaseFlagged { .. }
         | Event::RunStarted { .. }
         | Event::RunSelected { .. }
         | Event::PhaseStarted { .. }

@@ -43,6 +43,7 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
         Event::Adopted { .. }
         | Event::Imported { .. }
         | Event::PhaseClaimed { .. }
+        | Event::PhaseFlagged { .. }
         | Event::RunStarted { .. }
         | Event::PhasesAdded { .. }
         | Event::RunSelected { .. }

@@ -3,9 +3,10 @@
 use super::tree;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::place::Project;
 use crate::view::{HealthView, ShortView, Warning};
 use layouts::layout::{self, Depth, Details, Folder, Health, Layout, Place, Spot, Told};
-use layouts::reading::Reading;
+use layouts::reading::{Oddity, Reading};
 use layouts::tree::{Entry, Tree};
 use model::actor::Actor;
 use model::event::Recorded;
@@ -15,6 +16,7 @@ use model::session::Session;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use store::Filter;
 
 /// A session that only its own tool's files tell of.
 pub(crate) struct Foreign {
@@ -23,8 +25,10 @@ pub(crate) struct Foreign {
     pub(crate) id: SessionId,
     /// As it is on disk.
     pub(crate) tree: Tree,
-    /// The same, with the version before for a file that cannot be read.
+    /// The same with the version before in place of a file that cannot be read.
     pub(crate) documents: Tree,
+    /// Files of its state that cannot be read.
+    pub(crate) damaged: Vec<String>,
     pub(crate) told: Told,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) recorded: Vec<Recorded>,
@@ -62,8 +66,10 @@ impl Engine {
 
     /// The foreign session that is meant when none is named: of each layout the last by name that is not closed, one
     /// whose state can be read before one whose state cannot; of those the one that changed last.
-    pub(crate) fn current_foreign(&self) -> Option<SessionId> {
+    /// Without one that is not closed, where `closed` may be meant: the last by name.
+    pub(crate) fn current_foreign(&self, or_closed: bool) -> Option<SessionId> {
         let mut best: Option<Foreign> = None;
+        let mut last_closed: Option<SessionId> = None;
         let mut known: Option<&'static str> = None;
         for located in self.unadopted().iter().rev() {
             // Of one layout the first that will do is taken, so that a thousand old ones are not read.
@@ -72,22 +78,23 @@ impl Engine {
             }
             let Some(found) = self.foreign_at(located, Depth::Short) else { continue };
             if !crate::engine::is_unfinished(found.session.lifecycle.name()) {
+                last_closed = last_closed.or(Some(found.id));
                 continue;
             }
             // Where only one is active, that is the one, whatever it is called.
             let tells = located.layout.paths_tell_the_order() && !located.layout.takes_the_worktree();
-            if found.told.unreadable.is_empty() && tells {
+            if found.told.says_where_it_stands() && tells {
                 known = Some(located.layout.name());
             }
             let rank = |found: &Foreign| {
                 let is_active = found.session.lifecycle.name() == "active";
-                (found.told.unreadable.is_empty(), is_active, found.session.updated_at)
+                (found.told.says_where_it_stands(), is_active, found.session.updated_at)
             };
             if best.as_ref().is_none_or(|best| rank(&found) > rank(best)) {
                 best = Some(found);
             }
         }
-        best.map(|found| found.id)
+        best.map(|found| found.id).or(last_closed.filter(|_| or_closed))
     }
 
     /// A foreign session by its id.
@@ -143,14 +150,50 @@ impl Engine {
         lines
     }
 
+    /// The sessions of this worktree alone, a line each.
+    pub(crate) fn own_lines(&self) -> Result<Vec<(ShortView, Vec<Warning>)>> {
+        let here = Filter { worktree: Some(self.project.worktree()), ..Filter::default() };
+        let kept = self.store.list(&here)?.into_iter().map(|listed| (ShortView::from(listed), Vec::new()));
+        Ok(kept.chain(self.foreign_lines()).collect())
+    }
+
+    /// Lays over a line of a list what the session's files tell by now; what is odd about them.
+    pub(crate) fn shown_by_files(&self, line: &mut ShortView) -> Result<Vec<Warning>> {
+        let is_here = line.layout != super::NATIVE && line.worktree == self.project.worktree();
+        let Some(id) = SessionId::parse(&line.session_id).ok().filter(|_| is_here) else {
+            return Ok(Vec::new());
+        };
+        let (_, session) = self.load(&id)?;
+        *line = ShortView { number: line.number, ..ShortView::from(&session) };
+        Ok(self.file_warnings(&id))
+    }
+
+    /// What stands where sessions are looked for and cannot be one.
+    pub(crate) fn place_warnings(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        for layout in layout::all() {
+            for place in layout.places() {
+                if let Place::Project(folder) = place {
+                    warnings.extend(odd_entries(&self.project.root, folder));
+                }
+            }
+        }
+        warnings
+    }
+
     /// What a layout's own screen shows of a session, adopted or not.
     pub fn details(&self, id: &SessionId) -> Option<Details> {
-        if let Some(found) = self.foreign(id) {
-            return Some(found.told.details);
-        }
         let (_, session) = self.load(id).ok()?;
         let located = self.located(&session)?;
-        let tree = tree::read(located.layout, &located.spot, &self.root_of(&session), Depth::Whole);
+        let mut tree = tree::read(located.layout, &located.spot, &self.root_of(&session), Depth::Whole);
+        // Where a file of its state is missing or damaged, what stands for it in the session stands for it here.
+        if let Some(look) = self.seen.looks.borrow().get(id) {
+            for path in look.states.keys() {
+                if let Some(content) = look.documents.content(path) {
+                    tree.insert(path.clone(), Entry::File(content.to_vec()));
+                }
+            }
+        }
         Some(self.read_tree(&located, &tree).value.details)
     }
 
@@ -183,12 +226,12 @@ impl Engine {
         if !damaged.is_empty() {
             self.use_backups(located, root, &mut documents, &mut reading);
             // Also what a backup tells is not what the file says.
-            reading.value.unreadable = damaged;
+            reading.value.unreadable.clone_from(&damaged);
         }
         let warnings = warnings(&spot, &reading);
         let told = reading.value;
         let (recorded, session, items) = told.fold(&self.actor_of(layout))?;
-        Some(Foreign { layout, spot, id, tree, documents, told, warnings, recorded, session, items })
+        Some(Foreign { layout, spot, id, tree, documents, damaged, told, warnings, recorded, session, items })
     }
 
     pub(crate) fn read_tree(&self, located: &Located, tree: &Tree) -> Reading<Told> {
@@ -223,17 +266,26 @@ impl Engine {
                     oddity.message = format!("{why}; {backup} was read instead, and may be older");
                 }
             }
+            read.warnings.extend(
+                located
+                    .layout
+                    .recovered()
+                    .map(|said| Oddity { path: backup.clone(), message: said.to_owned() }),
+            );
+            // The file itself is as damaged as it was.
+            read.value.unreadable.push(path.clone());
             *tree = other;
             *reading = read;
         }
     }
 
     fn spots(&self, layout: &dyn Layout) -> Vec<Spot> {
-        let mut found = Vec::new();
-        for place in layout.places() {
-            match place {
-                Place::Project(folder) => entries(&self.project.root, folder, layout, &mut found),
-                Place::Temporary => {}
+        let mut found = spots_of(&self.project, layout);
+        // Places that are configured, below the project; others are outside of it.
+        let can_be_anywhere = layout.places().iter().any(|place| matches!(place, Place::Temporary(_)));
+        for place in self.config.places.iter().filter(|_| can_be_anywhere && !self.project.is_outside) {
+            if Path::new(place).is_relative() {
+                entries(&self.project.root, place.trim_matches('/'), layout, &mut found);
             }
         }
         found
@@ -321,16 +373,23 @@ fn other_id(id: &SessionId, what: &str) -> Result<SessionId> {
 }
 
 /// Whether another tool keeps sessions in a project.
-pub(crate) fn has_foreign(root: &Path) -> bool {
+pub(crate) fn has_foreign(project: &Project) -> bool {
+    layout::all().iter().any(|layout| !spots_of(project, *layout).is_empty())
+}
+
+/// A session that is outside of projects is alone in its own.
+fn spots_of(project: &Project, layout: &dyn Layout) -> Vec<Spot> {
+    if project.is_outside {
+        return layout.spot(&project.worktree(), true).into_iter().collect();
+    }
     let mut found = Vec::new();
-    for layout in layout::all() {
-        for place in layout.places() {
-            if let Place::Project(folder) = place {
-                entries(root, folder, *layout, &mut found);
-            }
+    for place in layout.places() {
+        match place {
+            Place::Project(folder) => entries(&project.root, folder, layout, &mut found),
+            Place::Temporary(_) => {}
         }
     }
-    !found.is_empty()
+    found
 }
 
 fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mut Vec<Spot>) {
@@ -347,12 +406,39 @@ fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mut Vec<Spot>
     }
 }
 
+/// Links, which may lead anywhere and are not followed; names that cannot be written; a folder that cannot be read.
+fn odd_entries(root: &Path, folder: &str) -> Vec<Warning> {
+    let odd = |path: String, why: &str| Warning {
+        kind: "foreign_file".to_owned(),
+        message: format!("{path}: {why}"),
+        hint: None,
+        path: Some(path),
+    };
+    let entries = match std::fs::read_dir(root.join(folder)) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
+        Err(error) => return vec![odd(folder.to_owned(), &format!("{error}; its sessions are not known"))],
+    };
+    let mut warnings = Vec::new();
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let path = format!("{folder}/{}", name.to_string_lossy());
+        if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+            warnings.push(odd(path, "it is a link, and links are not followed"));
+        } else if name.to_str().is_none() {
+            warnings.push(odd(path, "its name is no UTF-8"));
+        }
+    }
+    warnings.sort_by(|one, other| one.path.cmp(&other.path));
+    warnings
+}
+
 /// What is odd about a session's files, each with the file that it is about.
 pub(super) fn warnings<T>(spot: &Spot, reading: &Reading<T>) -> Vec<Warning> {
     let oddities = reading.warnings.iter();
     oddities
         .map(|oddity| {
-            let path = spot.below_project(&oddity.path);
+            let path = spot.below_project(&oddity.path).trim_end_matches('/').to_owned();
             Warning {
                 kind: "foreign_file".to_owned(),
                 message: format!("{path}: {}", oddity.message),
@@ -390,6 +476,7 @@ impl From<&Session> for ShortView {
             created_at: session.created_at,
             updated_at: session.updated_at,
             version: session.version,
+            own_words: None,
         }
     }
 }

@@ -60,11 +60,11 @@ impl Look {
     /// A session that only its files tell of: all there is on disk is theirs.
     pub(super) fn of_foreign(found: Foreign) -> Self {
         let state = |path: &String| {
-            let is_damaged = found.told.unreadable.contains(path);
+            let is_damaged = found.damaged.contains(path);
             if is_damaged { FileState::Damaged } else { FileState::Edited }
         };
         let located = Located { layout: found.layout, spot: found.spot.clone(), id: found.id.clone() };
-        let files = state_files(&located, &found.tree).chain(found.told.unreadable.clone());
+        let files = state_files(&located, &found.tree).chain(found.damaged.clone());
         let states = files.map(|path| (path.clone(), state(&path))).collect();
         Self {
             home: PathBuf::from(&found.session.worktree).join(&found.spot.home),
@@ -175,10 +175,12 @@ impl Look {
             // The version before of a shared file is another session's, unless this one wrote it last.
             let is_own = !is_shared || self.tree.content(path) == Some(&row.body);
             let backup = Some(exchange::backup(&target)).filter(|_| is_own);
-            for place in std::iter::once(exchange::waiting(&target)).chain(backup) {
+            let is_readable = |bytes: &[u8]| self.located.layout.is_readable(path, bytes);
+            for place in std::iter::once(exchange::waiting(&target)).chain(backup.clone()) {
                 if let Entry::File(bytes) = tree::content(&place, most)
                     && !row.previous.is_empty()
                     && !is_ours(&bytes)
+                    && (Some(&place) != backup.as_ref() || is_readable(&bytes))
                     && self.tree.content(path) != Some(&bytes)
                 {
                     self.slipped.insert(path.clone(), bytes);

@@ -17,6 +17,9 @@ pub struct Mended {
     pub session_id: String,
     /// What was wrong and what was done, one line each.
     pub done: Vec<String>,
+    /// Why it could not be mended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
     pub warnings: Vec<Warning>,
 }
 
@@ -32,7 +35,15 @@ pub fn repair(options: Options) -> Result<Vec<Mended>> {
         if named.as_ref().is_some_and(|named| *named != id) {
             continue;
         }
-        mended.extend(engine.mend(&id)?);
+        // One that cannot be mended keeps no other from it.
+        mended.extend(engine.mend(&id).unwrap_or_else(|error| {
+            Some(Mended {
+                session_id: id.to_string(),
+                done: Vec::new(),
+                failed: Some(error.to_string()),
+                warnings: Vec::new(),
+            })
+        }));
     }
     Ok(mended)
 }
@@ -43,16 +54,28 @@ impl Engine {
         let mut findings = Vec::new();
         for id in self.file_backed()? {
             self.attend(&id)?;
+            let damaged = self.damaged_files(&id);
             for warning in self.file_warnings(&id).into_iter().filter(|warning| self.is_finding(&id, warning))
             {
-                findings.push(Finding {
-                    kind: warning.kind,
-                    message: format!("session {id}: {}", warning.message),
-                    hint: warning.hint.or_else(|| Some(format!("mend it: leftoff repair --session {id}"))),
-                });
+                let is_damaged = warning.path.as_ref().is_some_and(|path| damaged.contains(path));
+                let hint = match warning.hint {
+                    Some(hint) => hint,
+                    None if is_damaged => format!("mend it: leftoff repair --session {id}"),
+                    None => "mend it there; what is odd in a file is shown and left as it is".to_owned(),
+                };
+                let message = format!("session {id}: {}", warning.message);
+                findings.push(Finding { kind: warning.kind, message, hint: Some(hint) });
             }
         }
         Ok(findings)
+    }
+
+    /// Files of a session's state that cannot be read, as warnings name them.
+    fn damaged_files(&self, id: &SessionId) -> Vec<String> {
+        let looks = self.seen.looks.borrow();
+        let Some(look) = looks.get(id) else { return Vec::new() };
+        let damaged = look.in_state(&FileState::Damaged).into_iter();
+        damaged.map(|path| look.located.spot.below_project(&path)).collect()
     }
 
     /// What is only worth knowing about a file is nothing that is wrong.
@@ -74,7 +97,7 @@ impl Engine {
     fn mend(&mut self, id: &SessionId) -> Result<Option<Mended>> {
         self.look_again();
         self.attend(id)?;
-        let (wrong, is_foreign) = {
+        let (wrong, is_foreign): (Vec<String>, bool) = {
             let looks = self.seen.looks.borrow();
             let Some(look) = looks.get(id) else { return Ok(None) };
             let is_damaged = look.states.values().any(|state| *state == FileState::Damaged);
@@ -85,13 +108,14 @@ impl Engine {
             }
             (look.warnings.iter().map(|warning| warning.message.clone()).collect(), look.is_foreign)
         };
-        let warnings = if is_foreign {
+        let mut warnings = if is_foreign {
             self.take_over(id)?
         } else {
             self.take_in(id)?;
             self.publish_session(id)?
         };
-        Ok(Some(Mended { session_id: id.to_string(), done: wrong, warnings }))
+        warnings.retain(|warning| !wrong.contains(&warning.message));
+        Ok(Some(Mended { session_id: id.to_string(), done: wrong, failed: None, warnings }))
     }
 
     /// A session that its own tool can no longer read is taken in, as far as its files tell, and written anew.

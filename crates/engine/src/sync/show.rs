@@ -13,15 +13,17 @@ use crate::place::FOLDER;
 use crate::view::Warning;
 use crate::workspace::ensure_ignored;
 use layouts::layout::{Folder, Spot, Standing};
-use layouts::tree::Entry;
+use layouts::tree::{Entry, Tree};
 use model::event::Recorded;
 use model::id::SessionId;
 use model::item::ItemBook;
+use model::lifecycle::Lifecycle;
 use model::session::Session;
 use rustix::fs::{FlockOperation, flock};
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use store::{Batch, StreamAppend, ViewRow};
@@ -54,11 +56,12 @@ impl Engine {
         let since: Vec<Recorded> =
             kept.iter().chain(new).map(|row| read_event(&session.id, row)).collect::<Result<_>>()?;
         let items = self.items_after(&session.id, batch)?;
+        let whole = self.with_all_contents(session, look);
         let folder = Folder {
             spot: &look.located.spot,
             id: &session.id,
             worktree: &session.worktree,
-            tree: &look.documents,
+            tree: whole.as_ref().unwrap_or(&look.documents),
             now: self.clock.now(),
         };
         let standing = Standing { session, items: &items, since: &since };
@@ -84,6 +87,16 @@ impl Engine {
         Ok(rows.collect())
     }
 
+    /// What a finished session came to stands in files that are not read otherwise.
+    fn with_all_contents(&self, session: &Session, look: &Look) -> Option<Tree> {
+        let is_finished = matches!(session.lifecycle, Lifecycle::Completed { .. });
+        let (_, mut tree) = is_finished.then(|| self.whole_tree(session)).flatten()?;
+        for path in look.documents.files().filter(|path| look.documents.content(path).is_some()) {
+            tree.insert(path, Entry::File(look.documents.content(path).unwrap_or_default().to_vec()));
+        }
+        Some(tree)
+    }
+
     /// A file as it is to be kept; none when that is what is known of it.
     fn view_row(&self, session: &Session, look: &Look, path: &str, body: &[u8]) -> Option<ViewRow> {
         let known = look.rows.get(path);
@@ -98,6 +111,9 @@ impl Engine {
             // What others had there before is no edit either, when it comes back.
             let before = [super::look::hash(&row.previous), row.hash.clone()];
             earlier.extend(before.into_iter().filter(|before| *before != hash));
+        } else if let Ok(backup) = exchange::read(&exchange::backup(&look.home.join(path))) {
+            // Whoever made a backup before us did not mean it as an edit.
+            earlier.push(super::look::hash(&backup));
         }
         // What slipped in is taken in with this, and becomes the version before: it must not be taken in again.
         earlier.extend(look.slipped.get(path).map(|bytes| super::look::hash(bytes)));
@@ -208,6 +224,9 @@ impl Engine {
         let (_, session) = self.load_kept(id)?;
         let Some(located) = self.located(&session) else { return Ok((Vec::new(), false)) };
         let root = self.root_of(&session);
+        if located.layout.is_private() {
+            make_private(&root.join(&located.spot.home))?;
+        }
         let _lock = self.lock_views(&root)?;
         let mut placed = Vec::new();
         for row in self.store.views(id)? {
@@ -262,13 +281,18 @@ impl Engine {
             .map_err(failed)?;
         Ok(Some(Warning {
             kind: "set_aside".to_owned(),
-            message: format!(
-                "{} could not be read; it was set aside and written again from the log",
-                target.display()
-            ),
+            message: format!("{} could not be read; it was set aside and written again", target.display()),
             hint: Some(format!("what was in it: {}", aside.display())),
             path: Some(aside.display().to_string()),
         }))
+    }
+
+    /// Whether a session's files do not say yet what they, or other files, made of it.
+    pub(crate) fn is_behind(&self, session: &Session) -> Result<bool> {
+        if session.layout == NATIVE || self.store.pending(&session.id).is_none() {
+            return Ok(false);
+        }
+        Ok(self.views_of(session, &Batch::default(), &[])?.iter().any(|row| !row.confirmed))
     }
 
     /// Takes in what slipped between two steps, in a turn of its own.
@@ -347,6 +371,9 @@ fn beside_others(located: &Located, target: &Path, row: &ViewRow) -> (Vec<u8>, V
 /// its place. What is neither stays, and is somebody's edit.
 fn settle_waiting(target: &Path, row: &ViewRow) -> Result<()> {
     let waiting = exchange::waiting(target);
+    if !fs::symlink_metadata(&waiting).is_ok_and(|found| found.is_file()) {
+        return Ok(());
+    }
     let Ok(bytes) = exchange::read(&waiting) else { return Ok(()) };
     let failed = |source| Error::io(format!("looking at {}", waiting.display()), source);
     let hash = hash(&bytes);
@@ -382,6 +409,16 @@ fn target(root: &Path, spot: &Spot, path: &str) -> Result<PathBuf> {
             .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
     }
     Ok(target)
+}
+
+/// A folder for its user alone, if there is none yet.
+fn make_private(folder: &Path) -> Result<()> {
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(Error::io(format!("making {}", folder.display()), error))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 fn read_snapshot(stream: &StreamAppend) -> Result<Session> {

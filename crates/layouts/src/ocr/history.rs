@@ -18,7 +18,8 @@ use std::sync::OnceLock;
 pub(super) fn of(session: &OcrSession, folder: &Folder<'_>) -> Vec<Dated> {
     let begin =
         session.state.started_at.or(session.since()).or(session.state.updated_at).unwrap_or(folder.now);
-    let end = session.state.updated_at.unwrap_or(begin);
+    let since = session.since().unwrap_or(begin);
+    let end = session.state.updated_at.unwrap_or(since);
     let mut events = vec![Dated {
         at: begin,
         event: Event::SessionStarted {
@@ -46,7 +47,6 @@ pub(super) fn of(session: &OcrSession, folder: &Folder<'_>) -> Vec<Dated> {
             events.extend(run(session, folder, kind, number, kind.phases().len() - 1, (begin, begin)));
         }
     }
-    let since = session.since().unwrap_or(begin);
     events.extend(run(session, folder, session.kind, session.ordinal(), session.said_phase, (since, end)));
     if session.is_closed {
         let forced = session.said_phase + 1 < session.kind.phases().len();
@@ -97,7 +97,7 @@ pub(super) fn proofs(session: &OcrSession) -> Vec<Proof> {
 }
 
 /// Before rounds had folders of their own, the first one's files lay in the session's.
-fn folder_of(session: &OcrSession, round: &Round) -> String {
+pub(super) fn folder_of(session: &OcrSession, round: &Round) -> String {
     if session.rounds_have_folders { format!("rounds/round-{}/", round.number) } else { String::new() }
 }
 
@@ -124,13 +124,19 @@ fn run(
     add(since, Event::RunStarted { workflow: workflow.clone(), ordinal, phases: phases.clone() });
     for (position, stub) in phases.iter().enumerate().take(current + 1) {
         let phase = stub.id.clone();
-        if stub.id.as_str() == "requirements-mapping" && !session.has_requirements {
-            add(end, Event::PhaseSkipped { phase, reason: "there is no requirements.md".to_owned() });
+        let is_skipped = stub.id.as_str() == "requirements-mapping" && !session.has_requirements;
+        // Somebody who says that they are in it is.
+        if is_skipped && position < current {
+            add(since, Event::PhaseSkipped { phase, reason: "there is no requirements.md".to_owned() });
             continue;
         }
-        add(if position == 0 { since } else { end }, Event::PhaseStarted { phase: phase.clone() });
-        if position < current || stub.terminal {
-            add(end, done(session, folder, kind, ordinal, phase));
+        // When a phase ended is not told anywhere: those before the current one are dated to one moment, and have no
+        // duration. The current one goes on since the file was written.
+        let is_over = position < current || stub.terminal;
+        let began = if position == current { end } else { since };
+        add(began, Event::PhaseStarted { phase: phase.clone() });
+        if is_over {
+            add(began, done(session, folder, kind, ordinal, phase));
         }
     }
     if current + 1 == phases.len() {

@@ -28,11 +28,10 @@ impl State {
     /// The phase as a position; its name counts before its number.
     pub(super) fn phase(&self, kind: Kind, warnings: &mut Vec<Oddity>) -> Option<usize> {
         let phases = kind.phases();
-        let by_name = self.phase_name.as_deref().and_then(|name| position(kind, name));
-        let by_number = self
-            .phase_number
-            .and_then(|number| usize::try_from(number).ok()?.checked_sub(1))
-            .filter(|at| *at < phases.len());
+        let (by_name, by_number) = (self.named_phase(kind), self.numbered_phase(kind));
+        if let (None, Some(number)) = (by_number, self.phase_number) {
+            warnings.push(oddity(format!("phase_number {number} is none of 1 to {}", phases.len())));
+        }
         match (by_name, by_number) {
             (Some(named), Some(numbered)) if named != numbered => {
                 warnings.push(oddity(format!(
@@ -44,23 +43,33 @@ impl State {
             }
             (None, numbered) => {
                 if let Some(name) = &self.phase_name {
-                    warnings.push(oddity(format!("there is no phase '{name}' in a {}", kind.workflow())));
-                } else if self.is_readable {
-                    warnings.push(oddity("current_phase is missing".to_owned()));
-                }
-                if let (None, Some(number)) = (numbered, self.phase_number) {
-                    warnings.push(oddity(format!("phase_number {number} is none of 1 to {}", phases.len())));
+                    let workflow = kind.workflow();
+                    warnings.push(oddity(format!(
+                        "current_phase is '{name}', and there is no such phase in a {workflow}"
+                    )));
                 }
                 numbered
             }
             (named, _) => named,
         }
     }
+
+    pub(super) fn named_phase(&self, kind: Kind) -> Option<usize> {
+        self.phase_name.as_deref().and_then(|name| position(kind, name))
+    }
+
+    pub(super) fn numbered_phase(&self, kind: Kind) -> Option<usize> {
+        let at = usize::try_from(self.phase_number?).ok()?.checked_sub(1)?;
+        (at < kind.phases().len()).then_some(at)
+    }
 }
 
 pub(super) fn read(tree: &Tree, now: Timestamp, warnings: &mut Vec<Oddity>) -> State {
     let content = match tree.get(STATE) {
         Some(Entry::File(content)) => content,
+        None if tree.is_unusable("") => {
+            return unusable("it cannot be read, because its folder cannot", warnings);
+        }
         None => {
             warnings.push(oddity(
                 "it is missing; where things stand was worked out from the other files".to_owned(),
@@ -71,8 +80,18 @@ pub(super) fn read(tree: &Tree, now: Timestamp, warnings: &mut Vec<Oddity>) -> S
         Some(Entry::Unread { .. }) => return unusable("it was not read", warnings),
         Some(Entry::Unusable(why)) => return unusable(why, warnings),
     };
-    match json::object(content) {
-        Ok(fields) => from_fields(&fields, now, warnings),
+    match json::object_with_doubled(content) {
+        Ok((fields, doubled)) => {
+            if json::has_mark(content) {
+                warnings.push(oddity(
+                    "it begins with a byte order mark, which Open Code Review itself cannot read".to_owned(),
+                ));
+            }
+            for key in doubled {
+                warnings.push(oddity(format!("{key} is there more than once; the last one counts")));
+            }
+            from_fields(&fields, now, warnings)
+        }
         Err(why) => unusable(&why, warnings),
     }
 }
@@ -84,7 +103,13 @@ fn unusable(why: &str, warnings: &mut Vec<Oddity>) -> State {
 
 fn from_fields(fields: &Map<String, Value>, now: Timestamp, warnings: &mut Vec<Oddity>) -> State {
     let mut reader = Reader { fields, now, warnings };
-    State {
+    for key in ["session_id", "current_phase", "phase_number"] {
+        if fields.get(key).is_none_or(Value::is_null) {
+            let _: Option<()> = reader.odd(format!("{key} is missing"));
+        }
+    }
+    let _ = reader.text("session_id");
+    let state = State {
         is_readable: true,
         status: reader.word("status", &["active", "closed"]),
         kind: reader.word("workflow_type", &["review", "map"]).map(|word| match word.as_str() {
@@ -93,12 +118,31 @@ fn from_fields(fields: &Map<String, Value>, now: Timestamp, warnings: &mut Vec<O
         }),
         phase_name: reader.text("current_phase"),
         phase_number: reader.number("phase_number"),
-        current_round: reader.number("current_round").filter(|number| *number > 0),
-        current_map_run: reader.number("current_map_run").filter(|number| *number > 0),
+        current_round: reader.ordinal("current_round"),
+        current_map_run: reader.ordinal("current_map_run"),
         started_at: reader.time("started_at"),
         round_started_at: reader.time("round_started_at"),
         map_started_at: reader.time("map_started_at"),
         updated_at: reader.time("updated_at"),
+    };
+    out_of_order(&state, warnings);
+    state
+}
+
+/// Times that people and agents wrote by hand, against one another.
+fn out_of_order(state: &State, warnings: &mut Vec<Oddity>) {
+    let begun = ("started_at", state.started_at);
+    let round = ("round_started_at", state.round_started_at);
+    let map = ("map_started_at", state.map_started_at);
+    let updated = ("updated_at", state.updated_at);
+    for ((first, earlier), (then, later)) in
+        [(begun, round), (begun, map), (begun, updated), (round, updated), (map, updated)]
+    {
+        if let (Some(earlier), Some(later)) = (earlier, later)
+            && later < earlier
+        {
+            warnings.push(oddity(format!("{then} is before {first}: {later}, {earlier}")));
+        }
     }
 }
 
@@ -132,6 +176,14 @@ impl Reader<'_> {
                 Some(number) => Some(number),
                 None => self.odd(format!("{key} is {value}, not a whole number")),
             },
+        }
+    }
+
+    /// The number of a round or a run, from 1.
+    fn ordinal(&mut self, key: &str) -> Option<u32> {
+        match self.number(key)? {
+            0 => self.odd(format!("{key} is 0, and they are counted from 1")),
+            number => Some(number),
         }
     }
 

@@ -117,14 +117,18 @@ fn round_10_comes_after_round_9() {
     let json = state(&format!("\"current_phase\":\"context\",\"phase_number\":1,{TIMES}"));
     check(
         &[("state.json", &json), ("rounds/round-9/final.md", "x"), ("rounds/round-10/reviews/a-1.md", "x")],
-        ("review", 10, "context", Status::Active),
+        ("review", 10, "context", Status::PossiblyStalled),
         &[],
     );
 }
 
 #[test]
 fn what_broke_the_tool_is_a_warning_here() {
-    check(&[("state.json", "{}")], ("review", 1, "context", Status::Active), &["current_phase is missing"]);
+    check(
+        &[("state.json", "{}")],
+        ("review", 1, "context", Status::Active),
+        &["session_id is missing", "current_phase is missing", "phase_number is missing"],
+    );
     check(&[("state.json", "null")], ("review", 1, "context", Status::Active), &["no JSON object"]);
     check(&[("state.json", "{\"session_id\":")], ("review", 1, "context", Status::Active), &["no JSON"]);
     check(&[("state.json", "")], ("review", 1, "context", Status::Active), &["it is empty"]);
@@ -133,7 +137,7 @@ fn what_broke_the_tool_is_a_warning_here() {
     check(
         &[("state.json", &json)],
         ("review", 1, "context", Status::Active),
-        &["no time", "no phase 'odd'", "none of 1 to 8"],
+        &["started_at is 'yesterday', which is no time", "phase_number 9 is none of 1 to 8", "'odd'"],
     );
 }
 

@@ -78,8 +78,9 @@ impl Changes<'_> {
         let Some(position) = kind.phases().iter().position(|phase| *run.current().id() == **phase) else {
             return;
         };
-        // Older names of the same phase are left to whoever wrote them.
-        if said.phase(kind, &mut Vec::new()) == Some(position) && said.phase_number.is_some() {
+        // Older names of the same phase are left to whoever wrote them. A number alone says nothing: the other
+        // workflow has a phase of that number, too.
+        if said.named_phase(kind) == Some(position) && said.numbered_phase(kind) == Some(position) {
             return;
         }
         self.set("current_phase", &json!(kind.phases()[position]));

@@ -6,8 +6,10 @@ use crate::{builtin, definition};
 use model::event::Event;
 use model::gate::{AttemptReport, CheckOutcome, CheckResult};
 use model::id::Name;
+use model::lifecycle::Lifecycle;
 use model::phase::PhaseStub;
-use model::run::RunPlan;
+use model::run::{Run, RunPlan};
+use model::workflow::OnComplete;
 
 /// Brings into `draft` what the files show and it does not have. `counts` tells whether a proof's file is not older
 /// than what it is to prove.
@@ -70,6 +72,17 @@ fn complete(draft: &mut Draft, proven: &Name, path: &str) {
         draft.push(Event::PhaseCompleted { phase: stub.id, attempt: AttemptReport::default() });
     }
     draft.push(Event::RunCompleted);
+    close(draft);
+}
+
+/// A run that ends its session does so whoever completes it.
+fn close(draft: &mut Draft) {
+    let session = draft.session();
+    let closes = session.run().is_some_and(|run| run.workflow.on_complete == OnComplete::Close);
+    let is_active = matches!(session.lifecycle, Lifecycle::Active);
+    if closes && is_active && !session.runs.iter().any(Run::is_open) {
+        draft.push(Event::SessionCompleted { forced: false });
+    }
 }
 
 fn plan(told: &Told, workflow: &Name) -> Option<RunPlan> {

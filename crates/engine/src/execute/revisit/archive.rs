@@ -4,6 +4,7 @@ use super::OwnFile;
 use crate::artifacts::{LARGEST_KEPT, look};
 use crate::disk::{Operation, Step, next_version, version_name};
 use crate::files::Seen;
+use crate::workspace::archive_name;
 use model::revision::Archived;
 use model::session::Session;
 use std::collections::BTreeSet;
@@ -16,6 +17,8 @@ pub(super) struct Archive {
     pub(super) operation: Operation,
     pub(super) archived: Vec<Archived>,
     pub(super) warnings: Vec<String>,
+    /// Where archived versions of files below a folder go, if not beside them.
+    elsewhere: Option<(String, String)>,
     /// Names that earlier revisions gave: no number is given twice, even when somebody removed the file.
     given: Vec<String>,
 }
@@ -24,7 +27,14 @@ impl Archive {
     pub(super) fn new(root: PathBuf, whole: &Session) -> Self {
         let made = whole.revisions.iter().flat_map(|made| &made.revision.archived);
         let given = made.map(|archived| archived.to.clone()).collect();
-        Self { operation: Operation::new(&root), root, archived: Vec::new(), warnings: Vec::new(), given }
+        Self {
+            operation: Operation::new(&root),
+            root,
+            archived: Vec::new(),
+            warnings: Vec::new(),
+            elsewhere: elsewhere(whole),
+            given,
+        }
     }
 
     /// Keeps the recorded version of the phase's own files beside them; the files stay.
@@ -32,7 +42,7 @@ impl Archive {
         for file in own {
             let path = &file.change.path;
             let (to, version) = self.name_for(path);
-            if version > 1 && self.holds(&beside(path, version - 1), &file.hash) {
+            if version > 1 && self.holds(&self.versioned(path, version - 1), &file.hash) {
                 continue;
             }
             let step = match (file.change.difference, &file.kept) {
@@ -81,7 +91,8 @@ impl Archive {
 
     /// The next archived name of a file: one more than the highest there is, or ever was.
     fn name_for(&self, path: &str) -> (String, u32) {
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let place = self.place_of(path);
+        let (folder, name) = place.rsplit_once('/').unwrap_or(("", &place));
         let there = std::fs::read_dir(self.root.join(folder));
         let there: Vec<OsString> =
             there.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.file_name())).collect();
@@ -91,12 +102,31 @@ impl Archive {
             (other == folder).then_some(OsStr::new(name))
         });
         let version = next_version(name, there.iter().map(OsString::as_os_str).chain(given));
-        (beside(path, version), version)
+        (self.versioned(path, version), version)
+    }
+
+    fn versioned(&self, path: &str, version: u32) -> String {
+        beside(&self.place_of(path), version)
+    }
+
+    /// A file's path where its archived versions are.
+    fn place_of(&self, path: &str) -> String {
+        let moved = self.elsewhere.as_ref().and_then(|(below, to)| {
+            let rest = path.strip_prefix(below.as_str())?.strip_prefix('/')?;
+            Some(format!("{to}/{rest}"))
+        });
+        moved.unwrap_or_else(|| path.to_owned())
     }
 
     fn holds(&self, path: &str, hash: &str) -> bool {
         matches!(look(&self.root, path), Seen::File(looked) if looked.hash == hash)
     }
+}
+
+fn elsewhere(session: &Session) -> Option<(String, String)> {
+    let layout = layouts::layout::by_name(&session.layout).filter(|layout| !layout.archives_beside())?;
+    let spot = layout.spot(session.path.as_deref()?, true)?;
+    Some((spot.workspace, archive_name(&session.id)))
 }
 
 fn beside(path: &str, version: u32) -> String {

@@ -1,0 +1,154 @@
+//! Sessions that belong to no project: found from anywhere, their log in the user's store.
+
+use super::*;
+use crate::plain;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+/// A session in the folder for temporary files, as the pipeline left it.
+fn lying(sandbox: &Sandbox, name: &str) -> PathBuf {
+    let folder = sandbox.folder().join("tmp").join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("session-state.yaml"), BY_HAND).unwrap();
+    for artifact in ["stage-1-thesis.md", "stage-2-outline.md", "stage-3-section-1-arguments.md"] {
+        std::fs::write(folder.join(artifact), "x\n").unwrap();
+    }
+    folder
+}
+
+/// Runs in another folder than the project's.
+fn run_in(sandbox: &Sandbox, folder: &Path, line: &str) -> Ran {
+    let mut command = sandbox.command(line.split(' ').map(|word| word.replace('~', " ")));
+    Ran::from(command.current_dir(folder).output().unwrap())
+}
+
+fn users_store(sandbox: &Sandbox) -> PathBuf {
+    sandbox.folder().join("state/leftoff/user/leftoff.db")
+}
+
+#[test]
+fn without_a_project_a_new_session_is_in_the_folder_for_temporary_files() {
+    let sandbox = plain();
+    sandbox.at("2026-11-14T10:00:00Z");
+    let started = run(&sandbox, "start --layout essay --json").json();
+    let folder = sandbox.folder().join("tmp").join(FOLDER).canonicalize().unwrap();
+    assert_eq!(started["worktree"], folder.to_str().unwrap());
+    assert_eq!(std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o700);
+    assert!(users_store(&sandbox).exists() && !sandbox.path(".leftoff").exists());
+    let command = started["next"]["command"].as_str().unwrap().to_owned();
+    assert!(command.ends_with(&format!("--session {FOLDER}")), "{command}");
+    // From anywhere, inside of it, and by what was printed.
+    assert_eq!(run(&sandbox, "status --json").json()["session_id"], FOLDER);
+    assert_eq!(run_in(&sandbox, &folder, "status --json").ok().json()["session_id"], FOLDER);
+    assert_eq!(sandbox.run_printed(&command).code(5).code, 5, "the gate was tried");
+    let failed = sandbox.run(["start", "--layout", "essay", "--set", "pushback_level=loud"]).code(2);
+    assert!(failed.stderr.contains("pushback_level"), "{}", failed.stderr);
+    assert_eq!(std::fs::read_dir(sandbox.folder().join("tmp")).unwrap().count(), 1, "nothing is left of it");
+}
+
+#[test]
+fn a_session_that_lies_there_is_listed_and_worked_on_from_any_project() {
+    let sandbox = project();
+    sandbox.at("2026-11-14T10:00:00Z");
+    let folder = lying(&sandbox, FOLDER);
+    run(&sandbox, "start --id here");
+    let list = run(&sandbox, "list").stdout;
+    assert!(list.contains("here") && list.contains(FOLDER), "{list}");
+    assert_eq!(run(&sandbox, "status --json").json()["session_id"], "here", "this project's own comes first");
+    assert!(!users_store(&sandbox).exists(), "a question writes nothing");
+    let view = run(&sandbox, &format!("show {FOLDER} --json")).json();
+    assert!(
+        view["own_words"].as_str().unwrap().starts_with("[Stage 3/4 - Argument Development - Section 2]")
+    );
+    run(&sandbox, &format!("item set section-2 --count verified_claims=7 --session {FOLDER}"));
+    let text = std::fs::read_to_string(folder.join("session-state.yaml")).unwrap();
+    assert!(text.contains("verified_claims: 7") && text.ends_with("# the end\n"), "{text}");
+    assert!(users_store(&sandbox).exists());
+    let log = run(&sandbox, &format!("log {FOLDER} --session {FOLDER}")).stdout;
+    assert!(log.contains("taken in from"), "{log}");
+    let paused = run(&sandbox, &format!("pause --session {FOLDER}"));
+    assert!(paused.stderr.contains("Session paused at [Stage 3, Section 2]."), "{}", paused.stderr);
+    run(&sandbox, &format!("resume {FOLDER}"));
+    assert_eq!(
+        run(&sandbox, "status --json").json()["status"],
+        "active",
+        "and nothing here was paused for it"
+    );
+    // What the stage before made is archived there.
+    run(
+        &sandbox,
+        &format!("revisit essay_structuring --impact major --reason anew --yes --session {FOLDER}"),
+    );
+    assert!(folder.join("stage-3-section-1-arguments.v1.md").exists());
+    let listed = run(&sandbox, "list --layout essay").stdout;
+    assert_eq!(listed, format!("Sessions found:\n1. {FOLDER} -- Stage 2 -- Last active: just now\n"));
+}
+
+#[test]
+fn the_folder_that_tmpdir_names_is_looked_into_as_well() {
+    let sandbox = plain();
+    sandbox.at("2026-11-14T10:00:00Z");
+    lying(&sandbox, FOLDER);
+    let other = sandbox.folder().join("other");
+    std::fs::create_dir_all(other.join("essay-pipeline-20261101-080000")).unwrap();
+    std::fs::write(other.join("essay-pipeline-20261101-080000/session-state.yaml"), BY_HAND).unwrap();
+    let mut command = sandbox.command(["list", "--json"]);
+    let list = Ran::from(command.env("TMPDIR", &other).output().unwrap()).ok().json();
+    let mut ids: Vec<&str> = list["sessions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| line["session_id"].as_str().unwrap())
+        .collect();
+    ids.sort_unstable();
+    assert_eq!(ids, ["essay-pipeline-20261101-080000", FOLDER]);
+}
+
+#[test]
+fn configured_places_are_looked_into() {
+    let sandbox = by_hand();
+    let away = sandbox.folder().join("away");
+    for (folder, name) in [
+        (sandbox.path("drafts"), "essay-pipeline-20261102-080000"),
+        (away.clone(), "essay-pipeline-20261103-080000"),
+    ] {
+        std::fs::create_dir_all(folder.join(name)).unwrap();
+        std::fs::write(folder.join(name).join("session-state.yaml"), BY_HAND).unwrap();
+    }
+    sandbox.write(".leftoff/config.toml", &format!("places = [\"drafts\", {:?}]\n", away.to_str().unwrap()));
+    let list = run(&sandbox, "list --json").json();
+    assert_eq!(list["sessions"].as_array().unwrap().len(), 3, "{list:#}");
+    for name in ["essay-pipeline-20261102-080000", "essay-pipeline-20261103-080000"] {
+        run(&sandbox, &format!("note mine --session {name}"));
+    }
+    assert!(users_store(&sandbox).exists(), "what is not below the project is not the project's");
+}
+
+#[test]
+fn a_link_and_somebody_elses_folder_are_refused() {
+    let sandbox = plain();
+    sandbox.at("2026-11-14T10:00:00Z");
+    let real = lying(&sandbox, "real");
+    symlink(&real, sandbox.folder().join("tmp").join(FOLDER)).unwrap();
+    let refused = sandbox.run(["status", "--session", FOLDER]).code(4);
+    assert!(refused.stderr.contains("it is a symbolic link"), "{}", refused.stderr);
+    assert_eq!(sandbox.run(["list"]).code, 3, "and it is not listed");
+    let theirs = lying(&sandbox, "essay-pipeline-20261101-080000");
+    if std::os::unix::fs::chown(&theirs, Some(65534), Some(65534)).is_ok() {
+        let refused = sandbox.run(["note", "x", "--session", "essay-pipeline-20261101-080000"]).code(4);
+        assert!(refused.stderr.contains("it belongs to somebody else"), "{}", refused.stderr);
+    }
+    assert!(!users_store(&sandbox).exists());
+}
+
+/// The same name twice is two sessions.
+#[test]
+fn a_session_of_the_project_comes_before_one_of_the_same_name_elsewhere() {
+    let sandbox = by_hand();
+    let folder = lying(&sandbox, FOLDER);
+    run(&sandbox, &format!("set pushback_level=full --session {FOLDER}"));
+    says(&sandbox, &["pushback_level: full"]);
+    assert_eq!(std::fs::read_to_string(folder.join("session-state.yaml")).unwrap(), BY_HAND);
+    let list = run(&sandbox, "list --json").json();
+    assert_eq!(list["sessions"].as_array().unwrap().len(), 2);
+}

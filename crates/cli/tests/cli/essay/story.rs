@@ -1,0 +1,333 @@
+//! An essay from its beginning to its end, by commands, by hand, and back a stage.
+
+use super::*;
+use crate::statuses;
+use std::os::unix::fs::PermissionsExt;
+
+#[test]
+fn a_new_session_has_a_folder_of_its_own_for_its_user_alone() {
+    let sandbox = started();
+    let mode = std::fs::metadata(sandbox.path(FOLDER)).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    says(&sandbox, &["status: \"in_progress\"", "started_at: \"2026-11-14T10:00:00Z\"", "current_stage: 1"]);
+    let again = sandbox.run(["start", "--layout", "essay", "--id", FOLDER, "--json"]).code(4);
+    assert_eq!(again.error()["kind"], "id_taken");
+    let bad = sandbox.run(["start", "--layout", "essay", "--id", "mine", "--json"]).code(2);
+    assert!(bad.error()["message"].as_str().unwrap().contains("must be like essay-pipeline-"), "{bad:?}");
+}
+
+/// Stage 1 and 2 by commands.
+fn structured(sandbox: &Sandbox) {
+    sandbox.write(&file("stage-1-thesis.md"), "# Thesis\nHarbours make towns.\n");
+    run(sandbox, "set claim_type=argument pushback_level=light");
+    run(sandbox, "approve thesis-approved");
+    run(sandbox, "advance --phase thesis_development --evidence specific=true --evidence defensible=true");
+    sandbox.write(&file("stage-2-outline.md"), "# Outline\n## Section 1\n## Section 2\n");
+    run(sandbox, "set audience=general target_word_count=2000 total_sections=2");
+    run(sandbox, "approve outline-approved");
+    run(sandbox, "advance --phase essay_structuring --evidence sections=2 --evidence section_words=2000");
+}
+
+/// Stage 3 by commands.
+fn argued(sandbox: &Sandbox) {
+    for number in [1, 2] {
+        run(sandbox, &format!("item add Part~{number} --id section-{number}"));
+        sandbox.write(&file(&format!("stage-3-section-{number}-arguments.md")), "# Map\n");
+        run(sandbox, &format!("item start section-{number}"));
+        run(sandbox, &format!("item set section-{number} --count verified_claims=+3"));
+        run(sandbox, &format!("item done section-{number}"));
+    }
+    run(sandbox, "approve birds-eye");
+    run(sandbox, "advance --phase argument_development");
+}
+
+#[test]
+fn an_essay_from_its_beginning_to_its_end() {
+    let sandbox = started();
+    sandbox.at("2026-11-14T10:10:00Z");
+    structured(&sandbox);
+    says(
+        &sandbox,
+        &[
+            "current_stage: 3  # 1-4",
+            "claim_type: \"argument\"  # argument |",
+            "pushback_level: \"light\"  # full |",
+            "target_word_count: 2000",
+            "audience: \"general\"",
+            &format!("outline_file: \"{}\"", sandbox.path(&file("stage-2-outline.md")).display()),
+        ],
+    );
+    // The gate holds until every section has its item.
+    let held = sandbox.run(["advance", "--phase", "argument_development", "--json"]).code(5);
+    assert!(held.stderr.contains("every-section"), "{}", held.stderr);
+    argued(&sandbox);
+    says(
+        &sandbox,
+        &["verified_claims: 3", "birds_eye_approved: true", "current_stage_name: \"paragraph_writing\""],
+    );
+
+    for line in [
+        "item add One --id draft-1 --kind section",
+        "item split draft-1 --into a b",
+        "item add Two --id draft-2 --kind section",
+        "item split draft-2 --into a b",
+        "item done draft-1.1",
+        "item done draft-1.2",
+        "item set draft-1 voice_check_score=4.5",
+        "item done draft-2.1",
+    ] {
+        run(&sandbox, line);
+    }
+    says(
+        &sandbox,
+        &[
+            "- section_index: 1\n        total_paragraphs: 2\n        completed_paragraphs: 2\n        status: \"completed\"\n        voice_check_score: 4.5",
+            "completed_paragraphs: 1\n        status: \"in_progress\"",
+            "current_section: 2\n    current_paragraph: 2",
+        ],
+    );
+    sandbox.write(&file("stage-4-draft.md"), "## One\n\na b c\n\nd e\n\n## Two\n\nf g\n");
+    run(&sandbox, "note Half~of~them~silt~up --kind deferred --field section=2 --field reason=timeout");
+    run(
+        &sandbox,
+        "note The~pier~is~older --kind override --field fact_checker_result=disputed --field user_rationale=seen",
+    );
+    says(
+        &sandbox,
+        &[
+            "claim_text: \"Half of them silt up\"\n    section: 2\n    paragraph: null\n    reason: \"timeout\"",
+            "fact_checker_result: \"disputed\"\n    user_action: \"override\"\n    user_rationale: \"seen\"",
+        ],
+    );
+
+    let shown = run(&sandbox, "show").stdout;
+    for line in [
+        "[Stage 4/4 - Paragraph Writing - Section 2, Paragraph 2]",
+        "Pushback level: light",
+        "  2 sections, 2,000 words target",
+        "  2 of 2 sections have approved argument maps",
+        "  6 verified claims, 1 deferred, 1 user override",
+        "  Section 2: 1/2 paragraphs approved  <-- YOU ARE HERE",
+        "Voice checks: Section 1: 4.5",
+        "Word count so far: 7",
+    ] {
+        assert!(shown.lines().any(|found| found == line), "{line:?} is not in\n{shown}");
+    }
+
+    let paused = sandbox.run(["pause", "--save", &file("stage-4-draft.md")]).ok();
+    assert!(paused.stderr.contains("Session paused at [Stage 4, Section 2, Paragraph 2]. To resume, invoke essay-pipeline and select this session."), "{}", paused.stderr);
+    assert!(paused.stderr.contains("saved: "), "{}", paused.stderr);
+    says(&sandbox, &["status: \"paused\"  # in_progress |"]);
+    sandbox.at("2026-11-14T12:10:00Z");
+    let list = run(&sandbox, "list --layout essay").stdout;
+    assert_eq!(
+        list,
+        format!("Sessions found:\n1. {FOLDER} -- Stage 4, Section 2 -- Last active: 2 hours ago\n")
+    );
+    let resumed = run(&sandbox, &format!("resume {FOLDER}"));
+    assert!(
+        resumed.stderr.contains("Resuming at [Stage 4]. Here's where you left off: Section 1: 2/2"),
+        "{}",
+        resumed.stderr
+    );
+
+    run(&sandbox, "item done draft-2.2");
+    run(&sandbox, "item set draft-2 voice_check_score=4");
+    run(&sandbox, "note resolve 1");
+    says(&sandbox, &["resolved: true"]);
+    sandbox.write(&file("final-essay.md"), "# Harbours\n\none two three four five\n");
+    sandbox.at("2026-11-14T12:40:00Z");
+    sandbox.write(&file("stage-4-draft.md"), "## One\n\na b c\n\nd e\n\n## Two\n\nf g\n\nh\n");
+    let done = run(
+        &sandbox,
+        "advance --phase paragraph_writing --evidence voice_checked_sections=2 --evidence fact_check_sweep=true",
+    );
+    for line in [
+        "Word count: 5",
+        "Sections: 2",
+        "Sources verified: 6",
+        "Voice score: 4.25",
+        "Overrides: 1",
+        "Deferred claims resolved: 1 of 1",
+        "Time spent: ",
+    ] {
+        assert!(done.stderr.contains(line), "{line:?} is not in\n{}", done.stderr);
+    }
+    says(
+        &sandbox,
+        &[
+            "status: \"completed\"  # in_progress |",
+            "sources_verified: 6\n  voice_consistency_score: 4.25\n  total_word_count: 5\n  completed_at: \"2026-11-14T12:40:00Z\"",
+        ],
+    );
+    assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
+}
+
+/// Every key can be set from the command line, and finds its line.
+#[test]
+fn free_fields_of_session_and_stage_are_set_by_name() {
+    let sandbox = started();
+    run(
+        &sandbox,
+        "set style_profile_path=profile.md samples_dir_path=samples first_assessment_user_rating=4 calibration_notes=shorter voice_reference_mode=hybrid birds_eye_approved=true",
+    );
+    run(&sandbox, "set --phase thesis_development development_log=log.md");
+    run(
+        &sandbox,
+        "set final_essay_file=f.md sources_verified=1 voice_consistency_score=3.5 total_word_count=9",
+    );
+    says(
+        &sandbox,
+        &[
+            "style_profile_path: \"profile.md\"",
+            "samples_dir_path: \"samples\"",
+            "first_assessment_user_rating: 4  # 1-5",
+            "calibration_notes: \"shorter\"",
+            "voice_reference_mode: \"hybrid\"  #",
+            "birds_eye_approved: true",
+            "development_log: \"log.md\"",
+            "final_essay_file: \"f.md\"",
+            "sources_verified: 1",
+            "voice_consistency_score: 3.5",
+            "total_word_count: 9",
+        ],
+    );
+    let refused = sandbox.run(["set", "pushback_level=loud", "--json"]).code(2);
+    assert!(refused.stderr.contains("pushback_level"), "{}", refused.stderr);
+}
+
+#[test]
+fn a_file_by_hand_is_shown_taken_in_and_kept_to_the_byte() {
+    let sandbox = by_hand();
+    for words in [&["status"][..], &["list"], &["show"], &["brief"], &["next"], &["log"], &["doctor"]] {
+        let _ = sandbox.run(words);
+    }
+    assert!(!sandbox.path(".git/leftoff").exists(), "a question writes nothing");
+    let view = run(&sandbox, "status --json").json();
+    assert_eq!(statuses(&view), ["completed", "completed", "in_progress", "not_started"]);
+    assert_eq!(
+        (&view["fields"]["mood"], &view["fields"]["target_word_count"]),
+        (&"good".into(), &"1_000".into())
+    );
+    let noted = run(&sandbox, "note looked~at~it");
+    assert!(noted.stderr.contains("was taken in from essay-pipeline-20261114-100000"), "{}", noted.stderr);
+    assert_eq!(state(&sandbox), BY_HAND, "a note has no place in it");
+    run(&sandbox, "item set section-2 --count verified_claims=2");
+    let expected = BY_HAND
+        .replace("verified_claims: 0", "verified_claims: 2")
+        .replace("last_activity: \"2026-11-14T09:00:00Z\"", "last_activity: \"2026-11-14T10:00:00Z\"");
+    assert_eq!(state(&sandbox), expected, "one line, and when");
+    assert_eq!(sandbox.read(&file("session-state.yaml.bak")), BY_HAND);
+}
+
+/// Advanced by editing the file, as the pipeline's own prompts do.
+#[test]
+fn an_edit_is_shown_at_once_and_taken_in_by_the_next_command() {
+    let sandbox = by_hand();
+    run(&sandbox, "note mine");
+    sandbox.write(&file("stage-3-section-2-arguments.md"), "map\n");
+    let edited = BY_HAND
+        .replace("        status: in_progress\n        argument_map_file: null", "        status: completed\n        argument_map_file: stage-3-section-2-arguments.md")
+        .replace("birds_eye_approved: false", "birds_eye_approved: true")
+        .replace("    status: in_progress\n    total", "    status: completed\n    total")
+        .replace("current_stage: 3", "current_stage: 4")
+        .replace("name: argument_development", "name: paragraph_writing")
+        .replace("    status: not_started\n    sections: []", "    status: in_progress   # at last\n    sections:\n      - {section_index: 1, total_paragraphs: 3, completed_paragraphs: 1, status: in_progress}");
+    sandbox.write(&file("session-state.yaml"), &edited);
+    let view = run(&sandbox, "status --json").json();
+    assert_eq!(statuses(&view), ["completed", "completed", "completed", "in_progress"]);
+    assert_eq!(view["item_counts"], serde_json::json!({"total": 4, "done": 1}));
+    run(&sandbox, "item done draft-1.2");
+    says(
+        &sandbox,
+        &["status: in_progress   # at last", "completed_paragraphs: 2, status: in_progress}", "# the end"],
+    );
+    let log = run(&sandbox, "log").stdout;
+    assert!(log.contains("changed by somebody else"), "{log}");
+}
+
+#[test]
+fn going_back_a_stage_archives_flags_and_logs_the_revision() {
+    let sandbox = started();
+    structured(&sandbox);
+    argued(&sandbox);
+    sandbox.write(&file("stage-1-thesis.md"), "# Thesis\nTowns make harbours.\n");
+    // The highest there is counts, whoever made it: no number is given twice.
+    sandbox.write(&file("stage-2-outline.v6.md"), "older\n");
+    let seen =
+        run(&sandbox, "revisit thesis_development --impact moderate --reason reworded --dry-run").stdout;
+    assert!(seen.contains("stage-2-outline.v7.md"), "{seen}");
+    run(&sandbox, "revisit thesis_development --impact moderate --reason reworded --yes");
+    for (name, is_there) in [
+        ("stage-1-thesis.v1.md", true),
+        ("stage-1-thesis.md", true),
+        ("stage-2-outline.v7.md", true),
+        ("stage-2-outline.md", false),
+        ("stage-3-section-1-arguments.v1.md", true),
+        ("stage-3-section-1-arguments.md", false),
+    ] {
+        assert_eq!(sandbox.path(&file(name)).exists(), is_there, "{name}");
+    }
+    says(
+        &sandbox,
+        &[
+            "current_stage: 1  #",
+            "- stage_revisited: 1\n    impact: \"moderate\"\n    reason: \"reworded\"\n    downstream_archived: [\"stage-2-outline.v7.md\", \"stage-3-section-1-arguments.v1.md\", \"stage-3-section-2-arguments.v1.md\"]",
+            "  stage_2:\n    status: \"needs_review\"",
+            "  stage_3:\n    status: \"needs_review\"",
+        ],
+    );
+    let view = run(&sandbox, "status --json").json();
+    assert_eq!(statuses(&view), ["in_progress", "needs_review", "needs_review", "not_started"]);
+}
+
+#[test]
+fn a_major_change_begins_all_later_stages_again() {
+    let sandbox = started();
+    structured(&sandbox);
+    argued(&sandbox);
+    run(&sandbox, "revisit essay_structuring --impact major --reason an~explainer --yes");
+    says(
+        &sandbox,
+        &[
+            "  stage_3:\n    status: \"not_started\"",
+            "impact: \"major\"",
+            "  stage_2:\n    status: \"in_progress\"",
+        ],
+    );
+    let view = run(&sandbox, "status --json").json();
+    assert_eq!(statuses(&view), ["completed", "in_progress", "not_started", "not_started"]);
+    assert!(!sandbox.path(&file("stage-3-section-1-arguments.md")).exists());
+}
+
+#[test]
+fn a_day_of_quiet_pauses_and_a_week_warns() {
+    let sandbox = started();
+    sandbox.at("2026-11-15T11:00:00Z");
+    let view = run(&sandbox, "status --json").json();
+    assert_eq!((&view["status"], &view["lifecycle"]["reason"]), (&"paused".into(), &"inactivity".into()));
+    says(&sandbox, &["status: \"in_progress\"  #"]);
+    run(&sandbox, "note still~here");
+    says(&sandbox, &["status: \"paused\"  #"]);
+    sandbox.at("2026-11-23T11:00:00Z");
+    let warned = run(&sandbox, "status").stderr;
+    assert!(
+        warned.contains("nothing has happened in session essay-pipeline-20261114-100000 for 8"),
+        "{warned}"
+    );
+    assert!(warned.contains("leftoff resume") && warned.contains("leftoff abandon"), "{warned}");
+    run(&sandbox, &format!("abandon {FOLDER}"));
+    says(&sandbox, &["status: \"abandoned\"  #"]);
+}
+
+/// Nobody has taken the session in: what its file says of its last activity counts.
+#[test]
+fn a_file_that_lay_for_a_day_counts_as_paused() {
+    let sandbox = by_hand();
+    sandbox.at("2026-11-15T10:00:00Z");
+    let view = run(&sandbox, "status --json").json();
+    assert_eq!(view["status"], "paused");
+    assert_eq!(state(&sandbox), BY_HAND);
+    run(&sandbox, &format!("resume {FOLDER}"));
+    says(&sandbox, &["status: in_progress\n", "# Ada's essay"]);
+}

@@ -1,0 +1,104 @@
+//! Sessions of Open Code Review through the whole program: one test for each thing that its format asks of a reader, a
+//! writer, and of somebody who works beside it.
+
+mod bad_input;
+mod choice;
+mod edits;
+mod recovery;
+mod screen;
+mod writing;
+
+use crate::fresh;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::SystemTime;
+use testkit::Sandbox;
+
+const NOW: &str = "2026-11-14T10:00:00Z";
+const ID: &str = "2026-11-14-feature-login";
+const FOLDER: &str = ".ocr/sessions/2026-11-14-feature-login";
+
+/// Phases as state.json names them, in order.
+const REVIEW: [&str; 8] =
+    ["context", "change-context", "analysis", "reviews", "aggregation", "discourse", "synthesis", "complete"];
+const MAP: [&str; 6] =
+    ["map-context", "topology", "flow-analysis", "requirements-mapping", "synthesis", "complete"];
+
+/// A repository on a branch, at ten o'clock.
+fn project() -> Sandbox {
+    let sandbox = fresh();
+    sandbox.write(".git/HEAD", "ref: refs/heads/feature/login\n");
+    sandbox.at(NOW);
+    sandbox
+}
+
+/// The same with a session that we began.
+fn begun() -> Sandbox {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ocr"]).ok();
+    sandbox
+}
+
+/// A session's state as its own tool writes it, in a folder of that name.
+fn foreign(sandbox: &Sandbox, name: &str, fields: &Value) {
+    sandbox.write(&format!(".ocr/sessions/{name}/state.json"), &fields.to_string());
+}
+
+fn state(sandbox: &Sandbox) -> Value {
+    serde_json::from_str(&sandbox.read(&format!("{FOLDER}/state.json"))).unwrap()
+}
+
+/// Somebody else changes the file: reads it, sets these, writes all of it anew.
+fn edit(sandbox: &Sandbox, changes: &Value) {
+    let mut fields: Map<String, Value> =
+        serde_json::from_str(&sandbox.read(&format!("{FOLDER}/state.json"))).unwrap();
+    for (key, value) in changes.as_object().unwrap() {
+        fields.insert(key.clone(), value.clone());
+    }
+    sandbox.write(&format!("{FOLDER}/state.json"), &serde_json::to_string_pretty(&fields).unwrap());
+}
+
+/// A file of the session, dated by the sandbox's clock and not by this machine's.
+fn artifact(sandbox: &Sandbox, path: &str, text: &str) {
+    artifact_at(sandbox, path, text, NOW);
+}
+
+fn artifact_at(sandbox: &Sandbox, path: &str, text: &str, moment: &str) {
+    let path = format!("{FOLDER}/{path}");
+    sandbox.write(&path, text);
+    let moment: jiff::Timestamp = moment.parse().unwrap();
+    let file = std::fs::File::options().append(true).open(sandbox.path(&path)).unwrap();
+    file.set_modified(SystemTime::from(moment)).unwrap();
+}
+
+/// Every file below a folder with its bytes; a link with where it leads. SQLite's shared-memory file is its own.
+fn everything(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(&next).unwrap() {
+            let path = entry.unwrap().path();
+            let kind = std::fs::symlink_metadata(&path).unwrap().file_type();
+            let name = path.strip_prefix(folder).unwrap().display().to_string();
+            if kind.is_dir() {
+                found.insert(format!("{name}/"), Vec::new());
+                folders.push(path);
+            } else if kind.is_symlink() {
+                found.insert(name, std::fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes());
+            } else if !name.ends_with("-shm") {
+                found.insert(name, if kind.is_file() { std::fs::read(&path).unwrap() } else { Vec::new() });
+            }
+        }
+    }
+    found
+}
+
+fn warnings(view: &Value) -> String {
+    let all = view["warnings"].as_array().unwrap();
+    all.iter().map(|warning| format!("{}\n", warning["message"].as_str().unwrap())).collect()
+}
+
+fn phase(view: &Value) -> &str {
+    view["current_phase"]["id"].as_str().unwrap()
+}

@@ -1,0 +1,279 @@
+//! Files as they should not be: each is a warning that names the file, and the field where there is one; the rest
+//! works; nothing is overwritten.
+
+use super::*;
+use serde_json::json;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use testkit::Ran;
+
+const BAD: &str = "2026-11-15-bad";
+const HEALTHY: &str = "2026-11-10-healthy";
+
+/// What stands in the file, and what is said about it.
+fn cases() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
+    let fields = |more: &str| {
+        format!(
+            "{{\"session_id\":\"x\",\"status\":\"active\",\"current_phase\":\"reviews\",\"phase_number\":4{more}}}"
+        )
+        .into_bytes()
+    };
+    vec![
+        ("truncated", b"{\"session_id\":\"x\",\"status\":".to_vec(), vec!["it is no JSON (EOF"]),
+        ("empty", Vec::new(), vec!["it is empty"]),
+        ("blank", b" \n".to_vec(), vec!["it is empty"]),
+        ("null", b"null".to_vec(), vec!["it holds no JSON object"]),
+        ("list", b"[1,2]".to_vec(), vec!["it holds no JSON object"]),
+        (
+            "an empty object",
+            b"{}".to_vec(),
+            vec!["session_id is missing", "current_phase is missing", "phase_number is missing"],
+        ),
+        ("10 MB of brackets", vec![b'['; 10_000_000], vec!["it is larger than 1048576 bytes"]),
+        (
+            "deep",
+            [&b"{\"a\":"[..], &vec![b'['; 900_000]].concat(),
+            vec!["it is no JSON (recursion limit exceeded"],
+        ),
+        (
+            "doubled keys",
+            fields(",\"phase_number\":3,\"current_phase\":\"analysis\""),
+            vec![
+                "phase_number is there more than once; the last one counts",
+                "current_phase is there more than once; the last one counts",
+            ],
+        ),
+        (
+            "wrong types",
+            br#"{"session_id":1,"status":2,"workflow_type":[],"current_phase":{},"phase_number":"four",
+                "current_round":"2","current_map_run":1.5,"started_at":5,"round_started_at":true,
+                "map_started_at":[],"updated_at":{}}"#
+                .to_vec(),
+            vec![
+                "session_id is 1, not a text",
+                "status is 2, not a text",
+                "workflow_type is [], not a text",
+                "current_phase is {}, not a text",
+                "phase_number is \"four\", not a whole number",
+                "current_round is \"2\", not a whole number",
+                "current_map_run is 1.5, not a whole number",
+                "started_at is 5, not a text",
+                "round_started_at is true, not a text",
+                "map_started_at is [], not a text",
+                "updated_at is {}, not a text",
+            ],
+        ),
+        (
+            "unknown words",
+            fields(",\"workflow_type\":\"audit\""),
+            vec!["workflow_type is 'audit', which is none of"],
+        ),
+        (
+            "rounds from 0",
+            fields(",\"current_round\":0,\"current_map_run\":-1"),
+            vec![
+                "current_round is 0, and they are counted from 1",
+                "current_map_run is -1, not a whole number",
+            ],
+        ),
+        ("invalid UTF-8", b"{\"session_id\":\"\xff\xfe\"}".to_vec(), vec!["it is no UTF-8 (byte 15)"]),
+        ("a mark", [&b"\xef\xbb\xbf"[..], &fields("")].concat(), vec!["it begins with a byte order mark"]),
+        (
+            "phase 9",
+            fields("").iter().map(|byte| if *byte == b'4' { b'9' } else { *byte }).collect(),
+            vec!["phase_number 9 is none of 1 to 8"],
+        ),
+        (
+            "a number of another phase",
+            fields(",\"x\":1").iter().map(|byte| if *byte == b'4' { b'7' } else { *byte }).collect(),
+            vec!["current_phase is 'reviews' and phase_number is 7; the name counts"],
+        ),
+        (
+            "a phase of a map",
+            fields(",\"workflow_type\":\"map\""),
+            vec!["current_phase is 'reviews', and there is no such phase in a map"],
+        ),
+        (
+            "no time",
+            fields(",\"started_at\":\"soon\",\"updated_at\":\"2026-11-14 09:00\""),
+            vec![
+                "started_at is 'soon', which is no time",
+                "updated_at is '2026-11-14 09:00', which is no time",
+            ],
+        ),
+    ]
+}
+
+fn with_a_healthy_one() -> Sandbox {
+    let sandbox = project();
+    foreign(
+        &sandbox,
+        HEALTHY,
+        &json!({ "session_id": HEALTHY, "status": "active", "current_phase": "analysis", "phase_number": 3,
+            "updated_at": NOW }),
+    );
+    sandbox
+}
+
+#[test]
+fn every_bad_file_is_a_warning_and_the_rest_works() {
+    let path = format!(".ocr/sessions/{BAD}/state.json");
+    for (name, bytes, expected) in cases() {
+        let sandbox = with_a_healthy_one();
+        sandbox.write(&path, "");
+        std::fs::write(sandbox.path(&path), &bytes).unwrap();
+        let before = everything(sandbox.project());
+        let list = sandbox.run(["list", "--json"]).ok().json();
+        assert_eq!(list["sessions"].as_array().unwrap().len(), 2, "{name}");
+        let said = warnings(&list);
+        for expected in &expected {
+            assert!(said.contains(&format!("{path}: {expected}")), "{name}: {expected:?} is not in\n{said}");
+        }
+        assert_eq!(said.lines().count(), expected.len(), "{name}: {said}");
+        for words in [&["status"][..], &["show"], &["brief"], &["next"], &["log"], &["progress", "--once"]] {
+            sandbox.run(words.iter().chain(&["--session", BAD])).ok();
+        }
+        sandbox.run(["doctor"]).code(4);
+        assert_eq!(everything(sandbox.project()), before, "{name}: nothing is written");
+        // A healthy one beside it can be worked on, and this changes nothing of the bad one.
+        sandbox.run(["note", "on the healthy one", "--session", HEALTHY]).ok();
+        assert_eq!(std::fs::read(sandbox.path(&path)).unwrap(), bytes, "{name}: nothing is overwritten");
+    }
+}
+
+#[test]
+fn a_command_on_a_bad_file_keeps_what_was_in_it() {
+    let path = format!(".ocr/sessions/{BAD}/state.json");
+    for (name, bytes, _) in cases() {
+        let sandbox = project();
+        sandbox.write(&path, "");
+        std::fs::write(sandbox.path(&path), &bytes).unwrap();
+        sandbox.run(["skip", "--reason", "to see what is written", "--session", BAD]).ok();
+        let written: Value = serde_json::from_slice(
+            std::fs::read(sandbox.path(&path))
+                .unwrap()
+                .strip_prefix(b"\xef\xbb\xbf")
+                .unwrap_or(&std::fs::read(sandbox.path(&path)).unwrap()),
+        )
+        .unwrap();
+        assert!(written["phase_number"].as_u64().is_some_and(|number| number > 1), "{name}: {written}");
+        let kept = everything(sandbox.project());
+        let is_kept = |found: &Vec<u8>| *found == bytes;
+        assert!(kept.values().any(is_kept), "{name}: what was in it is nowhere: {:?}", kept.keys());
+    }
+}
+
+#[test]
+fn carriage_returns_are_kept() {
+    let sandbox = project();
+    let text = "{\r\n  \"session_id\": \"x\",\r\n  \"current_phase\": \"reviews\",\r\n  \"phase_number\": 4\r\n}\r\n";
+    sandbox.write(&format!("{FOLDER}/state.json"), text);
+    let view = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!((phase(&view), warnings(&view).as_str()), ("reviews", ""));
+    sandbox.run(["skip", "--reason", "x"]).ok();
+    let written = sandbox.read(&format!("{FOLDER}/state.json"));
+    assert!(written.contains("\r\n  \"phase_number\": 5"), "{written:?}");
+}
+
+#[test]
+fn links_pipes_and_folders_are_named_and_not_followed() {
+    let sandbox = with_a_healthy_one();
+    let at = |path: &str| sandbox.path(&format!(".ocr/sessions/{path}"));
+    std::os::unix::fs::symlink("loop-b", at("loop-a")).unwrap();
+    std::os::unix::fs::symlink("loop-a", at("loop-b")).unwrap();
+    std::os::unix::fs::symlink("nowhere", at("z-broken")).unwrap();
+    std::fs::create_dir_all(at("link")).unwrap();
+    std::os::unix::fs::symlink("state.json", at("link/state.json")).unwrap();
+    std::fs::create_dir_all(at("folder/state.json")).unwrap();
+    std::fs::create_dir_all(at("pipe")).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        at("pipe/state.json"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+        0,
+    )
+    .unwrap();
+    std::fs::create_dir_all(at("out/rounds/round-1")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", at("out/rounds/round-1/final.md")).unwrap();
+    let before = everything(sandbox.project());
+    let list = sandbox.run(["list", "--json"]).ok().json();
+    let said = warnings(&list);
+    for expected in [
+        ".ocr/sessions/loop-a: it is a link, and links are not followed",
+        ".ocr/sessions/loop-b: it is a link",
+        ".ocr/sessions/z-broken: it is a link",
+        ".ocr/sessions/link/state.json: it is a link",
+        ".ocr/sessions/folder/state.json: it is a folder",
+        ".ocr/sessions/pipe/state.json: it is no regular file",
+        ".ocr/sessions/out/rounds/round-1/final.md: it is a link; what it would show is not known",
+    ] {
+        assert!(said.contains(expected), "{expected} is not in\n{said}");
+    }
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], HEALTHY);
+    assert_eq!(everything(sandbox.project()), before);
+    // What can be mended is, what cannot says so, and nothing is gone.
+    let mended = sandbox.run(["repair"]).code(1).stdout;
+    for expected in ["folder: mended", "pipe: mended", "link: not mended"] {
+        assert!(mended.contains(expected), "{expected} is not in\n{mended}");
+    }
+    assert_eq!(std::fs::read_link(at("link/state.json")).unwrap(), Path::new("state.json"));
+    let aside = |id: &str| std::fs::read_dir(sandbox.path(&format!(".leftoff/aside/{id}"))).unwrap().count();
+    assert_eq!((aside("folder"), aside("pipe")), (1, 1));
+}
+
+/// Runs the program as somebody who may not read everything: root may.
+fn as_nobody(sandbox: &Sandbox, words: &[&str]) -> Ran {
+    const NOBODY: u32 = 65534;
+    let program = sandbox.folder().join("leftoff");
+    std::fs::copy(env!("CARGO_BIN_EXE_leftoff"), &program).unwrap();
+    for path in [&program, sandbox.folder()] {
+        std::fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    }
+    let inner = sandbox.command(words);
+    let mut command = Command::new(program);
+    command.args(inner.get_args()).current_dir(sandbox.project()).env_clear();
+    command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    if rustix::process::geteuid().is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    loop {
+        match command.output() {
+            // Another test that starts a process just now still holds the copy open for writing.
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => std::thread::yield_now(),
+            done => return Ran::from(done.unwrap()),
+        }
+    }
+}
+
+#[test]
+fn a_folder_without_permission_is_named_and_hides_no_other() {
+    let sandbox = with_a_healthy_one();
+    let locked = sandbox.path(&format!(".ocr/sessions/{BAD}"));
+    sandbox.write(&format!(".ocr/sessions/{BAD}/state.json"), "{}");
+    sandbox.write(".ocr/sessions/2026-11-09-reviews/rounds/round-1/reviews/a-1.md", "## Finding\n");
+    let reviews = sandbox.path(".ocr/sessions/2026-11-09-reviews/rounds/round-1/reviews");
+    for folder in [&locked, &reviews] {
+        std::fs::set_permissions(folder, Permissions::from_mode(0o000)).unwrap();
+    }
+    let list = as_nobody(&sandbox, &["list", "--json"]).ok().json();
+    let current = as_nobody(&sandbox, &["status", "--json"]).ok().json();
+    let all = sandbox.path(".ocr/sessions");
+    std::fs::set_permissions(&all, Permissions::from_mode(0o000)).unwrap();
+    let none = as_nobody(&sandbox, &["list", "--json"]).ok().json();
+    for folder in [&all, &locked, &reviews] {
+        std::fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
+    }
+    let said = warnings(&list);
+    for expected in [
+        format!(".ocr/sessions/{BAD}/state.json: it cannot be read, because its folder cannot"),
+        ".ocr/sessions/2026-11-09-reviews/rounds/round-1/reviews: Permission denied".to_owned(),
+    ] {
+        assert!(said.contains(&expected), "{expected} is not in\n{said}");
+    }
+    assert_eq!(list["sessions"].as_array().unwrap().len(), 3);
+    assert_eq!(current["session_id"], HEALTHY);
+    assert!(warnings(&none).contains(".ocr/sessions: Permission denied"), "{}", warnings(&none));
+}

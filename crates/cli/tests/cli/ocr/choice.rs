@@ -1,0 +1,246 @@
+//! Which session, which workflow, which round, where it stands: read from files that nobody took in.
+
+use super::*;
+use serde_json::json;
+
+/// What `list` shows of each session: workflow, phase and lifecycle, by id.
+fn listed(sandbox: &Sandbox) -> BTreeMap<String, (String, String, String)> {
+    let list = sandbox.run(["list", "--all", "--json"]).ok().json();
+    let text = |line: &Value, key: &str| line[key].as_str().unwrap().to_owned();
+    let lines = list["sessions"].as_array().unwrap().iter();
+    lines
+        .map(|line| {
+            (text(line, "session_id"), (text(line, "workflow"), text(line, "phase"), text(line, "lifecycle")))
+        })
+        .collect()
+}
+
+#[test]
+fn every_phase_and_number_of_both_workflows_is_read() {
+    let sandbox = project();
+    for (kind, phases) in [("review", &REVIEW[..]), ("map", &MAP[..])] {
+        for (number, phase) in (1..).zip(phases) {
+            let fields = json!({ "session_id": "x", "status": "active", "workflow_type": kind,
+                "current_phase": phase, "phase_number": number, "started_at": NOW, "updated_at": NOW });
+            foreign(&sandbox, &format!("{kind}-{number}"), &fields);
+        }
+    }
+    let list = sandbox.run(["list", "--all", "--json"]).ok().json();
+    assert_eq!(list["warnings"], json!([]));
+    let listed = listed(&sandbox);
+    assert_eq!(listed.len(), 14);
+    for (kind, phases) in [("review", &REVIEW[..]), ("map", &MAP[..])] {
+        for (number, phase) in (1..).zip(phases) {
+            let (workflow, shown, _) = &listed[&format!("{kind}-{number}")];
+            assert_eq!((workflow.as_str(), shown.as_str()), (kind, *phase));
+        }
+    }
+}
+
+#[test]
+fn files_of_every_era_are_read_without_a_warning() {
+    let sandbox = project();
+    // 1.0: the branch, phases done, reviewers; phase 2 under another name; no status.
+    foreign(
+        &sandbox,
+        "one",
+        &json!({ "session_id": "one", "branch": "feature/x", "current_phase": "requirements",
+            "phase_number": 2, "completed_phases": ["context"], "started_at": NOW,
+            "reviewers": { "assigned": ["security-1"], "complete": [] } }),
+    );
+    // Before 1.2.0: a round's files lie in the session itself.
+    foreign(
+        &sandbox,
+        "flat",
+        &json!({ "session_id": "flat", "status": "active", "current_phase": "discourse", "phase_number": 6 }),
+    );
+    sandbox.write(".ocr/sessions/flat/reviews/security-1.md", "## Finding: one\n");
+    sandbox.write(".ocr/sessions/flat/final.md", "Merge it.\n");
+    // A map's own word for its end, and a closing write that drops when it began.
+    foreign(
+        &sandbox,
+        "map",
+        &json!({ "session_id": "map", "workflow_type": "map", "status": "active",
+            "current_phase": "map-complete", "phase_number": 6 }),
+    );
+    foreign(
+        &sandbox,
+        "closing",
+        &json!({ "session_id": "closing", "status": "closed", "current_phase": "complete",
+            "phase_number": 8, "current_round": 1, "updated_at": NOW }),
+    );
+    let list = sandbox.run(["list", "--all", "--json"]).ok().json();
+    assert_eq!(list["warnings"], json!([]));
+    let listed = listed(&sandbox);
+    let is = |id: &str, workflow: &str, phase: &str, lifecycle: &str| {
+        assert_eq!(listed[id], (workflow.to_owned(), phase.to_owned(), lifecycle.to_owned()), "{id}");
+    };
+    is("one", "review", "change-context", "active");
+    is("flat", "review", "complete", "completed");
+    is("map", "map", "complete", "active");
+    is("closing", "review", "complete", "completed");
+    let screen = sandbox.run(["progress", "--once", "--session", "flat"]).ok().stdout;
+    assert!(screen.contains("Round 1: final, 1 reviewer\n  security-1: 1 finding\n"), "{screen}");
+    assert!(screen.contains("\n.ocr/sessions/flat/final.md\n"), "{screen}");
+}
+
+#[test]
+fn the_workflow_is_the_one_named_else_the_only_folder_else_the_phase_else_a_review() {
+    let sandbox = project();
+    let with = |name: &str, folders: &[&str], fields: Value| {
+        foreign(&sandbox, name, &fields);
+        for folder in folders {
+            std::fs::create_dir_all(sandbox.path(&format!(".ocr/sessions/{name}/{folder}"))).unwrap();
+        }
+    };
+    let at = |phase: &str, number: u32| json!({ "session_id": "x", "current_phase": phase, "phase_number": number });
+    let mut named = at("synthesis", 5);
+    named["workflow_type"] = "map".into();
+    with("named", &["rounds"], named);
+    with("folder-map", &["map"], at("synthesis", 5));
+    with("folder-rounds", &["rounds"], at("synthesis", 7));
+    with("both", &["map", "rounds"], at("topology", 2));
+    with("neither", &[], at("flow-analysis", 3));
+    with("default", &[], at("synthesis", 7));
+    let listed = listed(&sandbox);
+    for (id, workflow) in [
+        ("named", "map"),
+        ("folder-map", "map"),
+        ("folder-rounds", "review"),
+        ("both", "map"),
+        ("neither", "map"),
+        ("default", "review"),
+    ] {
+        assert_eq!(listed[id].0, workflow, "{id}");
+    }
+}
+
+#[test]
+fn the_last_by_name_that_is_not_closed_is_meant_and_a_broken_one_hides_none() {
+    let sandbox = project();
+    let healthy = json!({ "session_id": "x", "status": "active", "current_phase": "reviews",
+        "phase_number": 4, "updated_at": NOW });
+    foreign(&sandbox, "2026-11-09-older", &healthy);
+    foreign(&sandbox, "2026-11-10-healthy", &healthy);
+    let mut closed = healthy.clone();
+    closed["status"] = "closed".into();
+    foreign(&sandbox, "2026-11-11-closed", &closed);
+    let mut complete = healthy;
+    complete["current_phase"] = "complete".into();
+    complete["phase_number"] = 8.into();
+    complete["status"] = Value::Null;
+    foreign(&sandbox, "2026-11-12-complete", &complete);
+    foreign(&sandbox, "2026-11-13-nothing-in-it", &json!({}));
+    sandbox.write(".ocr/sessions/2026-11-14-broken/state.json", "{\"session_id\"");
+    std::fs::create_dir_all(sandbox.path(".ocr/sessions/2026-11-15-without")).unwrap();
+    std::fs::create_dir_all(sandbox.path(".ocr/sessions/tmp")).unwrap();
+    std::fs::create_dir_all(sandbox.path(".ocr/sessions/.locks")).unwrap();
+    sandbox.write(".ocr/sessions/zzz.txt", "no session");
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "2026-11-10-healthy");
+    assert_eq!(listed(&sandbox).len(), 7, "tmp, .locks and a file are no sessions");
+    let screen = sandbox.run(["progress", "--once"]).ok().stdout;
+    assert!(screen.starts_with("2026-11-10-healthy\n"), "{screen}");
+}
+
+#[test]
+fn a_session_without_a_state_is_worked_out_from_its_files() {
+    let sandbox = project();
+    let with = |name: &str, files: &[&str]| {
+        for file in files {
+            sandbox.write(&format!(".ocr/sessions/{name}/{file}"), "x\n");
+        }
+    };
+    with("standards", &["discovered-standards.md"]);
+    with("context", &["discovered-standards.md", "context.md"]);
+    with("reviews", &["rounds/round-1/final.md", "rounds/round-2/reviews/a-1.md"]);
+    with("discourse", &["rounds/round-1/discourse.md"]);
+    with("final", &["rounds/round-3/final.md"]);
+    with("map", &["map/runs/run-2/flow-analysis.md"]);
+    with("map-with", &["map/runs/run-2/flow-analysis.md", "requirements.md"]);
+    let listed = listed(&sandbox);
+    for (id, workflow, phase) in [
+        ("standards", "review", "change-context"),
+        ("context", "review", "analysis"),
+        ("reviews", "review", "reviews"),
+        ("discourse", "review", "synthesis"),
+        ("final", "review", "complete"),
+        ("map", "map", "synthesis"),
+        ("map-with", "map", "requirements-mapping"),
+    ] {
+        assert_eq!((listed[id].0.as_str(), listed[id].1.as_str()), (workflow, phase), "{id}");
+    }
+    let view = sandbox.run(["status", "--session", "reviews", "--json"]).ok().json();
+    assert_eq!(view["run"]["ordinal"], 2);
+    assert!(warnings(&view).contains("state.json: it is missing; where things stand was worked out"));
+}
+
+#[test]
+fn only_the_current_rounds_last_files_move_a_phase_past_the_states() {
+    let sandbox = project();
+    let at = |round: u32| {
+        json!({ "session_id": ID, "status": "active", "workflow_type": "review",
+        "current_phase": "change-context", "phase_number": 2, "current_round": round, "updated_at": NOW })
+    };
+    foreign(&sandbox, ID, &at(2));
+    for file in ["context.md", "rounds/round-1/discourse.md", "rounds/round-1/final.md"] {
+        artifact(&sandbox, file, "x");
+    }
+    let stands = || phase(&sandbox.run(["status", "--session", ID, "--json"]).ok().json()).to_owned();
+    assert_eq!(stands(), "change-context", "neither context.md nor the first round's files");
+    artifact(&sandbox, "rounds/round-2/discourse.md", "");
+    assert_eq!(stands(), "change-context", "an empty file proves nothing");
+    artifact(&sandbox, "rounds/round-2/discourse.md", "x");
+    assert_eq!(stands(), "synthesis");
+    artifact(&sandbox, "rounds/round-2/final.md", "x");
+    assert_eq!(stands(), "complete");
+}
+
+#[test]
+fn fifteen_minutes_since_the_file_was_written_and_no_less_is_a_stall() {
+    let sandbox = project();
+    foreign(
+        &sandbox,
+        ID,
+        &json!({ "session_id": ID, "status": "active", "current_phase": "reviews", "phase_number": 4,
+            "started_at": "2026-11-14T01:00:00Z", "round_started_at": "2026-11-14T02:00:00Z",
+            "updated_at": NOW }),
+    );
+    sandbox.at("2026-11-14T10:14:59Z");
+    let view = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!(view["status"], "active");
+    assert_eq!(view["progress"]["average_phase_seconds"], Value::Null, "when a phase ended is told nowhere");
+    sandbox.at("2026-11-14T10:15:00Z");
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["status"], "possibly_stalled");
+}
+
+#[test]
+fn two_worktrees_with_a_folder_of_the_same_name_have_two_sessions() {
+    let sandbox = project();
+    std::fs::create_dir_all(sandbox.folder().join("second")).unwrap();
+    let git = sandbox.path(".git/worktrees/second");
+    std::fs::create_dir_all(&git).unwrap();
+    std::fs::write(git.join("commondir"), "../..\n").unwrap();
+    std::fs::write(git.join("HEAD"), "ref: refs/heads/feature/login\n").unwrap();
+    let second = sandbox.folder().join("second").canonicalize().unwrap();
+    std::fs::write(second.join(".git"), format!("gitdir: {}\n", git.display())).unwrap();
+    let there = second.display().to_string();
+    let begin = |arguments: &[&str]| sandbox.run(arguments.iter().copied().chain(["--json"]));
+    let fields = |phase: &str, number: u32| {
+        json!({ "session_id": ID, "status": "active",
+        "workflow_type": "review", "current_phase": phase, "phase_number": number, "updated_at": NOW })
+    };
+    foreign(&sandbox, ID, &fields("context", 1));
+    std::fs::create_dir_all(second.join(FOLDER)).unwrap();
+    std::fs::write(second.join(FOLDER).join("state.json"), fields("reviews", 4).to_string()).unwrap();
+    begin(&["note", "first"]).ok();
+    begin(&["--project", &there, "note", "second"]).ok();
+    let (one, other) = (begin(&["status"]).ok().json(), begin(&["--project", &there, "status"]).ok().json());
+    assert_ne!(one["session_id"], other["session_id"]);
+    assert_eq!((phase(&one), phase(&other)), ("context", "reviews"));
+    assert_eq!((&one["notes"][0]["text"], &other["notes"][0]["text"]), (&"first".into(), &"second".into()));
+    begin(&["skip", "--reason", "no standards"]).ok();
+    assert_eq!(state(&sandbox)["phase_number"], 2);
+    let untouched: Value =
+        serde_json::from_slice(&std::fs::read(second.join(FOLDER).join("state.json")).unwrap()).unwrap();
+    assert_eq!(untouched["phase_number"], 4);
+}

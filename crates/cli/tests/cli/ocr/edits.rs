@@ -1,0 +1,202 @@
+//! What somebody else writes into a session's file: taken in, never refused, never reverted; what is not proven is
+//! claimed.
+
+use super::*;
+use serde_json::json;
+use std::process::Command;
+
+#[test]
+fn an_agent_that_advances_by_the_file_is_shown_there_and_its_gates_stay_open() {
+    let sandbox = begun();
+    edit(&sandbox, &json!({ "current_phase": "discourse", "phase_number": 6 }));
+    let before = everything(sandbox.project());
+    let view = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!(phase(&view), "discourse");
+    let outcome = |id: &str| {
+        let phases = view["phases"].as_array().unwrap();
+        phases.iter().find(|phase| phase["id"] == id).unwrap()["gate"]["outcome"].clone()
+    };
+    for claimed in ["context", "change-context", "analysis", "reviews"] {
+        assert_eq!(outcome(claimed), "claimed");
+    }
+    assert_eq!(outcome("aggregation"), "passed", "it has no gate, so nothing could be missing");
+    let status = sandbox.run(["status"]).ok();
+    assert!(
+        status.stdout.contains("[x] 3 Tech Lead Analysis (0 s), claimed, unverified"),
+        "{}",
+        status.stdout
+    );
+    assert!(status.stderr.contains("state.json was changed by somebody else"), "{}", status.stderr);
+    let brief = sandbox.run(["brief"]).ok().stdout;
+    assert!(brief.contains("Claimed in a file, unverified"), "{brief}");
+    assert!(brief.contains("Phase 3: Tech Lead Analysis: leftoff advance --phase analysis"), "{brief}");
+    let markdown = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
+    assert!(markdown.contains("## Unverified\n- 1 context: claimed in a file"), "{markdown}");
+    let document = sandbox.run(["brief", "--format", "json"]).ok().json();
+    assert_eq!(document["session"]["phases"][2]["gate"]["outcome"], "claimed", "{document}");
+    let gate = sandbox.run(["gate"]).code(5);
+    assert!(gate.stdout.contains("open analysis: claimed in a file, unverified"), "{}", gate.stdout);
+    let gate = sandbox.run(["gate", "--json"]).code(5);
+    assert_eq!(gate.json()["claimed"], json!(["context", "change-context", "analysis", "reviews"]));
+    assert_eq!(everything(sandbox.project()), before, "looking writes nothing");
+}
+
+#[test]
+fn a_claim_can_be_shown_later_and_says_what_is_missing_until_then() {
+    let sandbox = begun();
+    edit(&sandbox, &json!({ "current_phase": "analysis", "phase_number": 3 }));
+    let failed = sandbox.run(["advance", "--phase", "context"]).code(5);
+    assert!(
+        failed.stderr.contains("the gate of phase 'context' did not pass: standards"),
+        "{}",
+        failed.stderr
+    );
+    assert!(failed.stderr.contains("Then: leftoff advance --phase context"), "{}", failed.stderr);
+    artifact(&sandbox, "discovered-standards.md", "S\n");
+    let view = sandbox.run(["advance", "--phase", "context", "--json"]).ok().json();
+    assert_eq!(view["phases"][0]["gate"]["outcome"], "passed");
+    assert_eq!((phase(&view), &view["phases"][1]["gate"]["outcome"]), ("analysis", &"claimed".into()));
+    assert_eq!(state(&sandbox)["current_phase"], "analysis");
+}
+
+#[test]
+fn going_back_in_the_file_opens_the_phase_again() {
+    let sandbox = begun();
+    edit(&sandbox, &json!({ "current_phase": "reviews", "phase_number": 4 }));
+    sandbox.run(["note", "there"]).ok();
+    edit(&sandbox, &json!({ "current_phase": "change-context", "phase_number": 2 }));
+    sandbox.run(["note", "back"]).ok();
+    let view = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!(crate::statuses(&view)[..4], ["completed", "in_progress", "not_started", "not_started"]);
+    assert_eq!(state(&sandbox)["phase_number"], 2, "an edit is never reverted");
+}
+
+#[test]
+fn a_round_begun_and_a_session_closed_in_the_file_are_taken_in() {
+    let sandbox = begun();
+    let again = json!({ "current_round": 2, "current_phase": "context", "phase_number": 1,
+        "round_started_at": "2026-11-14T09:59:00Z" });
+    edit(&sandbox, &again);
+    let view = sandbox.run(["note", "the second", "--json"]).ok().json();
+    assert_eq!(view["run"]["ordinal"], 2);
+    assert_eq!(state(&sandbox)["round_started_at"], "2026-11-14T09:59:00Z");
+    edit(&sandbox, &json!({ "status": "closed", "current_phase": "complete", "phase_number": 8 }));
+    let view = sandbox.run(["status", "--session", ID, "--json"]).ok().json();
+    assert_eq!((&view["status"], phase(&view)), (&"completed".into(), "complete"));
+    edit(
+        &sandbox,
+        &json!({ "workflow_type": "map", "status": "active", "current_phase": "topology",
+        "phase_number": 2, "current_map_run": 1 }),
+    );
+    let view = sandbox.run(["note", "a map", "--session", ID, "--json"]).ok().json();
+    assert_eq!((&view["run"]["workflow"], phase(&view)), (&"map".into(), "topology"));
+}
+
+#[test]
+fn what_a_closing_template_drops_is_written_back() {
+    let sandbox = begun();
+    edit(&sandbox, &json!({ "x_team": { "lead": "anna" }, "started_at": "2026-11-14T08:00:00.000Z" }));
+    sandbox.run(["note", "one"]).ok();
+    let closing = json!({ "session_id": ID, "status": "closed", "current_phase": "complete",
+        "phase_number": 8, "current_round": 1, "updated_at": "2026-11-14T10:00:00Z" });
+    foreign(&sandbox, ID, &closing);
+    sandbox.run(["reopen", ID]).ok();
+    let written = state(&sandbox);
+    assert_eq!(written["workflow_type"], "review");
+    assert_eq!(written["round_started_at"], NOW);
+    assert_eq!(written["started_at"], "2026-11-14T08:00:00.000Z", "as it was written, to the letter");
+    assert_eq!(written["x_team"], json!({ "lead": "anna" }), "whoever wrote it");
+}
+
+#[test]
+fn a_write_keeps_order_spelling_and_unknown_keys_and_no_change_changes_no_byte() {
+    let sandbox = project();
+    let text = "{ \"z_own\": 1.50e3,\r\n\t\"phase_number\": 1, \"current_phase\" : \"context\",\r\n\t\"status\":\"active\", \
+        \"workflow_type\": \"review\", \"session_id\":\"x\", \"current_round\": 1,\"t\":\"\\u00e9\",\r\n\
+        \t\"started_at\":\"2026-11-14T09:00:00.000Z\", \"round_started_at\":\"2026-11-14T09:00:00Z\",\
+        \"updated_at\": \"2026-11-14T09:30:00Z\" }\r\n";
+    sandbox.write(&format!("{FOLDER}/state.json"), text);
+    sandbox.run(["note", "says nothing that the file could say"]).ok();
+    assert_eq!(sandbox.read(&format!("{FOLDER}/state.json")), text);
+    artifact(&sandbox, "discovered-standards.md", "S\n");
+    sandbox.run(["advance", "--phase", "context"]).ok();
+    let expected = text
+        .replace("\"phase_number\": 1", "\"phase_number\": 2")
+        .replace("\"context\"", "\"change-context\"")
+        .replace("2026-11-14T09:30:00Z", "2026-11-14T10:00:00Z");
+    assert_eq!(sandbox.read(&format!("{FOLDER}/state.json")), expected);
+    assert_eq!(sandbox.read(&format!("{FOLDER}/state.json.bak")), text, "the version before");
+}
+
+/// A program that knows a few fields, and writes those and no others, in its own order and spelling.
+fn forgetful_program(sandbox: &Sandbox, turn: u32) {
+    let before = state(sandbox);
+    let known = ["updated_at", "phase_number", "current_phase", "status", "session_id"];
+    let mut text = String::from("{");
+    for key in known {
+        text.push_str(&format!("\"{key}\":{},", before[key]));
+    }
+    text.push_str(&format!("\"seen\":{turn}}}"));
+    sandbox.write(&format!("{FOLDER}/state.json"), &text);
+}
+
+#[test]
+fn ten_times_through_a_program_that_keeps_only_what_it_knows_loses_nothing() {
+    let sandbox = begun();
+    sandbox.run(["note", "a decision", "--kind", "decision"]).ok();
+    let ours = ["workflow_type", "current_round", "started_at", "round_started_at"];
+    let before = state(&sandbox);
+    let was = sandbox.run(["status", "--json"]).ok().json();
+    for turn in 1..=10 {
+        forgetful_program(&sandbox, turn);
+        let shown = sandbox.run(["status", "--json"]).ok().json();
+        assert_eq!((phase(&shown), &shown["goal"]), (phase(&was), &was["goal"]));
+        sandbox.run(["note", &format!("turn {turn}")]).ok();
+        let after = state(&sandbox);
+        for key in ours {
+            assert_eq!(after[key], before[key], "{key} after turn {turn}");
+        }
+        assert_eq!(after["seen"], turn, "and theirs is kept as well");
+    }
+    let view = sandbox.run(["show", "--json"]).ok().json();
+    assert_eq!(view["notes"].as_array().unwrap().len(), 11);
+    assert_eq!(view["run"]["ordinal"], 1, "what was dropped began no other round");
+}
+
+#[test]
+fn bytes_of_an_earlier_version_are_an_edit_when_our_write_got_there() {
+    let sandbox = begun();
+    let first = sandbox.read(&format!("{FOLDER}/state.json"));
+    artifact(&sandbox, "discovered-standards.md", "S\n");
+    sandbox.run(["advance", "--phase", "context"]).ok();
+    sandbox.write(&format!("{FOLDER}/state.json"), &first);
+    let view = sandbox.run(["note", "switched back", "--json"]).ok().json();
+    assert_eq!(phase(&view), "context");
+    assert_eq!(state(&sandbox)["phase_number"], 1);
+}
+
+#[test]
+fn status_in_a_bound_session_reads_that_sessions_files_only() {
+    let sandbox = project();
+    sandbox.run_as("claude:one", ["start", "--layout", "ocr"]).ok();
+    for number in 0..1_000 {
+        sandbox.write(&format!(".ocr/sessions/2026-12-{number:04}/state.json"), "{}");
+    }
+    let trace = sandbox.folder().join("trace");
+    let inner = sandbox.command(["status", "--json"]);
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-e", "trace=file", "-o"]).arg(&trace).arg(inner.get_program()).args(inner.get_args());
+    strace.current_dir(sandbox.project()).env_clear();
+    strace.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    strace.env("LEFTOFF_AGENT_SESSION", "claude:one");
+    let Ok(output) = strace.output() else {
+        eprintln!("strace is not here: which files were opened was not looked at");
+        return;
+    };
+    let view: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(view["session_id"], ID);
+    let trace = std::fs::read_to_string(&trace).unwrap();
+    assert!(trace.contains(&format!("{FOLDER}/state.json")), "its own file is looked at:\n{trace}");
+    assert!(!trace.contains("2026-12-"), "another session's file was looked at");
+    assert!(!trace.contains(".ocr/sessions\""), "the folder of all sessions was listed");
+}

@@ -1,0 +1,164 @@
+//! The ladder from a damaged file back to a session, rung by rung; `doctor` says, `repair` mends, nothing is lost.
+
+use super::*;
+use serde_json::json;
+
+fn damage(sandbox: &Sandbox) {
+    sandbox.write(&format!("{FOLDER}/state.json"), "{\"session_id\": \"2026-11");
+}
+
+/// What `doctor` finds, having touched nothing.
+fn doctor(sandbox: &Sandbox, code: i32) -> Value {
+    let before = everything(sandbox.folder());
+    let found = sandbox.run(["doctor", "--json"]).code(code).json()["findings"].clone();
+    assert_eq!(everything(sandbox.folder()), before, "doctor touches nothing: no file, no store");
+    found
+}
+
+/// Mends, looks that nothing which was there is gone, and that a second time changes nothing.
+fn repaired(sandbox: &Sandbox) -> String {
+    let before = everything(&sandbox.path(".ocr"));
+    let said = sandbox.run(["repair"]).ok();
+    let after = everything(sandbox.project());
+    for (path, bytes) in before {
+        assert!(after.values().any(|kept| *kept == bytes), "what was in {path} is nowhere");
+    }
+    let again = sandbox.run(["repair", "--json"]).ok().json();
+    assert_eq!(again["mended"], json!([]), "twice is the same as once");
+    assert_eq!(everything(sandbox.project()), after);
+    format!("{}{}", said.stdout, said.stderr)
+}
+
+#[test]
+fn first_the_log_has_it_all() {
+    let sandbox = begun();
+    artifact(&sandbox, "discovered-standards.md", "S\n");
+    sandbox.run(["advance"]).ok();
+    let good = sandbox.read(&format!("{FOLDER}/state.json"));
+    let backup = sandbox.read(&format!("{FOLDER}/state.json.bak"));
+    damage(&sandbox);
+    let found = doctor(&sandbox, 4);
+    assert_eq!(found[0]["kind"], "view_damaged");
+    assert!(found[0]["message"].as_str().unwrap().contains("going on from the log"), "{found}");
+    assert_eq!(found[0]["hint"], format!("set it aside and write it again: leftoff repair --session {ID}"));
+    let view = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!(phase(&view), "change-context");
+    let screen = sandbox.run(["progress", "--once"]).ok().stdout;
+    assert!(screen.contains("▸ Change Context"), "the screen goes on from the log, too:\n{screen}");
+    let said = repaired(&sandbox);
+    assert!(said.contains("is damaged: it is no JSON") && said.contains("set aside"), "{said}");
+    assert_eq!(sandbox.read(&format!("{FOLDER}/state.json")), good);
+    assert_eq!(sandbox.read(&format!("{FOLDER}/state.json.bak")), backup, "a damaged one is no backup");
+    doctor(&sandbox, 0);
+}
+
+#[test]
+fn a_missing_file_is_written_again_from_the_log() {
+    let sandbox = begun();
+    let good = sandbox.read(&format!("{FOLDER}/state.json"));
+    std::fs::remove_file(sandbox.path(&format!("{FOLDER}/state.json"))).unwrap();
+    assert_eq!(doctor(&sandbox, 4)[0]["kind"], "view_missing");
+    let said = repaired(&sandbox);
+    assert!(said.contains("state.json is missing; the log has all of it"), "{said}");
+    assert_eq!(sandbox.read(&format!("{FOLDER}/state.json")), good);
+}
+
+#[test]
+fn a_damaged_file_is_no_edit_and_the_next_command_sets_it_aside() {
+    let sandbox = begun();
+    sandbox.write(&format!("{FOLDER}/state.json"), "");
+    let noted = sandbox.run(["note", "goes on", "--json"]).ok().json();
+    assert_eq!(phase(&noted), "context");
+    assert!(warnings(&noted).contains("could not be read; it was set aside"), "{}", warnings(&noted));
+    assert_eq!(state(&sandbox)["current_phase"], "context");
+}
+
+#[test]
+fn without_a_log_the_version_before_is_read() {
+    let sandbox = project();
+    damage(&sandbox);
+    let before = json!({ "session_id": ID, "status": "active", "workflow_type": "review",
+        "current_phase": "analysis", "phase_number": 3, "current_round": 1, "x_own": 7 });
+    sandbox.write(&format!("{FOLDER}/state.json.bak"), &before.to_string());
+    let view = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!(phase(&view), "analysis");
+    assert!(warnings(&view).contains("state.json.bak was read instead, and may be older"), "{view}");
+    let found = doctor(&sandbox, 4);
+    assert_eq!(found[0]["hint"], format!("mend it: leftoff repair --session {ID}"));
+    let said = repaired(&sandbox);
+    assert!(said.contains("state.json.bak was read instead, and may be older"), "{said}");
+    let written = state(&sandbox);
+    assert_eq!((&written["current_phase"], &written["x_own"]), (&"analysis".into(), &7.into()));
+}
+
+#[test]
+fn without_either_the_artifacts_tell_where_it_is_about() {
+    let sandbox = project();
+    damage(&sandbox);
+    sandbox.write(&format!("{FOLDER}/state.json.bak"), "damaged as well");
+    artifact(&sandbox, "rounds/round-1/final.md", "x");
+    artifact(&sandbox, "rounds/round-2/reviews/security-1.md", "## Finding\n");
+    let view = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!((phase(&view), &view["run"]["ordinal"]), ("reviews", &2.into()));
+    let said = repaired(&sandbox);
+    assert!(said.contains("where things stand was worked out from the other files"), "{said}");
+    let written = state(&sandbox);
+    assert_eq!((&written["current_phase"], &written["current_round"]), (&"reviews".into(), &2.into()));
+    let view = sandbox.run(["status", "--session", ID, "--json"]).ok().json();
+    assert_eq!(view["phases"][0]["gate"]["outcome"], "claimed", "what nothing shows is a claim");
+}
+
+#[test]
+fn a_session_that_can_be_read_is_left_to_its_owner() {
+    let sandbox = project();
+    foreign(
+        &sandbox,
+        ID,
+        &json!({ "session_id": ID, "current_phase": "reviews", "phase_number": 9, "started_at": "soon" }),
+    );
+    let found = doctor(&sandbox, 4);
+    assert!(!found[0]["hint"].as_str().unwrap().contains("repair"), "repair would do nothing: {found}");
+    let before = everything(&sandbox.path(".ocr"));
+    assert_eq!(sandbox.run(["repair", "--json"]).ok().json()["mended"], json!([]));
+    assert_eq!(everything(&sandbox.path(".ocr")), before);
+}
+
+#[test]
+fn questions_write_nothing_into_a_project_that_never_had_leftoff() {
+    let sandbox = project();
+    foreign(&sandbox, ID, &json!({ "session_id": ID, "current_phase": "reviews", "phase_number": 4 }));
+    let before = everything(sandbox.folder());
+    for words in [
+        &["list"][..],
+        &["status"],
+        &["show"],
+        &["brief"],
+        &["next"],
+        &["log"],
+        &["history"],
+        &["progress", "--once"],
+        &["doctor"],
+    ] {
+        sandbox.run(words.iter().copied());
+        assert_eq!(everything(sandbox.folder()), before, "{words:?}");
+    }
+    sandbox.run(["gate"]);
+    assert_eq!(everything(sandbox.folder()), before, "gate");
+}
+
+#[test]
+fn a_backup_of_somebody_elses_is_no_edit() {
+    let sandbox = project();
+    let at = |phase: &str, number: u32| {
+        json!({ "session_id": ID, "status": "active", "workflow_type": "review", "current_phase": phase,
+            "phase_number": number, "current_round": 1, "started_at": NOW, "round_started_at": NOW,
+            "updated_at": NOW })
+    };
+    foreign(&sandbox, ID, &at("reviews", 4));
+    sandbox.write(&format!("{FOLDER}/state.json.bak"), &at("context", 1).to_string());
+    sandbox.run(["note", "taken in"]).ok();
+    let view = sandbox.run(["note", "again", "--json"]).ok().json();
+    assert_eq!(phase(&view), "reviews");
+    assert_eq!(state(&sandbox)["phase_number"], 4);
+    doctor(&sandbox, 0);
+}

@@ -1,0 +1,202 @@
+//! `progress --once`: what the tool's own screen shows.
+
+use super::*;
+use serde_json::json;
+
+fn screen(sandbox: &Sandbox, words: &[&str]) -> String {
+    sandbox.run(["progress", "--once"].iter().chain(words)).ok().stdout
+}
+
+#[test]
+fn the_bar_has_24_cells_and_percent_and_labels_are_the_tools_own() {
+    let labels = |kind: &str| match kind {
+        "review" => vec![
+            "Context Discovery",
+            "Change Context",
+            "Tech Lead Analysis",
+            "Parallel Reviews",
+            "Aggregate Findings",
+            "Reviewer Discourse",
+            "Final Synthesis",
+            "Complete",
+        ],
+        _ => vec![
+            "Context Discovery",
+            "Topology Analysis",
+            "Flow Tracing",
+            "Requirements Mapping",
+            "Map Synthesis",
+            "Complete",
+        ],
+    };
+    for (kind, phases, percents) in [
+        ("review", &REVIEW[..], &[13, 25, 38, 50, 63, 75, 88, 100][..]),
+        ("map", &MAP[..], &[17, 33, 50, 67, 83, 100][..]),
+    ] {
+        let sandbox = project();
+        artifact(&sandbox, "requirements.md", "x");
+        for (position, percent) in percents.iter().enumerate() {
+            let number = position + 1;
+            foreign(
+                &sandbox,
+                ID,
+                &json!({ "session_id": ID, "status": "active", "workflow_type": kind,
+                    "current_phase": phases[position], "phase_number": number, "started_at": NOW }),
+            );
+            let screen = screen(&sandbox, &["--session", ID]);
+            let full = (number as f64 / phases.len() as f64 * 24.0).round() as usize;
+            let bar = format!("{}{} {percent} %", "█".repeat(full), "░".repeat(24 - full));
+            assert!(screen.contains(&bar), "{bar} is not in\n{screen}");
+            for (at, label) in labels(kind).into_iter().enumerate() {
+                let mark = match at {
+                    at if at < position || number == phases.len() => "✓",
+                    at if at == position => "▸",
+                    _ => "·",
+                };
+                assert!(
+                    screen.contains(&format!("  {mark} {label}\n")),
+                    "{mark} {label} is not in\n{screen}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn elapsed_counts_from_the_round_else_the_session_and_never_below_nothing() {
+    let sandbox = project();
+    let mut fields = json!({ "session_id": ID, "status": "active", "current_phase": "reviews",
+        "phase_number": 4, "started_at": "2026-11-14T08:57:57Z" });
+    let shown = |fields: &Value| {
+        foreign(&sandbox, ID, fields);
+        screen(&sandbox, &[]).lines().nth(1).unwrap().to_owned()
+    };
+    assert_eq!(shown(&fields), "Review  Round 1  1h 2m 3s");
+    fields["round_started_at"] = "2026-11-14T09:57:58Z".into();
+    assert_eq!(shown(&fields), "Review  Round 1  2m 2s");
+    fields["round_started_at"] = "2026-11-14T19:00:00Z".into();
+    assert_eq!(shown(&fields), "Review  Round 1  0s");
+    fields["workflow_type"] = "map".into();
+    fields["current_phase"] = "topology".into();
+    fields["phase_number"] = 2.into();
+    assert_eq!(shown(&fields), "Map  Run 1  1h 2m 3s", "a map has a clock of its own");
+    fields["map_started_at"] = "2026-11-14T09:59:30Z".into();
+    assert_eq!(shown(&fields), "Map  Run 1  30s");
+}
+
+#[test]
+fn hand_written_times_are_flagged_and_make_nothing_negative() {
+    let sandbox = project();
+    foreign(
+        &sandbox,
+        ID,
+        &json!({ "session_id": ID, "status": "active", "current_phase": "reviews", "phase_number": 4,
+            "started_at": "2026-11-14T09:00:00Z", "round_started_at": "2026-11-14T08:00:00Z",
+            "updated_at": "2027-01-29T22:00:00Z" }),
+    );
+    let view = sandbox.run(["status", "--json"]).ok().json();
+    for expected in [
+        "state.json: updated_at is in the future: 2027-01-29T22:00:00Z",
+        "state.json: round_started_at is before started_at",
+    ] {
+        assert!(warnings(&view).contains(expected), "{expected} is not in\n{}", warnings(&view));
+    }
+    let seconds = |view: &Value| {
+        let phases = view["phases"].as_array().unwrap().iter();
+        let mut all: Vec<Value> = phases.map(|phase| phase["duration_seconds"].clone()).collect();
+        all.push(view["progress"]["time_in_phase_seconds"].clone());
+        all.into_iter().filter_map(|value| value.as_i64()).collect::<Vec<i64>>()
+    };
+    assert!(seconds(&view).iter().all(|seconds| *seconds >= 0), "{view}");
+    sandbox.run(["note", "taken in"]).ok();
+    let view = sandbox.run(["status", "--json"]).ok().json();
+    assert!(warnings(&view).contains("round_started_at is before started_at"), "taken in, and flagged still");
+    assert!(seconds(&view).iter().all(|seconds| *seconds >= 0), "{view}");
+}
+
+#[test]
+fn reviewers_findings_and_files_of_a_map_are_counted() {
+    let sandbox = project();
+    foreign(
+        &sandbox,
+        ID,
+        &json!({ "session_id": ID, "status": "active", "workflow_type": "review",
+            "current_phase": "reviews", "phase_number": 4, "started_at": NOW }),
+    );
+    let reviews =
+        "# Security\r\n##  Finding 1\r\n## Issue: b\r\n## Suggestion\r\n### Finding\r\n##Finding\r\n";
+    artifact(&sandbox, "rounds/round-1/reviews/security-1.md", reviews);
+    artifact(&sandbox, "rounds/round-1/reviews/quality-2.md", "## Finding\n");
+    artifact(&sandbox, "rounds/round-1/reviews/quality-1.md", "nothing\n");
+    let shown = screen(&sandbox, &[]);
+    let expected = "Round 1: going on, 3 reviewers\n  quality-1: 0 findings\n  quality-2: 1 finding\n  security-1: 3 findings\n";
+    assert!(shown.contains(expected), "{shown}");
+    let topology = "# T\n## Canonical File List\n\n```text\na.rs\nb.rs\n```\n\n```\nc.rs\n```\n";
+    artifact(&sandbox, "map/runs/run-1/topology.md", topology);
+    assert!(screen(&sandbox, &[]).contains("Map run 1: going on, 2 files"));
+}
+
+#[test]
+fn both_workflows_stand_side_by_side() {
+    let sandbox = project();
+    foreign(
+        &sandbox,
+        ID,
+        &json!({ "session_id": ID, "status": "active", "workflow_type": "map", "current_phase": "topology",
+            "phase_number": 2, "started_at": NOW, "map_started_at": NOW }),
+    );
+    artifact(&sandbox, "rounds/round-1/reviews/security-1.md", "## Finding\n");
+    artifact(&sandbox, "rounds/round-1/final.md", "x");
+    artifact(&sandbox, "map/runs/run-1/topology.md", "x");
+    let shown = screen(&sandbox, &[]);
+    for expected in [
+        "Map  Run 1  0s                   Review  Round 1\n",
+        "████████░░░░░░░░░░░░░░░░ 33 %    ████████████████████████ 100 %  Done\n",
+        "  ▸ Topology Analysis              ✓ Change Context\n",
+        "\n.ocr/sessions/2026-11-14-feature-login/rounds/round-1/final.md\n",
+    ] {
+        assert!(shown.contains(expected), "{expected:?} is not in\n{shown}");
+    }
+    assert!(!shown.contains("Requirements Mapping"), "there is no requirements.md:\n{shown}");
+}
+
+#[test]
+fn a_closed_session_is_waited_beside_and_shown_by_its_name() {
+    let sandbox = project();
+    foreign(
+        &sandbox,
+        ID,
+        &json!({ "session_id": ID, "status": "closed", "current_phase": "complete", "phase_number": 8,
+            "current_round": 2, "started_at": "2026-11-14T08:00:00Z",
+            "round_started_at": "2026-11-14T09:00:00Z", "updated_at": "2026-11-14T09:10:00Z" }),
+    );
+    artifact(&sandbox, "rounds/round-2/final.md", "x");
+    let waiting = screen(&sandbox, &[]);
+    assert!(waiting.starts_with("Waiting for session… (the last one, 2026-11-14-feature-login, is closed;"));
+    let shown = screen(&sandbox, &["--session", "2026-11"]);
+    for expected in [
+        "Review  Round 2  10m 0s\n",
+        "████████████████████████ 100 %  Done\n",
+        "  ✓ Complete\n",
+        "\n.ocr/sessions/2026-11-14-feature-login/rounds/round-2/final.md\n",
+    ] {
+        assert!(shown.contains(expected), "{expected:?} is not in\n{shown}");
+    }
+    assert!(screen(&project(), &[]).starts_with("Waiting for session… (none is here;"));
+}
+
+#[test]
+fn a_map_that_is_finished_and_active_is_shown() {
+    let sandbox = project();
+    foreign(
+        &sandbox,
+        ID,
+        &json!({ "session_id": ID, "status": "active", "workflow_type": "map", "current_phase": "complete",
+            "phase_number": 6, "current_map_run": 1, "started_at": NOW }),
+    );
+    artifact(&sandbox, "map/runs/run-1/map.md", "x");
+    let shown = screen(&sandbox, &[]);
+    assert!(shown.contains("████████████████████████ 100 %  Done\n"), "{shown}");
+    assert!(shown.contains("\n.ocr/sessions/2026-11-14-feature-login/map/runs/run-1/map.md\n"), "{shown}");
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], ID);
+}

@@ -1,0 +1,254 @@
+//! What our own commands write: state.json as the tool's reader expects it, and nothing where it would count it.
+
+use super::*;
+use serde_json::json;
+
+/// What each phase asks for, in order.
+const REVIEW_FILES: [&str; 8] = [
+    "discovered-standards.md",
+    "context.md",
+    "context.md",
+    "rounds/round-1/reviews/security-1.md",
+    "",
+    "rounds/round-1/discourse.md",
+    "rounds/round-1/final.md",
+    "",
+];
+
+/// Goes through every phase by `advance` alone; gives the phases and numbers that the file named on the way.
+fn walked(sandbox: &Sandbox, files: &[&str]) -> Vec<(String, u64)> {
+    let mut seen = Vec::new();
+    for (minute, file) in files.iter().enumerate() {
+        let now = format!("2026-11-14T10:{minute:02}:00Z");
+        sandbox.at(&now);
+        let written = state(sandbox);
+        seen.push((
+            written["current_phase"].as_str().unwrap().to_owned(),
+            written["phase_number"].as_u64().unwrap(),
+        ));
+        if written["current_phase"] == "complete" {
+            break;
+        }
+        let current = sandbox.run(["status", "--json"]).ok().json();
+        assert_eq!(phase(&current), written["current_phase"], "the file says where the session is");
+        if !file.is_empty() {
+            artifact_at(sandbox, file, &format!("{minute}\n"), &now);
+        }
+        sandbox.run(["advance", "--phase", phase(&current)]).ok();
+    }
+    seen
+}
+
+#[test]
+fn a_review_goes_through_every_phase_and_is_closed() {
+    let sandbox = begun();
+    let keys: Vec<String> = state(&sandbox).as_object().unwrap().keys().cloned().collect();
+    for expected in [
+        "session_id",
+        "workflow_type",
+        "status",
+        "current_phase",
+        "phase_number",
+        "current_round",
+        "started_at",
+        "round_started_at",
+        "updated_at",
+    ] {
+        assert!(keys.iter().any(|key| key == expected), "{expected} is not in {keys:?}");
+    }
+    let expected: Vec<(String, u64)> = REVIEW.iter().map(|name| (*name).to_owned()).zip(1..).collect();
+    assert_eq!(walked(&sandbox, &REVIEW_FILES), expected);
+    let written = state(&sandbox);
+    assert_eq!((&written["status"], &written["session_id"]), (&"closed".into(), &ID.into()));
+    assert_eq!(written["started_at"], NOW);
+    assert_eq!(written["updated_at"], "2026-11-14T10:06:00Z");
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["status"], "completed");
+}
+
+#[test]
+fn a_map_goes_through_its_phases_and_stays_active() {
+    for (requirements, files, expected) in [
+        (
+            true,
+            &[
+                "discovered-standards.md",
+                "map/runs/run-1/topology.md",
+                "map/runs/run-1/flow-analysis.md",
+                "map/runs/run-1/requirements-mapping.md",
+                "map/runs/run-1/map.md",
+                "",
+            ][..],
+            &MAP[..],
+        ),
+        (
+            false,
+            &[
+                "discovered-standards.md",
+                "map/runs/run-1/topology.md",
+                "map/runs/run-1/flow-analysis.md",
+                "map/runs/run-1/map.md",
+                "",
+            ][..],
+            &["map-context", "topology", "flow-analysis", "synthesis", "complete"][..],
+        ),
+    ] {
+        let sandbox = project();
+        if requirements {
+            // Requirements come with the change: they are there before the session is.
+            sandbox.run(["start", "map", "--layout", "ocr"]).ok();
+            artifact(&sandbox, "requirements.md", "R1\n");
+        } else {
+            sandbox.run(["start", "map", "--layout", "ocr"]).ok();
+        }
+        let names: Vec<String> = walked(&sandbox, files).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, expected, "with requirements: {requirements}");
+        let written = state(&sandbox);
+        assert_eq!((&written["status"], &written["phase_number"]), (&"active".into(), &6.into()));
+        assert_eq!((&written["current_map_run"], written.get("current_round")), (&1.into(), None));
+    }
+}
+
+#[test]
+fn the_id_is_the_day_and_the_branch() {
+    let sandbox = begun();
+    assert!(sandbox.path(&format!("{FOLDER}/state.json")).is_file());
+    let taken = sandbox.run(["start", "--layout", "ocr", "--json"]).code(4);
+    assert_eq!(taken.error()["kind"], "id_taken");
+    let detached = fresh();
+    detached.at(NOW).write(".git/HEAD", "4e1f0aa5a5c2b7d5b5a0f0c9f1c2d3e4f5a6b7c8\n");
+    detached.run(["start", "--layout", "ocr"]).ok();
+    assert!(detached.path(".ocr/sessions/2026-11-14-/state.json").is_file());
+}
+
+#[test]
+fn a_round_is_resumed_until_it_is_final_and_reopens_what_was_closed() {
+    let sandbox = begun();
+    let again = sandbox.run(["round", "--json"]).ok().json();
+    assert_eq!((&again["already"], &again["run"]["ordinal"]), (&true.into(), &1.into()));
+    walked(&sandbox, &REVIEW_FILES);
+    let refused = sandbox.run(["resume", ID, "--json"]).code(4);
+    assert!(refused.error()["hint"].as_str().unwrap().contains("leftoff run start"), "{}", refused.stderr);
+    sandbox.at("2026-11-14T12:00:00Z");
+    let next = sandbox.run(["round", "--json"]).ok().json();
+    assert_eq!((&next["run"]["ordinal"], &next["status"]), (&2.into(), &"active".into()));
+    let written = state(&sandbox);
+    assert_eq!((&written["status"], &written["current_round"]), (&"active".into(), &2.into()));
+    assert_eq!((&written["current_phase"], &written["phase_number"]), (&"context".into(), &1.into()));
+    assert_eq!(written["round_started_at"], "2026-11-14T12:00:00Z", "a new round starts the clock anew");
+    assert_eq!(written["started_at"], NOW);
+}
+
+#[test]
+fn the_round_after_the_ninth_is_the_tenth_and_the_next_one_follows_it() {
+    let sandbox = project();
+    foreign(
+        &sandbox,
+        ID,
+        &json!({ "session_id": ID, "status": "closed", "current_phase": "complete", "phase_number": 8,
+            "current_round": 10, "updated_at": NOW }),
+    );
+    for round in [9, 10] {
+        artifact(&sandbox, &format!("rounds/round-{round}/final.md"), "x");
+    }
+    let next = sandbox.run(["round", "--session", ID, "--json"]).ok().json();
+    assert_eq!(next["run"]["ordinal"], 11);
+    assert_eq!(state(&sandbox)["current_round"], 11);
+}
+
+#[test]
+fn a_map_begun_in_a_reviews_session_is_named_as_one() {
+    let sandbox = begun();
+    sandbox.at("2026-11-14T11:00:00Z");
+    sandbox.run(["run", "start", "map"]).ok();
+    let written = state(&sandbox);
+    assert_eq!(
+        (&written["workflow_type"], &written["current_phase"]),
+        (&"map".into(), &"map-context".into())
+    );
+    assert_eq!((&written["phase_number"], &written["current_map_run"]), (&1.into(), &1.into()));
+    assert_eq!(written["map_started_at"], "2026-11-14T11:00:00Z");
+    assert_eq!(written["round_started_at"], NOW, "the round's own clock is left alone");
+}
+
+#[test]
+fn a_run_of_an_ocr_session_follows_the_tools_phases_whatever_the_project_calls_its_own() {
+    let sandbox = begun();
+    sandbox.write(
+        ".leftoff/workflows/map.toml",
+        "name = \"map\"\nversion = \"1\"\ntitle = \"Ours\"\n\n[[phase]]\nid = \"draw\"\ntitle = \"Draw\"\n",
+    );
+    let view = sandbox.run(["run", "start", "map", "--json"]).ok().json();
+    assert_eq!(phase(&view), "map-context");
+}
+
+#[test]
+fn an_agent_that_writes_final_md_and_advances_closes_the_session() {
+    let sandbox = begun();
+    edit(&sandbox, &json!({ "current_phase": "synthesis", "phase_number": 7 }));
+    artifact(&sandbox, "rounds/round-1/final.md", "Merge it.\n");
+    let seen = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!((phase(&seen), &seen["status"]), ("complete", &"completed".into()), "the file shows it");
+    assert_eq!(state(&sandbox)["current_phase"], "synthesis", "looking writes nothing");
+    sandbox.run(["advance", "--phase", "synthesis"]).ok();
+    let written = state(&sandbox);
+    assert_eq!((&written["status"], &written["current_phase"]), (&"closed".into(), &"complete".into()));
+}
+
+#[test]
+fn a_session_left_behind_by_a_crash_after_final_md_is_closed_by_the_same_command() {
+    let sandbox = project();
+    foreign(
+        &sandbox,
+        ID,
+        &json!({ "session_id": ID, "status": "active", "workflow_type": "review",
+            "current_phase": "synthesis", "phase_number": 7, "current_round": 1, "updated_at": NOW }),
+    );
+    artifact(&sandbox, "rounds/round-1/final.md", "Merge it.\n");
+    sandbox.run(["advance", "--phase", "synthesis", "--session", ID]).ok();
+    let written = state(&sandbox);
+    assert_eq!((&written["status"], &written["current_phase"]), (&"closed".into(), &"complete".into()));
+}
+
+#[test]
+fn nothing_of_ours_stands_where_the_tool_counts() {
+    let sandbox = begun();
+    walked(&sandbox, &REVIEW_FILES[..6]);
+    sandbox.run(["revisit", "change-context", "--impact", "major", "--reason", "wrong base", "--yes"]).ok();
+    let names = |folder: &str| -> Vec<String> {
+        let entries = std::fs::read_dir(sandbox.path(folder)).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(".ocr/sessions"), [ID]);
+    assert_eq!(names(&format!("{FOLDER}/rounds")), ["round-1"]);
+    assert_eq!(names(&format!("{FOLDER}/rounds/round-1")), ["reviews"], "discourse.md is archived");
+    assert_eq!(names(&format!("{FOLDER}/rounds/round-1/reviews")), [""; 0], "and so are the reviews");
+    let archive = format!(".leftoff/archive/{ID}/rounds/round-1");
+    assert_eq!(sandbox.read(&format!("{archive}/reviews/security-1.v1.md")), "3\n");
+    assert_eq!(sandbox.read(&format!("{archive}/discourse.v1.md")), "5\n");
+    let screen = sandbox.run(["progress", "--once"]).ok().stdout;
+    assert!(screen.contains("Round 1: going on, 0 reviewers"), "{screen}");
+}
+
+#[test]
+fn lifecycles_are_written_in_the_words_that_the_tool_has() {
+    let sandbox = begun();
+    let status = || state(&sandbox)["status"].as_str().unwrap().to_owned();
+    sandbox.run(["pause", "--reason", "lunch"]).ok();
+    assert_eq!(status(), "active");
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["status"], "paused", "the log knows more");
+    sandbox.run(["resume"]).ok();
+    sandbox.run(["fail", "--error", "no network"]).ok();
+    assert_eq!(status(), "active");
+    sandbox.run(["resume"]).ok();
+    sandbox.run(["abandon", "--reason", "not needed"]).ok();
+    let written = state(&sandbox);
+    assert_eq!((&written["status"], &written["current_phase"]), (&"closed".into(), &"context".into()));
+    assert!(sandbox.path(FOLDER).is_dir(), "the tool's folder stays where it is");
+    sandbox.run(["reopen", ID]).ok();
+    assert_eq!(status(), "active");
+    sandbox.run(["close", "--force"]).ok();
+    assert_eq!(status(), "closed");
+}

@@ -1,0 +1,221 @@
+//! Sessions whose folder belongs to no project: found in the folders for temporary files, from anywhere. Each is a
+//! little project of its own, and their logs are in the user's store. Writes nothing.
+
+use crate::config::Config;
+use crate::engine::{Engine, Intent, Options};
+use crate::error::{Error, Result};
+use crate::execute::StartRequest;
+use crate::place::Project;
+use crate::view::{ShortView, Warning};
+use jiff::tz::TimeZone;
+use layouts::layout::{self, Beginning, Layout, Place};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The most that a list looks at.
+const MOST: usize = 200;
+
+/// What stands in a folder for temporary files under a session's name.
+struct Candidate {
+    path: PathBuf,
+    refused: Option<&'static str>,
+}
+
+/// The folder outside of projects that is meant; none when the project at hand is.
+pub(crate) fn meant(options: &Options, from: &Path) -> Result<Option<PathBuf>> {
+    let asked = options.session.as_deref().unwrap_or_default();
+    let may_be = |prefix: &str| asked.starts_with(prefix) || (asked.len() > 2 && prefix.starts_with(asked));
+    let is_named = prefixes().any(may_be);
+    if !is_named && !(options.anywhere && asked.is_empty()) {
+        return Ok(None);
+    }
+    let project = Project::find(from).ok();
+    if !is_named {
+        return Ok(if project.is_none() { latest() } else { None });
+    }
+    let places = project.as_ref().map(places).unwrap_or_default();
+    if let Some(project) = project {
+        let engine = Engine::open_at(project, options.clone(), Intent::Query);
+        if engine.is_ok_and(|engine| engine.resolve(asked).is_ok()) {
+            return Ok(None);
+        }
+    }
+    named(asked, &places)
+}
+
+/// The folder of the one session that this text names; none when it is the name of no session there.
+fn named(asked: &str, places: &[PathBuf]) -> Result<Option<PathBuf>> {
+    let is_meant = |name: &str| name.to_lowercase().starts_with(&asked.to_lowercase());
+    let mut found: Vec<Candidate> =
+        candidates(places).into_iter().filter(|found| name_of(&found.path).is_some_and(is_meant)).collect();
+    if let Some(whole) = found.iter().position(|found| name_of(&found.path) == Some(asked)) {
+        found = vec![found.swap_remove(whole)];
+    }
+    match found.as_slice() {
+        [] => Ok(None),
+        [one] => match one.refused {
+            None => Ok(Some(one.path.clone())),
+            Some(why) => Err(Error::NotSupported {
+                what: format!("{} as a session's folder: {why}", one.path.display()),
+                hint: "use a folder of your own".to_owned(),
+            }),
+        },
+        many => Err(Error::AmbiguousSession {
+            asked: asked.to_owned(),
+            candidates: many.iter().filter_map(|found| name_of(&found.path)).map(ToOwned::to_owned).collect(),
+        }),
+    }
+}
+
+/// The session outside of projects that was begun last.
+fn latest() -> Option<PathBuf> {
+    folders(&[]).into_iter().max_by(|one, other| name_of(one).cmp(&name_of(other)))
+}
+
+/// Whether a folder is, by its name, a session's that can be outside of a project.
+pub(crate) fn is_session(folder: &Path) -> bool {
+    let path = folder.to_string_lossy();
+    with_places().any(|(layout, _)| layout.spot(&path, true).is_some())
+}
+
+/// The user's own folders of sessions, in the order of their names.
+fn folders(places: &[PathBuf]) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = candidates(places)
+        .into_iter()
+        .filter(|found| found.refused.is_none())
+        .map(|found| found.path)
+        .take(MOST)
+        .collect();
+    found.sort();
+    found
+}
+
+/// Folders that a project names and that are not below it.
+fn places(project: &Project) -> Vec<PathBuf> {
+    let named = Config::read(project).map(|config| config.places).unwrap_or_default();
+    named.into_iter().map(PathBuf::from).filter(|place| place.is_absolute()).collect()
+}
+
+fn candidates(places: &[PathBuf]) -> Vec<Candidate> {
+    let mut found: Vec<Candidate> = Vec::new();
+    let places = places.iter().filter_map(|place| place.canonicalize().ok());
+    for place in temporary_folders().into_iter().chain(places) {
+        let Ok(entries) = fs::read_dir(&place) else { continue };
+        for entry in entries.flatten() {
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let path = place.join(&name);
+            if prefixes().any(|prefix| name.starts_with(prefix)) && is_session(&path) {
+                let refused = refused(&path);
+                found.push(Candidate { path, refused });
+            }
+        }
+    }
+    found
+}
+
+/// A folder that others can put things into, or that leads elsewhere, is not to be trusted with what is written there.
+fn refused(path: &Path) -> Option<&'static str> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => Some("it is a symbolic link"),
+        Ok(found) if !found.is_dir() => Some("it is no folder"),
+        Ok(found) if found.uid() != rustix::process::geteuid().as_raw() => {
+            Some("it belongs to somebody else")
+        }
+        Ok(_) => None,
+        Err(_) => Some("it cannot be looked at"),
+    }
+}
+
+/// `$TMPDIR`, and where everybody's temporary files are.
+fn temporary_folders() -> Vec<PathBuf> {
+    let set = std::env::var_os("TMPDIR").filter(|value| !value.is_empty()).map(PathBuf::from);
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for folder in set.into_iter().chain([usual_folder()]) {
+        if let Ok(folder) = folder.canonicalize()
+            && !folders.contains(&folder)
+        {
+            folders.push(folder);
+        }
+    }
+    folders
+}
+
+/// Tests have their own, so that none sees what lies on the machine.
+fn usual_folder() -> PathBuf {
+    let own = std::env::var_os("LEFTOFF_TEST_TMP").filter(|_| cfg!(debug_assertions));
+    own.map_or_else(|| PathBuf::from("/tmp"), PathBuf::from)
+}
+
+fn with_places() -> impl Iterator<Item = (&'static dyn Layout, &'static str)> {
+    layout::all().iter().flat_map(|layout| {
+        layout.places().iter().filter_map(|place| match place {
+            Place::Temporary(prefix) => Some((*layout, *prefix)),
+            Place::Project(_) => None,
+        })
+    })
+}
+
+fn prefixes() -> impl Iterator<Item = &'static str> {
+    with_places().map(|(_, prefix)| prefix)
+}
+
+fn name_of(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()
+}
+
+impl Engine {
+    /// The engine in which a session is to be started: of the project here, else, for a session that can do without
+    /// one, of a new folder for temporary files. Nothing is made yet.
+    pub fn open_to_start(options: Options, request: &StartRequest) -> Result<Self> {
+        let layout = request.layout.as_deref().and_then(layout::by_name);
+        let layout = layout.filter(|layout| with_places().any(|(known, _)| known.name() == layout.name()));
+        let has_project = options.project.is_some()
+            || std::env::current_dir().is_ok_and(|here| Project::find(&here).is_ok());
+        let (Some(layout), false) = (layout, has_project) else { return Self::open(options, Intent::Create) };
+        let folder = new_folder(layout, request)?;
+        Self::open_at(Project::outside(&folder), options, Intent::Create)
+    }
+
+    /// The sessions outside of this project, a line each.
+    pub(crate) fn outside_lines(&self, in_their_words: bool) -> Vec<(ShortView, Vec<Warning>)> {
+        let here = &self.project.root;
+        let options = Options { session: None, key: None, ..self.options.clone() };
+        let mut lines = Vec::new();
+        for folder in folders(&places(&self.project)).into_iter().filter(|folder| !folder.starts_with(here)) {
+            let engine = Self::open_at(Project::outside(&folder), options.clone(), Intent::Query);
+            let Ok(engine) = engine else { continue };
+            for (mut line, warnings) in engine.own_lines().unwrap_or_default() {
+                engine.laid_over_line(&mut line);
+                line.own_words = in_their_words.then(|| engine.own_line(&line.session_id)).flatten();
+                // A number is one of this project's store.
+                if !self.project.is_outside {
+                    line.number = 0;
+                }
+                lines.push((line, warnings));
+            }
+        }
+        lines
+    }
+}
+
+fn new_folder(layout: &dyn Layout, request: &StartRequest) -> Result<PathBuf> {
+    let place = temporary_folders().into_iter().next().unwrap_or_else(usual_folder);
+    let now = crate::clock::now();
+    let spot = layout
+        .begin(&Beginning {
+            id: request.id.as_deref(),
+            title: request.title.as_deref().unwrap_or_default(),
+            today: now.to_zoned(TimeZone::UTC).date(),
+            now,
+            branch: None,
+            is_taken: &|path| place.join(path).symlink_metadata().is_ok(),
+            random: [0; 16],
+        })
+        .map_err(|message| Error::WrongUsage { message, hint: "see: leftoff start --help".to_owned() })?;
+    let folder = place.join(&spot.path);
+    if folder.symlink_metadata().is_ok() {
+        return Err(Error::IdTaken { existing: spot.id.to_string() });
+    }
+    Ok(folder)
+}

@@ -1,0 +1,76 @@
+//! What the tool that a session comes from says about it, in its own words. Reads, and writes nothing.
+
+use super::NATIVE;
+use super::find::Located;
+use super::tree;
+use crate::engine::Engine;
+use crate::validation::Discrepancy;
+use layouts::layout::{self, Depth, Folder, Moment, Standing};
+use layouts::tree::Tree;
+use model::id::SessionId;
+use model::session::Session;
+use store::Batch;
+
+impl Engine {
+    /// What is said to its user at such a moment; nothing where its tool says nothing.
+    pub(crate) fn own_words(&self, id: &SessionId, moment: Moment) -> Option<String> {
+        let (_, session) = self.load(id).ok()?;
+        let session = self.laid_over(session);
+        let (located, tree) = self.whole_tree(&session)?;
+        let items = self.all_items(id).ok()?;
+        let standing = Standing { session: &session, items: &items, since: &[] };
+        located.layout.says(moment, &standing, &self.folder(&located, &session, &tree))
+    }
+
+    /// The same after a command: by what it did to the session.
+    pub(crate) fn words_after(&self, batch: &Batch, id: &SessionId) -> Option<String> {
+        let stream =
+            batch.streams.iter().find(|stream| stream.row.id == *id && stream.row.layout != NATIVE)?;
+        let moment = stream.events.iter().rev().find_map(|event| match event.kind.as_str() {
+            "session_paused" => Some(Moment::Paused),
+            "session_resumed" => Some(Moment::Resumed),
+            "session_completed" => Some(Moment::Completed),
+            _ => None,
+        })?;
+        self.own_words(id, moment)
+    }
+
+    /// The line that a tool's own list has for a session.
+    pub(crate) fn own_line(&self, id: &str) -> Option<String> {
+        self.own_words(&SessionId::parse(id).ok()?, Moment::Listed)
+    }
+
+    /// What does not fit together in a session's files.
+    pub(crate) fn file_discrepancies(&self, session: &Session) -> Vec<Discrepancy> {
+        let Some((located, tree)) = self.whole_tree(session) else { return Vec::new() };
+        let found = located.layout.discrepancies(&self.folder(&located, session, &tree));
+        let told = |path: &str| format!("{}/{path}", located.spot.home);
+        found
+            .into_iter()
+            .map(|oddity| Discrepancy {
+                kind: "foreign_file".to_owned(),
+                phase: None,
+                path: Some(told(&oddity.path)),
+                message: format!("{}: {}", told(&oddity.path), oddity.message),
+                remedy: "bring the file back, or mend what is said of it".to_owned(),
+            })
+            .collect()
+    }
+
+    /// All that a layout wants to know of a session's files.
+    pub(super) fn whole_tree(&self, session: &Session) -> Option<(Located, Tree)> {
+        let located = self.located(session)?;
+        let tree = tree::read(located.layout, &located.spot, &self.root_of(session), Depth::Whole);
+        Some((located, tree))
+    }
+
+    fn folder<'a>(&self, located: &'a Located, session: &'a Session, tree: &'a Tree) -> Folder<'a> {
+        let now = self.clock.now();
+        Folder { spot: &located.spot, id: &session.id, worktree: &session.worktree, tree, now }
+    }
+}
+
+/// What a layout's own list begins with.
+pub(crate) fn heading(layout: Option<&str>) -> Option<&'static str> {
+    layout::by_name(layout?)?.heading()
+}

@@ -1,0 +1,160 @@
+//! Where a session stands inside its stages: which section, which paragraph, and how far each is. Pure figures.
+
+use super::state::StageStatus;
+use super::{NEEDS_REVIEW, STAGES};
+use model::id::Name;
+use model::item::{Item, ItemBook, ItemStatus, RunRef};
+use model::lifecycle::Lifecycle;
+use model::phase::{Phase, PhaseState};
+use model::session::Session;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A stage by its number, and what is being worked on in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    pub stage: u32,
+    pub section: Option<u32>,
+    pub paragraph: Option<u32>,
+}
+
+/// A session with its items, by stage and section.
+#[derive(Clone)]
+pub(super) struct Standpoint<'a> {
+    pub session: &'a Session,
+    book: &'a ItemBook,
+    /// By the number of the section, for stages 3 and 4.
+    sections: [BTreeMap<u32, &'a Item>; 2],
+}
+
+impl<'a> Standpoint<'a> {
+    pub fn new(session: &'a Session, book: &'a ItemBook) -> Self {
+        let mut sections = [BTreeMap::new(), BTreeMap::new()];
+        let run = session.run().map(RunRef::from);
+        for (stage, found) in sections.iter_mut().enumerate() {
+            let phase = STAGES[stage + 2].name;
+            let mut own: Vec<&Item> = book
+                .iter()
+                .filter(|item| {
+                    Some(&item.run) == run.as_ref() && item.phase == *phase && item.parent.is_none()
+                })
+                .collect();
+            own.sort_by_key(|item| item.sort_key());
+            for item in own {
+                if let Some(index) = index_of(item) {
+                    found.entry(index).or_insert(item);
+                }
+            }
+        }
+        Self { session, book, sections }
+    }
+
+    pub fn phase(&self, position: usize) -> Option<&'a Phase> {
+        let run = self.session.run()?;
+        run.phases.iter().find(|phase| *phase.id() == *STAGES[position].name)
+    }
+
+    /// A position: 0 to 3.
+    pub fn current(&self) -> Option<usize> {
+        let current: &Name = self.session.run()?.current().id();
+        STAGES.iter().position(|stage| *current == *stage.name)
+    }
+
+    /// Of stage 3 or 4, by its position.
+    pub fn sections(&self, position: usize) -> &BTreeMap<u32, &'a Item> {
+        &self.sections[usize::from(position == 3)]
+    }
+
+    pub fn paragraphs(&self, section: &Item) -> Vec<&'a Item> {
+        let mut parts: Vec<&Item> = self.book.parts_of(&section.id).collect();
+        parts.sort_by_key(|item| item.sort_key());
+        parts
+    }
+
+    /// How a section stands, its paragraphs counted in.
+    pub fn status_of(&self, section: &Item) -> StageStatus {
+        let paragraphs = self.paragraphs(section);
+        let is_begun = paragraphs.iter().any(|item| item.is_done() || item.status == ItemStatus::Active);
+        match &section.status {
+            ItemStatus::Completed { .. } => StageStatus::Completed,
+            ItemStatus::Active | ItemStatus::Blocked { .. } => StageStatus::InProgress,
+            ItemStatus::Pending if section.fields.get(NEEDS_REVIEW) == Some(&Value::Bool(true)) => {
+                StageStatus::NeedsReview
+            }
+            ItemStatus::Pending if is_begun => StageStatus::InProgress,
+            ItemStatus::Pending => StageStatus::NotStarted,
+        }
+    }
+
+    /// How many paragraphs a section has, and how many of them are approved.
+    pub fn counts(&self, section: &Item) -> (u32, u32) {
+        let paragraphs = self.paragraphs(section);
+        let done = paragraphs.iter().filter(|item| item.is_done()).count();
+        (count(paragraphs.len()), count(done))
+    }
+
+    pub fn position(&self) -> Option<Position> {
+        let current = self.current()?;
+        let stage = count(current + 1);
+        if current < 2 {
+            return Some(Position { stage, section: None, paragraph: None });
+        }
+        let (section, paragraph) = self.at_work(current);
+        Some(Position { stage, section, paragraph })
+    }
+
+    /// What is active, else the first that is not done.
+    fn at_work(&self, position: usize) -> (Option<u32>, Option<u32>) {
+        let sections = self.sections(position);
+        let has_active = |section: &Item| {
+            section.status == ItemStatus::Active
+                || self.paragraphs(section).iter().any(|part| part.status == ItemStatus::Active)
+        };
+        let active = sections.iter().find(|(_, section)| has_active(section));
+        let found = active.or_else(|| sections.iter().find(|(_, section)| !section.is_done()));
+        let Some((index, section)) = found else { return (None, None) };
+        let parts = self.paragraphs(section);
+        let active = parts.iter().position(|part| part.status == ItemStatus::Active);
+        let paragraph = active.or_else(|| parts.iter().position(|part| !part.is_done()));
+        (Some(*index), paragraph.filter(|_| position == 3).map(|at| count(at + 1)))
+    }
+
+    pub fn counter(&self, name: &str) -> i64 {
+        self.sections(2).values().filter_map(|section| section.counters.get(name)).sum()
+    }
+
+    /// Voice scores of sections, by section.
+    pub fn voices(&self) -> Vec<(u32, f64)> {
+        let score = |section: &&Item| section.fields.get("voice_check_score").and_then(Value::as_f64);
+        self.sections(3).iter().filter_map(|(index, item)| Some((*index, score(item)?))).collect()
+    }
+
+    pub fn is_finished(&self) -> bool {
+        matches!(self.session.lifecycle, Lifecycle::Completed { .. })
+    }
+}
+
+pub(super) fn status_of_phase(phase: &Phase) -> Option<StageStatus> {
+    match phase.state {
+        PhaseState::NotStarted => Some(StageStatus::NotStarted),
+        PhaseState::InProgress { .. } => Some(StageStatus::InProgress),
+        PhaseState::Completed { .. } => Some(StageStatus::Completed),
+        PhaseState::NeedsReview { .. } => Some(StageStatus::NeedsReview),
+        // The file has no word for it.
+        PhaseState::Skipped { .. } => None,
+    }
+}
+
+/// The number that a section says it has, else the one that its id ends with.
+fn index_of(item: &Item) -> Option<u32> {
+    let said = item.fields.get("section_index").and_then(Value::as_u64);
+    let id = item.id.as_str();
+    let digits = id.len() - id.trim_end_matches(|digit: char| digit.is_ascii_digit()).len();
+    let index =
+        said.and_then(|index| u32::try_from(index).ok()).or_else(|| id[id.len() - digits..].parse().ok());
+    index.filter(|index| (1..=super::state::MOST_SECTIONS).contains(index))
+}
+
+fn count(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,194 @@
+//! A state worked out from the artifacts alone, when nothing else can be read. Archived versions show nothing.
+
+use super::state::{Section, Stage, StageStatus, State, Status};
+use super::{STAGES, argument_map, began, section_of_map};
+use crate::layout::Folder;
+use crate::tree::Tree;
+use jiff::Timestamp;
+use std::collections::BTreeSet;
+
+const THESIS: &str = "stage-1-thesis.md";
+const OUTLINE: &str = "stage-2-outline.md";
+pub(super) const DRAFT: &str = "stage-4-draft.md";
+pub(super) const FINAL: &str = "final-essay.md";
+/// Files that a session writes and that show no progress.
+const LOGS: [&str; 4] =
+    ["stage-1-development-log.md", "stage-4-paragraph-log.md", "fact-check-log.md", "voice-check-log.md"];
+
+/// What the artifacts show; none when there is no evidence among them.
+pub(super) fn from_artifacts(folder: &Folder<'_>) -> Option<State> {
+    let tree = folder.tree;
+    let maps: BTreeSet<u32> = tree.files().filter_map(section_of_map).filter(|n| has_map(tree, *n)).collect();
+    let (has_thesis, has_outline) = (tree.has_file(THESIS), tree.has_file(OUTLINE));
+    let (has_draft, is_final) = (tree.has_file(DRAFT), tree.has_file(FINAL));
+    if !(has_thesis || has_outline || has_draft || is_final || !maps.is_empty()) {
+        return None;
+    }
+    let drafts = if has_draft { sections_of_draft(&text(tree, DRAFT)) } else { Vec::new() };
+    let total = section_count(tree, &maps, drafts.len());
+    let mut state = State {
+        status: Some(if is_final { Status::Completed } else { Status::InProgress }),
+        started_at: began(folder).or_else(|| tree.files().filter_map(|path| tree.modified(path)).min()),
+        last_activity: newest(tree),
+        sections: (1..=total).map(|number| section(tree, number, maps.contains(&number))).collect(),
+        drafts,
+        ..State::default()
+    };
+    // What came after something shows that it was done.
+    let reached = [
+        has_thesis || has_outline || !maps.is_empty() || has_draft || is_final,
+        has_outline || !maps.is_empty() || has_draft || is_final,
+        // That every section has a map does not show that the user approved of all of them together.
+        has_draft || is_final,
+        is_final,
+    ];
+    let files = [Some(THESIS), Some(OUTLINE), None, Some(DRAFT)];
+    for (position, is_reached) in reached.into_iter().enumerate() {
+        let at = files[position].and_then(|path| tree.modified(path)).filter(|_| is_reached);
+        let status = if is_reached { StageStatus::Completed } else { StageStatus::NotStarted };
+        state.stages[position] = Stage { status, completed_at: at, ..Stage::default() };
+    }
+    state.current = Some(reached.iter().position(|reached| !reached).unwrap_or(STAGES.len() - 1));
+    go_on(&mut state);
+    if total > 0 {
+        state.fields.insert("total_sections".to_owned(), total.into());
+    }
+    Some(state)
+}
+
+/// Files that a person may want to go on from.
+pub(super) fn artifacts(tree: &Tree) -> Vec<&str> {
+    let is_artifact = |path: &&str| {
+        section_of_map(path).is_some()
+            || [THESIS, OUTLINE, DRAFT, FINAL].contains(path)
+            || LOGS.contains(path)
+            || super::current_name(path) != *path
+    };
+    tree.files().filter(is_artifact).collect()
+}
+
+/// Which section and paragraph work goes on at.
+fn go_on(state: &mut State) {
+    let Some(position) = state.current.filter(|at| state.stages[*at].status == StageStatus::NotStarted)
+    else {
+        return;
+    };
+    state.stages[position].status = StageStatus::InProgress;
+    if position == 2 {
+        let open = state.sections.iter().find(|section| section.status != StageStatus::Completed);
+        state.stages[2].current_section = open.map(|section| section.index);
+    }
+    if position == 3 {
+        let last = state.drafts.last();
+        state.stages[3].current_section = last.map(|section| section.index);
+        state.stages[3].current_paragraph = last.map(|section| section.approved);
+    }
+}
+
+fn section(tree: &Tree, index: u32, has_map: bool) -> Section {
+    let status = if has_map { StageStatus::Completed } else { StageStatus::NotStarted };
+    let completed_at = tree.modified(&argument_map(index)).filter(|_| has_map);
+    Section { index, status, completed_at, ..Section::default() }
+}
+
+fn has_map(tree: &Tree, section: u32) -> bool {
+    tree.has_file(&argument_map(section))
+}
+
+/// As many as the outline names, and no fewer than there are maps of.
+fn section_count(tree: &Tree, maps: &BTreeSet<u32>, drafted: usize) -> u32 {
+    let outlined = sections_of_outline(&text(tree, OUTLINE));
+    let drafted = if outlined == 0 { u32::try_from(drafted).unwrap_or(0) } else { 0 };
+    let highest = maps.last().copied().unwrap_or(0);
+    outlined.max(highest).max(drafted).min(super::state::MOST_SECTIONS)
+}
+
+/// Headings that say they are sections, else all of the second level, else the entries of a numbered list.
+pub(super) fn sections_of_outline(text: &str) -> u32 {
+    let headings: Vec<(usize, &str)> = lines(text).filter_map(heading).collect();
+    let named = headings.iter().filter(|(level, words)| *level > 1 && is_section(words)).count();
+    let second = headings.iter().filter(|(level, _)| *level == 2).count();
+    let listed = lines(text).filter(|line| is_numbered(line)).count();
+    let count = [named, second, listed].into_iter().find(|count| *count > 0).unwrap_or(0);
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// Sections by the draft's own headings, each with the paragraphs below it. What is written is approved: a paragraph
+/// comes into the draft when it is.
+pub(super) fn sections_of_draft(text: &str) -> Vec<Section> {
+    let has_sections = lines(text).filter_map(heading).any(|(level, _)| level > 1);
+    let mut counts: Vec<u32> = if has_sections { Vec::new() } else { vec![0] };
+    let mut is_inside = false;
+    for line in lines(text) {
+        let is_heading = heading(line).is_some_and(|(level, _)| level == 2);
+        if is_heading && has_sections {
+            counts.push(0);
+        }
+        let is_words = !line.trim().is_empty()
+            && heading(line).is_none()
+            && !line.trim_start().starts_with("<!--")
+            && !is_rule(line);
+        if is_words && !is_inside {
+            // Words before the first heading belong to no section.
+            counts.last_mut().into_iter().for_each(|count| *count += 1);
+        }
+        is_inside = is_words;
+    }
+    let last = counts.len();
+    let begun = |(place, count): (usize, u32)| Section {
+        index: u32::try_from(place + 1).unwrap_or(u32::MAX),
+        // Of the last one nobody knows whether more is to come.
+        status: if place + 1 == last || count == 0 {
+            StageStatus::InProgress
+        } else {
+            StageStatus::Completed
+        },
+        paragraphs: Some(count).filter(|count| *count > 0),
+        approved: count,
+        ..Section::default()
+    };
+    let most = super::state::MOST_SECTIONS as usize;
+    counts.into_iter().enumerate().take(most).map(begun).collect()
+}
+
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut is_fenced = false;
+    text.lines().filter(move |line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_fenced ^= is_fence;
+        !is_fence && !is_fenced
+    })
+}
+
+fn heading(line: &str) -> Option<(usize, &str)> {
+    let words = line.trim_start_matches('#');
+    let level = line.len() - words.len();
+    ((1..=6).contains(&level) && words.starts_with(' ')).then(|| (level, words.trim()))
+}
+
+fn is_section(words: &str) -> bool {
+    let lower = words.to_lowercase();
+    let rest = lower.strip_prefix("section").map_or(lower.as_str(), str::trim_start);
+    rest.starts_with(|first: char| first.is_ascii_digit())
+}
+
+fn is_numbered(line: &str) -> bool {
+    let rest = line.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    rest.len() < line.len() && (rest.starts_with(". ") || rest.starts_with(") "))
+}
+
+fn is_rule(line: &str) -> bool {
+    let line = line.trim();
+    line.len() >= 3 && line.chars().all(|letter| matches!(letter, '-' | '*' | '_'))
+}
+
+fn text(tree: &Tree, path: &str) -> String {
+    String::from_utf8_lossy(tree.content(path).unwrap_or_default()).into_owned()
+}
+
+fn newest(tree: &Tree) -> Option<Timestamp> {
+    let evidence = [THESIS, OUTLINE, DRAFT, FINAL].into_iter().filter_map(|path| tree.modified(path));
+    let maps =
+        tree.files().filter(|path| section_of_map(path).is_some()).filter_map(|path| tree.modified(path));
+    evidence.chain(maps).max()
+}

@@ -1,0 +1,313 @@
+//! What session-state.yaml says, every key of it, and what is odd about it. Looks at no other file.
+
+mod reader;
+mod sections;
+
+use super::{STAGES, STATE};
+use crate::reading::Oddity;
+use crate::yaml;
+use jiff::Timestamp;
+use model::revision::Impact;
+use reader::Reader;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+pub(super) use sections::{MOST_PARAGRAPHS, MOST_SECTIONS};
+
+pub(super) type Fields = BTreeMap<String, Value>;
+
+/// Keys right below the document that are fields of the session.
+pub(super) const SESSION_KEYS: [&str; 4] =
+    ["pipeline_id", "style_profile_path", "samples_dir_path", "pushback_level"];
+/// Keys of a stage that are fields of the session: gates and people ask for them by name.
+pub(super) const SHARED_KEYS: [(usize, &str); 6] = [
+    (0, "claim_type"),
+    (1, "total_sections"),
+    (1, "target_word_count"),
+    (1, "audience"),
+    (2, "total_sections"),
+    (2, "birds_eye_approved"),
+];
+/// Keys of a stage that name its files, with the files.
+pub(super) const FILE_KEYS: [(usize, &str, &str); 5] = [
+    (0, "thesis_file", "stage-1-thesis.md"),
+    (0, "development_log", "stage-1-development-log.md"),
+    (1, "outline_file", "stage-2-outline.md"),
+    (3, "draft_file", "stage-4-draft.md"),
+    (3, "paragraph_log", "stage-4-paragraph-log.md"),
+];
+pub(super) const VOICE_KEYS: [&str; 3] =
+    ["first_assessment_user_rating", "calibration_notes", "voice_reference_mode"];
+pub(super) const OUTPUT_KEYS: [&str; 4] =
+    ["final_essay_file", "sources_verified", "voice_consistency_score", "total_word_count"];
+/// Keys that have a place of their own in a session, and are no fields.
+const KNOWN_KEYS: [&str; 12] = [
+    "started_at",
+    "last_activity",
+    "status",
+    "session_dir",
+    "current_stage",
+    "current_stage_name",
+    "stages",
+    "voice_calibration",
+    "deferred_verifications",
+    "user_overrides",
+    "revision_history",
+    "output",
+];
+const KNOWN_STAGE_KEYS: [&str; 6] =
+    ["status", "completed_at", "total_sections", "current_section", "current_paragraph", "sections"];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Status {
+    InProgress,
+    Paused,
+    Completed,
+    Abandoned,
+}
+
+impl Status {
+    const ALL: [Self; 4] = [Self::InProgress, Self::Paused, Self::Completed, Self::Abandoned];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::InProgress => "in_progress",
+            Self::Paused => "paused",
+            Self::Completed => "completed",
+            Self::Abandoned => "abandoned",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum StageStatus {
+    #[default]
+    NotStarted,
+    InProgress,
+    Completed,
+    NeedsReview,
+}
+
+impl StageStatus {
+    const ALL: [Self; 4] = [Self::NotStarted, Self::InProgress, Self::Completed, Self::NeedsReview];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NotStarted => "not_started",
+            Self::InProgress => "in_progress",
+            Self::Completed => "completed",
+            Self::NeedsReview => "needs_review",
+        }
+    }
+}
+
+/// What the file says.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct State {
+    pub status: Option<Status>,
+    pub started_at: Option<Timestamp>,
+    pub last_activity: Option<Timestamp>,
+    pub session_dir: Option<String>,
+    /// A position: 0 to 3.
+    pub current: Option<usize>,
+    pub stages: [Stage; 4],
+    /// Of stage 3.
+    pub sections: Vec<Section>,
+    /// Of stage 4.
+    pub drafts: Vec<Section>,
+    /// Fields of the session, wherever in the file they stand.
+    pub fields: Fields,
+    pub deferred: Vec<Claim>,
+    pub overrides: Vec<Claim>,
+    pub revisions: Vec<Revised>,
+    pub completed_at: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Stage {
+    pub status: StageStatus,
+    pub completed_at: Option<Timestamp>,
+    pub current_section: Option<u32>,
+    pub current_paragraph: Option<u32>,
+    pub total_sections: Option<u32>,
+    pub fields: Fields,
+}
+
+/// A section of stage 3 or of stage 4.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Section {
+    pub index: u32,
+    pub status: StageStatus,
+    pub completed_at: Option<Timestamp>,
+    pub counters: BTreeMap<String, i64>,
+    /// Of stage 4 alone: how many paragraphs, and how many of them are approved.
+    pub paragraphs: Option<u32>,
+    pub approved: u32,
+    pub fields: Fields,
+}
+
+/// A deferred verification, or a word of the user that stood against the fact check.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Claim {
+    pub text: String,
+    pub at: Option<Timestamp>,
+    pub is_resolved: bool,
+    pub fields: Fields,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Revised {
+    pub stage: usize,
+    pub impact: Impact,
+    pub reason: String,
+    pub archived: Vec<String>,
+    pub at: Option<Timestamp>,
+}
+
+/// What these bytes say; why they say nothing that can be read.
+pub(super) fn read(bytes: &[u8], now: Timestamp, oddities: &mut Vec<Oddity>) -> Result<State, String> {
+    let (fields, warnings) = yaml::object(bytes)?;
+    // Some mapping is not yet a state: one without a single key of it was meant for something else.
+    if !KNOWN_KEYS.iter().any(|key| fields.contains_key(*key)) {
+        return Err("none of its keys is one of a session's state".to_owned());
+    }
+    oddities.extend(warnings.into_iter().map(oddity));
+    Ok(Reader { now, oddities }.state(&fields))
+}
+
+/// A key right below the document that has a place of its own.
+pub(super) fn is_known(key: &str) -> bool {
+    KNOWN_KEYS.contains(&key)
+}
+
+fn oddity(message: String) -> Oddity {
+    Oddity { path: STATE.to_owned(), message }
+}
+
+impl Reader<'_> {
+    fn state(&mut self, file: &Map<String, Value>) -> State {
+        let empty = Map::new();
+        let stages = self.mapping(file, "stages").unwrap_or(&empty);
+        let voice = self.mapping(file, "voice_calibration").unwrap_or(&empty);
+        let output = self.mapping(file, "output").unwrap_or(&empty);
+        let mut state = State {
+            status: self.word(file, "status", &Status::ALL, Status::name),
+            started_at: self.time(file, "started_at"),
+            last_activity: self.time(file, "last_activity"),
+            session_dir: self.text(file, "session_dir"),
+            current: self.current(file),
+            deferred: self.claims(file, "deferred_verifications", "added_at"),
+            overrides: self.claims(file, "user_overrides", "logged_at"),
+            revisions: self.revisions(file),
+            completed_at: self.time(output, "completed_at"),
+            ..State::default()
+        };
+        for (position, stage) in STAGES.iter().enumerate() {
+            let own = self.mapping_at("stages", stages, stage.key).unwrap_or(&empty);
+            state.stages[position] = self.below(&format!("stages.{}", stage.key), |reader| {
+                reader.stage(position, own, &mut state.fields)
+            });
+        }
+        state.sections = self.sections(stages, 2);
+        state.drafts = self.sections(stages, 3);
+        take(&mut state.fields, file, |key| !KNOWN_KEYS.contains(&key));
+        take(&mut state.fields, voice, |_| true);
+        take(&mut state.fields, output, |key| key != "completed_at");
+        state
+    }
+
+    /// The stage by its name, else by its number.
+    fn current(&mut self, file: &Map<String, Value>) -> Option<usize> {
+        let name = self.text(file, "current_stage_name");
+        let number = self.number(file, "current_stage");
+        let named = name.as_deref().and_then(|name| STAGES.iter().position(|stage| stage.name == name));
+        let numbered = number.filter(|number| (1..=4).contains(number)).map(|number| number as usize - 1);
+        if let (Some(name), None) = (&name, named) {
+            self.odd(format!("current_stage_name is '{name}', which is no stage"));
+        }
+        if let (Some(number), None) = (number, numbered) {
+            self.odd(format!("current_stage is {number}, and there are stages 1 to 4"));
+        }
+        match (named, numbered) {
+            (Some(named), Some(numbered)) if named != numbered => {
+                self.odd(format!(
+                    "current_stage is {} and current_stage_name is '{}'; the name counts",
+                    numbered + 1,
+                    STAGES[named].name
+                ));
+                Some(named)
+            }
+            (named, numbered) => named.or(numbered),
+        }
+    }
+
+    fn stage(&mut self, position: usize, own: &Map<String, Value>, shared: &mut Fields) -> Stage {
+        let is_shared = |key: &str| SHARED_KEYS.contains(&(position, key));
+        for (key, value) in own.iter().filter(|(key, value)| is_shared(key) && !value.is_null()) {
+            if let Some(other) = shared.get(key).filter(|other| *other != value) {
+                self.odd(format!("{key} is {value}, and {other} in an earlier stage; the later one counts"));
+            }
+            shared.insert(key.clone(), value.clone());
+        }
+        let mut fields = Fields::new();
+        take(&mut fields, own, |key| !is_shared(key) && !KNOWN_STAGE_KEYS.contains(&key));
+        Stage {
+            status: self.word(own, "status", &StageStatus::ALL, StageStatus::name).unwrap_or_default(),
+            completed_at: self.time(own, "completed_at"),
+            current_section: self.number(own, "current_section"),
+            current_paragraph: self.number(own, "current_paragraph"),
+            total_sections: self.number(own, "total_sections"),
+            fields,
+        }
+    }
+
+    fn claims(&mut self, file: &Map<String, Value>, list: &str, time: &str) -> Vec<Claim> {
+        let entries = self.list(file, list);
+        let mut claims = Vec::new();
+        for (place, entry) in entries.iter().enumerate() {
+            let claim = self.below(&format!("{list}.{}", place + 1), |reader| {
+                let text = reader.required(entry, "claim_text")?;
+                let mut fields = Fields::new();
+                take(&mut fields, entry, |key| !["claim_text", "resolved"].contains(&key));
+                let is_resolved = reader.flag(entry, "resolved").unwrap_or(false);
+                Some(Claim { text, at: reader.time(entry, time), is_resolved, fields })
+            });
+            claims.extend(claim);
+        }
+        claims
+    }
+
+    fn revisions(&mut self, file: &Map<String, Value>) -> Vec<Revised> {
+        let entries = self.list(file, "revision_history");
+        let mut revisions = Vec::new();
+        for (place, entry) in entries.iter().enumerate() {
+            let revised = self.below(&format!("revision_history.{}", place + 1), |reader| {
+                let number = reader.number(entry, "stage_revisited")?;
+                if !(1..=4).contains(&number) {
+                    reader.odd(format!("stage_revisited is {number}, and there are stages 1 to 4"));
+                    return None;
+                }
+                let archived = entry.get("downstream_archived").and_then(Value::as_array);
+                let archived = archived.into_iter().flatten().filter_map(Value::as_str);
+                Some(Revised {
+                    stage: number as usize - 1,
+                    impact: reader.word(entry, "impact", &Impact::ALL, Impact::name).unwrap_or(Impact::Minor),
+                    reason: reader.text(entry, "reason").unwrap_or_default(),
+                    archived: archived.map(ToOwned::to_owned).collect(),
+                    at: reader.time(entry, "timestamp"),
+                })
+            });
+            revisions.extend(revised);
+        }
+        revisions
+    }
+}
+
+/// Takes those of these keys over that say something.
+pub(super) fn take(fields: &mut Fields, from: &Map<String, Value>, is_wanted: impl Fn(&str) -> bool) {
+    for (key, value) in from {
+        if is_wanted(key) && !value.is_null() {
+            fields.insert(key.clone(), value.clone());
+        }
+    }
+}

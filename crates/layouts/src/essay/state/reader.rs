@@ -1,0 +1,139 @@
+//! Takes values out of a mapping by key and type. What is of another type is told with its key, and left aside.
+
+use crate::reading::Oddity;
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value};
+
+pub(in crate::essay) struct Reader<'a> {
+    pub now: Timestamp,
+    pub oddities: &'a mut Vec<Oddity>,
+}
+
+impl Reader<'_> {
+    /// What is told meanwhile is told of this place.
+    pub fn below<T>(&mut self, place: &str, read: impl FnOnce(&mut Reader<'_>) -> T) -> T {
+        let mut own = Vec::new();
+        let value = read(&mut Reader { now: self.now, oddities: &mut own });
+        self.oddities
+            .extend(own.into_iter().map(|odd| Oddity { message: format!("{place}.{}", odd.message), ..odd }));
+        value
+    }
+
+    pub fn mapping<'v>(
+        &mut self,
+        fields: &'v Map<String, Value>,
+        key: &str,
+    ) -> Option<&'v Map<String, Value>> {
+        match fields.get(key)? {
+            Value::Object(inner) => Some(inner),
+            Value::Null => None,
+            other => self.no(key, other, "a mapping"),
+        }
+    }
+
+    pub fn mapping_at<'v>(
+        &mut self,
+        place: &str,
+        fields: &'v Map<String, Value>,
+        key: &str,
+    ) -> Option<&'v Map<String, Value>> {
+        self.below(place, |reader| reader.mapping(fields, key))
+    }
+
+    /// Of a list the mappings in it.
+    pub fn list<'v>(&mut self, fields: &'v Map<String, Value>, key: &str) -> Vec<&'v Map<String, Value>> {
+        let values = match fields.get(key) {
+            Some(Value::Array(values)) => values,
+            Some(Value::Null) | None => return Vec::new(),
+            Some(other) => return self.no(key, other, "a list").unwrap_or_default(),
+        };
+        let mut found = Vec::new();
+        for (place, value) in values.iter().enumerate() {
+            match value {
+                Value::Object(inner) => found.push(inner),
+                other => drop(self.no::<()>(&format!("{key}.{}", place + 1), other, "a mapping")),
+            }
+        }
+        found
+    }
+
+    pub fn text(&mut self, fields: &Map<String, Value>, key: &str) -> Option<String> {
+        match fields.get(key)? {
+            Value::String(text) if !text.is_empty() => Some(text.clone()),
+            Value::String(_) | Value::Null => None,
+            other => self.no(key, other, "a text"),
+        }
+    }
+
+    pub fn required(&mut self, fields: &Map<String, Value>, key: &str) -> Option<String> {
+        let text = self.text(fields, key);
+        if text.is_none() && !fields.get(key).is_some_and(|value| !value.is_null() && !value.is_string()) {
+            self.odd(format!("{key} is missing"));
+        }
+        text
+    }
+
+    pub fn word<T: Copy>(
+        &mut self,
+        fields: &Map<String, Value>,
+        key: &str,
+        all: &[T],
+        name: impl Fn(T) -> &'static str,
+    ) -> Option<T> {
+        let text = self.text(fields, key)?;
+        let found = all.iter().copied().find(|one| name(*one) == text);
+        if found.is_none() {
+            let known: Vec<&str> = all.iter().map(|one| name(*one)).collect();
+            self.odd(format!("{key} is '{text}', which is none of {}", known.join(", ")));
+        }
+        found
+    }
+
+    pub fn number(&mut self, fields: &Map<String, Value>, key: &str) -> Option<u32> {
+        let value = fields.get(key)?;
+        if value.is_null() {
+            return None;
+        }
+        match value.as_u64().and_then(|number| u32::try_from(number).ok()) {
+            Some(number) => Some(number),
+            None => self.no(key, value, "a whole number"),
+        }
+    }
+
+    /// Also as older YAML has it.
+    pub fn flag(&mut self, fields: &Map<String, Value>, key: &str) -> Option<bool> {
+        match fields.get(key)? {
+            Value::Bool(flag) => Some(*flag),
+            Value::Null => None,
+            Value::String(text) if ["yes", "on"].contains(&text.to_ascii_lowercase().as_str()) => Some(true),
+            Value::String(text) if ["no", "off"].contains(&text.to_ascii_lowercase().as_str()) => Some(false),
+            other => self.no(key, other, "true or false"),
+        }
+    }
+
+    /// Written by hand: taken as it is, and told where it cannot be true. Without an offset it counts as UTC.
+    pub fn time(&mut self, fields: &Map<String, Value>, key: &str) -> Option<Timestamp> {
+        let text = self.text(fields, key)?;
+        let parsed = text
+            .parse::<Timestamp>()
+            .ok()
+            .or_else(|| Some(text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp()));
+        match parsed {
+            None => self.odd(format!("{key} is '{text}', which is no time")),
+            Some(at) if at > self.now => self.odd(format!("{key} is in the future: {text}")),
+            Some(_) => {}
+        }
+        parsed
+    }
+
+    pub fn odd(&mut self, message: String) {
+        self.oddities.push(super::oddity(message));
+    }
+
+    fn no<T>(&mut self, key: &str, found: &Value, wanted: &str) -> Option<T> {
+        self.odd(format!("{key} is {}, not {wanted}", model::gate::shown(found)));
+        None
+    }
+}

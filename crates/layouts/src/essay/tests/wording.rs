@@ -1,0 +1,85 @@
+//! What the pipeline says, word for word.
+
+use super::*;
+use crate::layout::Standing;
+
+#[test]
+fn pausing() {
+    assert_eq!(
+        read(whole(LATE)).says(Moment::Paused),
+        "Session paused at [Stage 4, Section 2, Paragraph 3]. To resume, invoke essay-pipeline and select this session."
+    );
+    assert_eq!(
+        read(whole(EARLY)).says(Moment::Paused),
+        "Session paused at [Stage 1]. To resume, invoke essay-pipeline and select this session."
+    );
+}
+
+#[test]
+fn resuming() {
+    assert_eq!(
+        read(whole(LATE)).says(Moment::Resumed),
+        "Resuming at [Stage 4]. Here's where you left off: Section 1: 3/3 paragraphs approved; Section 2: 2/4 paragraphs approved  <-- YOU ARE HERE"
+    );
+}
+
+#[test]
+fn the_list_of_sessions() {
+    let (early, late) = (read(whole(EARLY)).says(Moment::Listed), read(whole(LATE)).says(Moment::Listed));
+    assert_eq!(Essay.heading(), Some("Sessions found:"));
+    assert_eq!(late, "essay-pipeline-20260214-143022 -- Stage 4, Section 2 -- Last active: 2 hours ago");
+    assert_eq!(early, "essay-pipeline-20260214-143022 -- Stage 1 -- Last active: 1 day ago");
+}
+
+#[test]
+fn show_full_state() {
+    let text = read(whole(LATE)).says(Moment::Shown);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "[Stage 4/4 - Paragraph Writing - Section 2, Paragraph 3]");
+    for line in [
+        "Session folder: /tmp/essay-pipeline-20260214-143022",
+        "Pushback level: full",
+        "Stage 2: Essay Structuring (needs_review)",
+        "  claim type: argument",
+        "  3 sections, 2,000 words target",
+        "  3 of 3 sections have approved argument maps",
+        "  12 verified claims, 1 deferred, 1 user override",
+        "  Section 1: 3/3 paragraphs approved",
+        "  Section 2: 2/4 paragraphs approved  <-- YOU ARE HERE",
+        "Voice checks: Section 1: 4.5",
+        "Word count so far: 7",
+    ] {
+        assert!(lines.contains(&line), "{line:?} is not in\n{text}");
+    }
+}
+
+#[test]
+fn completion_lists_what_the_essay_came_to() {
+    let mut done = read(whole(LATE));
+    done.session.fields.insert("total_word_count".to_owned(), 1980.into());
+    let text = done.says(Moment::Completed);
+    assert_eq!(
+        text,
+        "Essay completed.\nWord count: 1,980\nSections: 3\nSources verified: 12\nVoice score: 4.5\nOverrides: 1\nDeferred claims resolved: 0 of 1\nTime spent: 20 h 59 min"
+    );
+}
+
+#[test]
+fn how_long_ago() {
+    let early = read(whole(EARLY));
+    let last = early.session.updated_at;
+    for (seconds, words) in [
+        (5, "just now"),
+        (60, "1 minute ago"),
+        (7_200, "2 hours ago"),
+        (200_000, "2 days ago"),
+        (-50, "just now"),
+    ] {
+        let spot = spot();
+        let now = last.checked_add(SignedDuration::from_secs(seconds)).expect("a time");
+        let folder = Folder { spot: &spot, id: &spot.id, worktree: "/w", tree: &early.tree, now };
+        let standing = Standing { session: &early.session, items: &early.items, since: &[] };
+        let line = Essay.says(Moment::Listed, &standing, &folder).expect("a line");
+        assert!(line.ends_with(&format!("Last active: {words}")), "{line}");
+    }
+}

@@ -1,0 +1,135 @@
+//! Whether a state fits the files beside it: the checks that are made before a session goes on. Changes nothing.
+
+use super::state::{FILE_KEYS, Section, StageStatus, State};
+use super::{Referred, STAGES, STATE, argument_map, refer};
+use crate::layout::Folder;
+use crate::reading::Oddity;
+use serde_json::Value;
+
+/// Every discrepancy, in the order of the checks. A person decides how to go on.
+pub(super) fn discrepancies(state: &State, folder: &Folder<'_>) -> Vec<Oddity> {
+    let mut checks = Checks { state, folder, found: Vec::new() };
+    checks.completed_stages();
+    checks.completed_sections();
+    checks.current_section();
+    checks.current_paragraph();
+    checks.referenced_files();
+    checks.prerequisites();
+    checks.found
+}
+
+struct Checks<'a> {
+    state: &'a State,
+    folder: &'a Folder<'a>,
+    found: Vec<Oddity>,
+}
+
+impl Checks<'_> {
+    fn odd(&mut self, message: String) {
+        self.found.push(Oddity { path: STATE.to_owned(), message });
+    }
+
+    fn completed_stages(&mut self) {
+        for (position, key, name) in FILE_KEYS {
+            let stage = &self.state.stages[position];
+            // A log is kept where somebody kept one; the stage is its artifact's.
+            let is_log = key.ends_with("_log");
+            let is_named = stage.fields.contains_key(key);
+            if stage.status == StageStatus::Completed && !is_log && !is_named && !self.is_there(name) {
+                self.odd(format!("stages.{} is completed, and {name} is missing", STAGES[position].key));
+            }
+        }
+        let has_no_map = self.state.sections.is_empty()
+            && !self.folder.tree.files().any(|path| super::section_of_map(path).is_some());
+        if self.state.stages[2].status == StageStatus::Completed && has_no_map {
+            self.odd("stages.stage_3 is completed, and there is no argument map".to_owned());
+        }
+    }
+
+    fn completed_sections(&mut self) {
+        for section in &self.state.sections {
+            let name = argument_map(section.index);
+            let is_named = section.fields.contains_key("argument_map_file");
+            if section.status == StageStatus::Completed && !is_named && !self.is_there(&name) {
+                self.odd(format!("section {} of stage 3 is completed, and {name} is missing", section.index));
+            }
+        }
+    }
+
+    fn current_section(&mut self) {
+        let sections = [&self.state.sections, &self.state.drafts];
+        for (position, own) in [2, 3].into_iter().zip(sections) {
+            let Some(current) = self.state.stages[position].current_section else { continue };
+            let Some(total) = self.total(own) else { continue };
+            if !(1..=total).contains(&current) {
+                let key = STAGES[position].key;
+                self.odd(format!(
+                    "stages.{key}.current_section is {current}, and there are sections 1 to {total}"
+                ));
+            }
+        }
+    }
+
+    /// How many sections there are, as far as anything tells.
+    fn total(&self, own: &[Section]) -> Option<u32> {
+        let said = self.state.stages[2].total_sections.or(self.state.stages[1].total_sections);
+        said.or_else(|| own.iter().map(|section| section.index).max())
+    }
+
+    fn current_paragraph(&mut self) {
+        let stage = &self.state.stages[3];
+        let Some(current) = stage.current_paragraph else { return };
+        let section = self.state.drafts.iter().find(|section| Some(section.index) == stage.current_section);
+        let most = section.and_then(|section| section.paragraphs).unwrap_or(super::state::MOST_PARAGRAPHS);
+        if !(1..=most).contains(&current) {
+            self.odd(format!(
+                "stages.stage_4.current_paragraph is {current}, and there are paragraphs 1 to {most}"
+            ));
+        }
+    }
+
+    fn referenced_files(&mut self) {
+        let mut named: Vec<(String, &Value)> = Vec::new();
+        for (position, key, _) in FILE_KEYS {
+            let value = self.state.stages[position].fields.get(key);
+            named.extend(value.map(|value| (format!("stages.{}.{key}", STAGES[position].key), value)));
+        }
+        for section in &self.state.sections {
+            let value = section.fields.get("argument_map_file");
+            let name = format!("argument_map_file of section {}", section.index);
+            named.extend(value.map(|value| (name, value)));
+        }
+        let final_essay = self.state.fields.get("final_essay_file");
+        named.extend(final_essay.map(|value| ("output.final_essay_file".to_owned(), value)));
+        for (name, value) in named {
+            let Some(path) = value.as_str() else {
+                self.odd(format!("{name} is {value}, not a path"));
+                continue;
+            };
+            match refer(path, self.state, self.folder) {
+                Referred::Inside(inside) if !self.is_there(&inside) => {
+                    self.odd(format!("{name} is '{path}', which is missing or empty"));
+                }
+                Referred::Inside(_) => {}
+                Referred::Outside => {
+                    self.odd(format!("{name} is '{path}', outside of the session's folder; nobody looked"));
+                }
+            }
+        }
+    }
+
+    fn prerequisites(&mut self) {
+        for (position, stage) in STAGES.iter().enumerate() {
+            let is_done = self.state.stages[position].status == StageStatus::Completed;
+            let open = (0..position).find(|at| self.state.stages[*at].status == StageStatus::NotStarted);
+            if let Some(open) = open.filter(|_| is_done) {
+                let (done, open) = (stage.key, STAGES[open].key);
+                self.odd(format!("stages.{done} is completed, and {open} before it is not_started"));
+            }
+        }
+    }
+
+    fn is_there(&self, path: &str) -> bool {
+        self.folder.tree.has_file(path)
+    }
+}

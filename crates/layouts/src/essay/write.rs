@@ -1,0 +1,314 @@
+//! Writes session-state.yaml as the pipeline's own prompts expect it. Sets only what says something else than the
+//! session does; comments, order and what is not the session's stay.
+
+mod lists;
+mod sections;
+
+use super::position::{Standpoint, status_of_phase};
+use super::state::{FILE_KEYS, OUTPUT_KEYS, SESSION_KEYS, SHARED_KEYS, StageStatus, Status, VOICE_KEYS};
+use super::{Essay, NAME, STAGES, STATE, recover, words};
+use crate::layout::{Folder, Layout, Standing};
+use crate::tree::{Entry, Tree};
+use crate::yaml::Step::Key;
+use crate::yaml::{Document, Step};
+use jiff::Timestamp;
+use model::actor::Actor;
+use model::event::Event;
+use model::id::Name;
+use model::item::ItemBook;
+use model::lifecycle::Lifecycle;
+use model::phase::{Phase, PhaseState};
+use model::session::Session;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+
+const TEMPLATE: &str = include_str!("template.yaml");
+
+/// The file as it is to be; none when it shows the session already.
+pub(super) fn state(standing: &Standing<'_>, folder: &Folder<'_>) -> Option<Vec<u8>> {
+    if *standing.session.run()?.workflow.name.as_str() != *NAME {
+        return None;
+    }
+    let (document, is_new) = there(folder)?;
+    let (said, said_items) = read_back(&document, folder)?;
+    let mut changes = Changes {
+        document,
+        is_new,
+        any: false,
+        touched: touched(standing),
+        ours: Standpoint::new(standing.session, standing.items),
+        said: Standpoint::new(&said, &said_items),
+        standing: *standing,
+        folder: *folder,
+    };
+    changes.identity();
+    changes.status();
+    changes.current();
+    (0..STAGES.len()).for_each(|position| changes.stage(position));
+    changes.fields();
+    changes.sections();
+    changes.place();
+    changes.claims();
+    changes.revisions();
+    changes.output();
+    changes.finish()
+}
+
+/// What is there to be changed, or a new one; whether it is new.
+fn there(folder: &Folder<'_>) -> Option<(Document, bool)> {
+    let readable = folder.tree.content(STATE).and_then(|bytes| {
+        super::state::read(bytes, folder.now, &mut Vec::new()).ok()?;
+        Document::parse(bytes).ok()
+    });
+    match readable {
+        Some(document) => Some((document, false)),
+        None => Some((Document::parse(TEMPLATE.as_bytes()).ok()?, true)),
+    }
+}
+
+/// The session that a document shows, for comparing.
+fn read_back(document: &Document, folder: &Folder<'_>) -> Option<(Session, ItemBook)> {
+    let mut tree = Tree::default();
+    tree.insert(STATE, Entry::File(document.clone().into_bytes()));
+    let told = Essay.read(&Folder { tree: &tree, ..*folder }).value;
+    let nobody = Actor::Person { name: NAME.to_owned(), host: String::new() };
+    told.fold(&nobody).map(|(_, session, items)| (session, items))
+}
+
+/// Names of fields that were set since the file was last written.
+fn touched(standing: &Standing<'_>) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for recorded in standing.since {
+        match &recorded.event {
+            Event::FieldsSet { fields, .. } | Event::SessionStarted { fields, .. } => {
+                names.extend(fields.keys().cloned());
+            }
+            _ => {}
+        }
+    }
+    names
+}
+
+struct Changes<'a> {
+    document: Document,
+    /// Nothing of ours was in it yet.
+    is_new: bool,
+    any: bool,
+    touched: BTreeSet<String>,
+    ours: Standpoint<'a>,
+    said: Standpoint<'a>,
+    standing: Standing<'a>,
+    folder: Folder<'a>,
+}
+
+impl Changes<'_> {
+    /// What cannot be set without harm to the rest of the file stays as it is: the log has it.
+    fn set(&mut self, path: &[Step<'_>], value: &Value) {
+        if self.document.get(path).as_ref() != Some(value) && self.document.set(path, value).is_ok() {
+            self.any = true;
+        }
+    }
+
+    fn push(&mut self, path: &[Step<'_>], value: &Value) {
+        self.any |= self.document.push(path, value).is_ok();
+    }
+
+    /// A field, where the file says something else. A null that somebody wrote over it stays until it is set again.
+    fn field(&mut self, path: &[Step<'_>], value: Option<&Value>, is_touched: bool) {
+        let Some(value) = value else { return };
+        let is_wanted = match self.document.get(path) {
+            Some(Value::Null) => is_touched || self.is_new,
+            Some(_) | None => true,
+        };
+        if is_wanted {
+            self.set(path, value);
+        }
+    }
+
+    /// A value for a key that has none yet.
+    fn fill(&mut self, path: &[Step<'_>], value: Option<Value>) {
+        if let Some(value) = value.filter(|_| self.document.get(path).is_none_or(|there| there.is_null())) {
+            self.set(path, &value);
+        }
+    }
+
+    fn identity(&mut self) {
+        let session = self.standing.session;
+        let id = session.fields.get("pipeline_id").cloned();
+        self.fill(&[Key("pipeline_id")], Some(id.unwrap_or_else(|| json!(pipeline_id(&self.folder)))));
+        self.fill(&[Key("started_at")], Some(time(session.created_at)));
+        self.fill(&[Key("session_dir")], Some(json!(words::place(&self.folder))));
+    }
+
+    fn status(&mut self) {
+        let status = status_of(self.ours.session);
+        if status != status_of(self.said.session) {
+            self.set(&[Key("status")], &json!(status.name()));
+        }
+    }
+
+    fn current(&mut self) {
+        let current = self.ours.current();
+        if current == self.said.current() {
+            return;
+        }
+        if let Some(position) = current {
+            self.set(&[Key("current_stage")], &json!(position + 1));
+            self.set(&[Key("current_stage_name")], &json!(STAGES[position].name));
+        }
+    }
+
+    fn stage(&mut self, position: usize) {
+        let key = STAGES[position].key;
+        let path = |name| [Key("stages"), Key(key), Key(name)];
+        let Some(ours) = self.ours.phase(position) else { return };
+        let status = status_of_phase(ours);
+        let said = self.said.phase(position).and_then(status_of_phase);
+        // In a new file a stage that goes on is said to; an old one may leave that to `current_stage`.
+        if let Some(status) = status.filter(|status| self.is_new || Some(*status) != said) {
+            self.set(&path("status"), &json!(status.name()));
+        }
+        if said != status {
+            let ended = ours.completed_at().map_or(Value::Null, time);
+            self.set(&path("completed_at"), &ended);
+        }
+        for (_, name, file) in FILE_KEYS.into_iter().filter(|(of, _, _)| *of == position) {
+            let is_touched = self.touched.contains(name);
+            self.field(&path(name), ours.fields.get(name), is_touched);
+            let is_there = status == Some(StageStatus::Completed) && self.folder.tree.has_file(file);
+            let made = is_there.then(|| json!(format!("{}/{file}", self.session_dir())));
+            self.fill(&path(name), made.filter(|_| said != status || self.is_new));
+        }
+        self.fields_of_stage(position, ours);
+    }
+
+    fn fields_of_stage(&mut self, position: usize, ours: &Phase) {
+        let key = STAGES[position].key;
+        let session = self.standing.session;
+        for (_, name) in SHARED_KEYS.into_iter().filter(|(of, _)| *of == position) {
+            let path = [Key("stages"), Key(key), Key(name)];
+            let value = match name {
+                "total_sections" => session.fields.get(name).cloned().or_else(|| self.outlined()),
+                "birds_eye_approved" => self.birds_eye().or_else(|| session.fields.get(name).cloned()),
+                _ => session.fields.get(name).cloned(),
+            };
+            let is_touched = self.touched.contains(name) || name == "total_sections";
+            self.field(&path, value.as_ref(), is_touched);
+        }
+        // Keys that are not ours are kept up to date where they are there.
+        for (name, value) in &ours.fields {
+            let path = [Key("stages"), Key(key), Key(name)];
+            if self.document.get(&path).is_some() {
+                self.field(&path, Some(value), self.touched.contains(name));
+            }
+        }
+    }
+
+    /// As many sections as the outline was said to have when it was done.
+    fn outlined(&self) -> Option<Value> {
+        let attempt = self.ours.phase(1)?.last_attempt()?;
+        attempt.report.evidence.get("sections").filter(|sections| sections.is_u64()).cloned()
+    }
+
+    /// The user said yes to the view of all sections together.
+    fn birds_eye(&self) -> Option<Value> {
+        let phase = self.ours.phase(2)?;
+        let check = Name::parse("birds-eye").ok()?;
+        let is_approved = self.ours.session.approval(phase.id(), &check).is_some();
+        let is_passed = matches!(phase.state, PhaseState::Completed { .. }) && !phase.claimed;
+        let said = self.document.get(&[Key("stages"), Key("stage_3"), Key("birds_eye_approved")]);
+        let has_gate = phase.last_attempt().is_some_and(|attempt| {
+            attempt.report.checks.iter().any(|result| result.id == "birds-eye" && !result.failed())
+        });
+        (is_approved || (is_passed && has_gate) || said == Some(json!(true))).then(|| json!(true))
+    }
+
+    fn fields(&mut self) {
+        let session = self.standing.session;
+        let places: [(Option<&str>, &[&str]); 3] =
+            [(None, &SESSION_KEYS), (Some("voice_calibration"), &VOICE_KEYS), (Some("output"), &OUTPUT_KEYS)];
+        let mut written: BTreeSet<&str> = SHARED_KEYS.iter().map(|(_, name)| *name).collect();
+        for (above, names) in places {
+            for name in names {
+                written.insert(name);
+                let path: Vec<Step<'_>> = above.into_iter().chain([*name]).map(Key).collect();
+                self.field(&path, session.fields.get(*name), self.touched.contains(*name));
+            }
+        }
+        for (name, value) in session.fields.iter().filter(|(name, _)| !written.contains(name.as_str())) {
+            for above in [None, Some("voice_calibration"), Some("output")] {
+                let path: Vec<Step<'_>> = above.into_iter().chain([name.as_str()]).map(Key).collect();
+                if self.document.get(&path).is_some() && !is_ours(&path) {
+                    self.field(&path, Some(value), self.touched.contains(name));
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Filled when the essay is finished, where nobody said otherwise.
+    fn output(&mut self) {
+        let Lifecycle::Completed { at, .. } = self.standing.session.lifecycle else {
+            // Open again: what is finished has an end, and this has none.
+            if status_of(self.said.session) == Status::Completed {
+                self.set(&[Key("output"), Key("completed_at")], &Value::Null);
+            }
+            return;
+        };
+        let output = |name| [Key("output"), Key(name)];
+        let is_there = self.folder.tree.has_file(recover::FINAL);
+        let essay = is_there.then(|| json!(format!("{}/{}", self.session_dir(), recover::FINAL)));
+        self.fill(&output("final_essay_file"), essay);
+        let verified = self.ours.counter("verified_claims");
+        self.fill(&output("sources_verified"), Some(json!(verified)));
+        self.fill(&output("voice_consistency_score"), words::mean_voice(&self.ours).map(|mean| json!(mean)));
+        self.fill(
+            &output("total_word_count"),
+            words::word_count(&self.folder, true).map(|count| json!(count)),
+        );
+        self.fill(&output("completed_at"), Some(time(at)));
+    }
+
+    fn session_dir(&self) -> String {
+        let said = self.document.get(&[Key("session_dir")]);
+        let said = said.as_ref().and_then(Value::as_str).map(|path| path.trim_end_matches('/').to_owned());
+        said.filter(|path| !path.is_empty()).unwrap_or_else(|| words::place(&self.folder))
+    }
+
+    fn finish(mut self) -> Option<Vec<u8>> {
+        if !self.any {
+            return None;
+        }
+        let now = time(self.standing.session.updated_at);
+        self.set(&[Key("last_activity")], &now);
+        Some(self.document.into_bytes())
+    }
+}
+
+/// Keys that a free field of the same name must not reach.
+fn is_ours(path: &[Step<'_>]) -> bool {
+    matches!(path, [Key(name)] if super::state::is_known(name)) || matches!(path, [_, Key("completed_at")])
+}
+
+fn status_of(session: &Session) -> Status {
+    match session.lifecycle {
+        Lifecycle::Active => Status::InProgress,
+        // The file has no word for a session that failed; it can be gone on with.
+        Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => Status::Paused,
+        Lifecycle::Completed { .. } => Status::Completed,
+        Lifecycle::Abandoned { .. } => Status::Abandoned,
+    }
+}
+
+/// The same for the same folder, as nothing here may be random.
+fn pipeline_id(folder: &Folder<'_>) -> String {
+    let hash = Sha256::digest(format!("{}\n{}", folder.worktree, folder.spot.path));
+    let hex: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    format!("essay-{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
+}
+
+/// To the second, in UTC.
+fn time(at: Timestamp) -> Value {
+    json!(Timestamp::from_second(at.as_second()).unwrap_or(at).to_string())
+}

@@ -1,0 +1,116 @@
+//! Deferred verifications, overrides and revisions: entries that are added, and settled, and never taken out.
+
+use super::{Changes, time};
+use crate::essay::STAGES;
+use crate::yaml::Step::{At, Key};
+use model::note::{Note, NoteKind};
+use model::session::RevisionMade;
+use serde_json::{Map, Value, json};
+
+const DEFERRED: &str = "deferred_verifications";
+const OVERRIDES: &str = "user_overrides";
+const REVISIONS: &str = "revision_history";
+
+impl Changes<'_> {
+    pub(super) fn claims(&mut self) {
+        for (kind, list) in [(NoteKind::Deferred, DEFERRED), (NoteKind::Override, OVERRIDES)] {
+            let notes: Vec<&Note> =
+                self.standing.session.notes.iter().filter(|note| note.kind == kind).collect();
+            for (rank, note) in ranked(&notes) {
+                match self.entry_with(list, &note.text, rank) {
+                    Some(place) => self.settle(list, place, note),
+                    None => self.push(&[Key(list)], &entry(note)),
+                }
+            }
+        }
+    }
+
+    /// The n-th entry with this text. Of the settled notes a session keeps the newest: an entry without a note stays.
+    fn entry_with(&self, list: &str, text: &str, rank: usize) -> Option<usize> {
+        let entries = self.document.get(&[Key(list)])?;
+        let same = |(_, entry): &(usize, &Value)| entry.get("claim_text") == Some(&json!(text));
+        entries.as_array()?.iter().enumerate().filter(same).nth(rank).map(|(place, _)| place)
+    }
+
+    fn settle(&mut self, list: &str, place: usize, note: &Note) {
+        let path = [Key(list), At(place), Key("resolved")];
+        if note.resolved_at.is_some() && self.document.get(&path).is_none_or(|said| !is_yes(&said)) {
+            self.set(&path, &json!(true));
+        }
+    }
+
+    /// Those that the file does not tell of.
+    pub(super) fn revisions(&mut self) {
+        let known = self.document.get(&[Key(REVISIONS)]);
+        let known: Vec<Value> = known.and_then(|list| list.as_array().cloned()).unwrap_or_default();
+        let mut new = Vec::new();
+        let mut made: Vec<(&RevisionMade, Value)> = Vec::new();
+        for revision in &self.standing.session.revisions {
+            if let Some(entry) = revised(revision) {
+                made.push((revision, entry));
+            }
+        }
+        for (_, entry) in &made {
+            let is_same = |other: &Value| {
+                ["stage_revisited", "impact", "reason"].iter().all(|key| other.get(key) == entry.get(key))
+            };
+            let told = known.iter().chain(&new).filter(|other| is_same(other)).count();
+            let so_far = made.iter().filter(|(_, other)| is_same(other)).count();
+            if told < so_far {
+                new.push(entry.clone());
+            }
+        }
+        for entry in new {
+            self.push(&[Key(REVISIONS)], &entry);
+        }
+    }
+}
+
+/// Each note with how many of the same text came before it.
+fn ranked<'a>(notes: &[&'a Note]) -> Vec<(usize, &'a Note)> {
+    let rank = |place: usize| notes[..place].iter().filter(|other| other.text == notes[place].text).count();
+    (0..notes.len()).map(|place| (rank(place), notes[place])).collect()
+}
+
+fn entry(note: &Note) -> Value {
+    let field = |name: &str| note.fields.get(name).cloned().unwrap_or_default();
+    let at = |name: &str| note.fields.get(name).cloned().unwrap_or_else(|| time(note.at));
+    let mut entry = Map::from_iter([("claim_text".to_owned(), json!(note.text))]);
+    let mut put = |name: &str, value: Value| drop(entry.insert(name.to_owned(), value));
+    if note.kind == NoteKind::Deferred {
+        put("section", field("section"));
+        put("paragraph", field("paragraph"));
+        put("reason", field("reason"));
+        put("added_at", at("added_at"));
+        put("resolved", json!(note.resolved_at.is_some()));
+    } else {
+        put("fact_checker_result", field("fact_checker_result"));
+        put("user_action", note.fields.get("user_action").cloned().unwrap_or_else(|| json!("override")));
+        put("user_rationale", field("user_rationale"));
+        put("logged_at", at("logged_at"));
+    }
+    for (name, value) in &note.fields {
+        entry.entry(name.clone()).or_insert_with(|| value.clone());
+    }
+    Value::Object(entry)
+}
+
+fn revised(made: &RevisionMade) -> Option<Value> {
+    let revision = &made.revision;
+    let stage = STAGES.iter().position(|stage| revision.phase == *stage.name)?;
+    // What the stage itself was before is kept beside it; the list is of what came after it.
+    let archived = revision.archived.iter().filter(|archived| !archived.copied);
+    let names: Vec<&str> = archived.filter_map(|archived| archived.to.rsplit('/').next()).collect();
+    Some(json!({
+        "stage_revisited": stage + 1,
+        "impact": revision.impact.name(),
+        "reason": revision.reason,
+        "downstream_archived": names,
+        "timestamp": time(made.at),
+    }))
+}
+
+fn is_yes(said: &Value) -> bool {
+    let is_word = |text: &str| ["yes", "on"].contains(&text.to_ascii_lowercase().as_str());
+    said == &json!(true) || said.as_str().is_some_and(is_word)
+}

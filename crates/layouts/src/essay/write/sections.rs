@@ -1,0 +1,202 @@
+//! Sections and paragraphs as the lists of stages 3 and 4 have them, and which of them is being worked on.
+
+use super::{Changes, time};
+use crate::essay::state::StageStatus;
+use crate::essay::{STAGES, argument_map};
+use crate::yaml::Step;
+use crate::yaml::Step::{At, Key};
+use model::event::{Event, ItemEvent};
+use model::id::ItemId;
+use model::item::{Item, ItemStatus};
+use serde_json::{Map, Value, json};
+
+impl Changes<'_> {
+    pub(super) fn sections(&mut self) {
+        for position in [2, 3] {
+            let ours: Vec<(u32, &Item)> =
+                self.ours.sections(position).iter().map(|(index, item)| (*index, *item)).collect();
+            for (index, item) in ours {
+                if let Some(place) = self.place_in_list(position, index) {
+                    self.section(position, place, index, item);
+                } else {
+                    let entry = self.new_entry(position, index, item);
+                    self.push(&[Key("stages"), Key(STAGES[position].key), Key("sections")], &entry);
+                }
+            }
+        }
+    }
+
+    /// The section and the paragraph that are being worked on.
+    pub(super) fn place(&mut self) {
+        let (Some(ours), said) = (self.ours.position(), self.said.position()) else { return };
+        let Some(position) = self.ours.current().filter(|position| *position > 1) else { return };
+        let path = |name| [Key("stages"), Key(STAGES[position].key), Key(name)];
+        let is_moved = said != Some(ours);
+        if let Some(section) = ours.section.filter(|_| is_moved || self.is_new) {
+            self.set(&path("current_section"), &json!(section));
+            if let Some(paragraph) = ours.paragraph.filter(|_| position == 3) {
+                self.set(&path("current_paragraph"), &json!(paragraph));
+            }
+        }
+    }
+
+    /// Where the list has a section; an entry without a number has the number of its place.
+    fn place_in_list(&self, position: usize, index: u32) -> Option<usize> {
+        let list = self.document.get(&[Key("stages"), Key(STAGES[position].key), Key("sections")])?;
+        list.as_array()?.iter().enumerate().position(|(place, entry)| {
+            let said = entry.get("section_index").and_then(Value::as_u64);
+            entry.is_object() && said.unwrap_or(place as u64 + 1) == u64::from(index)
+        })
+    }
+
+    fn section(&mut self, position: usize, place: usize, index: u32, ours: &Item) {
+        let key = STAGES[position].key;
+        let path = |name| [Key("stages"), Key(key), Key("sections"), At(place), Key(name)];
+        let said = self.said.sections(position).get(&index).copied();
+        let status = self.ours.status_of(ours);
+        // A section that the file calls current counts as begun, whatever its own status; once it moves, that is said.
+        let is_said = self.document.get(&path("status")) == Some(json!(status.name()));
+        let is_moved = self.is_moved(&ours.id) && !is_said;
+        if is_moved || said.is_none_or(|said| self.said.status_of(said) != status) {
+            self.set(&path("status"), &json!(status.name()));
+            let ended = ended(ours);
+            if position == 2 || self.document.get(&path("completed_at")).is_some() {
+                self.set(&path("completed_at"), &ended);
+            }
+            if position == 2 && status == StageStatus::Completed {
+                self.fill(&path("argument_map_file"), self.map_file(index));
+            }
+        }
+        self.counters(&path, ours, said);
+        self.fields_of_section(position, &path, ours, said);
+        if position == 3 && self.is_touched(&ours.id) {
+            let (total, approved) = self.ours.counts(ours);
+            if total > 0 {
+                self.set(&path("total_paragraphs"), &json!(total));
+                self.set(&path("completed_paragraphs"), &json!(approved));
+            }
+        }
+    }
+
+    fn counters<'k>(
+        &mut self,
+        path: &impl Fn(&'k str) -> [Step<'k>; 5],
+        ours: &'k Item,
+        said: Option<&Item>,
+    ) {
+        for (name, count) in &ours.counters {
+            let was = said.and_then(|said| said.counters.get(name)).copied().unwrap_or(0);
+            let is_known = ["verified_claims", "deferred_claims"].contains(&name.as_str());
+            if was != *count && (is_known || self.document.get(&path(name)).is_some()) {
+                self.set(&path(name), &json!(count));
+            }
+        }
+    }
+
+    fn fields_of_section<'k>(
+        &mut self,
+        position: usize,
+        path: &impl Fn(&'k str) -> [Step<'k>; 5],
+        ours: &'k Item,
+        said: Option<&Item>,
+    ) {
+        let known = if position == 2 { "argument_map_file" } else { "voice_check_score" };
+        for (name, value) in &ours.fields {
+            let is_said = said.is_some_and(|said| said.fields.get(name) == Some(value));
+            let is_there = self.document.get(&path(name)).is_some();
+            let has_own_place = ["section_index", "status", "completed_at"].contains(&name.as_str());
+            if !is_said && !has_own_place && (is_there || name == known) {
+                let is_touched = self.is_touched(&ours.id);
+                self.field(&path(name), Some(value), is_touched);
+            }
+        }
+    }
+
+    fn new_entry(&self, position: usize, index: u32, item: &Item) -> Value {
+        let mut entry = Map::new();
+        let mut put = |name: &str, value: Value| drop(entry.insert(name.to_owned(), value));
+        let status = self.ours.status_of(item);
+        let field = |name: &str| item.fields.get(name).cloned().unwrap_or_default();
+        let counter = |name: &str| json!(item.counters.get(name).copied().unwrap_or(0));
+        put("section_index", json!(index));
+        if position == 2 {
+            let made = self.map_file(index).filter(|_| status == StageStatus::Completed);
+            let map = item.fields.get("argument_map_file").cloned().or(made);
+            put("status", json!(status.name()));
+            put("argument_map_file", map.unwrap_or_default());
+            put("verified_claims", counter("verified_claims"));
+            put("deferred_claims", counter("deferred_claims"));
+            put("completed_at", ended(item));
+        } else {
+            let (total, approved) = self.ours.counts(item);
+            put("total_paragraphs", if total > 0 { json!(total) } else { Value::Null });
+            put("completed_paragraphs", json!(approved));
+            put("status", json!(status.name()));
+            put("voice_check_score", field("voice_check_score"));
+        }
+        Value::Object(entry)
+    }
+
+    fn map_file(&self, index: u32) -> Option<Value> {
+        let name = argument_map(index);
+        self.folder.tree.has_file(&name).then(|| json!(format!("{}/{name}", self.session_dir())))
+    }
+
+    /// Whether something happened to a section or its paragraphs since the file was last written.
+    fn is_touched(&self, section: &ItemId) -> bool {
+        self.is_new || self.happened_to(section).next().is_some()
+    }
+
+    /// Whether work on it went on, or back.
+    fn is_moved(&self, section: &ItemId) -> bool {
+        let is_move = |event: &ItemEvent| match event {
+            ItemEvent::ItemStarted { .. }
+            | ItemEvent::ItemCompleted { .. }
+            | ItemEvent::ItemReopened { .. }
+            | ItemEvent::ItemReleased { .. } => true,
+            ItemEvent::ItemAdded { .. }
+            | ItemEvent::ItemBlocked { .. }
+            | ItemEvent::ItemUnblocked { .. }
+            | ItemEvent::ItemClaimed { .. }
+            | ItemEvent::ItemLeaseRenewed { .. }
+            | ItemEvent::ItemSplit { .. }
+            | ItemEvent::ItemSet { .. } => false,
+        };
+        self.happened_to(section).any(is_move)
+    }
+
+    fn happened_to<'s>(&'s self, section: &'s ItemId) -> impl Iterator<Item = &'s ItemEvent> {
+        let inside = format!("{}.", section.key());
+        self.standing.since.iter().filter_map(move |recorded| {
+            let Event::Item(event) = &recorded.event else { return None };
+            let (id, parent) = named(event);
+            let is_its =
+                id.is(section) || id.key().starts_with(&inside) || parent.is_some_and(|id| id.is(section));
+            is_its.then_some(event)
+        })
+    }
+}
+
+fn ended(item: &Item) -> Value {
+    match item.status {
+        ItemStatus::Completed { completed_at } => time(completed_at),
+        ItemStatus::Pending | ItemStatus::Active | ItemStatus::Blocked { .. } => Value::Null,
+    }
+}
+
+/// The item that an event is about, and what it is part of where the event says so.
+fn named(event: &ItemEvent) -> (&ItemId, Option<&ItemId>) {
+    match event {
+        ItemEvent::ItemAdded { item } => (&item.id, item.parent.as_ref()),
+        ItemEvent::ItemStarted { id }
+        | ItemEvent::ItemCompleted { id, .. }
+        | ItemEvent::ItemBlocked { id, .. }
+        | ItemEvent::ItemUnblocked { id }
+        | ItemEvent::ItemReopened { id, .. }
+        | ItemEvent::ItemClaimed { id, .. }
+        | ItemEvent::ItemReleased { id }
+        | ItemEvent::ItemLeaseRenewed { id, .. }
+        | ItemEvent::ItemSplit { id, .. }
+        | ItemEvent::ItemSet { id, .. } => (id, None),
+    }
+}

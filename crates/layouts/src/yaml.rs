@@ -1,0 +1,400 @@
+//! Reads YAML, and edits it in place: what is not set stays as it was, to the byte, with its comments and the order of
+//! its keys. Nothing here knows what a key means. An edit that would change anything else is refused, not made.
+
+mod node;
+mod render;
+#[cfg(test)]
+mod tests;
+
+use node::{Entry, Kind, Node};
+use render::{block_entry, block_item, inline, key_text, like};
+use serde_json::{Map, Value};
+
+/// One step from a document to a value in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step<'a> {
+    Key(&'a str),
+    /// Of a list, from 0.
+    At(usize),
+}
+
+/// A YAML mapping that is being edited.
+#[derive(Debug, Clone)]
+pub struct Document {
+    text: String,
+    root: Node,
+    warnings: Vec<String>,
+    /// A byte order mark is kept where there was one.
+    has_mark: bool,
+}
+
+/// The mapping that these bytes hold, and what is odd about it; why they hold none.
+pub fn object(bytes: &[u8]) -> Result<(Map<String, Value>, Vec<String>), String> {
+    let document = Document::parse(bytes)?;
+    let fields = document.fields();
+    Ok((fields, document.warnings))
+}
+
+impl Document {
+    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
+        let text = std::str::from_utf8(bytes)
+            .map_err(|error| format!("it is no UTF-8 (byte {})", error.valid_up_to()))?;
+        let has_mark = text.starts_with(MARK);
+        let text = text.trim_start_matches(MARK);
+        if text.trim().is_empty() {
+            return Err("it is empty".to_owned());
+        }
+        let (root, warnings) = node::parse(text)?;
+        match root.kind {
+            Kind::Mapping { .. } => Ok(Self { text: text.to_owned(), root, warnings, has_mark }),
+            Kind::Sequence { .. } | Kind::Scalar { .. } => Err("it holds no YAML mapping".to_owned()),
+        }
+    }
+
+    /// Keys that are there twice, tags, aliases: what another reader may see otherwise.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    pub fn fields(&self) -> Map<String, Value> {
+        match self.root.value() {
+            Value::Object(fields) => fields,
+            _ => Map::new(),
+        }
+    }
+
+    pub fn get(&self, path: &[Step<'_>]) -> Option<Value> {
+        let (_, node, rest) = self.find(path);
+        rest.is_empty().then(|| node.value())
+    }
+
+    /// Sets a value; mappings on the way are made. What has this value already is left alone.
+    pub fn set(&mut self, path: &[Step<'_>], value: &Value) -> Result<(), String> {
+        if self.get(path).as_ref() == Some(value) {
+            return Ok(());
+        }
+        let (entry, node, rest) = self.find(path);
+        let edited = match rest.split_first() {
+            None => self.with_replaced(entry, node, value),
+            Some((Step::Key(key), deeper)) => self.with_entry(entry, node, key, &nested(deeper, value)?),
+            Some((Step::At(place), _)) => Err(format!("there is no entry {} in it", place + 1)),
+        }?;
+        self.accept(edited, path, value, false)
+    }
+
+    /// Adds a value at the end of a list, which is made when there is none.
+    pub fn push(&mut self, path: &[Step<'_>], value: &Value) -> Result<(), String> {
+        let (entry, node, rest) = self.find(path);
+        if !rest.is_empty() {
+            return self.set(path, &Value::Array(vec![value.clone()]));
+        }
+        let edited = match &node.kind {
+            Kind::Sequence { values, is_flow } if !values.is_empty() => {
+                self.with_pushed(node, values, *is_flow, value)
+            }
+            Kind::Sequence { .. } | Kind::Scalar { .. } => {
+                self.with_replaced(entry, node, &Value::Array(vec![value.clone()]))
+            }
+            Kind::Mapping { .. } => Err("it is no list".to_owned()),
+        }?;
+        self.accept(edited, path, value, true)
+    }
+
+    pub fn into_bytes(self) -> Vec<u8> {
+        let mark = if self.has_mark { MARK.to_string() } else { String::new() };
+        format!("{mark}{}", self.text).into_bytes()
+    }
+
+    /// The deepest node on a path, the entry that it is the value of, and the steps that lead nowhere.
+    fn find<'a, 'p>(&'a self, path: &'p [Step<'p>]) -> (Option<&'a Entry>, &'a Node, &'p [Step<'p>]) {
+        let (mut entry, mut node, mut rest) = (None, &self.root, path);
+        while let Some((step, deeper)) = rest.split_first() {
+            match (step, &node.kind) {
+                (Step::Key(key), Kind::Mapping { entries, .. }) => {
+                    // Of a key that is there twice the last one counts.
+                    let Some(found) = entries.iter().rfind(|found| found.key == *key) else { break };
+                    (entry, node) = (Some(found), &found.value);
+                }
+                (Step::At(place), Kind::Sequence { values, .. }) => {
+                    let Some(found) = values.get(*place) else { break };
+                    (entry, node) = (None, found);
+                }
+                (Step::Key(_) | Step::At(_), _) => break,
+            }
+            rest = deeper;
+        }
+        (entry, node, rest)
+    }
+
+    /// Takes an edited text over, if it says what was meant and nothing else.
+    fn accept(
+        &mut self,
+        text: String,
+        path: &[Step<'_>],
+        value: &Value,
+        is_pushed: bool,
+    ) -> Result<(), String> {
+        let mut meant = self.root.value();
+        put(&mut meant, path, value, is_pushed);
+        let (root, warnings) = node::parse(&text)?;
+        if root.value() != meant {
+            return Err("it cannot be set without changing something else".to_owned());
+        }
+        (self.text, self.root, self.warnings) = (text, root, warnings);
+        Ok(())
+    }
+
+    fn with_replaced(&self, entry: Option<&Entry>, node: &Node, value: &Value) -> Result<String, String> {
+        let is_plain = !needs_block(value) || entry.is_none_or(|entry| entry.is_flow);
+        let Some((start, end)) = self.place_of(entry, node) else {
+            return Err("a block of several lines is there already".to_owned());
+        };
+        if is_plain {
+            let new = like(node, &self.text[start..end], value);
+            let space = if start == end { " " } else { "" };
+            return Ok(format!("{}{space}{new}{}", &self.text[..start], &self.text[end..]));
+        }
+        let Some(entry) = entry.filter(|_| node.is_nothing()) else {
+            return Err("something else is there already".to_owned());
+        };
+        // `key: []  # why` keeps its comment; what documents the form stays above what has it.
+        let head = format!("{}{}", self.text[..start].trim_end_matches(' '), &self.text[end..]);
+        let at = after_block(&head, entry.key_end, entry.column);
+        let step = entry.column + self.step();
+        let lines = match value {
+            Value::Array(values) => values.iter().map(|value| block_item(value, step)).collect::<String>(),
+            Value::Object(fields) => {
+                fields.iter().map(|(key, value)| block_entry(key, value, step)).collect()
+            }
+            _ => String::new(),
+        };
+        Ok(self.inserted(&head, at, &lines))
+    }
+
+    /// Where a value stands that can be replaced by another on its line.
+    fn place_of(&self, entry: Option<&Entry>, node: &Node) -> Option<(usize, usize)> {
+        match &node.kind {
+            Kind::Scalar { is_block: true, .. } => {
+                let colon = entry?.after_colon(&self.text)?;
+                let start = colon + self.text[colon..].find(['|', '>'])?;
+                Some((start, node.end))
+            }
+            Kind::Scalar { .. } if node.start == node.end => {
+                let at = entry?.after_colon(&self.text)?;
+                Some((at, at))
+            }
+            Kind::Scalar { .. } => Some((node.start, node.end)),
+            Kind::Mapping { is_flow, .. } | Kind::Sequence { is_flow, .. } => {
+                is_flow.then_some((node.start, node.end))
+            }
+        }
+    }
+
+    fn with_entry(
+        &self,
+        entry: Option<&Entry>,
+        node: &Node,
+        key: &str,
+        value: &Value,
+    ) -> Result<String, String> {
+        let one = || Value::Object(Map::from_iter([(key.to_owned(), value.clone())]));
+        match &node.kind {
+            _ if node.is_alias => Err("it is an alias of something else".to_owned()),
+            Kind::Scalar { .. } | Kind::Mapping { .. } if node.is_nothing() => {
+                self.with_replaced(entry, node, &one())
+            }
+            Kind::Mapping { entries, is_flow: true } => {
+                let at = entries.last().map_or(node.start + 1, |last| last.end(&self.text));
+                let new = format!("{}{}", key_text(key), inline_after_colon(value));
+                Ok(format!("{}, {new}{}", &self.text[..at], &self.text[at..]))
+            }
+            Kind::Mapping { entries, is_flow: false } => {
+                let column = entries.first().map_or(0, |first| first.column);
+                let at = after_block(&self.text, node.end, column);
+                Ok(self.inserted(&self.text, at, &block_entry(key, value, column)))
+            }
+            Kind::Scalar { .. } | Kind::Sequence { .. } => {
+                Err(format!("there is no mapping to set '{key}' in"))
+            }
+        }
+    }
+
+    fn with_pushed(
+        &self,
+        node: &Node,
+        values: &[Node],
+        is_flow: bool,
+        value: &Value,
+    ) -> Result<String, String> {
+        let Some(last) = values.last().filter(|_| !node.is_alias) else {
+            return Err("it is an alias of something else".to_owned());
+        };
+        if is_flow {
+            let at = last.end;
+            return Ok(format!("{}, {}{}", &self.text[..at], inline(value), &self.text[at..]));
+        }
+        let line = self.text[..last.start].rfind('\n').map_or(0, |at| at + 1);
+        let dash = self.text[line..last.start].rfind('-').ok_or("its entries stand on lines of their own")?;
+        let at = after_block(&self.text, node.end, dash);
+        Ok(self.inserted(&self.text, at, &block_item(value, dash)))
+    }
+
+    /// Whole lines put in at the beginning of a line, with the line ends that the document has.
+    fn inserted(&self, text: &str, at: usize, lines: &str) -> String {
+        let is_windows = self.text.contains("\r\n");
+        let ending = if is_windows { "\r\n" } else { "\n" };
+        let lines = if is_windows { lines.replace('\n', "\r\n") } else { lines.to_owned() };
+        let before = if text[..at].is_empty() || text[..at].ends_with('\n') { "" } else { ending };
+        // What had no line end at its own end gets none.
+        let lines = if before.is_empty() { &lines } else { lines.trim_end_matches(['\n', '\r']) };
+        format!("{}{before}{lines}{}", &text[..at], &text[at..])
+    }
+
+    /// How far a level is set in.
+    fn step(&self) -> usize {
+        let Kind::Mapping { entries, .. } = &self.root.kind else { return 2 };
+        let inner = entries.iter().find_map(|entry| match &entry.value.kind {
+            Kind::Mapping { entries, is_flow: false } => Some(entries.first()?.column - entry.column),
+            _ => None,
+        });
+        inner.filter(|step| (1..=8).contains(step)).unwrap_or(2)
+    }
+}
+
+/// `theirs` with every key put back that `base` has and it has not, at every level of nested mappings.
+/// What cannot be read as a mapping is given back as it is.
+pub fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {
+    let (Ok((base, _)), Ok(mut document)) = (object(base), Document::parse(theirs)) else {
+        return theirs.to_vec();
+    };
+    let fields = document.fields();
+    put_back(&mut document, &base, &fields, &mut Vec::new());
+    document.into_bytes()
+}
+
+fn put_back<'a>(
+    document: &mut Document,
+    base: &'a Map<String, Value>,
+    theirs: &Map<String, Value>,
+    above: &mut Vec<Step<'a>>,
+) {
+    for (key, value) in base {
+        above.push(Step::Key(key));
+        match (value, theirs.get(key)) {
+            // What cannot be put back without harm stays away: the log has it.
+            (_, None) => drop(document.set(above, value)),
+            (Value::Object(inner), Some(Value::Object(present))) => put_back(document, inner, present, above),
+            (_, Some(_)) => {}
+        }
+        above.pop();
+    }
+}
+
+/// `onto` with every key set that `theirs` has another value for than `base`, at every level of nested mappings.
+pub fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
+    let (Ok((base, _)), Ok((theirs, _)), Ok(mut document)) =
+        (object(base), object(theirs), Document::parse(onto))
+    else {
+        return onto.to_vec();
+    };
+    set_changed(&mut document, &base, &theirs, &mut Vec::new());
+    document.into_bytes()
+}
+
+fn set_changed<'a>(
+    document: &mut Document,
+    base: &Map<String, Value>,
+    theirs: &'a Map<String, Value>,
+    above: &mut Vec<Step<'a>>,
+) {
+    for (key, value) in theirs {
+        above.push(Step::Key(key));
+        match (base.get(key), value) {
+            (Some(before), now) if before == now => {}
+            (Some(Value::Object(before)), Value::Object(now)) => set_changed(document, before, now, above),
+            (Some(Value::Array(before)), Value::Array(now)) => list_changed(document, before, now, above),
+            (_, now) => drop(document.set(above, now)),
+        }
+        above.pop();
+    }
+}
+
+/// Entries that were changed, and those that came after; nothing is taken out.
+fn list_changed<'a>(document: &mut Document, base: &[Value], theirs: &'a [Value], above: &mut Vec<Step<'a>>) {
+    for (place, now) in theirs.iter().enumerate() {
+        above.push(Step::At(place));
+        match (base.get(place), now) {
+            (Some(before), now) if before == now => {}
+            (Some(Value::Object(before)), Value::Object(now)) => set_changed(document, before, now, above),
+            (Some(_), now) => drop(document.set(above, now)),
+            (None, now) => drop(document.push(&above[..above.len() - 1], now)),
+        }
+        above.pop();
+    }
+}
+
+const MARK: char = '\u{feff}';
+
+fn nested(deeper: &[Step<'_>], value: &Value) -> Result<Value, String> {
+    deeper.iter().rev().try_fold(value.clone(), |inner, step| match step {
+        Step::Key(key) => Ok(Value::Object(Map::from_iter([((*key).to_owned(), inner)]))),
+        Step::At(_) => Err("there is no such list in it".to_owned()),
+    })
+}
+
+/// The same edit on values: what the edited text must say.
+fn put(target: &mut Value, path: &[Step<'_>], value: &Value, is_pushed: bool) {
+    let Some((step, deeper)) = path.split_first() else {
+        match target {
+            Value::Array(values) if is_pushed => values.push(value.clone()),
+            _ if is_pushed => *target = Value::Array(vec![value.clone()]),
+            _ => *target = value.clone(),
+        }
+        return;
+    };
+    match step {
+        Step::Key(key) => {
+            if !target.is_object() {
+                *target = Value::Object(Map::new());
+            }
+            if let Value::Object(fields) = target {
+                put(fields.entry(*key).or_insert(Value::Null), deeper, value, is_pushed);
+            }
+        }
+        Step::At(place) => {
+            if let Some(inner) = target.as_array_mut().and_then(|values| values.get_mut(*place)) {
+                put(inner, deeper, value, is_pushed);
+            }
+        }
+    }
+}
+
+fn needs_block(value: &Value) -> bool {
+    match value {
+        Value::Object(fields) => !fields.is_empty(),
+        Value::Array(values) => values.iter().any(|value| value.is_object() || value.is_array()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
+}
+
+fn inline_after_colon(value: &Value) -> String {
+    format!(": {}", inline(value))
+}
+
+/// The beginning of the line after the block that ends here: comments that are set in deeper belong to it.
+fn after_block(text: &str, end: usize, column: usize) -> usize {
+    let mut at = line_after(text, end);
+    while at < text.len() {
+        let line = text[at..].lines().next().unwrap_or_default();
+        let words = line.trim_start_matches(' ');
+        if !words.starts_with('#') || line.len() - words.len() <= column {
+            break;
+        }
+        at = line_after(text, at);
+    }
+    at
+}
+
+fn line_after(text: &str, at: usize) -> usize {
+    text[at..].find('\n').map_or(text.len(), |end| at + end + 1)
+}
