@@ -421,11 +421,16 @@ impl From<Listed> for ShortView {
     }
 }
 
-/// What is odd about many sessions of a layout is said once, with how many they are.
+/// What is only to be known about many sessions of a layout is said once, with how many they are. What is to be mended
+/// is said of each.
 fn said_once(odd: Vec<(String, Warning)>) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = Vec::new();
     let mut counted: BTreeMap<(String, String), (usize, usize)> = BTreeMap::new();
     for (layout, warning) in odd {
+        if layouts::layout::by_name(&layout).is_none_or(|layout| layout.is_to_mend(&warning.message)) {
+            warnings.push(warning);
+            continue;
+        }
         let path = warning.path.as_deref().unwrap_or_default();
         let said = warning.message.strip_prefix(path).unwrap_or(&warning.message).to_owned();
         let (_, count) = counted.entry((layout, said)).or_insert_with(|| {

@@ -86,6 +86,10 @@ impl Layout for Praxis {
         if is_own { Interest::Content } else { Interest::Skip }
     }
 
+    fn is_walked(&self) -> bool {
+        false
+    }
+
     fn wanted(&self, spot: &Spot, tree: &Tree) -> Vec<String> {
         let mut wanted = candidates(spot);
         let path = file_of(spot, tree);

@@ -35,11 +35,10 @@ pub(crate) fn read(layout: &dyn Layout, spot: &Spot, root: &Path, depth: Depth) 
     if layout.has_local_times() {
         walk.tree.set_zone(TimeZone::system());
     }
-    let is_walked = layout.interest(spot, "", true, depth) != Interest::Skip;
     // A link may lead anywhere.
     if fs::symlink_metadata(&home).is_ok_and(|found| found.is_dir()) {
         match layout.entrances(spot) {
-            all if all.is_empty() && is_walked => walk.folder("", 0),
+            all if all.is_empty() && layout.is_walked() => walk.folder("", 0),
             named => named.into_iter().for_each(|path| walk.entrance(path)),
         }
     }
