@@ -281,6 +281,11 @@ impl Engine {
         Ok(agents)
     }
 
+    /// Names of the workflows that there are, without a look into them.
+    pub fn workflow_names(&self) -> Vec<String> {
+        definitions::names(&self.project)
+    }
+
     pub fn workflows(&self) -> Vec<WorkflowLine> {
         definitions::all(&self.project).into_iter().map(WorkflowLine::from).collect()
     }
