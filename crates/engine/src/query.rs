@@ -428,11 +428,17 @@ impl From<Listed> for ShortView {
     }
 }
 
-/// What is odd about many sessions of a layout is said once, with how many they are and which files they have it in.
+/// What is only to be known about many sessions of a layout is said once, with how many they are and which files they
+/// have it in. What is to be mended
+/// is said of each.
 fn said_once(odd: Vec<(String, Warning)>) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = Vec::new();
     let mut counted: BTreeMap<(String, String), (usize, Vec<String>)> = BTreeMap::new();
     for (layout, warning) in odd {
+        if layouts::layout::by_name(&layout).is_none_or(|layout| layout.is_to_mend(&warning.message)) {
+            warnings.push(warning);
+            continue;
+        }
         let path = warning.path.clone().unwrap_or_default();
         let said = warning.message.strip_prefix(&path).unwrap_or(&warning.message).to_owned();
         let (_, paths) = counted.entry((layout, said)).or_insert_with(|| {

@@ -70,11 +70,12 @@ pub trait Layout: Sync {
 
     /// Files below the spot's home that are needed beside those that were walked over: what the session's own files
     /// name. Asked again with what came of it, until nothing new is asked for; a path that is not there stays out of
-    /// the tree. A layout that is not interested in its home (the empty path) has only these.
+    /// the tree.
     fn wanted(&self, spot: &Spot, tree: &Tree) -> Vec<String> {
         let _ = (spot, tree);
         Vec::new()
     }
+
 
     /// Whether a file that is missing went to another place, where the session's file is now.
     fn has_moved(&self, spot: &Spot, path: &str, tree: &Tree) -> bool {

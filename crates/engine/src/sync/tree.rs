@@ -63,9 +63,11 @@ pub(crate) fn add(
         for path in new {
             match below(home, &path) {
                 Ok(place) if fs::symlink_metadata(&place).is_ok() => {
-                    tree.insert(path, content(&place, MOST_BYTES))
+                    tree.insert(path, content(&place, MOST_BYTES));
                 }
-                Ok(_) => drop(missing.insert(path)),
+                Ok(_) => {
+                    missing.insert(path);
+                }
                 Err(error) => tree.insert(path, Entry::Unusable(error.to_string())),
             }
         }
