@@ -342,3 +342,21 @@ fn a_file_that_lay_for_a_day_counts_as_paused() {
     run(&sandbox, &format!("resume {FOLDER}"));
     says(&sandbox, &["status: in_progress\n", "# Ada's essay"]);
 }
+
+/// Fully in, and back out into its own files and into plain JSON; the files that it came from are left alone.
+#[test]
+fn a_session_is_imported_and_exported_with_nothing_lost() {
+    let sandbox = by_hand();
+    run(&sandbox, &format!("import {FOLDER}"));
+    assert_eq!(state(&sandbox), BY_HAND);
+    let out = sandbox.folder().join("out");
+    sandbox.run(["export", "--layout", "essay", out.to_str().unwrap(), "--session", FOLDER]).ok();
+    let written = std::fs::read_to_string(out.join(FOLDER).join("session-state.yaml")).unwrap();
+    // An import waits to be gone on with.
+    let expected = BY_HAND
+        .replace("status: in_progress\npushback", "status: paused\npushback")
+        .replace("last_activity: \"2026-11-14T09:00:00Z\"", "last_activity: \"2026-11-14T10:00:00Z\"");
+    assert_eq!(written, expected);
+    let json = sandbox.run(["export", "--session", FOLDER]).ok().json();
+    assert!(json.to_string().contains("\"mood\":\"good\""), "{json:#}");
+}
