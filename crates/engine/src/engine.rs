@@ -129,12 +129,13 @@ impl Engine {
                 std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?
             }
         };
-        if let Some(folder) = outside::meant(&options, &from)? {
+        let found = Project::find(&from);
+        if let Some(folder) = outside::meant(&options, found.as_ref().ok())? {
             return Self::open_at(Project::outside(&folder), options, intent);
         }
-        let project = match intent {
-            Intent::Create => Project::find_or_here(&from)?,
-            Intent::Query | Intent::Command | Intent::Hook { .. } => Project::find(&from)?,
+        let project = match (found, intent) {
+            (Err(_), Intent::Create) => Project::find_or_here(&from)?,
+            (found, Intent::Create | Intent::Query | Intent::Command | Intent::Hook { .. }) => found?,
         };
         Self::open_at(project, options, intent)
     }
