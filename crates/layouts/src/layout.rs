@@ -76,7 +76,6 @@ pub trait Layout: Sync {
         Vec::new()
     }
 
-
     /// Whether a file that is missing went to another place, where the session's file is now.
     fn has_moved(&self, spot: &Spot, path: &str, tree: &Tree) -> bool {
         let _ = (spot, path, tree);

@@ -101,7 +101,7 @@ fn edits_that_race_our_writes_are_not_lost() {
     std::thread::scope(|scope| {
         scope.spawn(|| write_until(&project, &stop, &ours));
         for number in 1..=EDITS {
-            let until = Instant::now() + Duration::from_secs(60);
+            let until = Instant::now() + Duration::from_mins(1);
             let mut document = read(&path);
             while document["metadata"]["edit"].as_u64().unwrap_or(0) != number - 1 {
                 assert!(Instant::now() < until, "edit {} did not come back: {document}", number - 1);

@@ -140,7 +140,7 @@ impl Engine {
 
     /// What is asked for, else what the layout's sessions follow, else what the project does.
     fn workflow_for(&self, request: &StartRequest, layout: Option<&dyn Layout>) -> Result<String> {
-        let known = layout.map(|layout| layout.workflows()).unwrap_or_default();
+        let known = layout.map(Layout::workflows).unwrap_or_default();
         let name = match (&request.workflow, known.first()) {
             (Some(asked), _) => asked.as_str(),
             (None, Some(first)) => first,

@@ -34,6 +34,8 @@ const KEPT_HASHES: usize = 64;
 /// How often a write begins again because somebody else's edits keep slipping in.
 const TRIES: usize = 50;
 const ASIDE: &str = "aside";
+/// Warnings of a look that a command does something about.
+const DEALT_WITH: [&str; 4] = ["edited_outside", "view_stale", "view_missing", "view_damaged"];
 
 impl Engine {
     /// Adds to a batch what the files of its sessions are to be.
@@ -179,7 +181,6 @@ impl Engine {
                 }
             }
         }
-        const DEALT_WITH: [&str; 4] = ["edited_outside", "view_stale", "view_missing", "view_damaged"];
         answer.view.warnings.retain(|warning| !DEALT_WITH.contains(&warning.kind.as_str()));
     }
 
@@ -255,7 +256,6 @@ impl Engine {
             }
             match exchange::put(&target, &body, &previous).map_err(failed)? {
                 exchange::Put::New => placed.push((row, None)),
-                exchange::Put::Changed => return Ok((placed, true)),
                 exchange::Put::Over(out) if is_known(&row, &out) || out == previous => {
                     let aside = self.keep_old(&root, id, &target, &row, &out, located.layout)?;
                     if is_shared {
@@ -263,7 +263,7 @@ impl Engine {
                     }
                     placed.push((row, aside));
                 }
-                exchange::Put::Over(_) => return Ok((placed, true)),
+                exchange::Put::Changed | exchange::Put::Over(_) => return Ok((placed, true)),
             }
         }
         Ok((placed, false))

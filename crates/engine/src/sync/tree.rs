@@ -156,7 +156,8 @@ impl Walk<'_> {
 
 /// What waits beside a file of ours, and the version before it.
 fn is_ours(name: &str) -> bool {
-    name.ends_with(".bak") || (name.starts_with('.') && name.contains(".leftoff"))
+    let is_backup = name.rsplit_once('.').is_some_and(|(_, extension)| extension == "bak");
+    is_backup || (name.starts_with('.') && name.contains(".leftoff"))
 }
 
 /// What is in a file, when it is one and not too large.
