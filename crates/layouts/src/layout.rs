@@ -120,6 +120,18 @@ pub trait Layout: Sync {
         false
     }
 
+    /// The files that alone tell what stands on a session's line in a list; none where all must be looked at.
+    fn line_files(&self, spot: &Spot) -> &'static [&'static str] {
+        let _ = spot;
+        &[]
+    }
+
+    /// Whether what `line_files` told is enough for a line.
+    fn is_enough(&self, told: &Told) -> bool {
+        let _ = told;
+        false
+    }
+
     /// Whether a session's folder is looked through; not where every file has a name that is known beforehand.
     fn walks(&self) -> bool {
         true

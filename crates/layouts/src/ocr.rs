@@ -181,6 +181,19 @@ impl Layout for Ocr {
         }
     }
 
+    /// A list says what the state does: looking for more in a thousand folders takes too long.
+    fn line_files(&self, _: &Spot) -> &'static [&'static str] {
+        &[STATE]
+    }
+
+    /// What the state does not say, the other files must.
+    fn is_enough(&self, told: &Told) -> bool {
+        match &told.details {
+            Details::Ocr(session) => session.says_phase && session.state.kind.is_some(),
+            Details::None | Details::Ccw(_) => false,
+        }
+    }
+
     fn read(&self, folder: &Folder<'_>) -> Reading<Told> {
         let reading = read(folder.spot.path.rsplit('/').next().unwrap_or_default(), folder.tree, folder.now);
         let session = reading.value;

@@ -169,6 +169,15 @@ impl Store for LaidOver {
         Ok(shown.map(|loaded| Loaded { number: over.number, ..loaded }))
     }
 
+    fn which_exist(&self, ids: &[&SessionId]) -> Result<Vec<bool>> {
+        let mut exist = self.base.which_exist(ids)?;
+        let over = self.over.borrow();
+        for (known, id) in exist.iter_mut().zip(ids) {
+            *known |= over.contains_key(*id);
+        }
+        Ok(exist)
+    }
+
     fn events(&self, id: &SessionId, after: u64, limit: Option<usize>) -> Result<Vec<EventRow>> {
         self.of(id, |store| store.events(id, after, limit))
     }

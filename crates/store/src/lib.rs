@@ -31,6 +31,10 @@ pub trait Store {
     fn append(&mut self, batch: &Batch) -> Result<()>;
 
     fn load(&self, id: &SessionId) -> Result<Option<Loaded>>;
+    /// Whether there is a session of each of these ids.
+    fn which_exist(&self, ids: &[&SessionId]) -> Result<Vec<bool>> {
+        ids.iter().map(|id| Ok(self.load(id)?.is_some())).collect()
+    }
     /// Events after this version, oldest first.
     fn events(&self, id: &SessionId, after: u64, limit: Option<usize>) -> Result<Vec<EventRow>>;
     fn definition(&self, hash: &str) -> Result<Option<String>>;

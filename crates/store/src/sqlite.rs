@@ -117,6 +117,10 @@ impl Store for SqliteStore {
         queries::load(&self.connection, id).map_err(self.fail("loading a session"))
     }
 
+    fn which_exist(&self, ids: &[&SessionId]) -> Result<Vec<bool>> {
+        queries::which_exist(&self.connection, ids).map_err(self.fail("looking for sessions"))
+    }
+
     fn events(&self, id: &SessionId, after: u64, limit: Option<usize>) -> Result<Vec<EventRow>> {
         queries::events(&self.connection, id, after, limit).map_err(self.fail("reading events"))
     }

@@ -5,6 +5,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::place::Project;
 use crate::view::{HealthView, ShortView, Warning};
+use jiff::Timestamp;
 use layouts::layout::{self, Depth, Details, Folder, Health, Layout, Place, Spot, Told};
 use layouts::reading::{Oddity, Reading};
 use layouts::tree::{Entry, Tree};
@@ -17,6 +18,10 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use store::Filter;
+
+/// From so many sessions on, several threads read them.
+const MANY: usize = 64;
+const READERS: usize = 4;
 
 /// A session that only its own tool's files tell of.
 pub(crate) struct Foreign {
@@ -53,10 +58,17 @@ impl Engine {
             spots.sort_by(|one, other| one.path.cmp(&other.path));
             // A session that is on its way from one place to another is found in both.
             spots.dedup_by(|one, other| one.path == other.path);
+            let asked: Vec<&SessionId> = spots.iter().map(|spot| &spot.id).collect();
+            // What cannot be asked counts as there: each is then looked up, and told of.
+            let exist = self.store.which_exist(&asked).unwrap_or_else(|_| vec![true; spots.len()]);
             let mut ids = BTreeSet::new();
-            for spot in spots {
+            for (spot, exists) in spots.into_iter().zip(exist) {
                 let is_first = ids.insert(spot.id.clone());
-                if let Ok(Owner::Nobody(id)) = self.owner(*layout, &spot, is_first) {
+                let owner = match (exists, is_first) {
+                    (false, true) => Ok(Owner::Nobody(spot.id.clone())),
+                    (true, _) | (false, false) => self.owner(*layout, &spot, is_first),
+                };
+                if let Ok(Owner::Nobody(id)) = owner {
                     found.push(Located { layout: *layout, spot, id });
                 }
             }
@@ -141,13 +153,33 @@ impl Engine {
             return Vec::new();
         }
         let first = self.first_foreign_number().unwrap_or(0);
-        let numbered = all.iter().zip(first..);
-        let mut lines: Vec<(ShortView, Vec<Warning>)> = numbered
-            .filter_map(|(located, number)| Some((self.foreign_at(located, Depth::Short)?, number)))
-            .map(|(found, number)| (ShortView { number, ..(&found.session).into() }, found.warnings))
-            .collect();
+        let eyes = self.eyes();
+        let numbered: Vec<(&Located, u64)> = all.iter().zip(first..).collect();
+        let read = |some: &[(&Located, u64)]| -> Vec<(ShortView, Vec<Warning>)> {
+            some.iter().filter_map(|(located, number)| eyes.line(located, *number)).collect()
+        };
+        let mut lines = if numbered.len() < MANY {
+            read(&numbered)
+        } else {
+            // Most of the time is the system's, opening files: several can do that at once.
+            let share = numbered.len().div_ceil(READERS);
+            std::thread::scope(|scope| {
+                let threads: Vec<_> = numbered.chunks(share).map(|some| scope.spawn(|| read(some))).collect();
+                threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+            })
+        };
         self.lines_beside_others(&mut lines);
         lines
+    }
+
+    /// What reading files needs of the engine.
+    fn eyes(&self) -> Eyes<'_> {
+        Eyes {
+            root: &self.project.root,
+            worktree: self.project.worktree(),
+            now: self.clock.now(),
+            host: &self.caller.host,
+        }
     }
 
     /// The sessions of this worktree alone, a line each.
@@ -218,65 +250,16 @@ impl Engine {
     }
 
     fn foreign_below(&self, located: &Located, root: &Path, depth: Depth) -> Option<Foreign> {
-        let Located { layout, spot, id } = located.clone();
-        let tree = tree::read(layout, &spot, root, depth);
-        let mut documents = tree.clone();
-        let mut reading = self.read_tree(located, &tree);
-        let damaged = reading.value.unreadable.clone();
-        if !damaged.is_empty() {
-            self.use_backups(located, root, &mut documents, &mut reading);
-            // Also what a backup tells is not what the file says.
-            reading.value.unreadable.clone_from(&damaged);
-        }
-        let warnings = warnings(&spot, &reading);
-        let told = reading.value;
-        let (recorded, session, items) = told.fold(&self.actor_of(layout))?;
-        Some(Foreign { layout, spot, id, tree, documents, damaged, told, warnings, recorded, session, items })
+        Eyes { root, ..self.eyes() }.foreign(located, depth)
     }
 
     pub(crate) fn read_tree(&self, located: &Located, tree: &Tree) -> Reading<Told> {
-        let worktree = self.project.worktree();
-        let Located { layout, spot, id } = located;
-        layout.read(&Folder { spot, id, worktree: &worktree, tree, now: self.clock.now() })
+        self.eyes().read(located, tree)
     }
 
     /// Whoever wrote a session's files.
     pub(crate) fn actor_of(&self, layout: &dyn Layout) -> Actor {
-        Actor::Person { name: layout.name().to_owned(), host: self.caller.host.clone() }
-    }
-
-    /// The next rung after a file that cannot be read: the version before it.
-    fn use_backups(&self, located: &Located, root: &Path, tree: &mut Tree, reading: &mut Reading<Told>) {
-        let home = root.join(&located.spot.home);
-        for path in reading.value.unreadable.clone() {
-            let backup = format!("{path}.bak");
-            let most = located.layout.most_bytes(&path);
-            let Entry::File(content) = tree::content(&home.join(&backup), most) else { continue };
-            let mut other = tree.clone();
-            other.insert(path.clone(), Entry::File(content));
-            let mut read = self.read_tree(located, &other);
-            if read.value.unreadable.contains(&path) {
-                continue;
-            }
-            read.warnings.splice(0..0, reading.warnings.drain(..).filter(|oddity| oddity.path == path));
-            for oddity in &mut read.warnings {
-                if oddity.path == path
-                    && let Some((why, _)) = oddity.message.split_once("; where things stand")
-                {
-                    oddity.message = format!("{why}; {backup} was read instead, and may be older");
-                }
-            }
-            read.warnings.extend(
-                located
-                    .layout
-                    .recovered()
-                    .map(|said| Oddity { path: backup.clone(), message: said.to_owned() }),
-            );
-            // The file itself is as damaged as it was.
-            read.value.unreadable.push(path.clone());
-            *tree = other;
-            *reading = read;
-        }
+        self.eyes().actor(layout)
     }
 
     fn spots(&self, layout: &dyn Layout) -> Vec<Spot> {
@@ -329,6 +312,93 @@ impl Engine {
             }
         }
         Ok(Owner::Ours)
+    }
+}
+
+/// What it takes to read a session's files; nothing of it is tied to one thread.
+struct Eyes<'a> {
+    root: &'a Path,
+    worktree: String,
+    now: Timestamp,
+    host: &'a str,
+}
+
+impl Eyes<'_> {
+    /// A session on one line of a list.
+    fn line(&self, located: &Located, number: u64) -> Option<(ShortView, Vec<Warning>)> {
+        let Located { layout, spot, .. } = located;
+        let files = layout.line_files(spot);
+        if !files.is_empty() {
+            let reading = self.read(located, &tree::read_files(*layout, spot, self.root, files));
+            if reading.value.unreadable.is_empty() && layout.is_enough(&reading.value) {
+                let said = warnings(spot, &reading);
+                let (_, session, _) = reading.value.fold(&self.actor(*layout))?;
+                return Some((ShortView { number, ..(&session).into() }, said));
+            }
+        }
+        let found = self.foreign(located, Depth::Short)?;
+        Some((ShortView { number, ..(&found.session).into() }, found.warnings))
+    }
+
+    fn foreign(&self, located: &Located, depth: Depth) -> Option<Foreign> {
+        let Located { layout, spot, id } = located.clone();
+        let tree = tree::read(layout, &spot, self.root, depth);
+        let mut documents = tree.clone();
+        let mut reading = self.read(located, &tree);
+        let damaged = reading.value.unreadable.clone();
+        if !damaged.is_empty() {
+            self.use_backups(located, &mut documents, &mut reading);
+            // Also what a backup tells is not what the file says.
+            reading.value.unreadable.clone_from(&damaged);
+        }
+        let warnings = warnings(&spot, &reading);
+        let told = reading.value;
+        let (recorded, session, items) = told.fold(&self.actor(layout))?;
+        Some(Foreign { layout, spot, id, tree, documents, damaged, told, warnings, recorded, session, items })
+    }
+
+    fn read(&self, located: &Located, tree: &Tree) -> Reading<Told> {
+        let Located { layout, spot, id } = located;
+        layout.read(&Folder { spot, id, worktree: &self.worktree, tree, now: self.now })
+    }
+
+    /// Whoever wrote a session's files.
+    fn actor(&self, layout: &dyn Layout) -> Actor {
+        Actor::Person { name: layout.name().to_owned(), host: self.host.to_owned() }
+    }
+
+    /// The next rung after a file that cannot be read: the version before it.
+    fn use_backups(&self, located: &Located, tree: &mut Tree, reading: &mut Reading<Told>) {
+        let home = self.root.join(&located.spot.home);
+        for path in reading.value.unreadable.clone() {
+            let backup = format!("{path}.bak");
+            let most = located.layout.most_bytes(&path);
+            let Entry::File(content) = tree::content(&home.join(&backup), most) else { continue };
+            let mut other = tree.clone();
+            other.insert(path.clone(), Entry::File(content));
+            let mut read = self.read(located, &other);
+            if read.value.unreadable.contains(&path) {
+                continue;
+            }
+            read.warnings.splice(0..0, reading.warnings.drain(..).filter(|oddity| oddity.path == path));
+            for oddity in &mut read.warnings {
+                if oddity.path == path
+                    && let Some((why, _)) = oddity.message.split_once("; where things stand")
+                {
+                    oddity.message = format!("{why}; {backup} was read instead, and may be older");
+                }
+            }
+            read.warnings.extend(
+                located
+                    .layout
+                    .recovered()
+                    .map(|said| Oddity { path: backup.clone(), message: said.to_owned() }),
+            );
+            // The file itself is as damaged as it was.
+            read.value.unreadable.push(path.clone());
+            *tree = other;
+            *reading = read;
+        }
     }
 }
 

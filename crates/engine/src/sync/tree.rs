@@ -74,6 +74,17 @@ pub(crate) fn add(
     }
 }
 
+/// These files alone.
+pub(super) fn read_files(layout: &dyn Layout, spot: &Spot, root: &Path, paths: &[&str]) -> Tree {
+    let home = root.join(&spot.home);
+    let mut tree = Tree::default();
+    for path in paths {
+        let content = content(&home.join(path), layout.most_bytes(path));
+        tree.insert(*path, content);
+    }
+    tree
+}
+
 impl Walk<'_> {
     fn folder(&mut self, relative: &str, level: usize) {
         let entries = match fs::read_dir(self.home.join(relative)) {

@@ -32,6 +32,14 @@ pub(super) fn load(connection: &Connection, id: &SessionId) -> Result<Option<Loa
     connection.prepare_cached(&load_statement())?.query_row([id.as_str()], loaded).optional()
 }
 
+/// In one transaction: without it every question takes and gives back its own lock.
+pub(super) fn which_exist(connection: &Connection, ids: &[&SessionId]) -> Result<Vec<bool>> {
+    let transaction = connection.unchecked_transaction()?;
+    let mut statement =
+        transaction.prepare_cached("SELECT 1 FROM sessions WHERE id=?1 AND id=?1 COLLATE BINARY")?;
+    ids.iter().map(|id| statement.exists([id.as_str()])).collect()
+}
+
 pub(super) fn events(
     connection: &Connection,
     id: &SessionId,
