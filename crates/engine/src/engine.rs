@@ -38,6 +38,10 @@ pub struct Options {
     pub person_present: bool,
     /// Where there is no project, look for sessions that need none. A hook has no time for that.
     pub anywhere: bool,
+    /// The agent that asks, as it says itself: for one that neither its environment nor its process tells.
+    pub agent: Option<AgentIdentity>,
+    /// Whoever asks is no parent of this process: its environment and its parents say nothing about them.
+    pub from_afar: bool,
 }
 
 /// Who runs this process.

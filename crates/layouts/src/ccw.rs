@@ -27,6 +27,7 @@ use crate::layout::{
     Standing, Told,
 };
 use crate::reading::{Oddity, Reading};
+use crate::tree::Tree;
 use model::session::Session;
 
 /// Where everything is, below the project's folder; paths in a tree are relative to it.
@@ -85,6 +86,13 @@ impl Layout for Ccw {
 
     fn spot(&self, path: &str, is_folder: bool) -> Option<Spot> {
         place::spot(path, is_folder)
+    }
+
+    /// Its tool archives a session by moving its folder.
+    fn has_moved(&self, spot: &Spot, path: &str, tree: &Tree) -> bool {
+        let was = place::below_home(spot);
+        let is_own = path.strip_prefix(was).is_some_and(|rest| rest.starts_with('/'));
+        is_own && place::folder_in(spot, tree) != was
     }
 
     fn entrances(&self, spot: &Spot) -> Vec<String> {

@@ -120,6 +120,11 @@ pub trait Layout: Sync {
         false
     }
 
+    /// Whether a session's folder is looked through; not where every file has a name that is known beforehand.
+    fn walks(&self) -> bool {
+        true
+    }
+
     /// Whether an archived version may lie beside the file: not where the tool takes every file of a folder for one of
     /// the session's.
     fn archives_beside(&self) -> bool {

@@ -7,6 +7,7 @@
     reason = "a test that cannot go on should say where; numbers are printed"
 )]
 
+mod ccw;
 mod clock;
 mod databases;
 mod disk;

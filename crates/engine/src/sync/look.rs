@@ -2,6 +2,7 @@
 //! fixed: bytes are compared, never times alone; an edit is never refused; what cannot be read is not an edit.
 
 use super::find::{Foreign, Located, warnings};
+use super::late::Before;
 use super::tree;
 use crate::disk::exchange;
 use crate::engine::Engine;
@@ -54,6 +55,8 @@ pub(crate) struct Look {
     pub(crate) touched_items: Vec<Item>,
     /// The store does not have the session yet.
     pub(crate) is_foreign: bool,
+    /// Other files show more than those of its state say.
+    pub(crate) is_proven: bool,
 }
 
 impl Look {
@@ -78,6 +81,7 @@ impl Look {
             warnings: found.warnings,
             touched_items: Vec::new(),
             is_foreign: true,
+            is_proven: found.recorded.len() > found.told.history.len(),
         }
     }
 
@@ -97,6 +101,7 @@ impl Look {
             warnings: Vec::new(),
             touched_items: Vec::new(),
             is_foreign: false,
+            is_proven: false,
         }
     }
 
@@ -116,6 +121,7 @@ impl Look {
             warnings: Vec::new(),
             touched_items: Vec::new(),
             is_foreign: false,
+            is_proven: false,
         };
         let boot_id = engine.processes.boot_id();
         for (path, row) in look.rows.clone() {
@@ -126,6 +132,7 @@ impl Look {
             look.states.entry(path).or_insert(FileState::Edited);
         }
         look.find_slipped();
+        look.find_late(&Before::seen(&root));
         look
     }
 
@@ -172,9 +179,8 @@ impl Look {
             };
             let most = self.located.layout.most_bytes(path);
             let is_shared = self.located.layout.share(&self.located.spot, path, &row.body).is_some();
-            // The version before of a shared file is another session's, unless this one wrote it last.
-            let is_own = !is_shared || self.tree.content(path) == Some(&row.body);
-            let backup = Some(exchange::backup(&target)).filter(|_| is_own);
+            // The version before of a shared file may be any session's.
+            let backup = Some(exchange::backup(&target)).filter(|_| !is_shared);
             let is_readable = |bytes: &[u8]| self.located.layout.is_readable(path, bytes);
             for place in std::iter::once(exchange::waiting(&target)).chain(backup.clone()) {
                 if let Entry::File(bytes) = tree::content(&place, most)
@@ -185,6 +191,21 @@ impl Look {
                 {
                     self.slipped.insert(path.clone(), bytes);
                 }
+            }
+        }
+    }
+
+    /// What somebody added to the version before of a shared file, as if they had added it to what we know.
+    fn find_late(&mut self, before: &Before) {
+        for (path, row) in &self.rows {
+            let is_shared = self.located.layout.share(&self.located.spot, path, &row.body).is_some();
+            let late =
+                before.late(&self.home.join(path)).filter(|_| is_shared && !self.slipped.contains_key(path));
+            let Some(late) = late else { continue };
+            let there = self.tree.content(path).unwrap_or_default();
+            if self.located.layout.merge_slipped(path, &[], &late, there) != there {
+                let end: &[u8] = if row.previous.ends_with(b"\n") { b"" } else { b"\n" };
+                self.slipped.insert(path.clone(), [row.previous.as_slice(), end, &late].concat());
             }
         }
     }

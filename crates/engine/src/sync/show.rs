@@ -3,6 +3,7 @@
 
 use super::NATIVE;
 use super::find::Located;
+use super::late::{Before, LOCK};
 use super::look::{FileState, Look, hash};
 use crate::disk::{self, exchange};
 use crate::engine::{Engine, read_event};
@@ -111,8 +112,10 @@ impl Engine {
             // What others had there before is no edit either, when it comes back.
             let before = [super::look::hash(&row.previous), row.hash.clone()];
             earlier.extend(before.into_iter().filter(|before| *before != hash));
-        } else if let Ok(backup) = exchange::read(&exchange::backup(&look.home.join(path))) {
-            // Whoever made a backup before us did not mean it as an edit.
+        } else if look.located.layout.share(&look.located.spot, path, body).is_none()
+            && let Ok(backup) = exchange::read(&exchange::backup(&look.home.join(path)))
+        {
+            // Whoever made a backup before us did not mean it as an edit. That of a shared file is not looked at.
             earlier.push(super::look::hash(&backup));
         }
         // What slipped in is taken in with this, and becomes the version before: it must not be taken in again.
@@ -227,9 +230,15 @@ impl Engine {
         if located.layout.is_private() {
             make_private(&root.join(&located.spot.home))?;
         }
-        let _lock = self.lock_views(&root)?;
+        let lock = self.lock_views(&root)?;
+        let mut before = Before::read(&lock).unwrap_or_default();
         let mut placed = Vec::new();
         for row in self.store.views(id)? {
+            let place = root.join(located.spot.below_project(&row.path));
+            // A folder that its own tool moved away does not come back for a file that was in it.
+            if row.confirmed && !place.parent().is_some_and(Path::exists) {
+                continue;
+            }
             let target = target(&root, &located.spot, &row.path)?;
             settle_waiting(&target, &row)?;
             if exchange::waiting(&target).exists() {
@@ -239,12 +248,19 @@ impl Engine {
                 continue;
             }
             let failed = |source| Error::io(format!("writing {}", target.display()), source);
-            let (body, previous) = beside_others(&located, &target, &row);
+            let is_shared = located.layout.share(&located.spot, &row.path, &row.body).is_some();
+            let (mut body, previous) = beside_others(&located, &target, &row);
+            if let Some(late) = before.late(&target).filter(|_| is_shared) {
+                body = located.layout.merge_slipped(&row.path, &[], &late, &body);
+            }
             match exchange::put(&target, &body, &previous).map_err(failed)? {
                 exchange::Put::New => placed.push((row, None)),
                 exchange::Put::Changed => return Ok((placed, true)),
                 exchange::Put::Over(out) if is_known(&row, &out) || out == previous => {
                     let aside = self.keep_old(&root, id, &target, &row, &out, located.layout)?;
+                    if is_shared {
+                        before.note(&lock, &target, &out).map_err(failed)?;
+                    }
                     placed.push((row, aside));
                 }
                 exchange::Put::Over(_) => return Ok((placed, true)),
@@ -289,7 +305,10 @@ impl Engine {
 
     /// Whether a session's files do not say yet what they, or other files, made of it.
     pub(crate) fn is_behind(&self, session: &Session) -> Result<bool> {
-        if session.layout == NATIVE || self.store.pending(&session.id).is_none() {
+        let is_left_alone = |look: &Look| look.is_foreign && !look.is_proven;
+        if self.store.pending(&session.id).is_none()
+            || self.seen.looks.borrow().get(&session.id).is_none_or(is_left_alone)
+        {
             return Ok(false);
         }
         Ok(self.views_of(session, &Batch::default(), &[])?.iter().any(|row| !row.confirmed))
@@ -337,9 +356,15 @@ impl Engine {
     fn lock_views(&self, root: &Path) -> Result<File> {
         let folder = root.join(FOLDER);
         ensure_ignored(root)?;
-        let path = folder.join("views.lock");
+        let path = folder.join(LOCK);
         let failed = |source| Error::io(format!("locking {}", path.display()), source);
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(&path)
+            .map_err(failed)?;
         let until = Instant::now() + self.patience;
         loop {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {

@@ -35,9 +35,8 @@ pub(crate) fn read(layout: &dyn Layout, spot: &Spot, root: &Path, depth: Depth) 
     if layout.has_local_times() {
         walk.tree.set_zone(TimeZone::system());
     }
-    let is_walked = layout.interest(spot, "", true, depth) != Interest::Skip;
     // A link may lead anywhere.
-    if is_walked && fs::symlink_metadata(&home).is_ok_and(|found| found.is_dir()) {
+    if layout.walks() && fs::symlink_metadata(&home).is_ok_and(|found| found.is_dir()) {
         match layout.entrances(spot) {
             all if all.is_empty() => walk.folder("", 0),
             named => named.into_iter().for_each(|path| walk.entrance(path)),

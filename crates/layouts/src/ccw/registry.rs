@@ -117,7 +117,7 @@ pub(super) fn with_line(bytes: &[u8], entered: &Entered<'_>) -> Option<Vec<u8>> 
     let all: Vec<&[u8]> = lines(bytes).collect();
     let own: Vec<usize> = (0..all.len()).filter(|at| is_about(all[*at], entered.name)).collect();
     let Some((last, earlier)) = own.split_last() else {
-        return Some(appended(bytes, new_line(entered).as_bytes()));
+        return Some(appended(bytes, &[new_line(entered).as_bytes()]));
     };
     let mut line = all[*last].to_vec();
     for older in earlier.iter().rev() {
@@ -173,27 +173,32 @@ pub(super) fn share(bytes: &[u8], name: &str) -> Vec<u8> {
 /// `onto` with the lines of every session for which `theirs` has others than `base`.
 pub(super) fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
     let before: BTreeSet<&[u8]> = lines(base).map(<[u8]>::trim_ascii).collect();
-    let mut merged = onto.to_vec();
-    for line in lines(theirs).filter(|line| !before.contains(line.trim_ascii()) && !is_blank(line)) {
-        let text = line.trim_ascii();
-        let name = object(line).as_ref().and_then(name_in).map(ToOwned::to_owned);
-        let known = name.and_then(|name| {
-            let at = lines(&merged).position(|known| is_about(known, &name))?;
-            Some(at)
-        });
-        merged = match known {
-            Some(at) => lines(&merged)
-                .enumerate()
-                .flat_map(|(place, known)| {
-                    let end = &known[known.trim_ascii_end().len()..];
-                    if place == at { [text, end].concat() } else { known.to_vec() }
-                })
-                .collect(),
-            None if lines(&merged).any(|known| known.trim_ascii() == text) => merged,
-            None => appended(&merged, text),
-        };
+    let present: BTreeSet<&[u8]> = lines(onto).map(<[u8]>::trim_ascii).collect();
+    let is_new = |line: &&[u8]| !before.contains(line) && !present.contains(line) && !is_blank(line);
+    let mut by_name: BTreeMap<String, &[u8]> = BTreeMap::new();
+    let mut added: Vec<&[u8]> = Vec::new();
+    for line in lines(theirs).map(<[u8]>::trim_ascii).filter(is_new) {
+        match object(line).as_ref().and_then(name_in) {
+            Some(name) => drop(by_name.insert(name.to_owned(), line)),
+            None => added.push(line),
+        }
     }
-    merged
+    if by_name.is_empty() && added.is_empty() {
+        return onto.to_vec();
+    }
+    let mut merged = Vec::with_capacity(onto.len() + theirs.len());
+    for line in lines(onto) {
+        let changed = object(line).as_ref().and_then(name_in).and_then(|name| by_name.remove(name));
+        merged.extend_from_slice(changed.unwrap_or_else(|| line.trim_ascii_end()));
+        merged.extend_from_slice(&line[line.trim_ascii_end().len()..]);
+    }
+    // Those that `onto` has no line for come last, in the order in which they came.
+    let is_left = |line: &&[u8]| {
+        let name = object(line).as_ref().and_then(name_in).map(ToOwned::to_owned);
+        name.is_some_and(|name| by_name.get(&name) == Some(line))
+    };
+    let left = lines(theirs).map(<[u8]>::trim_ascii).filter(is_new).filter(is_left);
+    appended(&merged, &left.chain(added).collect::<Vec<_>>())
 }
 
 fn is_about(line: &[u8], name: &str) -> bool {
@@ -261,14 +266,16 @@ fn new_line(entered: &Entered<'_>) -> String {
 }
 
 /// At the end, in the registry's own kind of line end.
-fn appended(bytes: &[u8], line: &[u8]) -> Vec<u8> {
+fn appended(bytes: &[u8], added: &[&[u8]]) -> Vec<u8> {
     let end = if bytes.windows(2).any(|pair| pair == b"\r\n") { "\r\n" } else { "\n" };
     let mut written = bytes.to_vec();
-    if !written.is_empty() && !written.ends_with(b"\n") {
+    if !written.is_empty() && !written.ends_with(b"\n") && !added.is_empty() {
         written.extend_from_slice(end.as_bytes());
     }
-    written.extend_from_slice(line);
-    written.extend_from_slice(end.as_bytes());
+    for line in added {
+        written.extend_from_slice(line);
+        written.extend_from_slice(end.as_bytes());
+    }
     written
 }
 

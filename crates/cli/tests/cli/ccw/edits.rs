@@ -156,3 +156,58 @@ fn sync_adds_missing_lines_folds_doubled_ones_and_keeps_broken_ones() {
     sandbox.run(["repair"]).ok();
     assert_eq!(sandbox.read(REGISTRY), mended, "twice is the same as once");
 }
+
+/// Their tool archives by moving the folder; an interrupted one left half.
+#[test]
+fn a_session_that_its_tool_archived_is_completed_and_its_folder_does_not_come_back() {
+    let sandbox = project();
+    sandbox.write(
+        ".workflow/active/WFS-a/workflow-session.json",
+        r#"{"current_phase":"IMPLEMENT","status":"active","created_at":"2026-11-10T10:00:00Z"}"#,
+    );
+    sandbox.write(
+        ".workflow/active/WFS-a/.task/IMPL-1.json",
+        r#"{"id":"IMPL-1","title":"T","status":"pending"}"#,
+    );
+    sandbox.run(["note", "taken in"]).ok();
+    std::fs::create_dir_all(sandbox.path(".workflow/archives")).unwrap();
+    std::fs::rename(sandbox.path(".workflow/active/WFS-a"), sandbox.path(".workflow/archives/WFS-a"))
+        .unwrap();
+    let view = sandbox.run(["show", "WFS-a", "--json"]).ok().json();
+    assert_eq!((&view["status"], &view["current_phase"]["id"]), (&json!("completed"), &json!("implement")));
+    sandbox.run(["repair"]).ok();
+    assert!(!sandbox.path(".workflow/active/WFS-a").exists());
+    let list = sandbox.run(["list", "--all", "--json"]).ok().json();
+    assert_eq!(list["sessions"].as_array().unwrap().len(), 1, "{list:#}");
+    let task = sandbox.read(".workflow/archives/WFS-a/.task/IMPL-1.json");
+    assert!(task.contains("pending"), "archiving completes no task: {task}");
+}
+
+#[test]
+fn bad_surroundings_are_warnings_and_the_rest_works() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-good", "IMPLEMENT", "active", "2026-11-13T10:00:00Z");
+    sandbox.write(&state_of("WFS-huge"), &"[".repeat(10 * 1024 * 1024));
+    std::fs::create_dir_all(sandbox.path(".workflow/WFS-loop")).unwrap();
+    std::os::unix::fs::symlink("workflow-session.json", sandbox.path(&state_of("WFS-loop"))).unwrap();
+    std::os::unix::fs::symlink("WFS-good", sandbox.path(".workflow/WFS-link")).unwrap();
+    for folder in ["tmp", ".locks", "active", "archives"] {
+        std::fs::create_dir_all(sandbox.path(&format!(".workflow/{folder}"))).unwrap();
+    }
+    std::fs::create_dir_all(sandbox.path(&state_of("WFS-folder"))).unwrap();
+    let list = sandbox.run(["list", "--json"]).ok().json();
+    let said = list["warnings"].to_string();
+    for words in [
+        "WFS-huge/workflow-session.json: it is larger",
+        "WFS-loop/workflow-session.json: it is a link",
+        "WFS-folder/workflow-session.json: it is a folder",
+    ] {
+        assert!(said.contains(words), "{words} in {said}");
+    }
+    let ids = list["sessions"].to_string();
+    assert!(ids.contains("WFS-good") && !ids.contains("WFS-link") && !ids.contains("\"tmp\""), "{ids}");
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "WFS-good");
+    sandbox.run(["pause", "--session", "WFS-good"]).ok();
+    assert_eq!(sandbox.read(&state_of("WFS-huge")).len(), 10 * 1024 * 1024);
+    assert!(sandbox.path(&state_of("WFS-folder")).is_dir());
+}

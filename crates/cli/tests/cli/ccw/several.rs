@@ -1,6 +1,9 @@
 //! One active session at a time, and many writers at once.
 
 use super::*;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 #[test]
 fn of_several_active_ones_the_latest_stays_and_the_others_are_paused_and_it_is_said_once() {
@@ -121,4 +124,40 @@ fn other_sessions_lines_survive_a_writer_that_comes_between() {
         !log.contains("changed by somebody else: .workflow/session_status.jsonl"),
         "not its own line: {log}"
     );
+}
+
+/// Their tool appends lines while we exchange the file under it.
+#[test]
+fn lines_that_others_append_while_we_write_are_never_lost() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-ours", "IMPLEMENT", "active", "2026-11-10T10:00:00Z");
+    sandbox.run(["note", "taken in"]).ok();
+    let (path, stop) = (sandbox.path(REGISTRY), AtomicBool::new(false));
+    let appended = std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let mut count = 0;
+            while !stop.load(Ordering::Relaxed) && count < 20_000 {
+                let line = format!("{{\"id\":\"WFS-f{count}\",\"status\":\"paused\"}}\n");
+                let file = OpenOptions::new().append(true).open(&path).unwrap();
+                std::thread::yield_now();
+                (&file).write_all(line.as_bytes()).unwrap();
+                count += 1;
+            }
+            count
+        });
+        for _ in 0..15 {
+            sandbox.run(["pause"]).ok();
+            sandbox.run(["resume", "--yes"]).ok();
+        }
+        stop.store(true, Ordering::Relaxed);
+        writer.join().unwrap()
+    });
+    sandbox.run(["note", "whatever came last is seen now"]).ok();
+    sandbox.run(["repair"]).ok();
+    let known: std::collections::BTreeSet<String> =
+        registered(&sandbox).into_iter().map(|(id, _)| id).collect();
+    let lost: Vec<i32> = (0..appended).filter(|number| !known.contains(&format!("WFS-f{number}"))).collect();
+    println!("{appended} lines appended during 30 writes, {} lost", lost.len());
+    assert!(appended > 100 && lost.is_empty(), "{} of {appended} lost: {lost:?}", lost.len());
+    assert!(known.contains("WFS-ours"));
 }
