@@ -5,6 +5,7 @@ mod files;
 mod fill;
 mod hooks;
 mod items;
+mod mcp;
 mod measures;
 mod project;
 mod sample;
@@ -86,6 +87,7 @@ fn measure(effort: Effort) -> Result<Table> {
     measures::in_process(&programs, effort, &mut table)?;
     measures::many_processes(&programs, effort, &mut table)?;
     hooks::hooks(&programs, effort, &mut table)?;
+    mcp::server(&programs, effort, &mut table)?;
     measures::memory(&programs, &mut table)?;
     table.end();
     Ok(table)

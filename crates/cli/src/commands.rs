@@ -23,6 +23,7 @@ mod item;
 mod list;
 mod log;
 mod man;
+mod mcp;
 mod next;
 mod note;
 mod pause;
@@ -123,6 +124,7 @@ const ENTRIES: &[Entry] = &[
     entry::<workflow::WorkflowCommand>("workflow"),
     entry::<hook::Hook>("hook"),
     entry::<statusline::Statusline>("statusline"),
+    entry::<mcp::Mcp>("mcp"),
     entry::<store::StoreCommand>("store"),
     entry::<doctor::Doctor>("doctor"),
     entry::<repair::Repair>("repair"),

@@ -97,6 +97,7 @@ impl From<&ArgMatches> for Globals {
                 key: text("key"),
                 person_present: untyped.options.person_present,
                 anywhere: true,
+                ..Options::default()
             },
             json: matches.get_flag("json"),
             colour: Colour::parse(text("color").as_deref()),

@@ -185,7 +185,7 @@ fn builtin_origin(name: &str) -> String {
     format!("built-in {name}")
 }
 
-fn names(project: &Project) -> Vec<String> {
+pub(crate) fn names(project: &Project) -> Vec<String> {
     let mut names: Vec<String> = builtin::all().iter().map(|found| found.name.to_owned()).collect();
     for entry in std::fs::read_dir(folder(project)).into_iter().flatten().flatten() {
         let path = entry.path();

@@ -38,6 +38,9 @@ pub fn diagnose(options: Options) -> Result<Vec<Finding>> {
         findings.push(Finding::of(&error));
     }
     findings.extend(definition_findings(&engine));
+    for line in engine.requirement_problems() {
+        findings.push(Finding::new("requirements", line, "mend the file; until then it holds no agent"));
+    }
     for line in engine.store.check()? {
         findings.push(Finding::new("store", line, "take a copy first: leftoff store backup FILE"));
     }

@@ -38,6 +38,10 @@ pub struct Options {
     pub person_present: bool,
     /// Where there is no project, look for sessions that need none. A hook has no time for that.
     pub anywhere: bool,
+    /// The agent that asks, as it says itself: for one that neither its environment nor its process tells.
+    pub agent: Option<AgentIdentity>,
+    /// Whoever asks is no parent of this process: its environment and its parents say nothing about them.
+    pub from_afar: bool,
 }
 
 /// Who runs this process.
@@ -125,12 +129,13 @@ impl Engine {
                 std::env::current_dir().map_err(|source| Error::io("finding the current folder", source))?
             }
         };
-        if let Some(folder) = outside::meant(&options, &from)? {
+        let found = Project::find(&from);
+        if let Some(folder) = outside::meant(&options, found.as_ref().ok())? {
             return Self::open_at(Project::outside(&folder), options, intent);
         }
-        let project = match intent {
-            Intent::Create => Project::find_or_here(&from)?,
-            Intent::Query | Intent::Command | Intent::Hook { .. } => Project::find(&from)?,
+        let project = match (found, intent) {
+            (Err(_), Intent::Create) => Project::find_or_here(&from)?,
+            (found, Intent::Create | Intent::Query | Intent::Command | Intent::Hook { .. }) => found?,
         };
         Self::open_at(project, options, intent)
     }

@@ -3,6 +3,7 @@
 mod activity;
 mod artifacts;
 pub mod brief;
+mod changes;
 mod checks;
 mod clock;
 mod config;
@@ -39,6 +40,7 @@ pub mod words;
 mod workspace;
 
 pub use artifacts::{ArtifactFinding, Difference, Verification, VersionMade};
+pub use changes::{Changes, Stamp, stamp};
 pub use checks::Submission;
 pub use config::{Config, DEFAULT_WORKFLOW, Expiry, Limit, Who};
 pub use definitions::Source;

@@ -75,15 +75,16 @@ impl Next {
                 format!("It failed: {}. Mend that, then go on with it.", quoted(error, LONGEST_QUOTATION)),
                 Some(format!("leftoff resume {id}")),
             ),
-            Lifecycle::Completed { .. } => Self::new(
+            Lifecycle::Completed { .. } if layout.is_empty() => Self::new(
                 format!(
                     "Finished; nothing is left to do. Begin something new, or another run of this: leftoff run start {name} --session {id}"
                 ),
-                // A layout may name its sessions by the day: what is finished today may have taken the name.
-                Some(match session.layout.as_str() {
-                    "native" => format!("leftoff start {name}"),
-                    _ => format!("leftoff run start {name} --session {id}"),
-                }),
+                Some(format!("leftoff start {name}")),
+            ),
+            // A layout may name its sessions by the day: what is finished today may have taken the name.
+            Lifecycle::Completed { .. } => Self::new(
+                "Finished; nothing is left to do. Another run of this begins with:".to_owned(),
+                Some(format!("leftoff run start {name} --session {id}")),
             ),
             Lifecycle::Abandoned { .. } => Self::new(
                 "Given up; nothing is left to do. Begin something new.".to_owned(),

@@ -23,25 +23,21 @@ struct Candidate {
 }
 
 /// The folder outside of projects that is meant; none when the project at hand is.
-pub(crate) fn meant(options: &Options, from: &Path) -> Result<Option<PathBuf>> {
+pub(crate) fn meant(options: &Options, project: Option<&Project>) -> Result<Option<PathBuf>> {
     let asked = options.session.as_deref().unwrap_or_default();
     let may_be = |prefix: &str| asked.starts_with(prefix) || (asked.len() > 2 && prefix.starts_with(asked));
     let is_named = prefixes().any(may_be);
-    if !is_named && !(options.anywhere && asked.is_empty()) {
+    if !(is_named || options.anywhere && asked.is_empty()) {
         return Ok(None);
     }
-    let project = Project::find(from).ok();
-    if !is_named {
-        return Ok(if project.is_none() { latest() } else { None });
-    }
-    let places = project.as_ref().map(places).unwrap_or_default();
-    if let Some(project) = project {
-        let engine = Engine::open_at(project, options.clone(), Intent::Query);
-        if engine.is_ok_and(|engine| engine.resolve(asked).is_ok()) {
-            return Ok(None);
-        }
-    }
-    named(asked, &places)
+    let Some(project) = project else {
+        return if is_named { named(asked, &[]) } else { Ok(latest()) };
+    };
+    let is_here = || {
+        let engine = Engine::open_at(project.clone(), options.clone(), Intent::Query);
+        engine.is_ok_and(|engine| engine.resolve(asked).is_ok())
+    };
+    if !is_named || is_here() { Ok(None) } else { named(asked, &places(project)) }
 }
 
 /// The folder of the one session that this text names; none when it is the name of no session there.

@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::processes::{Ancestor, ProcessMark, agent_process};
+use crate::processes::{Ancestor, ProcessMark, Processes, SystemProcesses, agent_process};
 use model::actor::Actor;
 use model::id::SessionId;
 use std::time::Duration;
@@ -27,6 +27,24 @@ impl AgentIdentity {
             .then(|| Self { agent: agent.to_owned(), id: id.to_owned() })
     }
 
+    /// A program that told its name, and runs this process: the same one as long as it lives.
+    pub fn of_parent(name: &str) -> Option<Self> {
+        let ancestors = SystemProcesses::default().ancestors();
+        let process = agent_process(&ancestors)?;
+        Self::named(name, &format!("{}-{}", process.pid, process.start))
+    }
+
+    /// An agent by a name from outside, made plain.
+    pub fn named(name: &str, id: &str) -> Option<Self> {
+        const LONGEST_NAME: usize = 60;
+        let plain: String = name
+            .chars()
+            .map(|letter| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' })
+            .take(LONGEST_NAME)
+            .collect();
+        Self::parse(&format!("{}:{id}", plain.trim_matches('-')))
+    }
+
     pub(crate) fn is(&self, row: &AgentRow) -> bool {
         row.agent == self.agent && row.agent_session == self.id
     }
@@ -39,11 +57,24 @@ impl std::fmt::Display for AgentIdentity {
 }
 
 impl Engine {
-    /// The agent session that runs this command: by its environment, else by process ancestry.
+    /// The agent session that runs this command: by its environment, else by process ancestry, else as it says.
     pub(crate) fn asking_agent(&self) -> Result<Option<AgentIdentity>> {
-        if let Some(identity) = &self.caller.agent {
-            return Ok(Some(identity.clone()));
+        Ok(self.known_agent()?.or_else(|| self.options.agent.clone()))
+    }
+
+    /// The same, without what it says itself.
+    pub(crate) fn known_agent(&self) -> Result<Option<AgentIdentity>> {
+        if self.options.from_afar {
+            return Ok(None);
         }
+        match &self.caller.agent {
+            Some(identity) => Ok(Some(identity.clone())),
+            None => self.agent_above(),
+        }
+    }
+
+    /// The agent session that this process was started by.
+    fn agent_above(&self) -> Result<Option<AgentIdentity>> {
         let rows = self.store.agents(Some(&self.project.worktree()))?;
         if rows.is_empty() {
             return Ok(None);
@@ -129,6 +160,15 @@ fn is_process_of(row: &AgentRow, process: &Ancestor, boot_id: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_from_outside_is_made_plain() {
+        let named = |name: &str| AgentIdentity::named(name, "7-9").map(|identity| identity.to_string());
+        assert_eq!(named("Claude Code").as_deref(), Some("claude-code:7-9"));
+        assert_eq!(named("  ¡x! ").as_deref(), Some("x:7-9"));
+        assert_eq!(named(""), None);
+        assert_eq!(named(&"y".repeat(500)).map(|text| text.len()), Some(64));
+    }
 
     #[test]
     fn an_identity_from_outside_is_checked() {

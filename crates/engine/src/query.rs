@@ -22,6 +22,8 @@ use store::{AgentRow, Filter, Info, Listed};
 
 /// Of so many sessions that were left lying a list speaks.
 const MOST_IDLE_TOLD: usize = 5;
+/// So many files with the same oddity a list names.
+const MOST_FILES_NAMED: usize = 5;
 
 /// A session, or that there is none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -281,6 +283,11 @@ impl Engine {
         Ok(agents)
     }
 
+    /// Names of the workflows that there are, without a look into them.
+    pub fn workflow_names(&self) -> Vec<String> {
+        definitions::names(&self.project)
+    }
+
     pub fn workflows(&self) -> Vec<WorkflowLine> {
         definitions::all(&self.project).into_iter().map(WorkflowLine::from).collect()
     }
@@ -421,23 +428,34 @@ impl From<Listed> for ShortView {
     }
 }
 
-/// What is odd about many sessions of a layout is said once, with how many they are.
+/// What is only to be known about many sessions of a layout is said once, with how many they are and which files they
+/// have it in. What is to be mended
+/// is said of each.
 fn said_once(odd: Vec<(String, Warning)>) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = Vec::new();
-    let mut counted: BTreeMap<(String, String), (usize, usize)> = BTreeMap::new();
+    let mut counted: BTreeMap<(String, String), (usize, Vec<String>)> = BTreeMap::new();
     for (layout, warning) in odd {
-        let path = warning.path.as_deref().unwrap_or_default();
-        let said = warning.message.strip_prefix(path).unwrap_or(&warning.message).to_owned();
-        let (_, count) = counted.entry((layout, said)).or_insert_with(|| {
+        if layouts::layout::by_name(&layout).is_none_or(|layout| layout.is_to_mend(&warning.message)) {
             warnings.push(warning);
-            (warnings.len() - 1, 0)
+            continue;
+        }
+        let path = warning.path.clone().unwrap_or_default();
+        let said = warning.message.strip_prefix(&path).unwrap_or(&warning.message).to_owned();
+        let (_, paths) = counted.entry((layout, said)).or_insert_with(|| {
+            warnings.push(warning);
+            (warnings.len() - 1, Vec::new())
         });
-        *count += 1;
+        paths.push(path);
     }
-    for ((layout, said), (place, count)) in counted.into_iter().filter(|(_, (_, count))| *count > 1) {
-        let title =
-            layouts::layout::by_name(&layout).map_or(layout.as_str(), |layout| layout.title()).to_owned();
-        warnings[place].message = format!("{count} sessions of {title}{said}");
+    for ((layout, said), (place, mut paths)) in counted.into_iter().filter(|(_, (_, paths))| paths.len() > 1)
+    {
+        let title = layouts::layout::by_name(&layout).map_or(layout.as_str(), |layout| layout.title());
+        let count = paths.len();
+        paths.retain(|path| !path.is_empty());
+        let more = paths.len().saturating_sub(MOST_FILES_NAMED);
+        paths.truncate(MOST_FILES_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        warnings[place].message = format!("{count} sessions of {title}{said} ({}{more})", paths.join(", "));
         warnings[place].path = None;
     }
     warnings

@@ -90,8 +90,6 @@ struct Ground {
     /// The worktree's root, as it is written into the files.
     project: String,
     root: PathBuf,
-    /// How many folders, from the root up, belong to the repository.
-    levels: usize,
     home: Option<PathBuf>,
 }
 
@@ -106,13 +104,11 @@ impl Engine {
     fn ground(&self) -> Option<Ground> {
         let git = self.project.git.as_ref()?;
         let root = self.project.root.clone();
-        let above = root.ancestors().position(|folder| folder.join(".git").exists()).unwrap_or(0);
         Some(Ground {
             folder: git.common.join("requirements"),
             branch: self.project.branch()?,
             project: self.project.worktree(),
             root,
-            levels: above + 1,
             home: self.caller.home.clone(),
         })
     }

@@ -83,7 +83,9 @@ impl Engine {
         let items = self.all_items(&session.id)?;
         let mut look = Look::of_kept(self, located, &session, self.store.views(&session.id)?);
         let mut events = look.taken_in(self, &session, items);
-        events.iter_mut().for_each(|event| drop(redact::event(event)));
+        for event in &mut events {
+            drop(redact::event(event));
+        }
         if events.is_empty() {
             return Ok(Some(look));
         }

@@ -79,7 +79,9 @@ impl Layout for Essay {
 
     fn interest(&self, _: &Spot, path: &str, is_folder: bool, depth: Depth) -> Interest {
         match path {
-            _ if is_folder && !path.is_empty() => Interest::Skip,
+            // All that is a session's lies in its folder itself.
+            "" => Interest::Name,
+            _ if is_folder => Interest::Skip,
             STATE => Interest::Content,
             "stage-2-outline.md" | recover::DRAFT | recover::FINAL if depth == Depth::Whole => {
                 Interest::Content

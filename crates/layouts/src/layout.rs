@@ -70,7 +70,7 @@ pub trait Layout: Sync {
 
     /// Files below the spot's home that are needed beside those that were walked over: what the session's own files
     /// name. Asked again with what came of it, until nothing new is asked for; a path that is not there stays out of
-    /// the tree. A layout that is not interested in its home (the empty path) has only these.
+    /// the tree.
     fn wanted(&self, spot: &Spot, tree: &Tree) -> Vec<String> {
         let _ = (spot, tree);
         Vec::new()
@@ -118,6 +118,11 @@ pub trait Layout: Sync {
     /// Whether a worktree has one active session of it at most, together with native ones.
     fn takes_the_worktree(&self) -> bool {
         false
+    }
+
+    /// Whether a session's folder is looked through; not where every file has a name that is known beforehand.
+    fn walks(&self) -> bool {
+        true
     }
 
     /// Whether an archived version may lie beside the file: not where the tool takes every file of a folder for one of

@@ -266,7 +266,8 @@ pub fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSession> {
 /// Other files of the session that say nothing because they cannot be read.
 fn unusable(tree: &Tree) -> impl Iterator<Item = Oddity> {
     let is_meant = |path: &str| {
-        path.is_empty() || path.ends_with(".md") || path.starts_with("rounds") || path.starts_with("map")
+        let is_text = path.rsplit_once('.').is_some_and(|(_, ending)| ending == "md");
+        path.is_empty() || is_text || path.starts_with("rounds") || path.starts_with("map")
     };
     tree.unusable().filter(move |(path, _)| is_meant(path)).map(|(path, why)| Oddity {
         path: path.to_owned(),

@@ -81,9 +81,13 @@ impl Layout for Praxis {
     }
 
     fn interest(&self, spot: &Spot, path: &str, is_folder: bool, _: Depth) -> Interest {
-        // Nothing is walked over: its file has a name that is known, and so has all that it names.
         let is_own = !is_folder && candidates(spot).iter().any(|own| own == path);
         if is_own { Interest::Content } else { Interest::Skip }
+    }
+
+    /// Its file has a name that is known, and so has all that it names.
+    fn walks(&self) -> bool {
+        false
     }
 
     fn wanted(&self, spot: &Spot, tree: &Tree) -> Vec<String> {

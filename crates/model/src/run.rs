@@ -171,6 +171,27 @@ mod tests {
     use serde_json::json;
 
     #[test]
+    fn a_run_that_grows_is_open_again_and_has_no_phase_twice() {
+        let workflow: WorkflowRef =
+            serde_json::from_value(json!({ "name": "w", "version": "1", "title": "W",
+            "hash": "h", "indexing": Indexing::default(), "on_complete": OnComplete::default() }))
+            .expect("a workflow");
+        let stub = |id: &str| PhaseStub {
+            id: Name::parse(id).expect("a name"),
+            title: id.to_owned(),
+            terminal: false,
+        };
+        let mut run = Run::new(workflow, 1, vec![stub("1")], Timestamp::UNIX_EPOCH).expect("a run");
+        run.finish(Timestamp::UNIX_EPOCH);
+        run.add(&[stub("1")]);
+        assert!(!run.is_open(), "nothing was new");
+        run.add(&[stub("1"), stub("2"), stub("2")]);
+        assert!(run.is_open());
+        let ids: Vec<&str> = run.phases.iter().map(|phase| phase.id().as_str()).collect();
+        assert_eq!((ids, run.current().id().as_str()), (vec!["1", "2"], "1"));
+    }
+
+    #[test]
     fn a_run_without_a_phase_is_none() {
         let workflow: WorkflowRef =
             serde_json::from_value(json!({ "name": "w", "version": "1", "title": "W",

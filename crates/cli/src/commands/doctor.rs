@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 /// Look for anything wrong with the project and its store; change nothing
 ///
-/// Checks the configuration, every workflow definition, the store, each session's snapshot against its log, the files of unfinished sessions, and the agents' hooks: which are wired, which lack something, and which the agent does not trust yet. Exit code 4 when something was found.
+/// Checks the configuration, every workflow definition, the store, each session's snapshot against its log, the files of unfinished sessions, those that other tools keep, which `leftoff repair` mends, and the agents' hooks: which are wired, which lack something, and which the agent does not trust yet. Exit code 4 when something was found.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff doctor\n  leftoff doctor --json")]
 pub struct Doctor {}

@@ -59,7 +59,7 @@ impl Run for Progress {
                 match id.filter(|_| view.layout == "ocr").and_then(|id| engine.details(&id)) {
                     Some(Details::Ocr(found)) => out.text(&ui::ocr::screen(&found, engine.now(), &out)),
                     Some(Details::None | Details::Ccw(_)) | None => {
-                        out.text(&ui::session::status(&view, &out))
+                        out.text(&ui::session::status(&view, &out));
                     }
                 }
             }

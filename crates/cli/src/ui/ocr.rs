@@ -24,10 +24,10 @@ impl Line {
 
 pub fn screen(session: &OcrSession, now: Timestamp, out: &Out) -> String {
     let mut text = format!("{}\n", out.paint(Tone::Heading, &one_line(&session.folder, out.width)));
-    let own = workflow(session, session.kind, session.ordinal(), session.phase, elapsed(session, now), out);
+    let own = workflow(session, session.kind, session.ordinal(), session.phase, &elapsed(session, now), out);
     let other = session
         .beside
-        .map(|other| workflow(session, other.kind, other.ordinal, other.phase, String::new(), out))
+        .map(|other| workflow(session, other.kind, other.ordinal, other.phase, "", out))
         .unwrap_or_default();
     text.push_str(&side_by_side(own, other, out.width));
     for line in results(session) {
@@ -71,7 +71,7 @@ fn workflow(
     kind: Kind,
     ordinal: u32,
     phase: usize,
-    elapsed: String,
+    elapsed: &str,
     out: &Out,
 ) -> Vec<Line> {
     let total = kind.phases().len();

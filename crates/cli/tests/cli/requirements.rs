@@ -197,6 +197,15 @@ fn a_mistake_in_the_configuration_is_told_with_file_and_key() {
     let list = sandbox.run_as(ANNA, ["req", "list", "--json"]).ok().json();
     let warning = list["warnings"][0]["message"].as_str().unwrap();
     assert!(warning.contains(".claude/requirements.yaml: requirements.commit_plan.scope"), "{warning}");
+    sandbox.write(
+        ".claude/requirements.yaml",
+        "requirements: {a: {enabled: true, trigger_tools: [{tool: Bash, command_pattern: '(x'}]}}\n",
+    );
+    sandbox.write(".git/requirements/main.json", "{");
+    let findings = sandbox.run(["doctor", "--json"]).code(4).json().to_string();
+    for told in ["requirements.a.trigger_tools: the pattern", "main.json cannot be used"] {
+        assert!(findings.contains(told), "{findings}");
+    }
 }
 
 #[test]
@@ -271,9 +280,10 @@ fn second_writer() {
     let lock = File::options().append(true).create(true).open(path.with_extension("lock")).unwrap();
     for number in 0..WRITES {
         flock(&lock, FlockOperation::LockExclusive).unwrap();
-        let mut state: Value = fs::read_to_string(path)
-            .map(|text| serde_json::from_str(&text).expect("never half a file"))
-            .unwrap_or_else(|_| json!({ "version": "1.0", "branch": "main", "requirements": {} }));
+        let mut state: Value = fs::read_to_string(path).map_or_else(
+            |_| json!({ "version": "1.0", "branch": "main", "requirements": {} }),
+            |text| serde_json::from_str(&text).expect("never half a file"),
+        );
         state["requirements"][format!("theirs{number}")] = json!({ "scope": "branch", "satisfied": true });
         let temporary = path.with_extension("json.theirs.tmp");
         let mut file = File::create(&temporary).unwrap();
@@ -301,4 +311,18 @@ fn beside_a_program_that_follows_the_originals_protocol_nothing_is_lost() {
     let theirs =
         (0..WRITES).filter(|number| state["requirements"][format!("theirs{number}")]["satisfied"] == true);
     assert_eq!((satisfied_in(&state), theirs.count()), (40, WRITES));
+}
+
+#[test]
+fn a_secret_is_not_kept_and_several_are_satisfied_together_or_not_at_all() {
+    let sandbox = with("requirements: {a: {enabled: true}, b: {enabled: true}}\n");
+    sandbox.run(["start", "--id", "s"]).ok();
+    let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8");
+    sandbox.run_as(ANNA, ["req", "satisfy", "a", "nosuch"]).code(3);
+    assert!(!branch_file(&sandbox).exists(), "nothing of a refused command is kept");
+    sandbox.run_as(ANNA, ["req", "satisfy", "a", "b", "--field", &format!("note=with {token}")]).ok();
+    let text = fs::read_to_string(branch_file(&sandbox)).unwrap();
+    assert!(!text.contains(&token), "{text}");
+    let log = sandbox.run(["log", "--json"]).ok().stdout;
+    assert_eq!(log.matches("requirement_satisfied").count(), 2, "{log}");
 }

@@ -6,7 +6,7 @@
 //! - A `toml` block with phases is a workflow definition, and must have no mistakes.
 //! - Comments above a block: `<!-- at TIME -->` sets the clock, `<!-- file PATH -->` writes the block into a file,
 //!   `<!-- new repository -->` and `<!-- new folder -->` begin again with an empty one.
-//! - Files that a command writes into a session's workspace are dated by that clock, too.
+//! - Files that a command writes into a session's workspace, or among another tool's sessions, are dated by that clock.
 //!
 //! With `LEFTOFF_BLESS` what is printed replaces what was shown.
 
@@ -260,11 +260,9 @@ impl Reader {
 
     /// What was written into workspaces was written when the sandbox's clock says.
     fn date_files(&mut self) {
-        let workspaces =
-            std::fs::read_dir(self.sandbox.path(".leftoff/sessions")).into_iter().flatten().flatten();
-        let files =
-            workspaces.filter_map(|workspace| std::fs::read_dir(workspace.path()).ok()).flatten().flatten();
-        for path in files.map(|file| file.path()).filter(|path| path.is_file()) {
+        let mut files = files_below(&self.sandbox.path(".leftoff/sessions"));
+        files.extend(files_below(&self.sandbox.path(".ocr/sessions")));
+        for path in files {
             let file = std::fs::File::options().append(true).open(&path).unwrap();
             if self.dated.get(&path) != Some(&file.metadata().unwrap().modified().unwrap()) {
                 file.set_modified(self.moment).unwrap();
@@ -298,6 +296,19 @@ impl Reader {
     fn mistake(&mut self, line: usize, message: &str) {
         self.mistakes.push(format!("{}:{line}: {message}", self.page.display()));
     }
+}
+
+/// Regular files, in this folder and those in it.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        match entry.file_type().unwrap() {
+            kind if kind.is_dir() => found.extend(files_below(&entry.path())),
+            kind if kind.is_file() => found.push(entry.path()),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// A line of a `sh` block that this program answers.

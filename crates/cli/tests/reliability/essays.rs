@@ -73,7 +73,7 @@ fn edits_that_race_our_writes_are_not_lost() {
     let path = state(&sandbox);
     let temporary = path.with_file_name("theirs.tmp");
     for number in 1..=EDITS {
-        let until = Instant::now() + Duration::from_secs(60);
+        let until = Instant::now() + Duration::from_mins(1);
         let text = loop {
             let text = read(&path);
             if edit_of(&text).0 == number - 1 {

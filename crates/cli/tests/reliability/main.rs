@@ -17,6 +17,7 @@ mod hooks;
 mod kill;
 mod nobody;
 mod places;
+mod praxis;
 mod queries;
 mod races;
 mod read_only;

@@ -153,7 +153,7 @@ fn without_the_exchange_the_same_race_loses_edits() {
 fn the_race() {
     let is_exchanged = std::env::var_os("LEFTOFF_TEST_NO_EXCHANGE").is_none();
     let sandbox = review();
-    let patience = if is_exchanged { Duration::from_secs(60) } else { Duration::from_millis(50) };
+    let patience = if is_exchanged { Duration::from_mins(1) } else { Duration::from_millis(50) };
     let raced = race(&sandbox, EDITS, patience);
     println!("{} foreign edits against {} commands of ours: {} lost", raced.edits, raced.ours, raced.lost);
     assert!(raced.ours > 100, "there was hardly a race: {raced:?}");

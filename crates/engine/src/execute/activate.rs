@@ -140,7 +140,7 @@ impl Engine {
 
     /// What is asked for, else what the layout's sessions follow, else what the project does.
     fn workflow_for(&self, request: &StartRequest, layout: Option<&dyn Layout>) -> Result<String> {
-        let known = layout.map(|layout| layout.workflows()).unwrap_or_default();
+        let known = layout.map(Layout::workflows).unwrap_or_default();
         let name = match (&request.workflow, known.first()) {
             (Some(asked), _) => asked.as_str(),
             (None, Some(first)) => first,
@@ -337,7 +337,9 @@ impl Engine {
     /// An agent that came before there was a store could not be noted then, and its binding knows no process;
     /// others must see that it works here.
     fn introduce(&mut self, answer: &Answer) {
-        let Some(identity) = self.caller.agent.clone() else { return };
+        // One from afar has no process here.
+        let asking = self.asking_agent().ok().flatten().filter(|_| !self.options.from_afar);
+        let Some(identity) = asking else { return };
         let row = self.store.agent(&identity.agent, &identity.id);
         let has_a_process = row.is_ok_and(|row| row.is_some_and(|row| row.pid != 0));
         if !has_a_process && let Ok(session) = SessionId::parse(&answer.view.session_id) {

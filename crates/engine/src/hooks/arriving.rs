@@ -9,9 +9,10 @@ impl Engine {
     pub(super) fn arrived(&mut self, event: &HookEvent, source: Source) -> Result<Reply> {
         let session = self.unfinished()?;
         let memory = match &session {
-            Some(id) => Memory::of(id.as_str(), self.load(id)?.0.row.version),
-            None => Memory::default(),
+            Some(id) => self.store.load(id)?.map(|found| Memory::of(id.as_str(), found.row.version)),
+            None => None,
         };
+        let memory = memory.unwrap_or_default();
         // Not being able to say that somebody is here is no reason to leave them without the brief.
         let greeted = self.greet(&event.agent, session.clone(), Some(memory.text()), PATIENCE);
         let mut problems: Vec<String> = greeted.err().map(|error| error.to_string()).into_iter().collect();

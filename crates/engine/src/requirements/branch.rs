@@ -79,15 +79,23 @@ impl BranchFile<'_> {
     }
 
     /// The same for a hook, which waits for nobody: what cannot be written now is left beside the file and counts.
-    pub(super) fn apply(&self, patience: Duration, change: &Change) -> Result<Changed<Vec<String>>> {
-        match self.update(patience, change.at, |document| document.apply(change)) {
-            Err(Error::FileBusy { .. }) => {
-                self.current_file()?.leave(change)?;
-                let answer = change.names.iter().map(|(name, _)| name.clone()).collect();
-                Ok(Changed { answer, problem: None })
-            }
-            done => done,
+    /// The names of those for which something changed.
+    pub(super) fn apply(
+        &self,
+        patience: Duration,
+        now: i64,
+        changes: &[Change],
+    ) -> Result<Changed<Vec<String>>> {
+        let done = self.update(patience, now, |document| {
+            changes.iter().flat_map(|change| document.apply(change)).collect::<Vec<_>>()
+        });
+        let Err(Error::FileBusy { .. }) = done else { return done };
+        let file = self.current_file()?;
+        for change in changes {
+            file.leave(change)?;
         }
+        let names = changes.iter().flat_map(|change| &change.names);
+        Ok(Changed { answer: names.map(|(name, _)| name.clone()).collect(), problem: None })
     }
 
     fn current_file(&self) -> Result<SharedFile> {

@@ -6,6 +6,7 @@ use super::status::RequirementList;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::presence::AgentIdentity;
+use crate::redact::cleaned;
 use jiff::Timestamp;
 use layouts::requirements::{AgentKey, Change, Count, Counted, Deed, Requirement, SatisfiedBy, Satisfying};
 use model::event::Event;
@@ -43,7 +44,7 @@ impl Engine {
         let satisfying = Satisfying {
             by,
             ttl: request.ttl_seconds,
-            metadata: request.metadata.clone(),
+            metadata: without_secrets(request.metadata.clone()),
             for_the_branch: request.for_the_branch,
         };
         self.satisfy_named(&request.names, request.agent_session.as_deref(), |_| satisfying.clone())
@@ -132,11 +133,8 @@ impl Engine {
         {
             return self.answered(identity, true, Vec::new());
         }
-        let mut said = Vec::new();
-        for (requirement, satisfying) in required.iter().zip(&wanted) {
-            let one = std::slice::from_ref(requirement);
-            said.extend(self.satisfy_all(&ground, agent.as_ref(), one, satisfying)?);
-        }
+        let wanted: Vec<(&Requirement, Satisfying)> = required.iter().zip(wanted).collect();
+        let said = self.satisfy_all(&ground, agent.as_ref(), &wanted)?;
         if let (Some(key), Some(agent)) = (self.options.key.clone(), &agent) {
             let now = self.clock.now().as_second();
             ground.change_metrics(agent, self.patience, now, |metrics| metrics.first_time(&keyed(&key)))?;
@@ -144,42 +142,46 @@ impl Engine {
         self.answered(identity, false, said)
     }
 
-    /// Writes them down as satisfied, counts it, and tells it in the log. What could not be told or counted.
+    /// Writes all of them down as satisfied, or none; counts it, and tells it in the log. What could not be told or
+    /// counted.
     pub(super) fn satisfy_all(
         &mut self,
         ground: &Ground,
         agent: Option<&AgentKey>,
-        required: &[Requirement],
-        satisfying: &Satisfying,
+        wanted: &[(&Requirement, Satisfying)],
     ) -> Result<Vec<String>> {
         let now = self.clock.now().as_second();
-        let change = Change {
-            at: now,
-            agent_session: agent.map(|agent| agent.full().to_owned()),
-            names: required.iter().map(|one| (one.name.clone(), one.kept_scope())).collect(),
-            deed: Deed::Satisfy(satisfying.clone()),
-        };
-        let changed = ground.file().apply(self.patience, &change)?;
+        let agent_session = agent.map(|agent| agent.full().to_owned());
+        let changes: Vec<Change> = wanted
+            .iter()
+            .map(|(requirement, satisfying)| Change {
+                at: now,
+                agent_session: agent_session.clone(),
+                names: vec![(requirement.name.clone(), requirement.kept_scope())],
+                deed: Deed::Satisfy(satisfying.clone()),
+            })
+            .collect();
+        let changed = ground.file().apply(self.patience, now, &changes)?;
         let mut problems: Vec<String> = changed.problem.into_iter().collect();
-        let what = Counted::Satisfied {
-            requirements: required.iter().map(|one| one.name.clone()).collect(),
-            by: satisfying.by.name().to_owned(),
-        };
-        if let Some(agent) = agent {
+        if let (Some(agent), Some((_, satisfying))) = (agent, wanted.first()) {
+            let what = Counted::Satisfied {
+                requirements: wanted.iter().map(|(requirement, _)| requirement.name.clone()).collect(),
+                by: satisfying.by.name().to_owned(),
+            };
             let counted = ground.count(agent, self.patience, &Count { at: now, event: None, what });
             problems.extend(counted.err().map(|error| error.to_string()));
         }
-        let expires_at =
-            satisfying.ttl.and_then(|ttl| Timestamp::from_second(now.saturating_add_unsigned(ttl)).ok());
-        let events: Vec<Event> = required
+        let events: Vec<Event> = wanted
             .iter()
-            .map(|requirement| Event::RequirementSatisfied {
+            .map(|(requirement, satisfying)| Event::RequirementSatisfied {
                 requirement: requirement.name.clone(),
                 scope: requirement.kept_scope(),
                 by: satisfying.by.name().to_owned(),
                 branch: ground.branch.clone(),
-                agent_session: agent.map(|agent| agent.full().to_owned()),
-                expires_at,
+                agent_session: agent_session.clone(),
+                expires_at: satisfying
+                    .ttl
+                    .and_then(|ttl| Timestamp::from_second(now.saturating_add_unsigned(ttl)).ok()),
             })
             .collect();
         problems.extend(self.tell(&events));
@@ -270,8 +272,11 @@ impl Engine {
         if let Some(asked) = asked {
             return self.agent_named(asked);
         }
-        if let Some(identity) = self.asking_agent()? {
+        if let Some(identity) = self.known_agent()? {
             return Ok(identity);
+        }
+        if self.options.from_afar {
+            return self.options.agent.clone().ok_or(Error::NoAgentSession);
         }
         let mut here = self.other_agents(None)?;
         here.retain(|agent| {
@@ -282,6 +287,9 @@ impl Engine {
         let runs_this = |agent: &LiveAgent| ancestors.iter().any(|one| Some(one.pid) == agent.pid);
         if here.iter().any(runs_this) {
             here.retain(runs_this);
+        }
+        if let Some(told) = &self.options.agent {
+            return Ok(told.clone());
         }
         match here.as_slice() {
             [] => Err(Error::NoAgentSession),
@@ -319,6 +327,15 @@ impl Engine {
         });
         Ok(found.map_or(typed, |(agent, id)| AgentIdentity { agent: agent.clone(), id: id.clone() }))
     }
+}
+
+fn without_secrets(mut metadata: Map<String, Value>) -> Map<String, Value> {
+    for value in metadata.values_mut() {
+        if let Value::String(text) = value {
+            *text = cleaned(text);
+        }
+    }
+    metadata
 }
 
 /// A key counts as an event of its own, which happens once.

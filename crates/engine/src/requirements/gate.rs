@@ -64,8 +64,10 @@ impl Engine {
             Ok(document) => document,
             Err(error) => {
                 problems.push(error.to_string());
-                // What cannot be read holds nobody; what is marked now puts it aside and begins anew.
-                problems.extend(self.mark_triggered(&ground, &agent, &asked));
+                // What cannot be read holds nobody; what is marked now puts what is broken aside and begins anew.
+                if matches!(error, Error::BrokenFile { .. }) {
+                    self.mark_triggered(&ground, &agent, &asked);
+                }
                 return Gated { answer: Verdict::Allow, problems };
             }
         };
@@ -277,7 +279,7 @@ impl Engine {
             return Vec::new();
         }
         let change = self.deed(agent, asked.iter().copied(), Deed::Trigger);
-        match ground.file().apply(self.patience, &change) {
+        match ground.file().apply(self.patience, change.at, &[change]) {
             Ok(changed) => changed.problem.into_iter().collect(),
             Err(error) => vec![error.to_string()],
         }

@@ -111,7 +111,8 @@ impl Engine {
 
     fn registry_file(&self) -> Option<SharedFile> {
         let home = self.caller.home.as_ref()?;
-        Some(SharedFile::new(home.join(".claude").join("sessions.json")))
+        // After a power cut nobody of it lives: what it takes with it is worth no wait.
+        Some(SharedFile::passing(home.join(".claude").join("sessions.json")))
     }
 
     fn entry_lives(&self, entry: &Entry) -> bool {

@@ -50,6 +50,17 @@ impl Engine {
         rules
     }
 
+    /// Whether anything could be required: a file is there, or the workflow declares something.
+    pub(super) fn may_require(&self, session: &Session) -> bool {
+        let declares = |hash: &str| {
+            self.definition(hash).ok().flatten().is_some_and(|workflow| !workflow.requirements.is_empty())
+        };
+        let user = self.caller.home.as_ref().map(|home| home.join(".claude"));
+        user.iter().any(|folder| has_settings(folder))
+            || repository_folders(&self.project.root).any(|folder| has_settings(&folder.join(".claude")))
+            || session.run().is_some_and(|run| declares(&run.workflow.hash))
+    }
+
     /// The session that the asking agent is bound to, else the active one of this worktree. Never searches, and loads
     /// it once.
     fn session_of_rules(&self) -> crate::Result<Option<Session>> {
@@ -107,12 +118,8 @@ fn configured(ground: &Ground) -> Rules {
 fn places(ground: &Ground) -> Vec<PathBuf> {
     let mut places = Vec::new();
     let user = ground.home.as_ref().map(|home| home.join(".claude").join(SHARED));
-    let folder = ground
-        .root
-        .ancestors()
-        .take(ground.levels)
-        .map(|folder| folder.join(".claude"))
-        .find(|folder| has_settings(folder));
+    let mut folders = repository_folders(&ground.root).map(|folder| folder.join(".claude"));
+    let folder = folders.find(|folder| has_settings(folder));
     let project = folder.map(|folder| [folder.join(SHARED), folder.join(LOCAL)]);
     for path in user.into_iter().chain(project.into_iter().flatten()) {
         // A home folder that is a repository has one file, not two.
@@ -125,4 +132,14 @@ fn places(ground: &Ground) -> Vec<PathBuf> {
 
 fn has_settings(folder: &Path) -> bool {
     folder.join(SHARED).exists() || folder.join(LOCAL).exists()
+}
+
+/// From a folder up to the one that is the repository's, or to the top.
+fn repository_folders(from: &Path) -> impl Iterator<Item = &Path> {
+    let mut is_above = false;
+    from.ancestors().take_while(move |folder| {
+        let is_inside = !is_above;
+        is_above = folder.join(".git").exists();
+        is_inside
+    })
 }

@@ -79,10 +79,22 @@ impl Engine {
         }
     }
 
+    /// What is wrong with how requirements are written down here.
+    pub(crate) fn requirement_problems(&self) -> Vec<String> {
+        let Some(ground) = self.ground() else { return Vec::new() };
+        let rules = self.rules(&ground);
+        let patterns = rules.enabled().flat_map(Requirement::wrong_patterns);
+        let state = ground.file().read(self.seconds()).err().map(|error| error.to_string());
+        rules.problems.iter().cloned().chain(patterns).chain(state).collect()
+    }
+
     /// The same for a session's view: what cannot be found out is left out there.
     pub(crate) fn requirement_views(&self, session: &Session) -> Gated<Vec<RequirementView>> {
-        let is_here = session.worktree == self.project.worktree();
-        let Some(ground) = self.ground().filter(|_| is_here) else { return Gated::fine(Vec::new()) };
+        // Every command shows a view: where nothing is set, this is all that it costs.
+        if session.worktree != self.project.worktree() || !self.may_require(session) {
+            return Gated::fine(Vec::new());
+        }
+        let Some(ground) = self.ground() else { return Gated::fine(Vec::new()) };
         let mut rules = self.rules_of(&ground, session);
         let problems = std::mem::take(&mut rules.problems);
         if rules.enabled().next().is_none() {

@@ -90,7 +90,9 @@ impl Engine {
         }
         let mut satisfying = Satisfying::by(SatisfiedBy::Skill);
         satisfying.metadata.insert("skill".to_owned(), skill_name(skill).into());
-        match self.satisfy_all(ground, Some(agent), &met, &satisfying) {
+        let wanted: Vec<(&Requirement, Satisfying)> =
+            met.iter().map(|requirement| (requirement, satisfying.clone())).collect();
+        match self.satisfy_all(ground, Some(agent), &wanted) {
             Ok(found) => problems.extend(found),
             Err(error) => {
                 problems.push(error.to_string());
@@ -115,7 +117,7 @@ impl Engine {
             return;
         }
         let change = self.deed(agent, single.iter().copied(), Deed::UseUp);
-        let used = ground.file().apply(self.patience, &change);
+        let used = ground.file().apply(self.patience, now, &[change]);
         match used {
             Ok(changed) => {
                 problems.extend(changed.problem);

@@ -55,6 +55,8 @@ pub(crate) struct Look {
     pub(crate) touched_items: Vec<Item>,
     /// The store does not have the session yet.
     pub(crate) is_foreign: bool,
+    /// Other files show more than those of its state say.
+    pub(crate) is_proven: bool,
 }
 
 impl Look {
@@ -79,6 +81,7 @@ impl Look {
             warnings: found.warnings,
             touched_items: Vec::new(),
             is_foreign: true,
+            is_proven: found.recorded.len() > found.told.history.len(),
         }
     }
 
@@ -98,6 +101,7 @@ impl Look {
             warnings: Vec::new(),
             touched_items: Vec::new(),
             is_foreign: false,
+            is_proven: false,
         }
     }
 
@@ -117,6 +121,7 @@ impl Look {
             warnings: Vec::new(),
             touched_items: Vec::new(),
             is_foreign: false,
+            is_proven: false,
         };
         let boot_id = engine.processes.boot_id();
         for (path, row) in look.rows.clone() {
@@ -233,7 +238,7 @@ impl Look {
             self.bring_in(engine, &mut draft, &base, &reading.value, &edited);
         }
         for (path, bytes) in self.slipped.clone() {
-            self.bring_in_slipped(engine, &mut draft, &base, &path, bytes);
+            self.bring_in_slipped(engine, &mut draft, &base, &path, &bytes);
         }
         self.prove(&mut draft, &reading.value);
         self.put_back_what_was_dropped();
@@ -264,21 +269,21 @@ impl Look {
         draft: &mut Draft,
         base: &Tree,
         path: &str,
-        bytes: Vec<u8>,
+        bytes: &[u8],
     ) {
         let previous = self.rows[path].previous.clone();
         let (mut before, mut now) = (base.clone(), base.clone());
         before.insert(path, Entry::File(previous.clone()));
-        now.insert(path, Entry::File(bytes.clone()));
+        now.insert(path, Entry::File(bytes.to_vec()));
         let theirs = engine.read_tree(&self.located, &now).value;
         if theirs.unreadable.iter().any(|unreadable| unreadable == path) {
             return;
         }
-        if !self.is_same_share(path, &previous, &bytes) {
+        if !self.is_same_share(path, &previous, bytes) {
             self.bring_in(engine, draft, &before, &theirs, &[path.to_owned()]);
         }
-        let onto = self.documents.content(path).unwrap_or(&bytes).to_vec();
-        let merged = self.located.layout.merge_slipped(path, &previous, &bytes, &onto);
+        let onto = self.documents.content(path).unwrap_or(bytes).to_vec();
+        let merged = self.located.layout.merge_slipped(path, &previous, bytes, &onto);
         self.documents.insert(path, Entry::File(merged));
     }
 

@@ -34,6 +34,8 @@ const KEPT_HASHES: usize = 64;
 /// How often a write begins again because somebody else's edits keep slipping in.
 const TRIES: usize = 50;
 const ASIDE: &str = "aside";
+/// Warnings of a look that a command does something about.
+const DEALT_WITH: [&str; 4] = ["edited_outside", "view_stale", "view_missing", "view_damaged"];
 
 impl Engine {
     /// Adds to a batch what the files of its sessions are to be.
@@ -112,8 +114,10 @@ impl Engine {
             // What others had there before is no edit either, when it comes back.
             let before = [super::look::hash(&row.previous), row.hash.clone()];
             earlier.extend(before.into_iter().filter(|before| *before != hash));
-        } else if let Ok(backup) = exchange::read(&exchange::backup(&look.home.join(path))) {
-            // Whoever made a backup before us did not mean it as an edit.
+        } else if look.located.layout.share(&look.located.spot, path, body).is_none()
+            && let Ok(backup) = exchange::read(&exchange::backup(&look.home.join(path)))
+        {
+            // Whoever made a backup before us did not mean it as an edit. That of a shared file is not looked at.
             earlier.push(super::look::hash(&backup));
         }
         // What slipped in is taken in with this, and becomes the version before: it must not be taken in again.
@@ -177,7 +181,6 @@ impl Engine {
                 }
             }
         }
-        const DEALT_WITH: [&str; 4] = ["edited_outside", "view_stale", "view_missing", "view_damaged"];
         answer.view.warnings.retain(|warning| !DEALT_WITH.contains(&warning.kind.as_str()));
     }
 
@@ -253,7 +256,6 @@ impl Engine {
             }
             match exchange::put(&target, &body, &previous).map_err(failed)? {
                 exchange::Put::New => placed.push((row, None)),
-                exchange::Put::Changed => return Ok((placed, true)),
                 exchange::Put::Over(out) if is_known(&row, &out) || out == previous => {
                     let aside = self.keep_old(&root, id, &target, &row, &out, located.layout)?;
                     if is_shared {
@@ -261,7 +263,7 @@ impl Engine {
                     }
                     placed.push((row, aside));
                 }
-                exchange::Put::Over(_) => return Ok((placed, true)),
+                exchange::Put::Changed | exchange::Put::Over(_) => return Ok((placed, true)),
             }
         }
         Ok((placed, false))
@@ -303,7 +305,10 @@ impl Engine {
 
     /// Whether a session's files do not say yet what they, or other files, made of it.
     pub(crate) fn is_behind(&self, session: &Session) -> Result<bool> {
-        if session.layout == NATIVE || self.store.pending(&session.id).is_none() {
+        let is_left_alone = |look: &Look| look.is_foreign && !look.is_proven;
+        if self.store.pending(&session.id).is_none()
+            || self.seen.looks.borrow().get(&session.id).is_none_or(is_left_alone)
+        {
             return Ok(false);
         }
         Ok(self.views_of(session, &Batch::default(), &[])?.iter().any(|row| !row.confirmed))

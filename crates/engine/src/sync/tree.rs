@@ -35,9 +35,8 @@ pub(crate) fn read(layout: &dyn Layout, spot: &Spot, root: &Path, depth: Depth) 
     if layout.has_local_times() {
         walk.tree.set_zone(TimeZone::system());
     }
-    let is_walked = layout.interest(spot, "", true, depth) != Interest::Skip;
     // A link may lead anywhere.
-    if is_walked && fs::symlink_metadata(&home).is_ok_and(|found| found.is_dir()) {
+    if layout.walks() && fs::symlink_metadata(&home).is_ok_and(|found| found.is_dir()) {
         match layout.entrances(spot) {
             all if all.is_empty() => walk.folder("", 0),
             named => named.into_iter().for_each(|path| walk.entrance(path)),
@@ -64,9 +63,11 @@ pub(crate) fn add(
         for path in new {
             match below(home, &path) {
                 Ok(place) if fs::symlink_metadata(&place).is_ok() => {
-                    tree.insert(path, content(&place, MOST_BYTES))
+                    tree.insert(path, content(&place, MOST_BYTES));
                 }
-                Ok(_) => drop(missing.insert(path)),
+                Ok(_) => {
+                    missing.insert(path);
+                }
                 Err(error) => tree.insert(path, Entry::Unusable(error.to_string())),
             }
         }
@@ -155,7 +156,8 @@ impl Walk<'_> {
 
 /// What waits beside a file of ours, and the version before it.
 fn is_ours(name: &str) -> bool {
-    name.ends_with(".bak") || (name.starts_with('.') && name.contains(".leftoff"))
+    let is_backup = name.rsplit_once('.').is_some_and(|(_, extension)| extension == "bak");
+    is_backup || (name.starts_with('.') && name.contains(".leftoff"))
 }
 
 /// What is in a file, when it is one and not too large.

@@ -229,7 +229,7 @@ fn mentioning<'a>(bytes: &'a [u8], word: &str) -> Vec<(&'a [u8], usize)> {
     while let Some(at) = text[from..].find(word).map(|at| from + at) {
         let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
         let end = text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
-        number += bytes[from..start].iter().filter(|byte| **byte == b'\n').count();
+        number += text[from..start].matches('\n').count();
         found.push((&bytes[start..end], number));
         number += usize::from(bytes[start..end].ends_with(b"\n"));
         from = end;

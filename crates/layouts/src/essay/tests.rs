@@ -140,6 +140,19 @@ fn folders_of_the_right_name_are_sessions_wherever_they_are() {
 }
 
 #[test]
+fn the_folder_itself_is_looked_into_and_no_folder_in_it() {
+    for (path, is_folder, wanted) in [
+        ("", true, Interest::Name),
+        (".leftoff", true, Interest::Skip),
+        (STATE, false, Interest::Content),
+        ("stage-1-thesis.md", false, Interest::Name),
+    ] {
+        assert_eq!(Essay.interest(&spot(), path, is_folder, Depth::Short), wanted, "{path:?}");
+    }
+    assert_eq!(Essay.interest(&spot(), "final-essay.md", false, Depth::Whole), Interest::Content);
+}
+
+#[test]
 fn a_new_session_has_a_folder_that_nobody_has() {
     let taken = |path: &str| path == "essay-pipeline-20260216-120000";
     let beginning = |id| Beginning {

@@ -36,7 +36,10 @@ impl Checks<'_> {
             let is_log = key.ends_with("_log");
             let is_named = stage.fields.contains_key(key);
             if stage.status == StageStatus::Completed && !is_log && !is_named && !self.is_there(name) {
-                self.odd(format!("stages.{} is completed, and {name} is missing", STAGES[position].key));
+                self.odd(format!(
+                    "stages.{} is completed, and {name} is missing or empty",
+                    STAGES[position].key
+                ));
             }
         }
         let has_no_map = self.state.sections.is_empty()
@@ -51,7 +54,10 @@ impl Checks<'_> {
             let name = argument_map(section.index);
             let is_named = section.fields.contains_key("argument_map_file");
             if section.status == StageStatus::Completed && !is_named && !self.is_there(&name) {
-                self.odd(format!("section {} of stage 3 is completed, and {name} is missing", section.index));
+                self.odd(format!(
+                    "section {} of stage 3 is completed, and {name} is missing or empty",
+                    section.index
+                ));
             }
         }
     }

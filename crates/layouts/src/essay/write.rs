@@ -114,12 +114,13 @@ impl Changes<'_> {
         self.any |= self.document.push(path, value).is_ok();
     }
 
-    /// A field, where the file says something else. A null that somebody wrote over it stays until it is set again.
+    /// A field, where the file says something else. A null that somebody wrote over it stays until it is set again, and
+    /// a key that somebody's file never had is not added to it before.
     fn field(&mut self, path: &[Step<'_>], value: Option<&Value>, is_touched: bool) {
         let Some(value) = value else { return };
         let is_wanted = match self.document.get(path) {
-            Some(Value::Null) => is_touched || self.is_new,
-            Some(_) | None => true,
+            Some(Value::Null) | None => is_touched || self.is_new,
+            Some(_) => true,
         };
         if is_wanted {
             self.set(path, value);
@@ -134,6 +135,9 @@ impl Changes<'_> {
     }
 
     fn identity(&mut self) {
+        if !self.is_new {
+            return;
+        }
         let session = self.standing.session;
         let id = session.fields.get("pipeline_id").cloned();
         self.fill(&[Key("pipeline_id")], Some(id.unwrap_or_else(|| json!(pipeline_id(&self.folder)))));
@@ -190,10 +194,18 @@ impl Changes<'_> {
             let path = [Key("stages"), Key(key), Key(name)];
             let value = match name {
                 "total_sections" => session.fields.get(name).cloned().or_else(|| self.outlined()),
-                "birds_eye_approved" => self.birds_eye().or_else(|| session.fields.get(name).cloned()),
+                "birds_eye_approved" => self.birds_eye().or_else(|| {
+                    let said =
+                        self.document.get(&path).is_some() || self.touched.contains(name) || self.is_new;
+                    session.fields.get(name).filter(|_| said).cloned()
+                }),
                 _ => session.fields.get(name).cloned(),
             };
-            let is_touched = self.touched.contains(name) || name == "total_sections";
+            let is_touched = match name {
+                "total_sections" => self.touched.contains(name) || self.is_outlined_now(),
+                "birds_eye_approved" => true,
+                _ => self.touched.contains(name),
+            };
             self.field(&path, value.as_ref(), is_touched);
         }
         // Keys that are not ours are kept up to date where they are there.
@@ -203,6 +215,12 @@ impl Changes<'_> {
                 self.field(&path, Some(value), self.touched.contains(name));
             }
         }
+    }
+
+    fn is_outlined_now(&self) -> bool {
+        let is_it =
+            |event: &Event| matches!(event, Event::PhaseCompleted { phase, .. } if *phase == *STAGES[1].name);
+        self.standing.since.iter().any(|recorded| is_it(&recorded.event))
     }
 
     /// As many sections as the outline was said to have when it was done.

@@ -184,7 +184,7 @@ fn lifecycles_that_changed_there_change_here() {
     let given_up = Event::SessionAbandoned { reason: None, operation: None };
     for ended in [&paused, &completed, &failed, &given_up] {
         let theirs = with(base.clone(), [ended.clone()]);
-        assert_eq!(edited(&base, &theirs).events(), [ended.clone()], "there");
+        assert_eq!(edited(&base, &theirs).events(), std::slice::from_ref(ended), "there");
         assert_eq!(brought_in(&theirs, &base, &theirs).events(), [], "here already");
         let (worktree, parallel) = here();
         let again = match ended {

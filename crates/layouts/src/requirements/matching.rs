@@ -1,7 +1,7 @@
 //! Whether a tool call is one that a requirement guards. Compiles a pattern only for a tool that is named with it.
 
 use super::rule::{Requirement, Trigger};
-use regex_lite::RegexBuilder;
+use regex_lite::{Regex, RegexBuilder};
 
 /// Folders of plans: what satisfies a requirement must be writable before it is satisfied.
 const PLAN_FOLDERS: [&str; 2] = [".claude/plans/", "docs/plans/"];
@@ -14,26 +14,34 @@ impl Requirement {
             match matches(trigger, command) {
                 Ok(true) => return (true, wrong),
                 Ok(false) => {}
-                Err(error) => {
-                    wrong.get_or_insert(format!(
-                        "requirements.{}.trigger_tools: {error}; this trigger is left out",
-                        self.name
-                    ));
-                }
+                Err(error) => wrong = Some(self.told(&error)),
             }
         }
         (false, wrong)
+    }
+
+    /// Patterns that cannot be used. Tools find this out one by one; this looks at all of them.
+    pub fn wrong_patterns(&self) -> Vec<String> {
+        let patterns = self.triggers.iter().filter_map(|trigger| trigger.command_pattern.as_deref());
+        patterns.filter_map(|pattern| Some(self.told(&compiled(pattern).err()?))).collect()
+    }
+
+    fn told(&self, error: &str) -> String {
+        format!("requirements.{}.trigger_tools: {error}; this trigger is left out", self.name)
     }
 }
 
 fn matches(trigger: &Trigger, command: Option<&str>) -> Result<bool, String> {
     let Some(pattern) = &trigger.command_pattern else { return Ok(true) };
     let Some(command) = command else { return Ok(false) };
-    let expression = RegexBuilder::new(pattern)
+    Ok(compiled(pattern)?.is_match(command))
+}
+
+fn compiled(pattern: &str) -> Result<Regex, String> {
+    RegexBuilder::new(pattern)
         .case_insensitive(true)
         .build()
-        .map_err(|error| format!("the pattern {pattern:?} cannot be used: {error}"))?;
-    Ok(expression.is_match(command))
+        .map_err(|error| format!("the pattern {pattern:?} cannot be used: {error}"))
 }
 
 /// Whether a path, below the project or the home folder, lies in a folder of plans. A path that climbs may lie anywhere.

@@ -37,7 +37,11 @@ pub(super) fn trace(connection: &Connection, trace: &Trace) -> Result<bool> {
     })
 }
 
-fn without_sync<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+/// In one transaction, for what may be lost in a crash.
+pub(super) fn without_sync<T>(
+    connection: &Connection,
+    work: impl FnOnce(&Connection) -> Result<T>,
+) -> Result<T> {
     let journal: String = connection.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
     let is_log = journal == "wal";
     if is_log {

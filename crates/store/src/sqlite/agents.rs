@@ -1,8 +1,9 @@
 //! Which agent sessions were seen here, and what they work on. Never decides who is alive.
 
+use super::activity::without_sync;
 use super::columns::{Moment, moment, optional_session_id};
 use crate::{AgentRow, Binding, Trace};
-use rusqlite::{Connection, OptionalExtension, Result, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
 const AGENT: &str =
     "agent,agent_session,host,pid,process_start,boot_id,worktree,branch,started_at,last_seen,session,memory";
@@ -43,17 +44,19 @@ pub(super) fn see(connection: &Connection, row: &AgentRow) -> Result<()> {
         row.session.as_ref().map(model::id::SessionId::as_str),
         row.memory,
     ];
-    connection.prepare_cached(&sql)?.execute(values).map(drop)
+    // Who is here is gone after a power cut, whatever was kept.
+    without_sync(connection, |transaction| transaction.prepare_cached(&sql)?.execute(values).map(drop))
 }
 
 pub(super) fn forget(connection: &Connection, gone: &[(String, String)]) -> Result<()> {
-    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
-    for (agent, agent_session) in gone {
+    without_sync(connection, |transaction| {
         let mut statement =
             transaction.prepare_cached("DELETE FROM agents WHERE agent=?1 AND agent_session=?2")?;
-        statement.execute([agent, agent_session])?;
-    }
-    transaction.commit()
+        for (agent, agent_session) in gone {
+            statement.execute([agent, agent_session])?;
+        }
+        Ok(())
+    })
 }
 
 /// Whether the session that the binding names exists. An agent that nobody has seen yet gets a row without a process.

@@ -41,8 +41,37 @@ fn argued(sandbox: &Sandbox) {
     run(sandbox, "advance --phase argument_development");
 }
 
+/// The half of stage 4: three of four paragraphs, a claim put off and one insisted on.
+fn drafted(sandbox: &Sandbox) {
+    for line in [
+        "item add One --id draft-1 --kind section",
+        "item split draft-1 --into a b",
+        "item add Two --id draft-2 --kind section",
+        "item split draft-2 --into a b",
+        "item done draft-1.1",
+        "item done draft-1.2",
+        "item set draft-1 voice_check_score=4.5",
+        "item done draft-2.1",
+        "note Half~of~them~silt~up --kind deferred --field section=2 --field reason=timeout",
+        "note The~pier~is~older --kind override --field fact_checker_result=disputed --field user_rationale=seen",
+    ] {
+        run(sandbox, line);
+    }
+    sandbox.write(&file("stage-4-draft.md"), "## One\n\na b c\n\nd e\n\n## Two\n\nf g\n");
+}
+
+/// At ten past ten, in stage 4.
+fn in_stage_4() -> Sandbox {
+    let sandbox = started();
+    sandbox.at("2026-11-14T10:10:00Z");
+    structured(&sandbox);
+    argued(&sandbox);
+    drafted(&sandbox);
+    sandbox
+}
+
 #[test]
-fn an_essay_from_its_beginning_to_its_end() {
+fn stages_1_to_3_go_into_the_file_as_they_are_done() {
     let sandbox = started();
     sandbox.at("2026-11-14T10:10:00Z");
     structured(&sandbox);
@@ -65,41 +94,21 @@ fn an_essay_from_its_beginning_to_its_end() {
         &sandbox,
         &["verified_claims: 3", "birds_eye_approved: true", "current_stage_name: \"paragraph_writing\""],
     );
+}
 
-    for line in [
-        "item add One --id draft-1 --kind section",
-        "item split draft-1 --into a b",
-        "item add Two --id draft-2 --kind section",
-        "item split draft-2 --into a b",
-        "item done draft-1.1",
-        "item done draft-1.2",
-        "item set draft-1 voice_check_score=4.5",
-        "item done draft-2.1",
-    ] {
-        run(&sandbox, line);
-    }
+#[test]
+fn sections_paragraphs_claims_and_overrides_go_into_the_file_and_are_shown() {
+    let sandbox = in_stage_4();
     says(
         &sandbox,
         &[
             "- section_index: 1\n        total_paragraphs: 2\n        completed_paragraphs: 2\n        status: \"completed\"\n        voice_check_score: 4.5",
             "completed_paragraphs: 1\n        status: \"in_progress\"",
             "current_section: 2\n    current_paragraph: 2",
-        ],
-    );
-    sandbox.write(&file("stage-4-draft.md"), "## One\n\na b c\n\nd e\n\n## Two\n\nf g\n");
-    run(&sandbox, "note Half~of~them~silt~up --kind deferred --field section=2 --field reason=timeout");
-    run(
-        &sandbox,
-        "note The~pier~is~older --kind override --field fact_checker_result=disputed --field user_rationale=seen",
-    );
-    says(
-        &sandbox,
-        &[
             "claim_text: \"Half of them silt up\"\n    section: 2\n    paragraph: null\n    reason: \"timeout\"",
             "fact_checker_result: \"disputed\"\n    user_action: \"override\"\n    user_rationale: \"seen\"",
         ],
     );
-
     let shown = run(&sandbox, "show").stdout;
     for line in [
         "[Stage 4/4 - Paragraph Writing - Section 2, Paragraph 2]",
@@ -113,35 +122,37 @@ fn an_essay_from_its_beginning_to_its_end() {
     ] {
         assert!(shown.lines().any(|found| found == line), "{line:?} is not in\n{shown}");
     }
+}
 
-    let paused = sandbox.run(["pause", "--save", &file("stage-4-draft.md")]).ok();
-    assert!(paused.stderr.contains("Session paused at [Stage 4, Section 2, Paragraph 2]. To resume, invoke essay-pipeline and select this session."), "{}", paused.stderr);
-    assert!(paused.stderr.contains("saved: "), "{}", paused.stderr);
+#[test]
+fn pausing_listing_and_resuming_say_what_the_pipeline_says() {
+    let sandbox = in_stage_4();
+    let paused = sandbox.run(["pause", "--save", &file("stage-4-draft.md")]).ok().stderr;
+    let words = "Session paused at [Stage 4, Section 2, Paragraph 2]. To resume, invoke essay-pipeline and select this session.";
+    assert!(paused.contains(words) && paused.contains("saved: "), "{paused}");
     says(&sandbox, &["status: \"paused\"  # in_progress |"]);
     sandbox.at("2026-11-14T12:10:00Z");
     let list = run(&sandbox, "list --layout essay").stdout;
-    assert_eq!(
-        list,
-        format!("Sessions found:\n1. {FOLDER} -- Stage 4, Section 2 -- Last active: 2 hours ago\n")
-    );
-    let resumed = run(&sandbox, &format!("resume {FOLDER}"));
+    let line = format!("1. {FOLDER} -- Stage 4, Section 2 -- Last active: 2 hours ago");
+    assert_eq!(list, format!("Sessions found:\n{line}\n"));
+    let resumed = run(&sandbox, &format!("resume {FOLDER}")).stderr;
     assert!(
-        resumed.stderr.contains("Resuming at [Stage 4]. Here's where you left off: Section 1: 2/2"),
-        "{}",
-        resumed.stderr
+        resumed.contains("Resuming at [Stage 4]. Here's where you left off: Section 1: 2/2"),
+        "{resumed}"
     );
+}
 
-    run(&sandbox, "item done draft-2.2");
-    run(&sandbox, "item set draft-2 voice_check_score=4");
-    run(&sandbox, "note resolve 1");
+#[test]
+fn a_finished_essay_is_reported_and_its_output_filled() {
+    let sandbox = in_stage_4();
+    for line in ["item done draft-2.2", "item set draft-2 voice_check_score=4", "note resolve 1"] {
+        run(&sandbox, line);
+    }
     says(&sandbox, &["resolved: true"]);
     sandbox.write(&file("final-essay.md"), "# Harbours\n\none two three four five\n");
     sandbox.at("2026-11-14T12:40:00Z");
-    sandbox.write(&file("stage-4-draft.md"), "## One\n\na b c\n\nd e\n\n## Two\n\nf g\n\nh\n");
-    let done = run(
-        &sandbox,
-        "advance --phase paragraph_writing --evidence voice_checked_sections=2 --evidence fact_check_sweep=true",
-    );
+    let last = "advance --phase paragraph_writing --evidence voice_checked_sections=2 --evidence fact_check_sweep=true";
+    let done = run(&sandbox, last).stderr;
     for line in [
         "Word count: 5",
         "Sections: 2",
@@ -151,7 +162,7 @@ fn an_essay_from_its_beginning_to_its_end() {
         "Deferred claims resolved: 1 of 1",
         "Time spent: ",
     ] {
-        assert!(done.stderr.contains(line), "{line:?} is not in\n{}", done.stderr);
+        assert!(done.contains(line), "{line:?} is not in\n{done}");
     }
     says(
         &sandbox,
@@ -330,4 +341,22 @@ fn a_file_that_lay_for_a_day_counts_as_paused() {
     assert_eq!(state(&sandbox), BY_HAND);
     run(&sandbox, &format!("resume {FOLDER}"));
     says(&sandbox, &["status: in_progress\n", "# Ada's essay"]);
+}
+
+/// Fully in, and back out into its own files and into plain JSON; the files that it came from are left alone.
+#[test]
+fn a_session_is_imported_and_exported_with_nothing_lost() {
+    let sandbox = by_hand();
+    run(&sandbox, &format!("import {FOLDER}"));
+    assert_eq!(state(&sandbox), BY_HAND);
+    let out = sandbox.folder().join("out");
+    sandbox.run(["export", "--layout", "essay", out.to_str().unwrap(), "--session", FOLDER]).ok();
+    let written = std::fs::read_to_string(out.join(FOLDER).join("session-state.yaml")).unwrap();
+    // An import waits to be gone on with.
+    let expected = BY_HAND
+        .replace("status: in_progress\npushback", "status: paused\npushback")
+        .replace("last_activity: \"2026-11-14T09:00:00Z\"", "last_activity: \"2026-11-14T10:00:00Z\"");
+    assert_eq!(written, expected);
+    let json = sandbox.run(["export", "--session", FOLDER]).ok().json();
+    assert!(json.to_string().contains("\"mood\":\"good\""), "{json:#}");
 }

@@ -29,13 +29,17 @@ fn the_bar_has_24_cells_and_percent_and_labels_are_the_tools_own() {
             "Complete",
         ],
     };
-    for (kind, phases, percents) in [
-        ("review", &REVIEW[..], &[13, 25, 38, 50, 63, 75, 88, 100][..]),
-        ("map", &MAP[..], &[17, 33, 50, 67, 83, 100][..]),
+    for (kind, phases, figures) in [
+        (
+            "review",
+            &REVIEW[..],
+            &[(13, 3), (25, 6), (38, 9), (50, 12), (63, 15), (75, 18), (88, 21), (100, 24)][..],
+        ),
+        ("map", &MAP[..], &[(17, 4), (33, 8), (50, 12), (67, 16), (83, 20), (100, 24)][..]),
     ] {
         let sandbox = project();
         artifact(&sandbox, "requirements.md", "x");
-        for (position, percent) in percents.iter().enumerate() {
+        for (position, (percent, full)) in figures.iter().enumerate() {
             let number = position + 1;
             foreign(
                 &sandbox,
@@ -44,8 +48,7 @@ fn the_bar_has_24_cells_and_percent_and_labels_are_the_tools_own() {
                     "current_phase": phases[position], "phase_number": number, "started_at": NOW }),
             );
             let screen = screen(&sandbox, &["--session", ID]);
-            let full = (number as f64 / phases.len() as f64 * 24.0).round() as usize;
-            let bar = format!("{}{} {percent} %", "█".repeat(full), "░".repeat(24 - full));
+            let bar = format!("{}{} {percent} %", "█".repeat(*full), "░".repeat(24 - full));
             assert!(screen.contains(&bar), "{bar} is not in\n{screen}");
             for (at, label) in labels(kind).into_iter().enumerate() {
                 let mark = match at {

@@ -202,3 +202,34 @@ fn the_users_own_configuration_counts_too() {
     place.write(".claude/requirements.yaml", "enabled: false");
     assert_eq!(place.edit(ANNA), Verdict::Allow);
 }
+
+#[test]
+fn worktrees_share_one_file_a_branch() {
+    let place = Place::with("requirements: {ticket: {enabled: true, scope: branch}}");
+    place.satisfy(ANNA, &["ticket"]);
+    let own = place.root().join(".git/worktrees/w");
+    fs::create_dir_all(&own).expect("a folder");
+    fs::write(own.join("HEAD"), "ref: refs/heads/feature/auth\n").expect("HEAD");
+    fs::write(own.join("commondir"), "../..\n").expect("where the rest is");
+    let tree = place.home().join("w");
+    fs::create_dir_all(tree.join(".claude")).expect("a folder");
+    fs::write(tree.join(".git"), format!("gitdir: {}\n", own.display())).expect("where git is");
+    fs::copy(place.root().join(".claude/requirements.yaml"), tree.join(".claude/requirements.yaml"))
+        .expect("a copy");
+    let edit = |branch: &str| {
+        fs::write(own.join("HEAD"), format!("ref: refs/heads/{branch}\n")).expect("HEAD");
+        let options = Options { project: Some(tree.clone()), ..Options::default() };
+        let agent = claude(BEN);
+        let call = ToolCall {
+            agent: &agent,
+            tool: "Edit",
+            command: None,
+            files: &[],
+            skill: None,
+            tool_use_id: None,
+        };
+        place.prepared(Engine::open(options, Intent::Query).expect("it opens")).before_tool(&call).answer
+    };
+    assert_eq!(edit("feature/auth"), Verdict::Allow);
+    denied(edit("other"));
+}

@@ -70,7 +70,7 @@ fn mutated(text: &str, random: &mut Random) -> Vec<u8> {
 fn a_mutated_state_is_read_or_recovered_and_writing_back_changes_nothing() {
     let mut random = Random(0x2545_f491_4f6c_dd1d);
     let (mut readable, mut recovered) = (0, 0);
-    for round in 0..1500 {
+    for round in 0..800 {
         let text = if round % 2 == 0 { LATE } else { EARLY };
         let bytes = mutated(text, &mut random);
         let mut tree = whole("");
@@ -90,7 +90,7 @@ fn a_mutated_state_is_read_or_recovered_and_writing_back_changes_nothing() {
             assert!(read.warnings.iter().any(|warning| warning == RECONSTRUCTED), "{:?}", read.warnings);
         }
     }
-    assert!(readable > 400 && recovered > 200, "{readable} {recovered}");
+    assert!(readable > 200 && recovered > 100, "{readable} {recovered}");
 }
 
 /// Every value that said something says it still.
@@ -117,7 +117,7 @@ fn keeps(before: &Value, after: &Value, path: &str) {
 #[test]
 fn mutated_artifacts_never_panic() {
     let mut random = Random(77);
-    for _ in 0..300 {
+    for _ in 0..150 {
         let files: Vec<(String, Vec<u8>)> =
             ARTIFACTS.iter().map(|(name, text)| ((*name).to_owned(), mutated(text, &mut random))).collect();
         let mut tree = Tree::default();

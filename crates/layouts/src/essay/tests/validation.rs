@@ -38,9 +38,9 @@ fn row_stage_completed_its_artifact_exists() {
     );
     let read = super::read(tree(&[(STATE, &text)]));
     assert!(
-        read.warnings
-            .iter()
-            .any(|warning| warning == "stages.stage_1 is completed, and stage-1-thesis.md is missing")
+        read.warnings.iter().any(
+            |warning| warning == "stages.stage_1 is completed, and stage-1-thesis.md is missing or empty"
+        )
     );
 }
 
@@ -49,7 +49,7 @@ fn row_section_completed_its_argument_map_exists() {
     let read = without("stage-3-section-2-arguments.md");
     assert_eq!(
         read.warnings,
-        ["section 2 of stage 3 is completed, and stage-3-section-2-arguments.md is missing"]
+        ["section 2 of stage 3 is completed, and stage-3-section-2-arguments.md is missing or empty"]
     );
     assert!(read.session.run().expect("a run").phases[2].claimed);
 }

@@ -197,3 +197,18 @@ fn the_order_of_the_files_is_the_order_of_the_requirements() {
         ["z", "a", "m"]
     );
 }
+
+#[test]
+fn half_a_configuration_is_read_as_far_as_it_goes_and_never_asks_for_more() {
+    for (end, _) in USER.char_indices() {
+        let asked: Vec<String> = read_files(&[("p", &USER[..end])])
+            .value
+            .requirements
+            .into_iter()
+            .filter(|one| one.enabled)
+            .map(|one| one.name)
+            .collect();
+        let known = ["commit_plan", "github_ticket"];
+        assert!(asked.iter().all(|name| known.contains(&name.as_str())), "{}: {asked:?}", &USER[..end]);
+    }
+}

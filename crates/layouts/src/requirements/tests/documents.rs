@@ -158,3 +158,16 @@ fn a_branch_has_a_file_name_and_a_second_one_where_it_is_taken() {
     assert_ne!(collision_name("feature/auth"), collision_name("feature-auth"));
     assert!(collision_name("feature/auth").contains('.'), "no branch's own name has a point");
 }
+
+#[test]
+fn half_a_file_is_never_taken_for_a_whole_one() {
+    let mut whole = document();
+    whole.satisfy("größe", Session, Some(&agent(UUID)), &by_skill(), 10);
+    let text = whole.text();
+    for (end, _) in text.char_indices() {
+        assert!(Document::read(&text[..end]).is_err(), "{}", &text[..end]);
+        assert_eq!(Metrics::read(&text[..end]), None);
+        assert_eq!(Registry::read(&text[..end]), None);
+    }
+    assert_eq!(Document::read(&text), Ok(whole));
+}

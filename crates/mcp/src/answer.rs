@@ -1,0 +1,115 @@
+//! What a tool answers: the session view, or the part of it that a model needs next, and a short text for people.
+
+use engine::Next;
+use engine::view::{View, Warning};
+use engine::words::one_line;
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+const LONGEST_TITLE: usize = 120;
+const LONGEST_LINE: usize = 600;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) text: String,
+    pub(crate) content: Map<String, Value>,
+}
+
+impl Answer {
+    pub(crate) fn new(outcome: &str, text: impl Into<String>) -> Self {
+        let mut content = Map::new();
+        content.insert("outcome".to_owned(), outcome.into());
+        Self { text: text.into(), content }
+    }
+
+    pub(crate) fn with(mut self, name: &str, value: impl Serialize) -> Self {
+        self.content.insert(name.to_owned(), json(value));
+        self
+    }
+
+    /// All fields of something that is an object.
+    pub(crate) fn with_fields(mut self, value: impl Serialize) -> Self {
+        if let Value::Object(fields) = json(value) {
+            self.content.extend(fields);
+        }
+        self
+    }
+
+    /// What a command did, and where the session stands now.
+    pub(crate) fn of_command(done: &str, answer: &engine::Answer) -> Self {
+        let view = &answer.view;
+        let outcome = if view.already { "already" } else { "done" };
+        let mut text = if done.is_empty() { String::new() } else { format!("{done}\n") };
+        for line in &answer.said {
+            text.push_str(&format!("{line}\n"));
+        }
+        text.push_str(&standing(view));
+        Self::new(outcome, text).with_fields(short(view)).with_said(&answer.said)
+    }
+
+    pub(crate) fn with_said(self, said: &[String]) -> Self {
+        if said.is_empty() { self } else { self.with("said", said) }
+    }
+
+    pub(crate) fn into_result(self) -> CallToolResult {
+        let mut result = CallToolResult::success(vec![ContentBlock::text(self.text)]);
+        result.structured_content = Some(Value::Object(self.content));
+        result
+    }
+}
+
+/// The part of the session view that every changing tool answers with, under the names of the whole.
+pub(crate) fn short(view: &View) -> Value {
+    let mut short = json!({
+        "session_id": view.session_id,
+        "title": view.title,
+        "status": view.status,
+        "current_phase": view.current_phase,
+        "completed_phases": view.completed_phases,
+        "total_phases": view.workflow.total_phases,
+        "progress": { "percent": view.progress.percent, "remaining": view.progress.remaining },
+        "next": view.next,
+    });
+    if !view.warnings.is_empty() {
+        short["warnings"] = json(&view.warnings);
+    }
+    short
+}
+
+/// Where a session stands, in a few lines.
+pub(crate) fn standing(view: &View) -> String {
+    let mut text = format!(
+        "{} \"{}\": phase {} ({}), {} of {} phases done ({} %), {}\n",
+        view.session_id,
+        one_line(&view.title, LONGEST_TITLE),
+        view.current_phase.number,
+        view.current_phase.id,
+        view.completed_phases.len(),
+        view.workflow.total_phases,
+        view.progress.percent,
+        json(view.status).as_str().unwrap_or_default().replace('_', " "),
+    );
+    text.push_str(&warned(&view.warnings));
+    text.push_str(&next(&view.next));
+    text
+}
+
+pub(crate) fn next(next: &Next) -> String {
+    let mut text = format!("Next: {}", one_line(&next.summary, LONGEST_LINE));
+    if let Some(command) = &next.command {
+        text.push_str(&format!("\n`{command}`"));
+    }
+    text
+}
+
+pub(crate) fn warned(warnings: &[Warning]) -> String {
+    warnings
+        .iter()
+        .map(|warning| format!("Warning: {}\n", one_line(&warning.message, LONGEST_LINE)))
+        .collect()
+}
+
+pub(crate) fn json(value: impl Serialize) -> Value {
+    serde_json::to_value(value).unwrap_or(Value::Null)
+}

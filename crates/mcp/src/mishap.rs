@@ -1,0 +1,113 @@
+//! What went wrong, in a form that a model can act on: kind, message, hint, valid values. Words nothing that the
+//! engine has words for.
+
+use engine::Error;
+use model::Refusal;
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{Value, json};
+
+/// Of what a caller sent, or a file holds: the answer must not be as long as the question.
+const LONGEST_MESSAGE: usize = 2_000;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mishap {
+    pub(crate) kind: String,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+    pub(crate) valid: Vec<String>,
+}
+
+impl Mishap {
+    pub(crate) fn wrong_usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self {
+            kind: "wrong_usage".to_owned(),
+            message: message.into(),
+            hint: Some(hint.into()),
+            valid: Vec::new(),
+        }
+    }
+
+    /// Something that only a person may do, whoever asks here.
+    pub(crate) fn needs_a_person(doing: &str, command: &str) -> Self {
+        Self {
+            kind: "needs_a_person".to_owned(),
+            message: format!("{doing} is a person's to do, at a terminal"),
+            hint: Some(format!("ask a person to run: {command}")),
+            valid: Vec::new(),
+        }
+    }
+
+    pub(crate) fn with_valid(mut self, valid: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.valid = valid.into_iter().map(Into::into).collect();
+        self
+    }
+
+    fn json(&self) -> Value {
+        let mut error = json!({ "kind": self.kind, "message": cut(&self.message) });
+        if let Some(hint) = &self.hint {
+            error["hint"] = cut(hint).into();
+        }
+        if !self.valid.is_empty() {
+            error["valid"] = json!(self.valid);
+        }
+        json!({ "outcome": "error", "error": error })
+    }
+
+    fn text(&self) -> String {
+        let mut text = cut(&self.message);
+        if let Some(hint) = &self.hint {
+            text.push_str(" — ");
+            text.push_str(&cut(hint));
+        }
+        if !self.valid.is_empty() {
+            text.push_str(&format!(" (valid: {})", cut(&self.valid.join(", "))));
+        }
+        text
+    }
+
+    pub(crate) fn into_result(self) -> CallToolResult {
+        let mut result = CallToolResult::error(vec![ContentBlock::text(self.text())]);
+        result.structured_content = Some(self.json());
+        result
+    }
+}
+
+impl From<Error> for Mishap {
+    fn from(error: Error) -> Self {
+        Self {
+            kind: error.kind().to_owned(),
+            message: error.to_string(),
+            hint: error.hint(),
+            valid: valid_instead(&error),
+        }
+    }
+}
+
+/// What could have been given instead of what was.
+fn valid_instead(error: &Error) -> Vec<String> {
+    let names = |names: &[model::id::Name]| names.iter().map(ToString::to_string).collect();
+    match error {
+        Error::UnknownWorkflow { known, .. }
+        | Error::UnknownCheck { known, .. }
+        | Error::UnknownRequirement { known, .. } => known.clone(),
+        Error::AmbiguousSession { candidates, .. } => candidates.clone(),
+        Error::UnknownSession { nearest, .. } => nearest.iter().cloned().collect(),
+        Error::Refused(refusal) => match refusal {
+            Refusal::UnknownPhase { known, .. } => names(known),
+            Refusal::PhaseNotCurrent { current, .. }
+            | Refusal::PhaseNotReached { current, .. }
+            | Refusal::NotEarlier { current, .. } => vec![current.to_string()],
+            // Of all others the hint says what to do.
+            _ => Vec::new(),
+        },
+        // The same.
+        _ => Vec::new(),
+    }
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_MESSAGE) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

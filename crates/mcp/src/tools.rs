@@ -1,0 +1,160 @@
+//! The tools, one file each: their schemas from one table, and what each calls in the engine. Few and tight: a client
+//! pays for this list in every conversation.
+
+mod advance;
+mod brief;
+mod control;
+mod item;
+mod note;
+mod requirements;
+mod schema;
+mod start;
+mod status;
+
+use crate::answer::Answer;
+use crate::arguments::Arguments;
+use crate::mishap::Mishap;
+use engine::{Engine, Intent, ListRequest, Options};
+use rmcp::model::{Tool, ToolAnnotations};
+use schema::{Field, Parameter, input, output};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+
+/// One tool: what a model is told about it, and what it does.
+pub(crate) struct Entry {
+    pub(crate) name: &'static str,
+    description: &'static str,
+    parameters: &'static [Parameter],
+    /// What its structured content holds beside what every one holds.
+    fields: &'static [Field],
+    effect: Effect,
+    run: fn(&mut Call) -> Result<Answer, Mishap>,
+}
+
+/// What calling it does, as the hints of the protocol say it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Reads,
+    /// Adds to what is there; calling it again may add again.
+    Adds,
+    /// Again is not twice.
+    AddsOnce,
+    /// May reopen what was finished, or move files into an archive.
+    TakesBack,
+}
+
+const ENTRIES: &[Entry] = &[
+    status::ENTRY,
+    brief::ENTRY,
+    start::ENTRY,
+    advance::ENTRY,
+    item::ENTRY,
+    note::ENTRY,
+    control::ENTRY,
+    requirements::ENTRY,
+];
+
+/// One call, on a thread of its own: it opens an engine for itself, so many can run at once.
+pub(crate) struct Call {
+    pub(crate) arguments: Arguments,
+    options: Options,
+    progress: Option<Tell>,
+}
+
+impl Call {
+    /// An engine for this call. Whoever asks through a protocol is no person at a terminal.
+    pub(crate) fn open(&self, intent: Intent) -> Result<Engine, Mishap> {
+        let engine = Engine::open(self.options.clone(), intent)?;
+        Ok(engine)
+    }
+
+    /// An engine that may run for a while, and says so.
+    pub(crate) fn open_for_checks(&mut self, intent: Intent) -> Result<Engine, Mishap> {
+        let mut engine = self.open(intent)?;
+        if let Some(tell) = self.progress.take() {
+            engine.on_progress(move |progress| {
+                tell(format!("check {} runs since {} s", progress.check, progress.elapsed.as_secs()));
+            });
+        }
+        Ok(engine)
+    }
+
+    pub(crate) fn session(&self) -> Option<&str> {
+        self.options.session.as_deref()
+    }
+}
+
+/// Files that a model names are below the project's folder: where this server was started is not its business.
+fn paths(engine: &Engine, names: &[String]) -> Vec<PathBuf> {
+    names.iter().map(|name| engine.project().root.join(name)).collect()
+}
+
+/// Whoever named a session that is not there is told which are: those that changed last.
+fn with_sessions(mut mishap: Mishap, options: &Options) -> Mishap {
+    const MOST_TOLD: usize = 10;
+    if mishap.kind != "unknown_session" {
+        return mishap;
+    }
+    let options = Options { session: None, ..options.clone() };
+    let listed = Engine::open(options, Intent::Query).and_then(|engine| engine.list(&ListRequest::default()));
+    let ids =
+        listed.map(|listing| listing.sessions).unwrap_or_default().into_iter().map(|line| line.session_id);
+    let others: Vec<String> = ids.filter(|id| !mishap.valid.contains(id)).take(MOST_TOLD).collect();
+    mishap.valid.extend(others);
+    mishap
+}
+
+/// Tells whoever called how far it is.
+pub(crate) type Tell = Box<dyn Fn(String) + Send>;
+
+pub(crate) fn find(name: &str) -> Option<&'static Entry> {
+    ENTRIES.iter().find(|entry| entry.name == name)
+}
+
+pub(crate) fn names() -> Vec<&'static str> {
+    ENTRIES.iter().map(|entry| entry.name).collect()
+}
+
+pub(crate) fn list() -> Vec<Tool> {
+    ENTRIES.iter().map(Entry::tool).collect()
+}
+
+impl Entry {
+    pub(crate) fn tool(&self) -> Tool {
+        let mut tool = Tool::new(self.name, self.description, input(self.parameters()));
+        tool.output_schema = Some(output(self.fields).into());
+        tool.annotations = Some(self.hints());
+        tool
+    }
+
+    /// Runs it, on the thread that calls.
+    pub(crate) fn call(
+        &self,
+        mut options: Options,
+        given: Map<String, Value>,
+        progress: Option<Tell>,
+    ) -> Result<Answer, Mishap> {
+        let known: Vec<&str> = self.parameters().map(|parameter| parameter.name).collect();
+        let arguments = Arguments::read(given, &known)?;
+        options.session = arguments.name("session")?.or(options.session);
+        options.key = arguments.name("key")?;
+        let mut call = Call { arguments, options, progress };
+        (self.run)(&mut call).map_err(|mishap| with_sessions(mishap, &call.options))
+    }
+
+    /// Its own, and those that every tool of its sort takes.
+    fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
+        let key = (self.effect != Effect::Reads).then_some(&schema::KEY);
+        self.parameters.iter().chain(&schema::EVERYWHERE).chain(key)
+    }
+
+    fn hints(&self) -> ToolAnnotations {
+        let hints = ToolAnnotations::new().open_world(false);
+        match self.effect {
+            Effect::Reads => hints.read_only(true),
+            Effect::AddsOnce => hints.destructive(false).idempotent(true),
+            Effect::Adds => hints.destructive(false).idempotent(false),
+            Effect::TakesBack => hints.destructive(true).idempotent(false),
+        }
+    }
+}

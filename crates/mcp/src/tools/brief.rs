@@ -1,0 +1,27 @@
+//! `brief`: where the work was left off, for a reader who knows nothing else.
+
+use super::schema::{Kind, optional};
+use super::{Call, Effect, Entry};
+use crate::answer::Answer;
+use crate::mishap::Mishap;
+use engine::Intent;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "brief",
+    description: "The hand-over as Markdown: what to do next, what must not be done again, what failed and how to mend it, decisions, dead ends, blockers, files touched, who else works here. Read it when you take work up, or after your context was cut.",
+    parameters: &[optional("budget", Kind::Number, "at most so many tokens")],
+    fields: &[("brief", "string")],
+    effect: Effect::Reads,
+    run,
+};
+
+fn run(call: &mut Call) -> Result<Answer, Mishap> {
+    let budget = call.arguments.number("budget")?.map(|tokens| usize::try_from(tokens).unwrap_or(usize::MAX));
+    let Some(brief) = call.open(Intent::Query)?.brief()? else {
+        let text = "No session is going on here. Begin one with the tool start.";
+        return Ok(Answer::new("no_session", text).with("brief", text));
+    };
+    let markdown = engine::brief::markdown(&brief, budget);
+    let answer = Answer::new("session", markdown.clone()).with("session_id", &brief.session.session_id);
+    Ok(answer.with("next", &brief.session.next).with("brief", markdown))
+}

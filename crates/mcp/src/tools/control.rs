@@ -1,0 +1,141 @@
+//! `control`: a session is paused, gone on with, closed, or goes back. What is a person's is refused.
+
+use super::schema::{Kind, optional, required};
+use super::{Call, Effect, Entry, paths};
+use crate::answer::Answer;
+use crate::mishap::Mishap;
+use engine::words::one_line;
+use engine::{Intent, OnDiscrepancy, RevisitPreview, RevisitRequest};
+use model::revision::Impact;
+
+const ACTIONS: &[&str] = &["pause", "resume", "switch", "close", "rollback", "revisit"];
+/// What models try, and what is to be told to a person instead.
+const OF_PERSONS: &[(&str, &str)] = &[
+    ("approve", "leftoff approve CHECK"),
+    ("override", "leftoff advance --override REASON"),
+    ("trust", "leftoff trust WORKFLOW"),
+    ("purge", "leftoff purge TEXT"),
+];
+const IMPACTS: &[&str] = &["minor", "moderate", "major"];
+const WAYS: &[&str] = &["go_on", "go_back"];
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "control",
+    description: "pause when you stop before the end (reason; context: what you are in the middle of). resume `session`, else the one paused last; switch to `session`; close a finished one. rollback reopens `phase` and later ones. revisit changes an earlier `phase` for `reason`: answers with a preview, does it with confirm.",
+    parameters: &[
+        required("action", Kind::Choice(ACTIONS), ""),
+        optional("phase", Kind::Text, ""),
+        optional("reason", Kind::Text, ""),
+        optional("context", Kind::Text, ""),
+        optional("save", Kind::List, "pause: drafts to keep"),
+        optional("force", Kind::Flag, "close unfinished work"),
+        optional("if_changed", Kind::Choice(WAYS), "resume: files are not as they were left"),
+        optional("impact", Kind::Choice(IMPACTS), "revisit"),
+        optional("affects", Kind::List, "revisit"),
+        optional("confirm", Kind::Flag, "revisit"),
+    ],
+    fields: &[("status", "string"), ("current_phase", "object"), ("preview", "object")],
+    effect: Effect::TakesBack,
+    run,
+};
+
+fn run(call: &mut Call) -> Result<Answer, Mishap> {
+    let asked = call.arguments.name("action")?.unwrap_or_default();
+    if let Some((name, command)) = OF_PERSONS.iter().find(|(name, _)| name.eq_ignore_ascii_case(&asked)) {
+        return Err(Mishap::needs_a_person(&format!("'{name}'"), command));
+    }
+    match call.arguments.required_choice("action", ACTIONS)? {
+        "pause" => pause(call),
+        "resume" => resume(call),
+        "switch" => switch(call),
+        "close" => {
+            let answer = call.open(Intent::Command)?.close(call.arguments.flag("force")?)?;
+            Ok(Answer::of_command("closed", &answer))
+        }
+        "rollback" => {
+            let phase = call.arguments.required_name("phase", "\"plan\"")?;
+            let reason = call.arguments.text("reason")?;
+            let answer = call.open(Intent::Command)?.roll_back(&phase, reason.as_deref())?;
+            Ok(Answer::of_command("back in an earlier phase", &answer))
+        }
+        _ => revisit(call),
+    }
+}
+
+fn pause(call: &Call) -> Result<Answer, Mishap> {
+    let (reason, context) = (call.arguments.text("reason")?, call.arguments.text("context")?);
+    let saved = call.arguments.list("save")?;
+    let mut engine = call.open(Intent::Command)?;
+    let saved = paths(&engine, &saved);
+    let answer = engine.pause(reason.as_deref(), context.as_deref(), &saved)?;
+    Ok(Answer::of_command("paused", &answer))
+}
+
+fn resume(call: &Call) -> Result<Answer, Mishap> {
+    let on = match call.arguments.choice("if_changed", WAYS)? {
+        None => OnDiscrepancy::Ask,
+        Some("go_back") => OnDiscrepancy::GoBack,
+        Some(_) => OnDiscrepancy::GoOn,
+    };
+    let resumed = call.open(Intent::Command)?.resume(call.session(), on);
+    let answer = resumed.map_err(|error| match error {
+        engine::Error::NeedsAnswer { .. } => {
+            let mut mishap = Mishap::from(error);
+            mishap.hint = Some(
+                "look at the files, then resume again with if_changed: go_on takes them as they are, go_back returns to the phase that is concerned".to_owned(),
+            );
+            mishap.with_valid(WAYS.iter().copied())
+        }
+        other => other.into(),
+    })?;
+    Ok(Answer::of_command("goes on", &answer))
+}
+
+fn switch(call: &Call) -> Result<Answer, Mishap> {
+    let Some(session) = call.session() else {
+        let hint = "give the id of the session to switch to; resource leftoff://sessions lists them";
+        return Err(Mishap::wrong_usage("'session' is missing", hint));
+    };
+    let answer = call.open(Intent::Command)?.switch(session)?;
+    Ok(Answer::of_command("is the active one", &answer))
+}
+
+fn revisit(call: &Call) -> Result<Answer, Mishap> {
+    let arguments = &call.arguments;
+    let request = RevisitRequest {
+        phase: arguments.required_name("phase", "\"plan\"")?,
+        impact: arguments.choice("impact", IMPACTS)?.and_then(Impact::parse),
+        reason: arguments.required_text("reason", "\"the API has changed\"")?,
+        affects: arguments.list("affects")?,
+    };
+    if !arguments.flag("confirm")? {
+        let preview = call.open(Intent::Query)?.preview_revisit(&request)?;
+        return Ok(previewed(&preview));
+    }
+    let mut engine = call.open(Intent::Command)?;
+    let preview = engine.preview_revisit(&request)?;
+    let answer = engine.revisit(&request, &preview)?;
+    let done = format!("back in phase {}, {} impact", preview.phase, preview.impact.name());
+    Ok(Answer::of_command(&done, &answer).with("preview", &preview))
+}
+
+fn previewed(preview: &RevisitPreview) -> Answer {
+    let names =
+        |names: &[model::id::Name]| names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let mut text = format!(
+        "Nothing was changed yet. Revisiting {} with {} impact ({}).",
+        preview.phase,
+        preview.impact.name(),
+        one_line(&preview.because, 300)
+    );
+    for (what, phases) in [("Flagged for review", &preview.flagged), ("Begun again", &preview.restarted)] {
+        if !phases.is_empty() {
+            text.push_str(&format!(" {what}: {}.", names(phases)));
+        }
+    }
+    if !preview.archived.is_empty() {
+        text.push_str(&format!(" {} files would go to the archive.", preview.archived.len()));
+    }
+    text.push_str(" Call again with confirm: true to do it.");
+    Answer::new("preview", text).with("session_id", &preview.session_id).with("preview", preview)
+}

@@ -1,0 +1,133 @@
+//! `item`: units of work inside a phase.
+
+use super::schema::{Kind, optional, required};
+use super::{Call, Effect, Entry};
+use crate::answer::Answer;
+use crate::mishap::Mishap;
+use engine::words::one_line;
+use engine::{Intent, ItemAdd, ItemListRequest, ItemSetting};
+
+const ACTIONS: &[&str] =
+    &["list", "add", "claim", "start", "done", "block", "unblock", "release", "split", "set"];
+const MOST_LISTED: usize = 100;
+const LONGEST_TITLE: usize = 200;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "item",
+    description: "The session's to-do list: tasks, sections, findings. Use it instead of a list of your own. claim takes `id`, or the next ready one, so that no other agent works on it; done, block (with reason) and release end that; split cuts one into `titles`.",
+    parameters: &[
+        required("action", Kind::Choice(ACTIONS), ""),
+        optional("id", Kind::Text, ""),
+        optional("title", Kind::Text, ""),
+        optional("titles", Kind::List, ""),
+        optional("kind", Kind::Text, ""),
+        optional("phase", Kind::Text, ""),
+        optional("parent", Kind::Text, "the item it is part of"),
+        optional("needs", Kind::List, "items to be done first"),
+        optional("fields", Kind::Object, ""),
+        optional("reason", Kind::Text, ""),
+        optional("minutes", Kind::Number, "of a claim, default 30"),
+        optional("all", Kind::Flag, "list other phases and done ones too"),
+    ],
+    fields: &[("item", "object"), ("items", "array"), ("more", "boolean")],
+    effect: Effect::Adds,
+    run,
+};
+
+fn run(call: &mut Call) -> Result<Answer, Mishap> {
+    let action = call.arguments.required_choice("action", ACTIONS)?;
+    let done = match action {
+        "list" => return list(call),
+        "add" => add(call)?,
+        "claim" => claim(call)?,
+        "set" => set(call)?,
+        "split" => {
+            let (id, titles) = (the_item(call)?, call.arguments.list("titles")?);
+            if titles.is_empty() {
+                return Err(Mishap::wrong_usage("'titles' is missing", "give the titles of its parts"));
+            }
+            call.open(Intent::Command)?.item_split(&id, &titles)?
+        }
+        "block" => {
+            let reason = call.arguments.required_text("reason", "\"waits for the certificate\"")?;
+            call.open(Intent::Command)?.item_block(&the_item(call)?, &reason)?
+        }
+        "start" => call.open(Intent::Command)?.item_start(&the_item(call)?)?,
+        "done" => call.open(Intent::Command)?.item_done(&the_item(call)?)?,
+        "unblock" => call.open(Intent::Command)?.item_unblock(&the_item(call)?)?,
+        _ => call.open(Intent::Command)?.item_release(&the_item(call)?)?,
+    };
+    let item = done.view.item.as_ref();
+    let told =
+        item.map(|item| format!("{action}: {} {}", item.id(), one_line(&item.item.title, LONGEST_TITLE)));
+    let answer = Answer::of_command(&told.unwrap_or_else(|| action.to_owned()), &done);
+    Ok(match item {
+        Some(item) => answer.with("item", item),
+        None => answer,
+    })
+}
+
+fn the_item(call: &Call) -> Result<String, Mishap> {
+    call.arguments.required_name("id", "\"impl-1\"; action list shows them")
+}
+
+fn add(call: &Call) -> Result<engine::Answer, Mishap> {
+    let arguments = &call.arguments;
+    let request = ItemAdd {
+        title: arguments.required_text("title", "\"Rotate refresh tokens\"")?,
+        id: arguments.name("id")?,
+        kind: arguments.name("kind")?,
+        phase: arguments.name("phase")?,
+        parent: arguments.name("parent")?,
+        needs: arguments.list("needs")?,
+        fields: arguments.values("fields")?,
+    };
+    Ok(call.open(Intent::Command)?.item_add(&request)?)
+}
+
+fn claim(call: &Call) -> Result<engine::Answer, Mishap> {
+    const MOST_MINUTES: u64 = 30 * 24 * 60;
+    let minutes = call.arguments.number("minutes")?;
+    if minutes.is_some_and(|minutes| minutes == 0 || minutes > MOST_MINUTES) {
+        let message = format!("'minutes' must be from 1 to {MOST_MINUTES}");
+        return Err(Mishap::wrong_usage(message, "leave it out for 30 minutes"));
+    }
+    let id = call.arguments.name("id")?;
+    let seconds = minutes.map(|minutes| minutes * 60);
+    Ok(call.open(Intent::Command)?.item_claim(id.as_deref(), seconds)?)
+}
+
+fn set(call: &Call) -> Result<engine::Answer, Mishap> {
+    let arguments = &call.arguments;
+    let setting = ItemSetting {
+        title: arguments.text("title")?,
+        fields: arguments.values("fields")?,
+        needs: arguments.list("needs")?,
+        ..ItemSetting::default()
+    };
+    if setting == ItemSetting::default() {
+        let hint = "give title, fields or needs";
+        return Err(
+            Mishap::wrong_usage("there is nothing to set", hint).with_valid(["title", "fields", "needs"])
+        );
+    }
+    Ok(call.open(Intent::Command)?.item_set(&the_item(call)?, &setting)?)
+}
+
+fn list(call: &Call) -> Result<Answer, Mishap> {
+    let arguments = &call.arguments;
+    let request = ItemListRequest {
+        phase: arguments.name("phase")?,
+        all: arguments.flag("all")?,
+        limit: MOST_LISTED,
+        ..ItemListRequest::default()
+    };
+    let listing = call.open(Intent::Query)?.item_list(&request)?;
+    let mut text = format!("{} items", listing.items.len());
+    for item in &listing.items {
+        let title = one_line(&item.item.title, LONGEST_TITLE);
+        text.push_str(&format!("\n- {} {title} ({})", item.id(), item.item.status.name()));
+    }
+    let answer = Answer::new("listed", text).with("session_id", &listing.session_id);
+    Ok(answer.with("items", &listing.items).with("more", listing.more))
+}

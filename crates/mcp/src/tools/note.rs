@@ -1,0 +1,53 @@
+//! `note`: what the next one should know.
+
+use super::schema::{Kind, optional};
+use super::{Call, Effect, Entry};
+use crate::answer::Answer;
+use crate::mishap::Mishap;
+use engine::Intent;
+use model::gate::guess;
+use model::note::NoteKind;
+
+/// All but `override`, which is a person's word.
+const KINDS: &[&str] = &["note", "decision", "tried", "assumption", "blocker", "question", "deferred"];
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "note",
+    description: "Keeps what whoever comes next must know, in every brief: a decision and why, what was tried and failed, an assumption, a blocker, a question, what was deferred. Note it when it happens. `resolve` closes one by its number.",
+    parameters: &[
+        optional("text", Kind::Text, ""),
+        optional("kind", Kind::Choice(KINDS), ""),
+        optional("fields", Kind::Object, ""),
+        optional("resolve", Kind::Number, ""),
+    ],
+    fields: &[("note", "object")],
+    effect: Effect::Adds,
+    run,
+};
+
+fn run(call: &mut Call) -> Result<Answer, Mishap> {
+    let arguments = &call.arguments;
+    if let Some(number) = arguments.number("resolve")? {
+        let id = u32::try_from(number).unwrap_or(u32::MAX);
+        let answer = call.open(Intent::Command)?.resolve_note(id)?;
+        return Ok(noted(&format!("note {id} resolved"), &answer, Some(id)));
+    }
+    let kind = arguments.choice("kind", KINDS)?.and_then(NoteKind::parse).unwrap_or(NoteKind::Note);
+    let text = arguments.required_text("text", "\"Rotate on every use: replay is then visible\"")?;
+    let fields = arguments.values("fields")?.into_iter().map(|(name, value)| (name, guess(&value)));
+    let answer = call.open(Intent::Command)?.note(kind, &text, fields.collect())?;
+    Ok(noted(&format!("{} noted", kind.name()), &answer, None))
+}
+
+fn noted(done: &str, answer: &engine::Answer, id: Option<u32>) -> Answer {
+    let notes = &answer.view.notes;
+    let note = match id {
+        Some(id) => notes.iter().find(|note| note.id == id),
+        None => notes.last(),
+    };
+    let told = Answer::of_command(done, answer);
+    match note {
+        Some(note) => told.with("note", note),
+        None => told,
+    }
+}

@@ -1,0 +1,83 @@
+//! `requirements`: what agents need here before they may use a tool. Approving and passing over are a person's.
+
+use super::schema::{Kind, optional, required};
+use super::{Call, Effect, Entry};
+use crate::answer::{Answer, warned};
+use crate::mishap::Mishap;
+use engine::words::one_line;
+use engine::{Engine, Intent, RequirementList, SatisfyRequest};
+use model::gate::guess;
+
+const ACTIONS: &[&str] = &["list", "satisfy", "clear"];
+/// What an agent must not grant itself.
+const OF_PERSONS: &[&str] = &["approve", "bypass", "pause", "resume"];
+const LONGEST_LINE: usize = 300;
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "requirements",
+    description: "What must be done before some tools may be used here (a plan, a ticket), and whether it is. satisfy `names` only after you did it.",
+    parameters: &[
+        required("action", Kind::Choice(ACTIONS), ""),
+        optional("names", Kind::List, ""),
+        optional("branch", Kind::Flag, "for every agent of this branch"),
+        optional("fields", Kind::Object, ""),
+    ],
+    fields: &[("requirements", "array")],
+    effect: Effect::AddsOnce,
+    run,
+};
+
+fn run(call: &mut Call) -> Result<Answer, Mishap> {
+    let asked = call.arguments.name("action")?.unwrap_or_default();
+    if let Some(name) = OF_PERSONS.iter().find(|name| name.eq_ignore_ascii_case(&asked)) {
+        let command = if *name == "bypass" { "satisfy NAME --bypass" } else { name };
+        return Err(Mishap::needs_a_person(&format!("'{name}'"), &format!("leftoff req {command}")));
+    }
+    let action = call.arguments.required_choice("action", ACTIONS)?;
+    if action == "list" {
+        return Ok(listed("listed", &call.open(Intent::Query)?.requirement_list(None)?));
+    }
+    let names = call.arguments.list("names")?;
+    if names.is_empty() {
+        return Err(Mishap::wrong_usage("'names' is missing", "action list shows what is required"));
+    }
+    let mut engine = open(call)?;
+    let answer = if action == "satisfy" {
+        engine.satisfy_requirements(&satisfying(call, names)?)?
+    } else {
+        engine.clear_requirements(&names, None)?
+    };
+    let outcome = if answer.already { "already" } else { "done" };
+    Ok(listed(outcome, &answer.list).with_said(&answer.said))
+}
+
+fn satisfying(call: &Call, names: Vec<String>) -> Result<SatisfyRequest, Mishap> {
+    let fields = call.arguments.values("fields")?;
+    Ok(SatisfyRequest {
+        names,
+        for_the_branch: call.arguments.flag("branch")?,
+        metadata: fields.iter().map(|(name, value)| (name.clone(), guess(value))).collect(),
+        ..SatisfyRequest::default()
+    })
+}
+
+/// Requirements stand in the branch's file: a store that cannot be opened is no reason not to change them.
+fn open(call: &Call) -> Result<Engine, Mishap> {
+    match Engine::open(call.options.clone(), Intent::Command) {
+        Err(engine::Error::Store(_)) => Ok(Engine::without_store(call.options.clone())?),
+        opened => Ok(opened?),
+    }
+}
+
+fn listed(outcome: &str, list: &RequirementList) -> Answer {
+    let mut text = warned(&list.warnings);
+    if list.requirements.is_empty() {
+        text.push_str("Nothing is required here.");
+    }
+    for one in &list.requirements {
+        let state = if one.satisfied { "satisfied" } else { "open" };
+        let line = format!("- {} ({state}): {}\n", one.name, one_line(&one.how.join("; "), LONGEST_LINE));
+        text.push_str(&line);
+    }
+    Answer::new(outcome, text).with_fields(list)
+}

@@ -1,0 +1,88 @@
+//! Schemas of the tools from their tables. The same tables say which arguments there are.
+
+use rmcp::model::JsonObject;
+use serde_json::{Value, json};
+
+/// One argument.
+pub(crate) struct Parameter {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    /// Empty where the name says it all.
+    pub(crate) help: &'static str,
+    pub(crate) required: bool,
+}
+
+/// What an argument is. Objects and lists are also taken as JSON text, numbers as text.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    Text,
+    Flag,
+    Number,
+    Object,
+    List,
+    Choice(&'static [&'static str]),
+}
+
+/// A field of the structured content, and its type.
+pub(crate) type Field = (&'static str, &'static str);
+
+pub(crate) const fn optional(name: &'static str, kind: Kind, help: &'static str) -> Parameter {
+    Parameter { name, kind, help, required: false }
+}
+
+pub(crate) const fn required(name: &'static str, kind: Kind, help: &'static str) -> Parameter {
+    Parameter { name, kind, help, required: true }
+}
+
+/// Told once, in the instructions, and not in every tool.
+pub(crate) const EVERYWHERE: [Parameter; 1] = [optional("session", Kind::Text, "")];
+pub(crate) const KEY: Parameter = optional("key", Kind::Text, "");
+
+pub(crate) fn input(parameters: impl Iterator<Item = &'static Parameter>) -> JsonObject {
+    let mut properties = JsonObject::new();
+    let mut needed = Vec::new();
+    for parameter in parameters {
+        properties.insert(parameter.name.to_owned(), schema(parameter));
+        if parameter.required {
+            needed.push(parameter.name);
+        }
+    }
+    let mut whole = JsonObject::new();
+    whole.insert("type".to_owned(), "object".into());
+    whole.insert("properties".to_owned(), properties.into());
+    if !needed.is_empty() {
+        whole.insert("required".to_owned(), json!(needed));
+    }
+    whole.insert("additionalProperties".to_owned(), false.into());
+    whole
+}
+
+/// Every answer says what came of the call; whatever else it holds depends on that.
+pub(crate) fn output(fields: &[Field]) -> JsonObject {
+    let mut properties = JsonObject::new();
+    properties.insert("outcome".to_owned(), json!({ "type": "string" }));
+    let always = [("session_id", "string"), ("error", "object")];
+    for (name, kind) in fields.iter().chain(&always) {
+        properties.insert((*name).to_owned(), json!({ "type": kind }));
+    }
+    let mut whole = JsonObject::new();
+    whole.insert("type".to_owned(), "object".into());
+    whole.insert("properties".to_owned(), properties.into());
+    whole.insert("required".to_owned(), json!(["outcome"]));
+    whole
+}
+
+fn schema(parameter: &Parameter) -> Value {
+    let mut schema = match parameter.kind {
+        Kind::Text => json!({ "type": "string" }),
+        Kind::Flag => json!({ "type": "boolean" }),
+        Kind::Number => json!({ "type": "integer" }),
+        Kind::Object => json!({ "type": "object" }),
+        Kind::List => json!({ "type": "array", "items": { "type": "string" } }),
+        Kind::Choice(words) => json!({ "type": "string", "enum": words }),
+    };
+    if !parameter.help.is_empty() {
+        schema["description"] = parameter.help.into();
+    }
+    schema
+}

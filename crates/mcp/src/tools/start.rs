@@ -1,0 +1,38 @@
+//! `start`: a new session.
+
+use super::schema::{Kind, optional};
+use super::{Call, Effect, Entry};
+use crate::answer::Answer;
+use crate::mishap::Mishap;
+use engine::{Intent, StartRequest};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "start",
+    description: "Begins a session for new work of several steps; not for a question or a one-line fix, nor when status shows this very work. What was active is paused.",
+    parameters: &[
+        optional("workflow", Kind::Text, "default plan-implement-review; others: leftoff://workflow/…"),
+        optional("goal", Kind::Text, "what is to be reached"),
+        optional("title", Kind::Text, ""),
+        optional("target", Kind::Text, "path, branch or ticket"),
+        optional("fields", Kind::Object, ""),
+        optional("parallel", Kind::Flag, "beside the active session"),
+    ],
+    fields: &[("current_phase", "object"), ("next", "object")],
+    effect: Effect::Adds,
+    run,
+};
+
+fn run(call: &mut Call) -> Result<Answer, Mishap> {
+    let arguments = &call.arguments;
+    let request = StartRequest {
+        workflow: arguments.name("workflow")?,
+        title: arguments.text("title")?,
+        goal: arguments.text("goal")?,
+        target: arguments.text("target")?,
+        fields: arguments.values("fields")?,
+        parallel: arguments.flag("parallel")?,
+        ..StartRequest::default()
+    };
+    let answer = call.open(Intent::Create)?.start(&request)?;
+    Ok(Answer::of_command(&format!("started {}", answer.view.session_id), &answer))
+}

@@ -1,0 +1,38 @@
+//! `status`: the whole session view.
+
+use super::{Call, Effect, Entry};
+use crate::answer::{Answer, next, standing, warned};
+use crate::mishap::Mishap;
+use engine::{Current, Intent};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "status",
+    description: "Where this project's work stands: goal, phases and what each proved, what the current gate asks for, open items and notes, timing, what is next. Call it first, and whenever you are unsure.",
+    parameters: &[],
+    fields: &[
+        ("status", "string"),
+        ("current_phase", "object"),
+        ("phases", "array"),
+        ("progress", "object"),
+        ("next", "object"),
+        ("items", "array"),
+        ("notes", "array"),
+    ],
+    effect: Effect::Reads,
+    run,
+};
+
+fn run(call: &mut Call) -> Result<Answer, Mishap> {
+    match call.open(Intent::Query)?.status()? {
+        Current::Session(view) => {
+            let mut answer = Answer::new("session", standing(&view)).with_fields(&view);
+            // What is not there is left out: a schema would have to name two types for it.
+            answer.content.retain(|_, value| !value.is_null());
+            Ok(answer)
+        }
+        Current::Nothing(nothing) => {
+            let text = format!("{}{}", warned(&nothing.warnings), next(&nothing.next));
+            Ok(Answer::new("no_session", text).with("next", nothing.next).with("warnings", nothing.warnings))
+        }
+    }
+}
