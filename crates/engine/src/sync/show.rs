@@ -333,22 +333,39 @@ impl Engine {
             Some(stream) => self.views_of(&read_snapshot(stream)?, &batch, &[])?,
             None => self.views_of(&session, &batch, &[])?,
         };
-        let slipped: Vec<(PathBuf, PathBuf)> = {
+        let slipped: Vec<Slipped> = {
             let looks = self.seen.looks.borrow();
-            let look = looks.get(id);
-            let targets =
-                look.into_iter().flat_map(|look| look.slipped.keys().map(|path| look.home.join(path)));
-            targets.map(|target| (exchange::waiting(&target), exchange::backup(&target))).collect()
+            let all = looks.get(id).into_iter();
+            all.flat_map(|look| look.slipped.iter().map(|(path, bytes)| Slipped::of(look, path, bytes)))
+                .collect()
         };
         let _ = loaded;
         self.store.keep_pending(id, &batch)?;
-        // What slipped in is in the log now, and its bytes are the version before.
-        for (waiting, backup) in slipped {
-            if waiting.exists() {
-                fs::rename(&waiting, &backup).map_err(|source| Error::io("keeping an edit", source))?;
+        self.keep_slipped(&session, &slipped)?;
+        self.look_again();
+        Ok(())
+    }
+
+    /// What slipped in is in the log now, and its bytes are the version before.
+    fn keep_slipped(&self, session: &Session, slipped: &[Slipped]) -> Result<()> {
+        let failed = |source| Error::io("keeping an edit", source);
+        for Slipped { target, bytes, is_shared } in slipped {
+            let waiting = exchange::waiting(target);
+            if !waiting.exists() {
+                continue;
+            }
+            if !is_shared {
+                fs::rename(&waiting, exchange::backup(target)).map_err(failed)?;
+                continue;
+            }
+            let lock = self.lock_views(&self.root_of(session))?;
+            let mut before = Before::read(&lock).unwrap_or_default();
+            // Another session's process may have put something else there since: that is looked at again.
+            if exchange::read(&waiting).is_ok_and(|there| there.starts_with(bytes)) {
+                fs::rename(&waiting, exchange::backup(target)).map_err(failed)?;
+                before.note(&lock, target, bytes).map_err(failed)?;
             }
         }
-        self.look_again();
         Ok(())
     }
 
@@ -375,6 +392,20 @@ impl Engine {
                 Err(error) => return Err(failed(error.into())),
             }
         }
+    }
+}
+
+/// An edit that came between two of our steps.
+struct Slipped {
+    target: PathBuf,
+    bytes: Vec<u8>,
+    is_shared: bool,
+}
+
+impl Slipped {
+    fn of(look: &Look, path: &str, bytes: &[u8]) -> Self {
+        let is_shared = look.located.layout.share(&look.located.spot, path, bytes).is_some();
+        Self { target: look.home.join(path), bytes: bytes.to_vec(), is_shared }
     }
 }
 
