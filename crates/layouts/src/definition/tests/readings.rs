@@ -179,7 +179,7 @@ fn places_lead_to_what_the_engine_compiles() {
     assert_eq!(line("build", "all"), Some("expr = \"evidence.tests > 0\""));
     assert_eq!(line("build", "tests"), Some("run = \"make\""));
     assert_eq!(line("plan", "all"), None);
-    assert_eq!(lines.of_when(&name("build")), Some(Place { line: 31, column: 8 }));
+    assert_eq!(lines.of_when(&name("build")), Some(Place { line: 32, column: 8 }));
     assert_eq!(lines.of_when(&name("plan")), None);
 }
 
