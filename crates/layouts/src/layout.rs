@@ -121,15 +121,15 @@ pub trait Layout: Sync {
     }
 
     /// The files that alone tell what stands on a session's line in a list; none where all must be looked at.
-    fn line_files(&self, spot: &Spot) -> &'static [&'static str] {
-        let _ = spot;
+    fn line_files(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Whether what `line_files` told is enough for a line.
-    fn is_enough(&self, told: &Told) -> bool {
-        let _ = told;
-        false
+    /// What stands on a session's line, from those files alone; none where they do not tell. The same as what its
+    /// whole history folds into: a list of a thousand has no time for that.
+    fn line(&self, folder: &Folder<'_>) -> Option<Reading<Line>> {
+        let _ = folder;
+        None
     }
 
     /// Whether a session's folder is looked through; not where every file has a name that is known beforehand.
@@ -352,6 +352,19 @@ impl Told {
         recorded.extend(proven.map(|(event, version)| Recorded { version, at, actor: actor.clone(), event }));
         Some((recorded, session, items))
     }
+}
+
+/// A session on one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    pub title: String,
+    pub workflow: &'static str,
+    pub lifecycle: &'static str,
+    pub phase: &'static str,
+    pub phases_done: usize,
+    pub phases: usize,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
 }
 
 /// Something that files show by being there.

@@ -10,7 +10,7 @@ mod write;
 pub use state::State;
 
 use crate::layout::{
-    Beginning, Depth, Details, FileChange, Folder, Interest, Layout, Place, Spot, Standing, Told,
+    Beginning, Depth, Details, FileChange, Folder, Interest, Layout, Line, Place, Spot, Standing, Told,
 };
 use crate::reading::{Oddity, Reading};
 use crate::tree::{Entry, Tree};
@@ -182,20 +182,34 @@ impl Layout for Ocr {
     }
 
     /// A list says what the state does: looking for more in a thousand folders takes too long.
-    fn line_files(&self, _: &Spot) -> &'static [&'static str] {
+    fn line_files(&self) -> &'static [&'static str] {
         &[STATE]
     }
 
-    /// What the state does not say, the other files must.
-    fn is_enough(&self, told: &Told) -> bool {
-        match &told.details {
-            Details::Ocr(session) => session.says_phase && session.state.kind.is_some(),
-            Details::None | Details::Ccw(_) => false,
+    fn line(&self, folder: &Folder<'_>) -> Option<Reading<Line>> {
+        let Reading { value: session, warnings } = read(name_of(folder.spot), folder.tree, folder.now);
+        // What the state does not say, the other files must.
+        if !session.says_phase || session.state.kind.is_none() {
+            return None;
         }
+        let phases = session.kind.phases();
+        let (created_at, updated_at) = history::span(&session, folder.now);
+        let value = Line {
+            title: session.folder,
+            workflow: session.kind.workflow(),
+            lifecycle: if session.is_closed { "completed" } else { "active" },
+            phase: phases[session.said_phase],
+            // The last one is done when it is reached.
+            phases_done: session.said_phase + usize::from(session.said_phase + 1 == phases.len()),
+            phases: phases.len(),
+            created_at,
+            updated_at,
+        };
+        Some(Reading { value, warnings })
     }
 
     fn read(&self, folder: &Folder<'_>) -> Reading<Told> {
-        let reading = read(folder.spot.path.rsplit('/').next().unwrap_or_default(), folder.tree, folder.now);
+        let reading = read(name_of(folder.spot), folder.tree, folder.now);
         let session = reading.value;
         let told = Told {
             history: history::of(&session, folder),
@@ -231,6 +245,10 @@ impl Layout for Ocr {
     fn archives_beside(&self) -> bool {
         false
     }
+}
+
+fn name_of(spot: &Spot) -> &str {
+    spot.path.rsplit('/').next().unwrap_or_default()
 }
 
 /// A branch as a part of a folder's name.

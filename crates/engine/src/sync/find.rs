@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::place::Project;
 use crate::view::{HealthView, ShortView, Warning};
 use jiff::Timestamp;
-use layouts::layout::{self, Depth, Details, Folder, Health, Layout, Place, Spot, Told};
+use layouts::layout::{self, Depth, Details, Folder, Health, Layout, Line, Place, Spot, Told};
 use layouts::reading::{Oddity, Reading};
 use layouts::tree::{Entry, Tree};
 use model::actor::Actor;
@@ -326,18 +326,41 @@ struct Eyes<'a> {
 impl Eyes<'_> {
     /// A session on one line of a list.
     fn line(&self, located: &Located, number: u64) -> Option<(ShortView, Vec<Warning>)> {
-        let Located { layout, spot, .. } = located;
-        let files = layout.line_files(spot);
+        let Located { layout, spot, id } = located;
+        let files = layout.line_files();
         if !files.is_empty() {
-            let reading = self.read(located, &tree::read_files(*layout, spot, self.root, files));
-            if reading.value.unreadable.is_empty() && layout.is_enough(&reading.value) {
+            let tree = tree::read_files(*layout, spot, self.root, files);
+            let folder = Folder { spot, id, worktree: &self.worktree, tree: &tree, now: self.now };
+            if let Some(reading) = layout.line(&folder) {
                 let said = warnings(spot, &reading);
-                let (_, session, _) = reading.value.fold(&self.actor(*layout))?;
-                return Some((ShortView { number, ..(&session).into() }, said));
+                return Some((self.short(located, number, reading.value), said));
             }
         }
         let found = self.foreign(located, Depth::Short)?;
         Some((ShortView { number, ..(&found.session).into() }, found.warnings))
+    }
+
+    fn short(&self, located: &Located, number: u64, line: Line) -> ShortView {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        ShortView {
+            number,
+            session_id: located.id.to_string(),
+            title: line.title,
+            goal: None,
+            target: None,
+            layout: located.layout.name().to_owned(),
+            workflow: line.workflow.to_owned(),
+            worktree: self.worktree.clone(),
+            lifecycle: line.lifecycle.to_owned(),
+            parallel: false,
+            phase: line.phase.to_owned(),
+            phases_done: count(line.phases_done),
+            total_phases: count(line.phases),
+            created_at: line.created_at,
+            updated_at: line.updated_at,
+            version: 0,
+            own_words: None,
+        }
     }
 
     fn foreign(&self, located: &Located, depth: Depth) -> Option<Foreign> {

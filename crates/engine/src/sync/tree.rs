@@ -185,10 +185,12 @@ fn read_bounded(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).unwrap_or(0);
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    if file.metadata()?.len() > most {
+    let length = file.metadata()?.len();
+    if length > most {
         return Ok(None);
     }
-    let mut content = Vec::new();
+    // One read for what is there and one for the end: a list opens a thousand of these.
+    let mut content = Vec::with_capacity(usize::try_from(length).unwrap_or(0) + 1);
     file.take(most.saturating_add(1)).read_to_end(&mut content)?;
     Ok((content.len() as u64 <= most).then_some(content))
 }

@@ -16,10 +16,8 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 pub(super) fn of(session: &OcrSession, folder: &Folder<'_>) -> Vec<Dated> {
-    let begin =
-        session.state.started_at.or(session.since()).or(session.state.updated_at).unwrap_or(folder.now);
+    let (begin, end) = span(session, folder.now);
     let since = session.since().unwrap_or(begin);
-    let end = session.state.updated_at.unwrap_or(since);
     let mut events = vec![Dated {
         at: begin,
         event: Event::SessionStarted {
@@ -53,6 +51,12 @@ pub(super) fn of(session: &OcrSession, folder: &Folder<'_>) -> Vec<Dated> {
         events.push(Dated { at: end, event: Event::SessionCompleted { forced } });
     }
     events
+}
+
+/// When it began and when it last changed, as far as its state tells.
+pub(super) fn span(session: &OcrSession, now: Timestamp) -> (Timestamp, Timestamp) {
+    let begin = session.state.started_at.or(session.since()).or(session.state.updated_at).unwrap_or(now);
+    (begin, session.state.updated_at.or(session.since()).unwrap_or(begin))
 }
 
 /// What the current round or run has that no word in the state can take away: the last files of each.
