@@ -99,6 +99,8 @@ pub struct Engine {
     pub(crate) store: LaidOver,
     /// What was found in files of sessions that have some.
     pub(crate) seen: Seen,
+    /// Sessions that only files tell of are looked for. A hook has no time for that.
+    looks_around: bool,
     pub(crate) clock: Box<dyn Clock>,
     pub(crate) processes: Box<dyn Processes>,
     pub(crate) caller: Caller,
@@ -158,6 +160,7 @@ impl Engine {
             config,
             store: LaidOver::new(store),
             seen: Seen::default(),
+            looks_around: !matches!(intent, Intent::Hook { .. }),
             clock: Box::new(SystemClock),
             processes: Box::new(SystemProcesses::default()),
             caller: Caller::of_this_process(),
@@ -183,6 +186,7 @@ impl Engine {
             config: Config::default(),
             store: LaidOver::new(Box::new(MemoryStore::default())),
             seen: Seen::default(),
+            looks_around: false,
             clock: Box::new(SystemClock),
             processes: Box::new(SystemProcesses::default()),
             caller: Caller::of_this_process(),
@@ -239,7 +243,8 @@ impl Engine {
             return Ok(bound);
         }
         let latest = self.latest_of_worktree()?;
-        if latest.as_ref().is_none_or(|row| !is_unfinished(&row.lifecycle))
+        if self.looks_around
+            && latest.as_ref().is_none_or(|row| !is_unfinished(&row.lifecycle))
             && let Some(foreign) = self.current_foreign(latest.is_none() && want == Want::Latest)
         {
             return Ok(foreign);

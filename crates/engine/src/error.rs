@@ -60,6 +60,8 @@ pub enum Error {
     InvalidWorkflowName { asked: String, why: InvalidId },
     #[error("there is a session {existing} already")]
     IdTaken { existing: String },
+    #[error("the files of session {session} hold that text, and would bring it back: {}", paths.join(", "))]
+    StillInFiles { session: String, paths: Vec<String> },
     #[error("there is no workflow '{asked}'")]
     UnknownWorkflow { asked: String, nearest: Option<String>, known: Vec<String> },
     #[error("{}", mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
@@ -137,6 +139,7 @@ impl Error {
             Self::Refused(refusal) if refusal.is_unknown_name() => Class::NothingThere,
             Self::Refused(_)
             | Self::IdTaken { .. }
+            | Self::StillInFiles { .. }
             | Self::BadDefinition { .. }
             | Self::AlreadyThere { .. }
             | Self::KeyUsed { .. }
@@ -188,6 +191,7 @@ impl Error {
             Self::InvalidSessionId { .. } => "invalid_session_id",
             Self::InvalidWorkflowName { .. } => "invalid_workflow_name",
             Self::IdTaken { .. } => "id_taken",
+            Self::StillInFiles { .. } => "still_in_files",
             Self::UnknownWorkflow { .. } => "unknown_workflow",
             Self::BadDefinition { .. } => "bad_definition",
             Self::AlreadyThere { .. } => "already_there",
@@ -250,6 +254,7 @@ impl Error {
             Self::IdTaken { existing } => {
                 format!("go on with it: leftoff resume {existing}, or choose another --id")
             }
+            Self::StillInFiles { .. } => "take it out of them by hand, then purge again".to_owned(),
             Self::UnknownWorkflow { nearest, known, .. } => match nearest {
                 Some(name) => format!("did you mean '{name}'? There are {}", known.join(", ")),
                 None => format!("there are {}; write your own: leftoff workflow new NAME", known.join(", ")),

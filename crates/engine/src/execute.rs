@@ -1,6 +1,6 @@
 //! Commands: load, decide, keep, answer. Whoever changes a session comes through here.
 
-mod activate;
+pub(crate) mod activate;
 mod advance;
 mod artifacts;
 mod bundle;

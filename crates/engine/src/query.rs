@@ -185,6 +185,7 @@ impl Engine {
     }
 
     pub fn list(&self, request: &ListRequest) -> Result<Listing> {
+        crate::execute::activate::foreign_layout(request.layout.as_deref())?;
         // What the index calls active may count as paused by now, so both are asked for.
         let mut lifecycles = request.lifecycles.clone();
         if lifecycles.iter().any(|wanted| wanted == "paused")
@@ -202,7 +203,11 @@ impl Engine {
             self.store.list(&filter)?.into_iter().map(ShortView::from).collect();
         let mut warnings = self.warnings.clone();
         for line in &mut sessions {
-            warnings.extend(self.shown_by_files(line)?);
+            // What is wrong with one session is said on the way, and hides no other.
+            match self.shown_by_files(line) {
+                Ok(said) => warnings.extend(said),
+                Err(error) => warnings.push(Warning::from_error("session", &error)),
+            }
             self.laid_over_line(line);
         }
         sessions.retain(|line| request.lifecycles.is_empty() || request.lifecycles.contains(&line.lifecycle));

@@ -148,7 +148,7 @@ pub(crate) fn in_value(name: &str, value: &mut Value) -> Vec<Kind> {
     }
 }
 
-const MARK: &str = "[redacted: ";
+const MARK: &str = layouts::REDACTED;
 
 fn mark(kind: Kind) -> String {
     format!("{MARK}{kind}]")

@@ -26,8 +26,10 @@ use crate::view::Warning;
 use find::Foreign;
 use model::event::{Event, Recorded};
 use model::id::SessionId;
+use model::item::ItemBook;
 use model::session::Session;
-use std::cell::RefCell;
+use model::workflow::Workflow;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use store::{Batch, Loaded};
 
@@ -38,6 +40,8 @@ pub(crate) const NATIVE: &str = "native";
 #[derive(Default)]
 pub(crate) struct Seen {
     looks: RefCell<BTreeMap<SessionId, Look>>,
+    /// Files that nobody can look at are set aside and written anew: a person asked for it.
+    is_mending: Cell<bool>,
 }
 
 impl Seen {
@@ -80,9 +84,9 @@ impl Engine {
     fn look_at_files(&self, loaded: &Loaded) -> Result<Option<Look>> {
         let session = self.folded(loaded)?;
         let Some(located) = self.located(&session) else { return Ok(None) };
-        let items = self.all_items(&session.id)?;
+        let mut items = self.all_items(&session.id)?;
         let mut look = Look::of_kept(self, located, &session, self.store.views(&session.id)?);
-        let mut events = look.taken_in(self, &session, items);
+        let mut events = look.taken_in(self, &session, items.clone());
         for event in &mut events {
             drop(redact::event(event));
         }
@@ -98,19 +102,31 @@ impl Engine {
             .collect();
         let after = recorded.iter().fold(session.clone(), Session::apply).trimmed();
         let stream = plan::stream(&after, session.version, &recorded)?;
-        let rows = look.touched_items.iter().map(|item| item_row(&session.id, item));
-        let rest = Batch { items: rows.collect::<Result<_>>()?, ..Batch::default() };
+        for recorded in &recorded {
+            if let Event::Item(event) = &recorded.event {
+                items.apply(event, recorded.at, &recorded.actor);
+            }
+        }
+        let rows = items.touched().map(|item| item_row(&session.id, item));
+        let begins_a_run = recorded.iter().any(|recorded| matches!(recorded.event, Event::RunStarted { .. }));
+        let definitions =
+            if begins_a_run { self.definitions_of_runs(&look.workflows, &after)? } else { Vec::new() };
+        let rest = Batch { definitions, items: rows.collect::<Result<_>>()?, ..Batch::default() };
         self.store.lay_over(&stream, rest)?;
         Ok(Some(look))
     }
 
     /// Lays a session over that is not ours yet: what its files tell.
     fn adopt(&self, mut found: Foreign) -> Result<Look> {
-        found.recorded.iter_mut().for_each(|recorded| drop(redact::event(&mut recorded.event)));
-        let session = found.session.clone().trimmed();
+        for recorded in &mut found.recorded {
+            drop(redact::event(&mut recorded.event));
+        }
+        // Folded again: what was taken out of the events must be nowhere else.
+        let session = plan::fold_whole(&found.recorded)?.trimmed();
+        let items = ItemBook::fold(&found.recorded);
         let stream = plan::stream(&session, 0, &found.recorded)?;
-        let definitions = self.adopted_definitions(&found, &session)?;
-        let rows = found.items.iter().map(|item| item_row(&session.id, item));
+        let definitions = self.definitions_of_runs(&found.told.workflows, &session)?;
+        let rows = items.iter().map(|item| item_row(&session.id, item));
         let rest = Batch { definitions, items: rows.collect::<Result<_>>()?, ..Batch::default() };
         self.store.lay_over(&stream, rest)?;
         Ok(Look::of_foreign(found))
@@ -134,11 +150,15 @@ impl Engine {
     }
 
     /// The definitions that its runs follow, as far as they are known here.
-    fn adopted_definitions(&self, found: &Foreign, session: &Session) -> Result<Vec<store::DefinitionRow>> {
+    fn definitions_of_runs(
+        &self,
+        brought: &[Workflow],
+        session: &Session,
+    ) -> Result<Vec<store::DefinitionRow>> {
         let mut rows = Vec::new();
         for run in &session.runs {
             let name = &run.workflow.name;
-            let own = found.told.workflows.iter().find(|own| own.name == *name).cloned();
+            let own = brought.iter().find(|own| own.name == *name).cloned();
             let known = own.or_else(|| crate::definitions::load_builtin(name.as_str()));
             if let Some(workflow) = known.filter(|known| known.hash == run.workflow.hash) {
                 rows.push(plan::definition_row(&workflow)?);

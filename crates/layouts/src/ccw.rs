@@ -111,6 +111,7 @@ impl Layout for Ccw {
             workflows: Vec::new(),
             proofs: Vec::new(),
             unreadable: if session.state.is_readable { Vec::new() } else { vec![state] },
+            unreadable_parts: session.tasks.broken.clone(),
             details: Details::Ccw(Box::new(session)),
         };
         Reading { value: told, warnings }

@@ -98,6 +98,7 @@ impl Layout for Essay {
             // That a file is there does not show that its stage is done: a person approves of each.
             proofs: Vec::new(),
             unreadable,
+            unreadable_parts: Vec::new(),
             details: Details::None,
         };
         Reading { value: told, warnings }

@@ -92,6 +92,9 @@ impl Document {
     /// Sets a value below these keys; objects on the way are made. What has this value already is left alone.
     pub fn set(&mut self, path: &[&str], value: &Value) {
         let Some((last, above)) = path.split_last() else { return };
+        if value.to_string().contains(crate::REDACTED) && self.get(path).is_some() {
+            return;
+        }
         let mut object = self.object.clone();
         for key in above {
             object = object.object_value_or_set(key);

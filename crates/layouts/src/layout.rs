@@ -317,6 +317,8 @@ pub struct Told {
     pub proofs: Vec<Proof>,
     /// Files of its state that are missing or cannot be read. Without one of them the history is approximate.
     pub unreadable: Vec<String>,
+    /// Files of single parts of it that cannot be read; all else is told.
+    pub unreadable_parts: Vec<String>,
     pub details: Details,
 }
 

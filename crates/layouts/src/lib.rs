@@ -1,5 +1,8 @@
 //! Reads formats on disk: text in, a reading or its mistakes out. Never touches a file, a clock or a process itself.
 
+/// What stands for a secret in the log. It is never written over what stands in a file.
+pub const REDACTED: &str = "[redacted: ";
+
 pub mod builtin;
 pub mod ccw;
 pub mod definition;

@@ -216,6 +216,7 @@ impl Layout for Ocr {
             workflows: Vec::new(),
             proofs: history::proofs(&session),
             unreadable: if session.state.is_readable { Vec::new() } else { vec![STATE.to_owned()] },
+            unreadable_parts: Vec::new(),
             details: Details::Ocr(Box::new(session)),
         };
         Reading { value: told, warnings: reading.warnings }

@@ -196,6 +196,7 @@ fn read(folder: &Folder<'_>) -> Reading<Told> {
         workflows: vec![workflow],
         proofs: Vec::new(),
         unreadable: if state.is_readable { Vec::new() } else { vec![path] },
+        unreadable_parts: Vec::new(),
         details: Details::None,
     };
     Reading { value: told, warnings }

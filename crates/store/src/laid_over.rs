@@ -106,7 +106,10 @@ impl LaidOver {
         for pending in batch.streams.iter().filter_map(|stream| over.get(&stream.row.id)) {
             whole.definitions.extend(pending.pending.definitions.iter().cloned());
             whole.contents.extend(pending.pending.contents.iter().cloned());
-            whole.items.extend(pending.pending.items.iter().cloned());
+            // A batch that says what all items of a session are says it about these too.
+            let is_replaced =
+                |row: &&ItemRow| batch.replace_items.iter().any(|replaced| replaced.session == row.session);
+            whole.items.extend(pending.pending.items.iter().filter(|row| !is_replaced(row)).cloned());
             whole.replace_items.extend(pending.pending.replace_items.iter().cloned());
             whole.views.extend(pending.pending.views.iter().cloned());
         }

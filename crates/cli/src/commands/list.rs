@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 /// Sessions of this project, the newest activity first
 ///
-/// The number in front is given once and never changes: it can be used wherever an id can.
+/// The number in front can be used wherever an id can. It is given once and never changes, but for sessions that only another tool's files tell of: those are counted after all others, and get a number of their own with the first command that changes them.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff list\n  leftoff list --all --search login\n  leftoff list --agents"
@@ -26,7 +26,7 @@ pub struct List {
     /// Only sessions that are active, paused, completed, failed or abandoned
     #[arg(long)]
     status: Option<String>,
-    /// Only sessions of this layout: native, ocr, essay
+    /// Only sessions of this layout: native, ocr, ccw, praxis, essay
     #[arg(long)]
     layout: Option<String>,
     /// Only sessions with this text in their id, title, goal, target or notes

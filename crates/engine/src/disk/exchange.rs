@@ -45,8 +45,8 @@ pub(crate) fn put(target: &Path, body: &[u8], expected: &[u8]) -> io::Result<Put
     write(&waiting, body, fs::symlink_metadata(target).ok().map(|found| found.permissions()))?;
     failpoint::reached("view-written-beside");
     let put = place(target, &waiting, expected);
-    if put.is_err() {
-        // What could not be put in its place is not left lying; what was there is untouched.
+    // What could not be put in its place is not left lying. Only ours: it may be somebody else's by now.
+    if put.is_err() && read(&waiting).is_ok_and(|bytes| bytes == body) {
         let _ = fs::remove_file(&waiting);
     }
     failpoint::reached("view-in-place");
@@ -63,11 +63,20 @@ fn place(target: &Path, waiting: &Path, expected: &[u8]) -> io::Result<Put> {
             match renameat_with(CWD, waiting, CWD, target, RenameFlags::EXCHANGE) {
                 Ok(()) => {
                     failpoint::reached("view-exchanged");
-                    return Ok(Put::Over(read(waiting)?));
+                    return match read(waiting) {
+                        Ok(out) => Ok(Put::Over(out)),
+                        // What cannot be looked at goes back to where it was.
+                        Err(error) => {
+                            renameat_with(CWD, waiting, CWD, target, RenameFlags::EXCHANGE)?;
+                            Err(error)
+                        }
+                    };
                 }
                 Err(Errno::NOENT) => {}
                 Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-                    return without_exchange(target, waiting, expected);
+                    if target.symlink_metadata().is_ok() {
+                        return without_exchange(target, waiting, expected);
+                    }
                 }
                 Err(error) => return Err(error.into()),
             }

@@ -445,7 +445,7 @@ fn parse_id(text: &str) -> Result<SessionId> {
 }
 
 /// The layout that is asked for; none for a native session.
-fn foreign_layout(asked: Option<&str>) -> Result<Option<&'static dyn Layout>> {
+pub(crate) fn foreign_layout(asked: Option<&str>) -> Result<Option<&'static dyn Layout>> {
     let Some(asked) = asked.filter(|asked| *asked != NATIVE) else { return Ok(None) };
     let names: Vec<&str> = layout::all().iter().map(|layout| layout.name()).collect();
     match layout::by_name(asked) {

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::execute::Answer;
 use crate::execute::plan::{fold_whole, stream, to_json};
 use crate::items::item_rows;
+use crate::sync::NATIVE;
 use crate::words::one_line;
 use model::event::{Event, Recorded};
 use model::id::SessionId;
@@ -71,6 +72,9 @@ impl Engine {
     /// Replaces every occurrence in the session's events, snapshot, activity and remembered answers, and forgets kept files that hold it.
     /// What cannot be undone is done when a person said yes to it.
     pub fn purge(&mut self, request: &PurgeRequest) -> Result<Answer> {
+        if request.confirmed {
+            self.settle_files_without(&request.text)?;
+        }
         self.store.take_turn(self.patience)?;
         let done = self.purge_in_turn(request);
         self.store.give_turn_back();
@@ -85,6 +89,21 @@ impl Engine {
             )),
         }
         Ok(answer)
+    }
+
+    /// A session's own files would bring the text back as an edit: what they say is taken in first, and as long as they
+    /// hold the text nothing is purged.
+    fn settle_files_without(&mut self, text: &str) -> Result<()> {
+        let id = self.select(Want::Latest)?;
+        let (loaded, session) = self.load(&id)?;
+        if loaded.row.layout == NATIVE {
+            return Ok(());
+        }
+        let holding = self.files_with(&id, text);
+        if !holding.is_empty() {
+            return Err(Error::StillInFiles { session: session.id.to_string(), paths: holding });
+        }
+        self.settle(&id, text)
     }
 
     fn purge_in_turn(&mut self, request: &PurgeRequest) -> Result<Answer> {
@@ -192,6 +211,11 @@ impl Engine {
             }
         }
         said.dedup();
+        if session.layout != NATIVE {
+            said.push(
+                "versions of its files from before (.bak, .leftoff/aside) may still hold it".to_owned(),
+            );
+        }
         said.push("copies that were made before (store backup, bundles) still hold it".to_owned());
         Ok(said)
     }

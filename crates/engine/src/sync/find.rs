@@ -12,7 +12,6 @@ use layouts::tree::{Entry, Tree};
 use model::actor::Actor;
 use model::event::Recorded;
 use model::id::SessionId;
-use model::item::ItemBook;
 use model::session::Session;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -38,7 +37,6 @@ pub(crate) struct Foreign {
     pub(crate) warnings: Vec<Warning>,
     pub(crate) recorded: Vec<Recorded>,
     pub(crate) session: Session,
-    pub(crate) items: ItemBook,
 }
 
 /// Where a session's files are and how they are read.
@@ -376,8 +374,8 @@ impl Eyes<'_> {
         }
         let warnings = warnings(&spot, &reading);
         let told = reading.value;
-        let (recorded, session, items) = told.fold(&self.actor(layout))?;
-        Some(Foreign { layout, spot, id, tree, documents, damaged, told, warnings, recorded, session, items })
+        let (recorded, session, _) = told.fold(&self.actor(layout))?;
+        Some(Foreign { layout, spot, id, tree, documents, damaged, told, warnings, recorded, session })
     }
 
     fn read(&self, located: &Located, tree: &Tree) -> Reading<Told> {

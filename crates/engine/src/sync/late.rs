@@ -7,14 +7,23 @@ use crate::place::FOLDER;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// The file that is locked while files are written keeps it: whoever changes it holds that lock.
 pub(super) const LOCK: &str = "views.lock";
 
-/// Length and hash of the version before, by where its file is.
+/// The version before as it was when it became that, by where its file is.
 #[derive(Debug, Default)]
-pub(super) struct Before(BTreeMap<String, (usize, String)>);
+pub(super) struct Before(BTreeMap<String, Noted>);
+
+#[derive(Debug)]
+struct Noted {
+    length: usize,
+    hash: String,
+    /// A backup that somebody else put there is another file.
+    inode: u64,
+}
 
 impl Before {
     /// As it is known, for somebody who only looks.
@@ -32,17 +41,23 @@ impl Before {
 
     fn parse(text: &str) -> Self {
         let entry = |line: &str| {
-            let (length, rest) = line.split_once(' ')?;
-            let (hash, path) = rest.split_once(' ')?;
-            Some((path.to_owned(), (length.parse().ok()?, hash.to_owned())))
+            let mut parts = line.splitn(4, ' ');
+            let (length, hash, inode) = (parts.next()?, parts.next()?, parts.next()?);
+            let noted =
+                Noted { length: length.parse().ok()?, hash: hash.to_owned(), inode: inode.parse().ok()? };
+            Some((parts.next()?.to_owned(), noted))
         };
         Self(text.lines().filter_map(entry).collect())
     }
 
     /// This became the version before of a file.
     pub(super) fn note(&mut self, mut lock: &File, target: &Path, before: &[u8]) -> io::Result<()> {
-        self.0.insert(target.display().to_string(), (before.len(), hash(before)));
-        let line = |(path, (length, hash)): (&String, &(usize, String))| format!("{length} {hash} {path}\n");
+        let inode = std::fs::symlink_metadata(exchange::backup(target)).map_or(0, |found| found.ino());
+        let noted = Noted { length: before.len(), hash: hash(before), inode };
+        self.0.insert(target.display().to_string(), noted);
+        let line = |(path, noted): (&String, &Noted)| {
+            format!("{} {} {} {path}\n", noted.length, noted.hash, noted.inode)
+        };
         let text: String = self.0.iter().map(line).collect();
         lock.set_len(0)?;
         lock.rewind()?;
@@ -51,9 +66,18 @@ impl Before {
 
     /// What came to the version before since it became that.
     pub(super) fn late(&self, target: &Path) -> Option<Vec<u8>> {
-        let (length, known) = self.0.get(&target.display().to_string())?;
+        let noted = self.0.get(&target.display().to_string())?;
         let bytes = exchange::read(&exchange::backup(target)).ok()?;
-        let (before, late) = bytes.split_at_checked(*length)?;
-        (!late.is_empty() && hash(before) == *known).then(|| late.to_vec())
+        let (before, late) = bytes.split_at_checked(noted.length)?;
+        (!late.is_empty() && hash(before) == noted.hash).then(|| late.to_vec())
+    }
+
+    /// The version before, if somebody who had it open wrote into it since it became that.
+    pub(super) fn written_on(&self, target: &Path) -> Option<Vec<u8>> {
+        let noted = self.0.get(&target.display().to_string())?;
+        let backup = exchange::backup(target);
+        let is_the_same = std::fs::symlink_metadata(&backup).is_ok_and(|found| found.ino() == noted.inode);
+        let bytes = exchange::read(&backup).ok().filter(|_| is_the_same)?;
+        (hash(&bytes) != noted.hash).then_some(bytes)
     }
 }

@@ -12,12 +12,15 @@ use layouts::reading::Reading;
 use layouts::reconcile::{self, Draft, Laid};
 use layouts::tree::{Entry, Tree};
 use model::event::Event;
-use model::item::{Item, ItemBook};
+use model::item::ItemBook;
 use model::session::Session;
+use model::workflow::Workflow;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use store::ViewRow;
+
+const FILE_CLOCK_LAG: i64 = 10;
 
 /// How a file stands to what was written there last.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +31,8 @@ pub(crate) enum FileState {
     Missing,
     /// Whose session it shows has put it in another of the layout's places, where it is read.
     Moved,
+    /// It cannot be opened, is too large, or is no file: nobody knows what is in it, and it is left alone.
+    Unreadable,
     /// Somebody left it empty or unreadable: not an edit.
     Damaged,
     Edited,
@@ -52,7 +57,8 @@ pub(crate) struct Look {
     /// Why a damaged file cannot be read.
     damage: BTreeMap<String, String>,
     pub(crate) warnings: Vec<Warning>,
-    pub(crate) touched_items: Vec<Item>,
+    /// Definitions that its files brought along.
+    pub(crate) workflows: Vec<Workflow>,
     /// The store does not have the session yet.
     pub(crate) is_foreign: bool,
     /// Other files show more than those of its state say.
@@ -62,9 +68,10 @@ pub(crate) struct Look {
 impl Look {
     /// A session that only its files tell of: all there is on disk is theirs.
     pub(super) fn of_foreign(found: Foreign) -> Self {
-        let state = |path: &String| {
-            let is_damaged = found.damaged.contains(path);
-            if is_damaged { FileState::Damaged } else { FileState::Edited }
+        let state = |path: &String| match found.tree.get(path) {
+            Some(Entry::Unusable(_) | Entry::Folder) => FileState::Unreadable,
+            Some(_) | None if found.damaged.contains(path) => FileState::Damaged,
+            Some(_) | None => FileState::Edited,
         };
         let located = Located { layout: found.layout, spot: found.spot.clone(), id: found.id.clone() };
         let files = state_files(&located, &found.tree).chain(found.damaged.clone());
@@ -79,7 +86,7 @@ impl Look {
             slipped: BTreeMap::new(),
             damage: BTreeMap::new(),
             warnings: found.warnings,
-            touched_items: Vec::new(),
+            workflows: Vec::new(),
             is_foreign: true,
             is_proven: found.recorded.len() > found.told.history.len(),
         }
@@ -99,7 +106,7 @@ impl Look {
             slipped: BTreeMap::new(),
             damage: BTreeMap::new(),
             warnings: Vec::new(),
-            touched_items: Vec::new(),
+            workflows: Vec::new(),
             is_foreign: false,
             is_proven: false,
         }
@@ -119,7 +126,7 @@ impl Look {
             slipped: BTreeMap::new(),
             damage: BTreeMap::new(),
             warnings: Vec::new(),
-            touched_items: Vec::new(),
+            workflows: Vec::new(),
             is_foreign: false,
             is_proven: false,
         };
@@ -131,8 +138,9 @@ impl Look {
         for path in state_files(&look.located, &look.tree) {
             look.states.entry(path).or_insert(FileState::Edited);
         }
-        look.find_slipped();
-        look.find_late(&Before::seen(&root));
+        let before = Before::seen(&root);
+        look.find_slipped(&before);
+        look.find_late(&before);
         look
     }
 
@@ -153,7 +161,7 @@ impl Look {
                     FileState::Edited
                 }
             }
-            Some(Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_)) => FileState::Damaged,
+            Some(Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_)) => FileState::Unreadable,
         }
     }
 
@@ -170,7 +178,7 @@ impl Look {
 
     /// What waits beside a file after a crash is either ours, or the edit that came out of an exchange. The version
     /// before it may have been written on by somebody who had it open.
-    fn find_slipped(&mut self) {
+    fn find_slipped(&mut self, before: &Before) {
         for (path, row) in &self.rows {
             let target = self.home.join(path);
             let is_ours = |bytes: &[u8]| {
@@ -179,16 +187,17 @@ impl Look {
             };
             let most = self.located.layout.most_bytes(path);
             let is_shared = self.located.layout.share(&self.located.spot, path, &row.body).is_some();
+            let waiting = match tree::content(&exchange::waiting(&target), most) {
+                // Cut off while we wrote it.
+                Entry::File(bytes) if !row.confirmed && row.body.starts_with(&bytes) => None,
+                Entry::File(bytes) => Some(bytes),
+                Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_) => None,
+            };
             // The version before of a shared file may be any session's.
-            let backup = Some(exchange::backup(&target)).filter(|_| !is_shared);
-            let is_readable = |bytes: &[u8]| self.located.layout.is_readable(path, bytes);
-            for place in std::iter::once(exchange::waiting(&target)).chain(backup.clone()) {
-                if let Entry::File(bytes) = tree::content(&place, most)
-                    && !row.previous.is_empty()
-                    && !is_ours(&bytes)
-                    && (Some(&place) != backup.as_ref() || is_readable(&bytes))
-                    && self.tree.content(path) != Some(&bytes)
-                {
+            let is_readable = |bytes: &Vec<u8>| self.located.layout.is_readable(path, bytes);
+            let backup = before.written_on(&target).filter(|bytes| !is_shared && is_readable(bytes));
+            for bytes in waiting.into_iter().chain(backup) {
+                if !row.previous.is_empty() && !is_ours(&bytes) && self.tree.content(path) != Some(&bytes) {
                     self.slipped.insert(path.clone(), bytes);
                 }
             }
@@ -218,8 +227,9 @@ impl Look {
         let is_ours = |state: &FileState| !is_theirs(state);
         let mut theirs = self.with_rows(is_ours, false);
         let mut reading = engine.read_tree(&self.located, &theirs);
-        let damaged: Vec<String> =
-            reading.value.unreadable.iter().filter(|path| self.rows.contains_key(*path)).cloned().collect();
+        let told = &reading.value;
+        let unreadable = told.unreadable.iter().chain(&told.unreadable_parts);
+        let damaged: Vec<String> = unreadable.filter(|path| self.rows.contains_key(*path)).cloned().collect();
         for path in damaged {
             self.states.insert(path.clone(), FileState::Damaged);
             theirs.insert(path.clone(), Entry::File(self.rows[&path].body.clone()));
@@ -242,9 +252,8 @@ impl Look {
         }
         self.prove(&mut draft, &reading.value);
         self.put_back_what_was_dropped();
-        let (events, _, items) = draft.into_parts();
-        self.touched_items = items.touched().cloned().collect();
-        events
+        self.workflows.clone_from(&reading.value.workflows);
+        draft.into_parts().0
     }
 
     /// Laid over: what differs between what we wrote and what is there.
@@ -294,7 +303,10 @@ impl Look {
             let began =
                 draft.session().run().and_then(|run| run.current().started_at().or(Some(run.started_at)));
             match (self.tree.modified(path), began) {
-                (Some(modified), Some(began)) => modified.as_second() >= began.as_second(),
+                // A file's time comes from a clock that ticks a few milliseconds behind.
+                (Some(modified), Some(began)) => {
+                    modified.as_millisecond().saturating_add(FILE_CLOCK_LAG) >= began.as_millisecond()
+                }
                 // A folder has no time of its own that counts; that there is one is new when the log has none.
                 (None, _) | (_, None) => matches!(proof, Proof::Run { .. }),
             }
@@ -318,6 +330,10 @@ impl Look {
             self.states.iter().map(|(path, state)| (path.clone(), state.clone())).collect();
         for (path, state) in states {
             let why = self.damage.get(&path).map(|why| format!(": {why}")).unwrap_or_default();
+            let unusable = match self.tree.get(&path) {
+                Some(Entry::Unusable(why)) => format!(" ({why})"),
+                Some(Entry::Folder | Entry::File(_) | Entry::Unread { .. }) | None => String::new(),
+            };
             let path = self.located.spot.below_project(&path);
             let id = &session.id;
             let told = match state {
@@ -331,6 +347,11 @@ impl Look {
                     "view_stale",
                     format!("{path} is older than the log: a write did not get there"),
                     format!("write it again: leftoff repair --session {id}"),
+                )),
+                FileState::Unreadable => Some((
+                    "view_unreadable",
+                    format!("{path} cannot be looked at{unusable}; it is left alone, and the log goes on"),
+                    format!("make it readable, or set it aside: leftoff repair --session {id}"),
                 )),
                 FileState::Missing => Some((
                     "view_missing",
@@ -359,7 +380,7 @@ impl Look {
         found.map(|(path, _)| path.clone()).collect()
     }
 
-    /// The tree with our own bytes for files in these states. Without `unknown`, files that we never wrote are left out.
+    /// The tree with our own bytes for files in these states. For a `base`, files that we never wrote are left out.
     fn with_rows(&self, ours: impl Fn(&FileState) -> bool, base: bool) -> Tree {
         let mut tree = self.tree.clone();
         for (path, state) in &self.states {

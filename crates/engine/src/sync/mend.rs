@@ -9,7 +9,7 @@ use crate::execute::plan::Plan;
 use crate::view::Warning;
 use model::id::SessionId;
 use serde::Serialize;
-use store::Filter;
+use store::{Batch, Filter};
 
 /// What was done about a session's files.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,6 +26,7 @@ pub struct Mended {
 /// Mends what is wrong with sessions' files: of the one that is named, else of all in this worktree.
 pub fn repair(options: Options) -> Result<Vec<Mended>> {
     let mut engine = Engine::open(options, Intent::Create)?;
+    engine.seen.is_mending.set(true);
     let named = match engine.options.session.clone() {
         Some(asked) => Some(engine.resolve(&asked)?),
         None => None,
@@ -53,7 +54,14 @@ impl Engine {
     pub(crate) fn file_findings(&self) -> Result<Vec<Finding>> {
         let mut findings = Vec::new();
         for id in self.file_backed()? {
-            self.attend(&id)?;
+            if let Err(error) = self.attend(&id) {
+                findings.push(Finding {
+                    kind: error.kind().to_owned(),
+                    message: format!("session {id}: {error}"),
+                    hint: error.hint(),
+                });
+                continue;
+            }
             let damaged = self.damaged_files(&id);
             for warning in self.file_warnings(&id).into_iter().filter(|warning| self.is_finding(&id, warning))
             {
@@ -75,7 +83,10 @@ impl Engine {
         let looks = self.seen.looks.borrow();
         let Some(look) = looks.get(id) else { return Vec::new() };
         let damaged = look.in_state(&FileState::Damaged).into_iter();
-        damaged.map(|path| look.located.spot.below_project(&path)).collect()
+        damaged
+            .chain(look.in_state(&FileState::Unreadable))
+            .map(|path| look.located.spot.below_project(&path))
+            .collect()
     }
 
     /// What is only worth knowing about a file is nothing that is wrong.
@@ -94,13 +105,38 @@ impl Engine {
         Ok(ids)
     }
 
+    /// Files of a session's state that hold a text.
+    pub(crate) fn files_with(&self, id: &SessionId, text: &str) -> Vec<String> {
+        let looks = self.seen.looks.borrow();
+        let Some(look) = looks.get(id) else { return Vec::new() };
+        let holds = |path: &&String| look.tree.content(path).is_some_and(|bytes| holds(bytes, text));
+        look.states.keys().filter(holds).map(|path| look.located.spot.below_project(path)).collect()
+    }
+
+    /// Takes in what a session's files say, writes them, and forgets what was there before where it held a text.
+    pub(crate) fn settle(&mut self, id: &SessionId, text: &str) -> Result<()> {
+        self.take_in(id)?;
+        self.publish_session(id)?;
+        let mut views = self.store.views(id)?;
+        views.retain(|row| holds(&row.previous, text));
+        for row in &mut views {
+            row.previous.clear();
+        }
+        if !views.is_empty() {
+            self.store.append(&Batch { views, ..Batch::default() })?;
+        }
+        self.look_again();
+        Ok(())
+    }
+
     fn mend(&mut self, id: &SessionId) -> Result<Option<Mended>> {
         self.look_again();
         self.attend(id)?;
         let (wrong, is_foreign): (Vec<String>, bool) = {
             let looks = self.seen.looks.borrow();
             let Some(look) = looks.get(id) else { return Ok(None) };
-            let is_damaged = look.states.values().any(|state| *state == FileState::Damaged);
+            let is_damaged =
+                look.states.values().any(|state| matches!(state, FileState::Damaged | FileState::Unreadable));
             // Somebody else's session is left to them as long as it can be read.
             let is_fine = if look.is_foreign { !is_damaged } else { is_settled(look) };
             if is_fine {
@@ -133,4 +169,8 @@ impl Engine {
         }
         Ok(answer.view.warnings)
     }
+}
+
+fn holds(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len().max(1)).any(|part| part == text.as_bytes())
 }

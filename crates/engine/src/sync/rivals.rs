@@ -114,12 +114,15 @@ impl Engine {
             return Ok(());
         };
         let fingerprint = self.fingerprint("pause", rival.as_str());
-        self.execute(&fingerprint, |engine| {
+        // The key is the command's that this is done for.
+        let key = self.options.key.take();
+        let done = self.execute(&fingerprint, |engine| {
             let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
             plan.subject = engine.paused(&mut plan, &rival)?;
             Ok(plan)
-        })
-        .map(drop)
+        });
+        self.options.key = key;
+        done.map(drop)
     }
 
     /// A session that stops because another one is active. What its files say about it already is kept with that.

@@ -13,7 +13,7 @@ use crate::failpoint;
 use crate::place::FOLDER;
 use crate::view::Warning;
 use crate::workspace::ensure_ignored;
-use layouts::layout::{Folder, Spot, Standing};
+use layouts::layout::{Depth, Folder, Spot, Standing};
 use layouts::tree::{Entry, Tree};
 use model::event::Recorded;
 use model::id::SessionId;
@@ -25,6 +25,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use store::{Batch, StreamAppend, ViewRow};
@@ -74,13 +75,17 @@ impl Engine {
         } else {
             look.located.layout.write(&standing, &folder)
         };
+        // What nobody can look at is left alone, unless it is to be set aside.
+        let is_left_alone = |path: &String| {
+            look.states.get(path) == Some(&FileState::Unreadable) && !self.seen.is_mending.get()
+        };
         let mut paths: BTreeSet<&String> = look
             .states
             .iter()
-            .filter(|(_, state)| **state != FileState::Moved)
+            .filter(|(path, state)| **state != FileState::Moved && !is_left_alone(path))
             .map(|(path, _)| path)
             .collect();
-        paths.extend(changes.iter().map(|change| &change.path));
+        paths.extend(changes.iter().map(|change| &change.path).filter(|path| !is_left_alone(path)));
         let rows = paths.into_iter().filter_map(|path| {
             let changed =
                 changes.iter().find(|change| change.path == *path).map(|change| &change.content[..]);
@@ -110,18 +115,13 @@ impl Engine {
             return None;
         }
         let mut earlier = known.map(|row| row.earlier.clone()).unwrap_or_default();
-        if let Some(row) = known {
-            // What others had there before is no edit either, when it comes back.
-            let before = [super::look::hash(&row.previous), row.hash.clone()];
-            earlier.extend(before.into_iter().filter(|before| *before != hash));
-        } else if look.located.layout.share(&look.located.spot, path, body).is_none()
-            && let Ok(backup) = exchange::read(&exchange::backup(&look.home.join(path)))
-        {
-            // Whoever made a backup before us did not mean it as an edit. That of a shared file is not looked at.
-            earlier.push(super::look::hash(&backup));
-        }
         // What slipped in is taken in with this, and becomes the version before: it must not be taken in again.
         earlier.extend(look.slipped.get(path).map(|bytes| super::look::hash(bytes)));
+        if let Some(row) = known {
+            // What others had there before is no edit either, when it comes back. Ours is the last.
+            let before = [super::look::hash(&row.previous), row.hash.clone()];
+            earlier.extend(before.into_iter().filter(|before| *before != hash));
+        }
         let from = earlier.len().saturating_sub(KEPT_HASHES);
         Some(ViewRow {
             session: session.id.clone(),
@@ -155,7 +155,8 @@ impl Engine {
     }
 
     fn items_after(&self, id: &SessionId, batch: &Batch) -> Result<ItemBook> {
-        let mut book = self.all_items(id)?;
+        let is_replaced = batch.replace_items.iter().any(|replaced| replaced.session == *id);
+        let mut book = if is_replaced { ItemBook::default() } else { self.all_items(id)? };
         for row in batch.replace_items.iter().flat_map(|replaced| &replaced.rows).chain(&batch.items) {
             if row.session == *id
                 && let Ok(item) = serde_json::from_str(&row.body)
@@ -240,8 +241,15 @@ impl Engine {
             if row.confirmed && !place.parent().is_some_and(Path::exists) {
                 continue;
             }
+            let has_moved = || {
+                let tree = super::tree::read(located.layout, &located.spot, &root, Depth::Short);
+                located.layout.has_moved(&located.spot, &row.path, &tree)
+            };
+            if !row.confirmed && place.symlink_metadata().is_err() && has_moved() {
+                continue;
+            }
             let target = target(&root, &located.spot, &row.path)?;
-            settle_waiting(&target, &row)?;
+            self.settle_waiting(&root, &target, &row, located.layout)?;
             if exchange::waiting(&target).exists() {
                 return Ok((placed, true));
             }
@@ -257,8 +265,8 @@ impl Engine {
             match exchange::put(&target, &body, &previous).map_err(failed)? {
                 exchange::Put::New => placed.push((row, None)),
                 exchange::Put::Over(out) if is_known(&row, &out) || out == previous => {
-                    let aside = self.keep_old(&root, id, &target, &row, &out, located.layout)?;
-                    if is_shared {
+                    let aside = self.keep_old(&root, id, &target, &row.path, &out, located.layout)?;
+                    if aside.is_none() {
                         before.note(&lock, &target, &out).map_err(failed)?;
                     }
                     placed.push((row, aside));
@@ -269,27 +277,52 @@ impl Engine {
         Ok((placed, false))
     }
 
+    /// What waits beside a file since a crash: our own bytes never got there and are not needed; the version before goes
+    /// to its place. What is neither stays, and is somebody's edit.
+    fn settle_waiting(
+        &self,
+        root: &Path,
+        target: &Path,
+        row: &ViewRow,
+        layout: &dyn layouts::layout::Layout,
+    ) -> Result<()> {
+        let waiting = exchange::waiting(target);
+        if !fs::symlink_metadata(&waiting).is_ok_and(|found| found.is_file()) {
+            return Ok(());
+        }
+        let Ok(bytes) = exchange::read(&waiting) else { return Ok(()) };
+        let hash = hash(&bytes);
+        if hash == row.hash || is_cut_off(&row.body, &bytes) {
+            let failed = |source| Error::io(format!("looking at {}", waiting.display()), source);
+            return fs::remove_file(&waiting).map_err(failed);
+        }
+        if bytes == row.previous || row.earlier.contains(&hash) {
+            return self.keep_old(root, &row.session, target, &row.path, &bytes, layout).map(drop);
+        }
+        Ok(())
+    }
+
     /// The version before becomes the backup; one that nobody can read is set aside, and the good backup stays.
     fn keep_old(
         &self,
         root: &Path,
         id: &SessionId,
         target: &Path,
-        row: &ViewRow,
+        path: &str,
         out: &[u8],
         layout: &dyn layouts::layout::Layout,
     ) -> Result<Option<Warning>> {
         let waiting = exchange::waiting(target);
         let failed =
             |source| Error::io(format!("keeping the version before of {}", target.display()), source);
-        if layout.is_readable(&row.path, out) {
+        if layout.is_readable(path, out) {
             fs::rename(&waiting, exchange::backup(target)).map_err(failed)?;
             return Ok(None);
         }
-        let folder = root.join(FOLDER).join(ASIDE).join(id.as_str());
         ensure_ignored(root)?;
+        let folder = disk::below(root, &format!("{FOLDER}/{ASIDE}/{id}"))?;
         fs::create_dir_all(&folder).map_err(failed)?;
-        let name = row.path.replace('/', "_");
+        let name = path.replace('/', "_");
         let mark: String = hash(out).chars().take(8).collect();
         let aside = folder.join(format!("{name}.{mark}"));
         fs::rename(&waiting, &aside)
@@ -326,7 +359,7 @@ impl Engine {
 
     fn take_in_now(&mut self, id: &SessionId) -> Result<()> {
         self.look_again();
-        let (loaded, session) = self.load(id)?;
+        let (_, session) = self.load(id)?;
         let pending = self.store.pending(id);
         let mut batch = Batch::default();
         batch.views = match &pending {
@@ -339,7 +372,6 @@ impl Engine {
             all.flat_map(|look| look.slipped.iter().map(|(path, bytes)| Slipped::of(look, path, bytes)))
                 .collect()
         };
-        let _ = loaded;
         self.store.keep_pending(id, &batch)?;
         self.keep_slipped(&session, &slipped)?;
         self.look_again();
@@ -349,16 +381,18 @@ impl Engine {
     /// What slipped in is in the log now, and its bytes are the version before.
     fn keep_slipped(&self, session: &Session, slipped: &[Slipped]) -> Result<()> {
         let failed = |source| Error::io("keeping an edit", source);
-        for Slipped { target, bytes, is_shared } in slipped {
+        let Some(located) = self.located(session) else { return Ok(()) };
+        let root = self.root_of(session);
+        for Slipped { target, path, bytes, is_shared } in slipped {
             let waiting = exchange::waiting(target);
             if !waiting.exists() {
                 continue;
             }
             if !is_shared {
-                fs::rename(&waiting, exchange::backup(target)).map_err(failed)?;
+                self.keep_old(&root, &session.id, target, path, bytes, located.layout)?;
                 continue;
             }
-            let lock = self.lock_views(&self.root_of(session))?;
+            let lock = self.lock_views(&root)?;
             let mut before = Before::read(&lock).unwrap_or_default();
             // Another session's process may have put something else there since: that is looked at again.
             if exchange::read(&waiting).is_ok_and(|there| there.starts_with(bytes)) {
@@ -380,6 +414,8 @@ impl Engine {
             .truncate(false)
             .read(true)
             .write(true)
+            // A repository may come with a link of that name.
+            .custom_flags(i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0))
             .open(&path)
             .map_err(failed)?;
         let until = Instant::now() + self.patience;
@@ -398,6 +434,7 @@ impl Engine {
 /// An edit that came between two of our steps.
 struct Slipped {
     target: PathBuf,
+    path: String,
     bytes: Vec<u8>,
     is_shared: bool,
 }
@@ -405,7 +442,7 @@ struct Slipped {
 impl Slipped {
     fn of(look: &Look, path: &str, bytes: &[u8]) -> Self {
         let is_shared = look.located.layout.share(&look.located.spot, path, bytes).is_some();
-        Self { target: look.home.join(path), bytes: bytes.to_vec(), is_shared }
+        Self { target: look.home.join(path), path: path.to_owned(), bytes: bytes.to_vec(), is_shared }
     }
 }
 
@@ -423,33 +460,16 @@ fn beside_others(located: &Located, target: &Path, row: &ViewRow) -> (Vec<u8>, V
     (located.layout.merge_slipped(&row.path, &row.previous, &there, &row.body), there)
 }
 
-/// What waits beside a file since a crash: our own bytes never got there and are not needed; the version before goes to
-/// its place. What is neither stays, and is somebody's edit.
-fn settle_waiting(target: &Path, row: &ViewRow) -> Result<()> {
-    let waiting = exchange::waiting(target);
-    if !fs::symlink_metadata(&waiting).is_ok_and(|found| found.is_file()) {
-        return Ok(());
-    }
-    let Ok(bytes) = exchange::read(&waiting) else { return Ok(()) };
-    let failed = |source| Error::io(format!("looking at {}", waiting.display()), source);
-    let hash = hash(&bytes);
-    if hash == row.hash || is_cut_off(&row.body, &bytes) {
-        return fs::remove_file(&waiting).map_err(failed);
-    }
-    if bytes == row.previous || row.earlier.contains(&hash) {
-        return fs::rename(&waiting, exchange::backup(target)).map_err(failed);
-    }
-    Ok(())
-}
-
 /// The beginning of what we were about to write.
 fn is_cut_off(body: &[u8], bytes: &[u8]) -> bool {
     body.starts_with(bytes)
 }
 
+/// What was seen there, or what another process of ours has just put there. An older version of ours is somebody's
+/// going back to it.
 fn is_known(row: &ViewRow, out: &[u8]) -> bool {
     let hash = hash(out);
-    out == row.previous || hash == row.hash || row.earlier.contains(&hash)
+    out == row.previous || hash == row.hash || row.earlier.last() == Some(&hash)
 }
 
 /// Where a file goes; its folder is made. Never over a link.
@@ -493,7 +513,8 @@ fn stale(id: &SessionId, error: &Error) -> Warning {
 
 /// Nothing of a file is out of step.
 pub(super) fn is_settled(look: &Look) -> bool {
-    let is_in_step =
-        |state: &FileState| matches!(state, FileState::Same | FileState::OfOthers | FileState::Moved);
+    let is_in_step = |state: &FileState| {
+        matches!(state, FileState::Same | FileState::OfOthers | FileState::Moved | FileState::Unreadable)
+    };
     look.slipped.is_empty() && look.states.values().all(is_in_step)
 }

@@ -34,6 +34,7 @@ pub(super) fn files(standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileCha
         workflows: Vec::new(),
         proofs: Vec::new(),
         unreadable: Vec::new(),
+        unreadable_parts: Vec::new(),
         details: Details::None,
     };
     let reader = Actor::Person { name: String::new(), host: String::new() };

@@ -314,6 +314,7 @@ fn told(proofs: Vec<Proof>) -> Told {
         workflows: Vec::new(),
         proofs,
         unreadable: Vec::new(),
+        unreadable_parts: Vec::new(),
         details: Details::None,
     }
 }
