@@ -6,6 +6,7 @@ mod choice;
 mod edits;
 mod recovery;
 mod screen;
+mod surroundings;
 mod writing;
 
 use crate::fresh;

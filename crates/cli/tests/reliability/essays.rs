@@ -72,7 +72,10 @@ fn edits_that_race_our_writes_are_not_lost() {
     };
     let path = state(&sandbox);
     let temporary = path.with_file_name("theirs.tmp");
-    for number in 1..=EDITS {
+    let mut number = 0;
+    // On until there was a race: a busy machine may let hardly a command of ours through.
+    while number < EDITS || ours.load(Ordering::Relaxed) <= 50 {
+        number += 1;
         let until = Instant::now() + Duration::from_mins(1);
         let text = loop {
             let text = read(&path);
@@ -88,10 +91,9 @@ fn edits_that_race_our_writes_are_not_lost() {
     stop.store(true, Ordering::Relaxed);
     writer.join().unwrap();
     let ours = ours.load(Ordering::Relaxed);
-    println!("{EDITS} foreign edits against {ours} commands of ours: 0 lost");
-    assert!(ours > 50, "there was hardly a race: {ours}");
+    println!("{number} foreign edits against {ours} commands of ours: 0 lost");
     sandbox.run(["note", "afterwards"]).ok();
-    assert_eq!(edit_of(&read(&path)).0, EDITS);
+    assert_eq!(edit_of(&read(&path)).0, number);
     sandbox.run(["doctor"]).ok();
 }
 

@@ -98,9 +98,13 @@ fn edits_that_race_our_writes_are_not_lost() {
     let sandbox = project();
     let (path, project) = (state(&sandbox), sandbox.project().to_owned());
     let (stop, ours) = (AtomicBool::new(false), AtomicU64::new(0));
+    let mut made = 0;
     std::thread::scope(|scope| {
         scope.spawn(|| write_until(&project, &stop, &ours));
-        for number in 1..=EDITS {
+        // On until there was a race: a busy machine may let hardly a command of ours through.
+        while made < EDITS || ours.load(Ordering::Relaxed) <= 20 {
+            made += 1;
+            let number = made;
             let until = Instant::now() + Duration::from_mins(1);
             let mut document = read(&path);
             while document["metadata"]["edit"].as_u64().unwrap_or(0) != number - 1 {
@@ -115,10 +119,9 @@ fn edits_that_race_our_writes_are_not_lost() {
         stop.store(true, Ordering::Relaxed);
     });
     let ours = ours.load(Ordering::Relaxed);
-    println!("{EDITS} foreign edits against {ours} commands of ours: none lost");
-    assert!(ours > 20, "there was hardly a race: {ours}");
+    println!("{made} foreign edits against {ours} commands of ours: none lost");
     sandbox.run(["note", "afterwards", "--session", NAME]).ok();
-    assert_eq!(read(&path)["metadata"]["edit"], EDITS);
+    assert_eq!(read(&path)["metadata"]["edit"], made);
     sandbox.run(["doctor"]).ok();
 }
 

@@ -21,8 +21,8 @@ pub(super) struct Before(BTreeMap<String, Noted>);
 struct Noted {
     length: usize,
     hash: String,
-    /// A backup that somebody else put there is another file.
-    inode: u64,
+    /// A backup that somebody else put there is another file. None where the system cannot tell files apart.
+    file: Option<(u64, u128)>,
 }
 
 impl Before {
@@ -42,9 +42,11 @@ impl Before {
     fn parse(text: &str) -> Self {
         let entry = |line: &str| {
             let mut parts = line.splitn(4, ' ');
-            let (length, hash, inode) = (parts.next()?, parts.next()?, parts.next()?);
-            let noted =
-                Noted { length: length.parse().ok()?, hash: hash.to_owned(), inode: inode.parse().ok()? };
+            let (length, hash, file) = (parts.next()?, parts.next()?, parts.next()?);
+            let file = file
+                .split_once('.')
+                .and_then(|(inode, born)| Some((inode.parse().ok()?, born.parse().ok()?)));
+            let noted = Noted { length: length.parse().ok()?, hash: hash.to_owned(), file };
             Some((parts.next()?.to_owned(), noted))
         };
         Self(text.lines().filter_map(entry).collect())
@@ -52,11 +54,12 @@ impl Before {
 
     /// This became the version before of a file.
     pub(super) fn note(&mut self, mut lock: &File, target: &Path, before: &[u8]) -> io::Result<()> {
-        let inode = std::fs::symlink_metadata(exchange::backup(target)).map_or(0, |found| found.ino());
-        let noted = Noted { length: before.len(), hash: hash(before), inode };
+        let noted =
+            Noted { length: before.len(), hash: hash(before), file: file_at(&exchange::backup(target)) };
         self.0.insert(target.display().to_string(), noted);
         let line = |(path, noted): (&String, &Noted)| {
-            format!("{} {} {} {path}\n", noted.length, noted.hash, noted.inode)
+            let (inode, born) = noted.file.unwrap_or_default();
+            format!("{} {} {inode}.{born} {path}\n", noted.length, noted.hash)
         };
         let text: String = self.0.iter().map(line).collect();
         lock.set_len(0)?;
@@ -76,8 +79,15 @@ impl Before {
     pub(super) fn written_on(&self, target: &Path) -> Option<Vec<u8>> {
         let noted = self.0.get(&target.display().to_string())?;
         let backup = exchange::backup(target);
-        let is_the_same = std::fs::symlink_metadata(&backup).is_ok_and(|found| found.ino() == noted.inode);
+        let is_the_same = noted.file.is_some_and(|file| file_at(&backup) == Some(file));
         let bytes = exchange::read(&backup).ok().filter(|_| is_the_same)?;
         (hash(&bytes) != noted.hash).then_some(bytes)
     }
+}
+
+/// What tells a file from one that has its number after it.
+fn file_at(path: &Path) -> Option<(u64, u128)> {
+    let found = std::fs::symlink_metadata(path).ok()?;
+    let born = found.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some((found.ino(), born.as_nanos()))
 }

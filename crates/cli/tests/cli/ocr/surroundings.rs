@@ -1,0 +1,96 @@
+//! What others leave beside a session's files, and what must never follow from it.
+
+use super::*;
+use serde_json::json;
+
+#[test]
+fn the_backup_of_somebodys_editor_is_no_edit() {
+    let sandbox = begun();
+    artifact(&sandbox, "discovered-standards.md", "S\n");
+    sandbox.run(["advance"]).ok();
+    // An editor that keeps the version before itself: two edits, and the first one lies in `.bak`.
+    edit(&sandbox, &json!({ "current_phase": "analysis", "phase_number": 3 }));
+    let first = sandbox.read(&format!("{FOLDER}/state.json"));
+    std::fs::remove_file(sandbox.path(&format!("{FOLDER}/state.json.bak"))).unwrap();
+    sandbox.write(&format!("{FOLDER}/state.json.bak"), &first);
+    edit(&sandbox, &json!({ "current_phase": "reviews", "phase_number": 4 }));
+    sandbox.run(["note", "after both"]).ok();
+    assert_eq!(state(&sandbox)["current_phase"], "reviews");
+    assert_eq!(phase(&sandbox.run(["status", "--json"]).ok().json()), "reviews");
+}
+
+/// Somebody who had the file open writes into it after ours took its place: that is in the backup now.
+#[test]
+fn what_is_written_late_into_our_own_backup_is_taken_in() {
+    let sandbox = begun();
+    artifact(&sandbox, "discovered-standards.md", "S\n");
+    let open =
+        std::fs::File::options().write(true).open(sandbox.path(&format!("{FOLDER}/state.json"))).unwrap();
+    let mut theirs = state(&sandbox);
+    sandbox.run(["advance"]).ok();
+    theirs["reviewer"] = json!("late");
+    std::os::unix::fs::FileExt::write_all_at(&open, theirs.to_string().as_bytes(), 0).unwrap();
+    open.set_len(theirs.to_string().len() as u64).unwrap();
+    sandbox.run(["note", "later"]).ok();
+    assert_eq!(state(&sandbox)["reviewer"], "late");
+    sandbox.run(["note", "and once only"]).ok();
+    sandbox.run(["doctor"]).ok();
+}
+
+#[test]
+fn a_run_that_somebody_begins_in_the_file_can_be_gone_on_with() {
+    let sandbox = begun();
+    sandbox.run(["note", "ours"]).ok();
+    edit(
+        &sandbox,
+        &json!({ "workflow_type": "map", "current_phase": "map-context", "phase_number": 1, "current_map_run": 1 }),
+    );
+    artifact(&sandbox, "discovered-standards.md", "S\n");
+    sandbox.run(["advance"]).ok();
+    assert_eq!(state(&sandbox)["current_phase"], "topology");
+}
+
+#[test]
+fn a_secret_in_a_file_is_nowhere_in_the_store() {
+    const SECRET: &str = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
+    let sandbox = project();
+    let name = format!("2026-11-14-{SECRET}");
+    foreign(&sandbox, &name, &json!({ "session_id": name, "current_phase": "reviews", "phase_number": 4 }));
+    sandbox.run(["note", "taken in"]).ok();
+    let log = sandbox.run(["log", "--json"]).ok().stdout;
+    let view = sandbox.run(["show", "--json"]).ok().json();
+    let title = view["title"].as_str().unwrap();
+    assert!(!title.contains(SECRET), "{title}");
+    assert_eq!(log.contains("\"title\":\"2026-11-14-ghp_"), false, "{log}");
+    sandbox.run(["doctor"]).ok();
+}
+
+#[test]
+fn a_text_that_a_file_holds_is_not_purged() {
+    let sandbox = begun();
+    sandbox.run(["note", "the word is swordfish"]).ok();
+    edit(&sandbox, &json!({ "remark": "swordfish" }));
+    let refused = sandbox.run(["purge", "swordfish", "--yes", "--json"]).code(4);
+    assert_eq!(refused.error()["kind"], "still_in_files");
+    edit(&sandbox, &json!({ "remark": "gone" }));
+    sandbox.run(["purge", "swordfish", "--yes"]).ok();
+    sandbox.run(["note", "afterwards"]).ok();
+    assert!(!sandbox.run(["log", "--json"]).ok().stdout.contains("swordfish"));
+}
+
+#[test]
+fn going_back_is_not_undone_by_what_was_written_before() {
+    let sandbox = begun();
+    for (path, text) in [("discovered-standards.md", "S\n"), ("context.md", "C\n")] {
+        artifact(&sandbox, path, text);
+    }
+    artifact_at(&sandbox, "rounds/round-1/discourse.md", "D\n", "2026-11-14T10:00:01Z");
+    sandbox.at("2026-11-14T10:05:00Z");
+    sandbox.run(["note", "taken in"]).ok();
+    assert_eq!(phase(&sandbox.run(["status", "--json"]).ok().json()), "synthesis");
+    sandbox.run(["rollback", "reviews"]).ok();
+    for _ in 0..2 {
+        assert_eq!(phase(&sandbox.run(["status", "--json"]).ok().json()), "reviews");
+        sandbox.run(["note", "still there"]).ok();
+    }
+}
