@@ -376,7 +376,8 @@ impl Engine {
         if let Some(active) = self.active_foreign() {
             return Ok(active);
         }
-        self.waiting()?.ok_or(Error::NothingPaused { worktree })
+        let waiting = self.waiting()?.or_else(|| self.current_foreign(false));
+        waiting.ok_or(Error::NothingPaused { worktree })
     }
 
     /// A session that an agent works on in another worktree is not pulled away from it.

@@ -264,6 +264,10 @@ impl Look {
         let (title, goal, target) = reconcile::described(&before.0, &now.0);
         let paths = paths.iter().map(|path| self.located.spot.below_project(path)).collect();
         draft.push(Event::ExternalEdit { paths, title, goal, target });
+        // A place that there is not is no claim: it stays where the log has it, and the warning names the file.
+        if !theirs.says_where_it_stands() {
+            return;
+        }
         reconcile::reconcile(
             draft,
             Laid { session: &before.0, items: &before.1 },
