@@ -6,29 +6,38 @@ use engine::view::ShortView;
 use engine::words::{ago, one_line};
 use jiff::Timestamp;
 
-/// Sessions in aligned columns; titles take what is left of the width.
+/// Sessions in aligned columns; titles take what is left of the width. Where other tools' sessions stand among ours,
+/// a column tells whose each is.
 pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
-    let rows: Vec<[String; 6]> = sessions
+    let is_mixed = sessions.iter().any(|session| session.layout != "native");
+    let rows: Vec<[String; 7]> = sessions
         .iter()
         .map(|session| {
             [
                 if session.number == 0 { "-".to_owned() } else { session.number.to_string() },
                 session.session_id.clone(),
+                if is_mixed { session.layout.clone() } else { String::new() },
                 session.lifecycle.clone(),
                 format!("{}/{} {}", session.phases_done, session.total_phases, session.phase),
                 ago(session.updated_at, now).split(", ").next().unwrap_or_default().to_owned(),
-                one_line(&session.title, 200),
+                // Another tool's session may be called what its id is.
+                Some(&session.title)
+                    .filter(|title| **title != session.session_id)
+                    .map(|title| one_line(title, 200))
+                    .unwrap_or_default(),
             ]
         })
         .collect();
-    let widths: Vec<usize> = (0..5)
-        .map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).min(36))
+    let columns: Vec<usize> = (0..6).filter(|column| is_mixed || *column != 2).collect();
+    let widths: Vec<usize> = columns
+        .iter()
+        .map(|column| rows.iter().map(|row| row[*column].chars().count()).max().unwrap_or(0).min(36))
         .collect();
     let taken: usize = widths.iter().map(|width| width + 2).sum();
     let left = out.width.saturating_sub(taken).max(12);
     let mut text = String::new();
     for row in &rows {
-        for (cell, width) in row.iter().zip(&widths) {
+        for (cell, width) in columns.iter().map(|column| &row[*column]).zip(&widths) {
             let cell = format!("{:<width$}  ", cut(cell, *width));
             let tone = match cell.trim() {
                 "active" => Some(Tone::Good),
@@ -37,7 +46,8 @@ pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
             };
             text.push_str(&tone.map_or(cell.clone(), |tone| out.paint(tone, &cell)));
         }
-        text.push_str(&cut(&row[5], left));
+        text.push_str(&cut(&row[6], left));
+        text.truncate(text.trim_end_matches(' ').len());
         text.push('\n');
     }
     text

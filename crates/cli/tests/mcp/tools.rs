@@ -169,7 +169,7 @@ fn errors_say_what_is_wrong_what_to_do_and_what_would_be_right() {
     assert_eq!(client.refused("advance", json!({}))["kind"], "no_session");
     assert_eq!(
         client.refused("start", json!({"workflow": "shp"}))["valid"].as_array().map(Vec::len),
-        Some(6)
+        Some(7)
     );
     client.done("start", json!({}));
     let error = client.refused("advance", json!({"phase": 2}));

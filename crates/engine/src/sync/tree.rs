@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use layouts::layout::{Depth, Interest, Layout, Spot};
 use layouts::tree::{Entry, Tree};
 use std::collections::BTreeSet;
-use std::fs::{self, FileType, OpenOptions};
+use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -79,10 +79,22 @@ pub(super) fn read_files(layout: &dyn Layout, spot: &Spot, root: &Path, paths: &
     let home = root.join(&spot.home);
     let mut tree = Tree::default();
     for path in paths {
-        let content = content(&home.join(path), layout.most_bytes(path));
+        let whole = home.join(path);
+        let content = match read_small(&whole) {
+            Some(small) => Entry::File(small),
+            None => content(&whole, layout.most_bytes(path)),
+        };
         tree.insert(*path, content);
     }
     tree
+}
+
+/// What is in a small file, at one go: a list opens a thousand of them. None for any other, and for what is no file.
+fn read_small(path: &Path) -> Option<Vec<u8>> {
+    let mut buffer = [0; 4096];
+    let count = open(path).ok()?.read(&mut buffer).ok()?;
+    // Less than there was room for is all of it; nothing may be a pipe.
+    (count > 0 && count < buffer.len()).then(|| buffer[..count].to_vec())
 }
 
 impl Walk<'_> {
@@ -180,16 +192,20 @@ pub(super) fn content(path: &Path, most: u64) -> Entry {
     }
 }
 
-fn read_bounded(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
-    // Opening a pipe must not wait for a writer, nor a link lead elsewhere.
+/// Opening a pipe must not wait for a writer, nor a link lead elsewhere.
+fn open(path: &Path) -> io::Result<File> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).unwrap_or(0);
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
+fn read_bounded(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let file = open(path)?;
     let length = file.metadata()?.len();
     if length > most {
         return Ok(None);
     }
-    // One read for what is there and one for the end: a list opens a thousand of these.
+    // One read for what is there and one for the end.
     let mut content = Vec::with_capacity(usize::try_from(length).unwrap_or(0) + 1);
     file.take(most.saturating_add(1)).read_to_end(&mut content)?;
     Ok((content.len() as u64 <= most).then_some(content))
