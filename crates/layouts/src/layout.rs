@@ -237,6 +237,23 @@ pub fn by_name(name: &str) -> Option<&'static dyn Layout> {
     all().iter().copied().find(|layout| layout.name() == name)
 }
 
+/// A name on disk as an id; characters that an id may not have are written as their code, so that no two become one.
+pub fn id_of_name(layout: &str, name: &str) -> SessionId {
+    if let Ok(id) = SessionId::parse(name) {
+        return id;
+    }
+    let mut text = format!("{layout}-");
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || byte == b'-' {
+            text.push(char::from(byte));
+        } else {
+            text.push_str(&format!("_{byte:02x}"));
+        }
+    }
+    text.truncate(110);
+    SessionId::parse(&text).unwrap_or_else(|_| unreachable!("every character was made a valid one"))
+}
+
 /// Where sessions are looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {

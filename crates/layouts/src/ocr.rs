@@ -11,6 +11,7 @@ pub use state::State;
 
 use crate::layout::{
     Beginning, Depth, Details, FileChange, Folder, Interest, Layout, Line, Place, Spot, Standing, Told,
+    id_of_name,
 };
 use crate::reading::{Oddity, Reading};
 use crate::tree::{Entry, Tree};
@@ -307,21 +308,8 @@ fn unusable(tree: &Tree) -> impl Iterator<Item = Oddity> {
     })
 }
 
-/// A folder's name as an id; characters that an id may not have are written as their code, so that no two become one.
-pub fn id_of(folder: &str) -> SessionId {
-    if let Ok(id) = SessionId::parse(folder) {
-        return id;
-    }
-    let mut text = String::from("ocr-");
-    for byte in folder.bytes() {
-        if byte.is_ascii_alphanumeric() || byte == b'-' {
-            text.push(char::from(byte));
-        } else {
-            text.push_str(&format!("_{byte:02x}"));
-        }
-    }
-    text.truncate(110);
-    SessionId::parse(&text).unwrap_or_else(|_| unreachable!("every character was made a valid one"))
+fn id_of(folder: &str) -> SessionId {
+    id_of_name("ocr", folder)
 }
 
 fn rounds(tree: &Tree) -> Vec<Round> {

@@ -16,12 +16,12 @@ pub use state::{Shape, State};
 
 use crate::layout::{
     Asked, Beginning, Defined, Depth, Details, FileChange, Folder, Interest, Layout, Place, Spot, Standing,
-    Told,
+    Told, id_of_name,
 };
 use crate::reading::{Oddity, Reading};
 use crate::tree::Tree;
 use definition::Definition;
-use model::id::{Name, SessionId};
+use model::id::Name;
 use model::workflow::Workflow;
 
 /// Where new sessions go.
@@ -72,7 +72,7 @@ impl Layout for Praxis {
         let stem = name.strip_suffix(".json").filter(|stem| !stem.is_empty() && !stem.starts_with('.'))?;
         let is_place = FIRST.contains(&folder) || folder_status(path).is_some() || folder == SECOND;
         (is_place && !is_folder).then(|| Spot {
-            id: id_of(stem),
+            id: id_of_name("praxis", stem),
             // A session of the second shape moves from folder to folder and stays itself.
             path: if FIRST.contains(&folder) { path.to_owned() } else { format!("{SECOND}/{name}") },
             home: String::new(),
@@ -253,20 +253,6 @@ fn name_of(text: &str) -> Name {
     Name::parse(plain)
         .or_else(|_| Name::parse("unnamed"))
         .unwrap_or_else(|_| unreachable!("every character was made a valid one"))
-}
-
-/// A file's name as an id; characters that an id may not have are written as their code, so that no two become one.
-fn id_of(stem: &str) -> SessionId {
-    if let Ok(id) = SessionId::parse(stem) {
-        return id;
-    }
-    let code = |byte: u8| match byte {
-        _ if byte.is_ascii_alphanumeric() || byte == b'-' => char::from(byte).to_string(),
-        _ => format!("_{byte:02x}"),
-    };
-    let mut text: String = std::iter::once("praxis-".to_owned()).chain(stem.bytes().map(code)).collect();
-    text.truncate(110);
-    SessionId::parse(&text).unwrap_or_else(|_| unreachable!("every character was made a valid one"))
 }
 
 /// A random one, as the tool's own are.

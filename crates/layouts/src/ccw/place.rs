@@ -1,7 +1,7 @@
 //! Where sessions are, what of their files is wanted, and what a new one is called. Ids never become a path unchecked.
 
 use super::{ACTIVE, ARCHIVES, HOME, MARKER, REGISTRY, STATE, TASKS};
-use crate::layout::{Beginning, Depth, Interest, Spot};
+use crate::layout::{Beginning, Depth, Interest, Spot, id_of_name};
 use crate::tree::Tree;
 use model::id::SessionId;
 
@@ -184,19 +184,6 @@ pub(super) fn below_home(spot: &Spot) -> &str {
     spot.path.strip_prefix(HOME).and_then(|rest| rest.strip_prefix('/')).unwrap_or(&spot.path)
 }
 
-/// A folder's name as an id; characters that an id may not have are written as their code, so that no two become one.
 fn id_of(folder: &str) -> SessionId {
-    if let Ok(id) = SessionId::parse(folder) {
-        return id;
-    }
-    let mut text = String::from("ccw-");
-    for byte in folder.bytes() {
-        if byte.is_ascii_alphanumeric() || byte == b'-' {
-            text.push(char::from(byte));
-        } else {
-            text.push_str(&format!("_{byte:02x}"));
-        }
-    }
-    text.truncate(110);
-    SessionId::parse(&text).unwrap_or_else(|_| unreachable!("every character was made a valid one"))
+    id_of_name("ccw", folder)
 }
