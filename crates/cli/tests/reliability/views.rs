@@ -13,6 +13,8 @@ use testkit::Sandbox;
 
 const SESSION: &str = ".ocr/sessions/2026-11-14-main";
 const EDITS: u64 = 20_000;
+/// After how many edits the other program waits until all is written.
+const SETTLED_EVERY: u64 = 101;
 
 fn review() -> Sandbox {
     let sandbox = crate::fresh();
@@ -80,6 +82,18 @@ fn race(sandbox: &Sandbox, edits: u64, patience: Duration) -> Raced {
             let worst =
                 [".state.json.leftoff", ".state.json.leftoff-old"][usize::from(number.is_multiple_of(20))];
             wait_for(&path.with_file_name(worst), Duration::from_micros(next(&mut seed) % 20_000));
+        }
+        // Now and then until all is quiet: what was taken in before a later command must still be there after it.
+        if number.is_multiple_of(SETTLED_EVERY) {
+            let until = ours.load(Ordering::Relaxed) + 2;
+            while ours.load(Ordering::Relaxed) < until {
+                std::thread::yield_now();
+            }
+            document = read(&path);
+            if document["edit"].as_u64() != Some(made) {
+                raced.lost += 1;
+                println!("edit {made} is gone; there is {document}");
+            }
         }
         document["edit"] = json!(number);
         fs::write(&temporary, document.to_string()).unwrap();
@@ -282,5 +296,32 @@ fn a_full_disk_leaves_the_old_file_whole_and_the_command_is_done() {
     assert!(told.contains("older than the log"), "{told}");
     sandbox.run(["repair"]).ok();
     assert_eq!(read(&state(&sandbox))["current_phase"], "change-context");
+    sandbox.run(["doctor"]).ok();
+}
+
+/// Two edits one after the other while we write: the first comes out of the exchange, the second takes our file's place.
+#[test]
+fn of_two_edits_in_a_row_the_later_one_stands_and_nothing_of_the_earlier_is_lost() {
+    let sandbox = review();
+    let crashed = sandbox
+        .command(["advance", "--phase", "context"])
+        .env("LEFTOFF_TEST_CRASH", "view-exchanged")
+        .output();
+    assert!(crashed.unwrap().status.code().is_none());
+    let path = state(&sandbox);
+    let waiting = path.with_file_name(".state.json.leftoff");
+    let mut document = read(&waiting);
+    document["edit"] = json!(1);
+    document["earlier"] = json!("alone");
+    document["current_phase"] = json!("analysis");
+    fs::write(&waiting, document.to_string()).unwrap();
+    document.as_object_mut().unwrap().remove("earlier");
+    document["edit"] = json!(2);
+    document["current_phase"] = json!("reviews");
+    fs::write(&path, document.to_string()).unwrap();
+    sandbox.run(["note", "next"]).ok();
+    let there = read(&path);
+    assert_eq!((&there["edit"], &there["earlier"]), (&json!(2), &json!("alone")), "{there}");
+    assert_eq!(there["current_phase"], "reviews", "{there}");
     sandbox.run(["doctor"]).ok();
 }

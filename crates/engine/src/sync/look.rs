@@ -52,8 +52,8 @@ pub(crate) struct Look {
     /// Files that we wrote before, and those that appeared.
     pub(crate) states: BTreeMap<String, FileState>,
     pub(crate) rows: BTreeMap<String, ViewRow>,
-    /// Edits that came between two of our steps, by path: they are in nobody's file any more.
-    pub(crate) slipped: BTreeMap<String, Vec<u8>>,
+    /// Edits that came between two of our steps, the earlier first: they are in nobody's file any more.
+    pub(crate) slipped: Vec<(String, Vec<u8>)>,
     /// Why a damaged file cannot be read.
     damage: BTreeMap<String, String>,
     pub(crate) warnings: Vec<Warning>,
@@ -83,7 +83,7 @@ impl Look {
             tree: found.tree,
             states,
             rows: BTreeMap::new(),
-            slipped: BTreeMap::new(),
+            slipped: Vec::new(),
             damage: BTreeMap::new(),
             warnings: found.warnings,
             workflows: Vec::new(),
@@ -103,7 +103,7 @@ impl Look {
             tree,
             states: BTreeMap::new(),
             rows: BTreeMap::new(),
-            slipped: BTreeMap::new(),
+            slipped: Vec::new(),
             damage: BTreeMap::new(),
             warnings: Vec::new(),
             workflows: Vec::new(),
@@ -123,7 +123,7 @@ impl Look {
             located,
             states: BTreeMap::new(),
             rows: rows.into_iter().map(|row| (row.path.clone(), row)).collect(),
-            slipped: BTreeMap::new(),
+            slipped: Vec::new(),
             damage: BTreeMap::new(),
             warnings: Vec::new(),
             workflows: Vec::new(),
@@ -196,9 +196,9 @@ impl Look {
             // The version before of a shared file may be any session's.
             let is_readable = |bytes: &Vec<u8>| self.located.layout.is_readable(path, bytes);
             let backup = before.written_on(&target).filter(|bytes| !is_shared && is_readable(bytes));
-            for bytes in waiting.into_iter().chain(backup) {
+            for bytes in backup.into_iter().chain(waiting) {
                 if !row.previous.is_empty() && !is_ours(&bytes) && self.tree.content(path) != Some(&bytes) {
-                    self.slipped.insert(path.clone(), bytes);
+                    self.slipped.push((path.clone(), bytes));
                 }
             }
         }
@@ -208,13 +208,13 @@ impl Look {
     fn find_late(&mut self, before: &Before) {
         for (path, row) in &self.rows {
             let is_shared = self.located.layout.share(&self.located.spot, path, &row.body).is_some();
-            let late =
-                before.late(&self.home.join(path)).filter(|_| is_shared && !self.slipped.contains_key(path));
+            let has_slipped = self.slipped.iter().any(|(slipped, _)| slipped == path);
+            let late = before.late(&self.home.join(path)).filter(|_| is_shared && !has_slipped);
             let Some(late) = late else { continue };
             let there = self.tree.content(path).unwrap_or_default();
             if self.located.layout.merge_slipped(path, &[], &late, there) != there {
                 let end: &[u8] = if row.previous.ends_with(b"\n") { b"" } else { b"\n" };
-                self.slipped.insert(path.clone(), [row.previous.as_slice(), end, &late].concat());
+                self.slipped.push((path.clone(), [row.previous.as_slice(), end, &late].concat()));
             }
         }
     }
@@ -243,12 +243,13 @@ impl Look {
         self.tell(session, &reading);
         let actor = engine.actor_of(self.located.layout);
         let mut draft = Draft::new(session.clone(), items, engine.clock.now(), actor);
+        // What came out of an exchange was there before whatever is there now.
+        for (path, bytes) in self.slipped.clone() {
+            self.bring_in_slipped(engine, &mut draft, &base, &path, &bytes);
+        }
         let edited: Vec<String> = self.in_state(&FileState::Edited);
         if !edited.is_empty() {
             self.bring_in(engine, &mut draft, &base, &reading.value, &edited);
-        }
-        for (path, bytes) in self.slipped.clone() {
-            self.bring_in_slipped(engine, &mut draft, &base, &path, &bytes);
         }
         self.prove(&mut draft, &reading.value);
         self.put_back_what_was_dropped();
@@ -296,8 +297,22 @@ impl Look {
             self.bring_in(engine, draft, &before, &theirs, &[path.to_owned()]);
         }
         let onto = self.documents.content(path).unwrap_or(bytes).to_vec();
-        let merged = self.located.layout.merge_slipped(path, &previous, bytes, &onto);
+        let merged = if self.states.get(path) == Some(&FileState::Edited) {
+            self.before_a_later_edit(path, bytes, &onto)
+        } else {
+            self.located.layout.merge_slipped(path, &previous, bytes, &onto)
+        };
         self.documents.insert(path, Entry::File(merged));
+    }
+
+    /// Somebody changed the file again after `bytes` came out of it: the later edit stands, and what only the earlier
+    /// one changed is added to it.
+    fn before_a_later_edit(&self, path: &str, bytes: &[u8], later: &[u8]) -> Vec<u8> {
+        let layout = self.located.layout;
+        let row = &self.rows[path];
+        let with_the_earlier = layout.merge_slipped(path, &row.previous, bytes, &row.body);
+        let with_both = layout.merge_slipped(path, &row.body, later, &with_the_earlier);
+        layout.merge_slipped(path, later, &with_both, later)
     }
 
     /// What other files show: forward only, and only what was written since the phase began that it would end.

@@ -116,7 +116,8 @@ impl Engine {
         }
         let mut earlier = known.map(|row| row.earlier.clone()).unwrap_or_default();
         // What slipped in is taken in with this, and becomes the version before: it must not be taken in again.
-        earlier.extend(look.slipped.get(path).map(|bytes| super::look::hash(bytes)));
+        let slipped = look.slipped.iter().filter(|(slipped, _)| slipped == path);
+        earlier.extend(slipped.map(|(_, bytes)| super::look::hash(bytes)));
         if let Some(row) = known {
             // What others had there before is no edit either, when it comes back. Ours is the last.
             let before = [super::look::hash(&row.previous), row.hash.clone()];
@@ -175,7 +176,8 @@ impl Engine {
                 let spot = &look.located.spot;
                 answer.said.push(format!("{} was taken in from {}", spot.id, spot.path));
             }
-            for path in look.slipped.keys().chain(look.in_state(&FileState::Edited).iter()) {
+            let slipped = look.slipped.iter().map(|(path, _)| path);
+            for path in slipped.chain(look.in_state(&FileState::Edited).iter()) {
                 if look.rows.contains_key(path) {
                     let path = look.located.spot.below_project(path);
                     answer.said.push(format!("what somebody else changed in {path} was taken in"));
