@@ -364,7 +364,7 @@ impl Told {
         let at = session.updated_at;
         let mut draft = Draft::new(session, ItemBook::fold(&recorded), at, actor.clone());
         // Nothing has been opened again here: whatever is there counts.
-        prove(&mut draft, self, &|_, _| true);
+        prove(&mut draft, self, &|_| true);
         let version = recorded.len() as u64;
         let (events, session, items) = draft.into_parts();
         let proven = events.into_iter().zip(version + 1..);

@@ -274,7 +274,7 @@ pub fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSession> {
     let said = said(kind, &state, current, &mut warnings);
     let said_phase = said.or(proven).unwrap_or_else(|| approximate(kind, current, &rounds, tree));
     let phase = said_phase.max(proven.unwrap_or_default());
-    let beside = beside(kind, &rounds, &map_runs, tree);
+    let beside = beside(kind, &state, &rounds, &map_runs, tree);
     let is_complete = phase + 1 == kind.phases().len();
     // Without a word in the file, a finished review is closed and a finished map is not.
     let is_closed = state.status.as_deref() == Some("closed")
@@ -417,12 +417,17 @@ fn said(kind: Kind, state: &State, current: u32, warnings: &mut Vec<Oddity>) -> 
     Some(if is_older { 0 } else { phase })
 }
 
-/// How far the other workflow's newest round or run is. No word is kept of it, so the files alone tell.
-fn beside(kind: Kind, rounds: &[Round], map_runs: &[MapRun], tree: &Tree) -> Option<Beside> {
-    let (kind, ordinal) = match kind {
-        Kind::Review => (Kind::Map, map_runs.last()?.number),
-        Kind::Map => (Kind::Review, rounds.last()?.number),
+/// How far the other workflow's newest round or run is. The state keeps its number and when it began, and no word of
+/// its phase: that the files alone tell.
+fn beside(kind: Kind, state: &State, rounds: &[Round], map_runs: &[MapRun], tree: &Tree) -> Option<Beside> {
+    let (kind, has_begun) = match kind {
+        Kind::Review => (Kind::Map, state.map_started_at.is_some() || !map_runs.is_empty()),
+        Kind::Map => (Kind::Review, state.round_started_at.is_some() || !rounds.is_empty()),
     };
+    if !has_begun {
+        return None;
+    }
+    let ordinal = ordinal(kind, state, rounds, map_runs);
     let proven = proven(kind, ordinal, rounds, map_runs);
     let phase = proven.unwrap_or_else(|| approximate(kind, ordinal, rounds, tree));
     Some(Beside { kind, ordinal, phase })
@@ -445,8 +450,12 @@ fn proven(kind: Kind, current: u32, rounds: &[Round], map_runs: &[MapRun]) -> Op
 fn approximate(kind: Kind, current: u32, rounds: &[Round], tree: &Tree) -> usize {
     match kind {
         Kind::Review => {
-            let has_reviews =
-                rounds.iter().any(|round| round.number == current && !round.reviewers.is_empty());
+            let round = rounds.iter().find(|round| round.number == current);
+            // What lies in the session's own folder is of the first round.
+            if round.is_none() && current > 1 {
+                return 0;
+            }
+            let has_reviews = round.is_some_and(|round| !round.reviewers.is_empty());
             match (has_reviews, tree.has_file("context.md"), tree.has_file("discovered-standards.md")) {
                 (true, _, _) => 3,
                 (false, true, _) => 2,

@@ -80,6 +80,9 @@ pub struct Session {
     pub updated_at: Timestamp,
     /// Who changed it last.
     pub last_actor: Actor,
+    /// When somebody last went back to an earlier version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restored_at: Option<Timestamp>,
     pub version: u64,
     /// The first event that this program did not know. Such a session is not written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -153,6 +156,7 @@ impl Session {
             created_at: recorded.at,
             updated_at: recorded.at,
             last_actor: recorded.actor.clone(),
+            restored_at: None,
             version: recorded.version,
             unknown_event: None,
         })
@@ -163,13 +167,14 @@ impl Session {
         self.touch(recorded);
         let at = recorded.at;
         match &recorded.event {
-            // `begin` reads the first event; what is restored needs the history, which only `fold` has;
-            // what was purged is gone from the events themselves; requirements stand in the branch's file.
+            // `begin` reads the first event; what was purged is gone from the events themselves; requirements stand
+            // in the branch's file.
             Event::SessionStarted { .. }
-            | Event::Restored { .. }
             | Event::Purged { .. }
             | Event::RequirementSatisfied { .. }
             | Event::RequirementCleared { .. } => {}
+            // What is restored needs the history, which only `fold` has.
+            Event::Restored { .. } => self.restored_at = Some(at),
             Event::Adopted { path, .. } => self.path = Some(path.clone()),
             Event::Imported { path, into, .. } => {
                 self.path = Some(path.clone());

@@ -251,7 +251,7 @@ impl Look {
         if !edited.is_empty() {
             self.bring_in(engine, &mut draft, &base, &reading.value, &edited);
         }
-        self.prove(&mut draft, &reading.value);
+        self.prove(&mut draft, &reading.value, session);
         self.put_back_what_was_dropped();
         self.workflows.clone_from(&reading.value.workflows);
         draft.into_parts().0
@@ -315,12 +315,14 @@ impl Look {
         layout.merge_slipped(path, later, &with_both, later)
     }
 
-    /// What other files show: forward only, and only what was written since the phase began that it would end.
-    fn prove(&self, draft: &mut Draft, told: &Told) {
-        let is_new_enough = |draft: &Draft, proof: &Proof| {
+    /// What other files show: forward only, and only what was written since the phase began in which the log has the
+    /// session. Several may show one phase after the other: all of them are held against that time.
+    fn prove(&self, draft: &mut Draft, told: &Told, session: &Session) {
+        let run_began = session.run().and_then(|run| run.current().started_at().or(Some(run.started_at)));
+        // Whoever went back wants what those files show done again.
+        let began = run_began.max(session.restored_at);
+        let is_new_enough = |proof: &Proof| {
             let (Proof::Run { path, .. } | Proof::Phase { path, .. }) = proof;
-            let began =
-                draft.session().run().and_then(|run| run.current().started_at().or(Some(run.started_at)));
             match (self.tree.modified(path), began) {
                 // A file's time comes from a clock that ticks a few milliseconds behind.
                 (Some(modified), Some(began)) => {

@@ -13,11 +13,8 @@ use model::workflow::OnComplete;
 
 /// Brings into `draft` what the files show and it does not have. `counts` tells whether a proof's file is not older
 /// than what it is to prove.
-pub fn prove(draft: &mut Draft, told: &Told, counts: &dyn Fn(&Draft, &Proof) -> bool) {
-    for proof in &told.proofs {
-        if !counts(draft, proof) {
-            continue;
-        }
+pub fn prove(draft: &mut Draft, told: &Told, counts: &dyn Fn(&Proof) -> bool) {
+    for proof in told.proofs.iter().filter(|proof| counts(proof)) {
         match proof {
             Proof::Run { workflow, ordinal, phase, .. } => begin(draft, told, workflow, *ordinal, phase),
             Proof::Phase { workflow, ordinal, phase, path } => {

@@ -322,7 +322,7 @@ fn told(proofs: Vec<Proof>) -> Told {
 fn proven(events: &[Event], proofs: Vec<Proof>) -> Draft {
     let (session, items) = folded(events);
     let mut draft = Draft::new(session, items, at(), actor());
-    prove(&mut draft, &told(proofs), &|_, _| true);
+    prove(&mut draft, &told(proofs), &|_| true);
     draft
 }
 
@@ -360,7 +360,7 @@ fn a_run_that_files_show_begins_once_and_only_as_the_next() {
     assert_eq!(proven(&reached(2, "reviews"), vec![next(1)]).events(), [], "an old folder says nothing");
     let (session, items) = folded(&reached(1, "reviews"));
     let mut draft = Draft::new(session, items, at(), actor());
-    prove(&mut draft, &told(vec![next(2)]), &|_, _| false);
+    prove(&mut draft, &told(vec![next(2)]), &|_| false);
     assert_eq!(draft.events(), [], "what is older than what it would prove does not count");
 }
 

@@ -72,7 +72,9 @@ fn elapsed_counts_from_the_round_else_the_session_and_never_below_nothing() {
         "phase_number": 4, "started_at": "2026-11-14T08:57:57Z" });
     let shown = |fields: &Value| {
         foreign(&sandbox, ID, fields);
-        screen(&sandbox, &[]).lines().nth(1).unwrap().to_owned()
+        let screen = screen(&sandbox, &[]);
+        // The review that began stands beside the map.
+        screen.lines().nth(1).unwrap().split("   ").next().unwrap().to_owned()
     };
     assert_eq!(shown(&fields), "Review  Round 1  1h 2m 3s");
     fields["round_started_at"] = "2026-11-14T09:57:58Z".into();
@@ -161,6 +163,23 @@ fn both_workflows_stand_side_by_side() {
         assert!(shown.contains(expected), "{expected:?} is not in\n{shown}");
     }
     assert!(!shown.contains("Requirements Mapping"), "there is no requirements.md:\n{shown}");
+}
+
+#[test]
+fn a_round_that_has_no_file_yet_is_the_one_that_stands_beside_a_map() {
+    let sandbox = begun();
+    artifact(&sandbox, "context.md", "x");
+    artifact(&sandbox, "rounds/round-1/final.md", "x");
+    sandbox.run(["round"]).ok();
+    sandbox.run(["run", "start", "map"]).ok();
+    let shown = screen(&sandbox, &[]);
+    for expected in
+        ["Map  Run 1  0s                   Review  Round 2\n", "17 %    ███░░░░░░░░░░░░░░░░░░░░░ 13 %\n"]
+    {
+        assert!(shown.contains(expected), "{expected:?} is not in\n{shown}");
+    }
+    assert!(shown.contains("Round 1: final, 0 reviewers"), "{shown}");
+    assert!(!shown.contains("Done"), "{shown}");
 }
 
 #[test]
