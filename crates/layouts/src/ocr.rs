@@ -194,7 +194,7 @@ impl Layout for Ocr {
             return None;
         }
         let phases = session.kind.phases();
-        let (created_at, updated_at) = history::span(&session, folder.now);
+        let (created_at, updated_at) = history::span(&session, folder);
         let value = Line {
             title: session.folder,
             workflow: session.kind.workflow(),

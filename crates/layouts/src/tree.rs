@@ -43,6 +43,11 @@ impl Tree {
         self.modified.get(path).copied()
     }
 
+    /// When the first and the last of its files were written, as far as that is known.
+    pub fn written(&self) -> Option<(Timestamp, Timestamp)> {
+        Some((*self.modified.values().min()?, *self.modified.values().max()?))
+    }
+
     /// The zone of the machine that the files are on: of times without one.
     pub fn set_zone(&mut self, zone: TimeZone) {
         self.zone = Some(zone);

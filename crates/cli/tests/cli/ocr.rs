@@ -66,10 +66,13 @@ fn artifact(sandbox: &Sandbox, path: &str, text: &str) {
 }
 
 fn artifact_at(sandbox: &Sandbox, path: &str, text: &str, moment: &str) {
-    let path = format!("{FOLDER}/{path}");
-    sandbox.write(&path, text);
+    write_at(sandbox, &format!("{FOLDER}/{path}"), text, moment);
+}
+
+fn write_at(sandbox: &Sandbox, path: &str, text: &str, moment: &str) {
+    sandbox.write(path, text);
     let moment: jiff::Timestamp = moment.parse().unwrap();
-    let file = std::fs::File::options().append(true).open(sandbox.path(&path)).unwrap();
+    let file = std::fs::File::options().append(true).open(sandbox.path(path)).unwrap();
     file.set_modified(SystemTime::from(moment)).unwrap();
 }
 

@@ -42,7 +42,8 @@ fn beside(target: &Path, name: impl FnOnce(&str) -> String) -> PathBuf {
 /// Writes `body` to the target. `expected` is what was last seen there.
 pub(crate) fn put(target: &Path, body: &[u8], expected: &[u8]) -> io::Result<Put> {
     let waiting = waiting(target);
-    write(&waiting, body, fs::symlink_metadata(target).ok().map(|found| found.permissions()))?;
+    let there = fs::symlink_metadata(target).ok().filter(fs::Metadata::is_file);
+    write(&waiting, body, there.map(|found| found.permissions()))?;
     failpoint::reached("view-written-beside");
     let put = place(target, &waiting, expected);
     // What could not be put in its place is not left lying. Only ours: it may be somebody else's by now.

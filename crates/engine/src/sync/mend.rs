@@ -138,8 +138,8 @@ impl Engine {
             let is_damaged =
                 look.states.values().any(|state| matches!(state, FileState::Damaged | FileState::Unreadable));
             // Somebody else's session is left to them as long as it can be read.
-            let is_fine = if look.is_foreign { !is_damaged } else { is_settled(look) };
-            if is_fine {
+            let is_fine = look.is_foreign || is_settled(look);
+            if is_fine && !is_damaged {
                 return Ok(None);
             }
             (look.warnings.iter().map(|warning| warning.message.clone()).collect(), look.is_foreign)

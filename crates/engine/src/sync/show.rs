@@ -250,7 +250,7 @@ impl Engine {
             if !row.confirmed && place.symlink_metadata().is_err() && has_moved() {
                 continue;
             }
-            let target = target(&root, &located.spot, &row.path)?;
+            let target = self.target(&root, &located.spot, &row.path)?;
             self.settle_waiting(&root, &target, &row, located.layout)?;
             if exchange::waiting(&target).exists() {
                 return Ok((placed, true));
@@ -277,6 +277,22 @@ impl Engine {
             }
         }
         Ok((placed, false))
+    }
+
+    /// Where a file goes; its folder is made. Never over a link: one in the file's own place goes aside, on request.
+    fn target(&self, root: &Path, spot: &Spot, path: &str) -> Result<PathBuf> {
+        let home = Path::new(&spot.home);
+        let (root, path) =
+            if home.is_absolute() { (home, path.to_owned()) } else { (root, spot.below_project(path)) };
+        let target = match path.rsplit_once('/') {
+            Some((folder, name)) if self.seen.is_mending.get() => disk::below(root, folder)?.join(name),
+            Some(_) | None => disk::below(root, &path)?,
+        };
+        if let Some(folder) = target.parent() {
+            fs::create_dir_all(folder)
+                .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+        }
+        Ok(target)
     }
 
     /// What waits beside a file since a crash: our own bytes never got there and are not needed; the version before goes
@@ -472,21 +488,6 @@ fn is_cut_off(body: &[u8], bytes: &[u8]) -> bool {
 fn is_known(row: &ViewRow, out: &[u8]) -> bool {
     let hash = hash(out);
     out == row.previous || hash == row.hash || row.earlier.last() == Some(&hash)
-}
-
-/// Where a file goes; its folder is made. Never over a link.
-fn target(root: &Path, spot: &Spot, path: &str) -> Result<PathBuf> {
-    let home = Path::new(&spot.home);
-    let target = if home.is_absolute() {
-        disk::below(home, path)?
-    } else {
-        disk::below(root, &spot.below_project(path))?
-    };
-    if let Some(folder) = target.parent() {
-        fs::create_dir_all(folder)
-            .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
-    }
-    Ok(target)
 }
 
 /// A folder for its user alone, if there is none yet.

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 pub(super) fn of(session: &OcrSession, folder: &Folder<'_>) -> Vec<Dated> {
-    let (begin, end) = span(session, folder.now);
+    let (begin, end) = span(session, folder);
     let since = session.since().unwrap_or(begin);
     let mut events = vec![Dated {
         at: begin,
@@ -53,10 +53,13 @@ pub(super) fn of(session: &OcrSession, folder: &Folder<'_>) -> Vec<Dated> {
     events
 }
 
-/// When it began and when it last changed, as far as its state tells.
-pub(super) fn span(session: &OcrSession, now: Timestamp) -> (Timestamp, Timestamp) {
-    let begin = session.state.started_at.or(session.since()).or(session.state.updated_at).unwrap_or(now);
-    (begin, session.state.updated_at.or(session.since()).unwrap_or(begin))
+/// When it began and when it last changed: as its state tells, else as its files were written.
+pub(super) fn span(session: &OcrSession, folder: &Folder<'_>) -> (Timestamp, Timestamp) {
+    let now = folder.now;
+    let state = &session.state;
+    let (first, last) = folder.tree.written().unwrap_or((now, now));
+    let begin = state.started_at.or(session.since()).or(state.updated_at).unwrap_or(first.min(now));
+    (begin, state.updated_at.or(session.since()).unwrap_or(last.min(now).max(begin)))
 }
 
 /// What the current round or run has that no word in the state can take away: the last files of each.

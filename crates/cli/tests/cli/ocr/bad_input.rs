@@ -219,14 +219,36 @@ fn links_pipes_and_folders_are_named_and_not_followed() {
     }
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], HEALTHY);
     assert_eq!(everything(sandbox.project()), before);
-    // What can be mended is, what cannot says so, and nothing is gone.
-    let mended = sandbox.run(["repair"]).code(1).stdout;
-    for expected in ["folder: mended", "pipe: mended", "link: not mended"] {
+    // All of it is mended, and nothing is gone.
+    let mended = sandbox.run(["repair"]).ok().stdout;
+    for expected in ["folder: mended", "pipe: mended", "link: mended"] {
         assert!(mended.contains(expected), "{expected} is not in\n{mended}");
     }
-    assert_eq!(std::fs::read_link(at("link/state.json")).unwrap(), Path::new("state.json"));
-    let aside = |id: &str| std::fs::read_dir(sandbox.path(&format!(".leftoff/aside/{id}"))).unwrap().count();
-    assert_eq!((aside("folder"), aside("pipe")), (1, 1));
+    let aside = |id: &str| {
+        let entries = std::fs::read_dir(sandbox.path(&format!(".leftoff/aside/{id}"))).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
+    };
+    assert_eq!((aside("folder").len(), aside("pipe").len()), (1, 1));
+    assert_eq!(std::fs::read_link(&aside("link")[0]).unwrap(), Path::new("state.json"));
+    sandbox.run(["repair"]).ok();
+}
+
+#[test]
+fn a_link_in_the_place_of_our_own_file_is_set_aside_by_repair_and_led_nowhere() {
+    let sandbox = begun();
+    let real = sandbox.path("elsewhere.json");
+    std::fs::rename(sandbox.path(&format!("{FOLDER}/state.json")), &real).unwrap();
+    std::os::unix::fs::symlink(&real, sandbox.path(&format!("{FOLDER}/state.json"))).unwrap();
+    let before = std::fs::read(&real).unwrap();
+    sandbox.run(["note", "left alone"]).ok();
+    assert!(sandbox.path(&format!("{FOLDER}/state.json")).is_symlink());
+    let said = sandbox.run(["doctor"]).code(4).stdout;
+    assert!(said.contains("(it is a link); it is left alone"), "{said}");
+    sandbox.run(["repair"]).ok();
+    let written = std::fs::symlink_metadata(sandbox.path(&format!("{FOLDER}/state.json"))).unwrap();
+    assert!(written.is_file() && written.permissions().mode() & 0o777 == 0o644, "{written:?}");
+    assert_eq!(std::fs::read(&real).unwrap(), before, "where it led to");
+    sandbox.run(["doctor"]).ok();
 }
 
 /// Runs the program as somebody who may not read everything: root may.

@@ -162,3 +162,12 @@ fn a_backup_of_somebody_elses_is_no_edit() {
     assert_eq!(state(&sandbox)["phase_number"], 4);
     doctor(&sandbox, 0);
 }
+
+#[test]
+fn a_session_whose_state_tells_no_time_is_as_old_as_its_files() {
+    let sandbox = begun();
+    let path = ".ocr/sessions/2026-01-01-old/state.json";
+    write_at(&sandbox, path, "{\"current_phase\": \"rev", "2026-01-01T10:00:00Z");
+    let old = sandbox.run(["status", "--session", "2026-01-01-old", "--json"]).ok().json();
+    assert_eq!(old["updated_at"], "2026-01-01T10:00:00Z");
+}

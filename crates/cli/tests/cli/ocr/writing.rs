@@ -209,29 +209,21 @@ fn a_session_left_behind_by_a_crash_after_final_md_is_closed_by_the_same_command
     assert_eq!((&written["status"], &written["current_phase"]), (&"closed".into(), &"complete".into()));
 }
 
-/// The file's time is set: what it proves depends on it.
-fn written_at(sandbox: &Sandbox, path: &str, at: &str) {
-    artifact(sandbox, path, "x");
-    let at: jiff::Timestamp = at.parse().unwrap();
-    let file = std::fs::File::options().append(true).open(sandbox.path(&format!("{FOLDER}/{path}"))).unwrap();
-    file.set_modified(at.into()).unwrap();
-}
-
 #[test]
 fn files_that_were_written_one_after_the_other_show_one_phase_after_the_other() {
     let sandbox = begun();
-    written_at(&sandbox, "rounds/round-1/discourse.md", "2026-11-14T10:01:00Z");
-    written_at(&sandbox, "rounds/round-1/final.md", "2026-11-14T10:02:00Z");
+    artifact_at(&sandbox, "rounds/round-1/discourse.md", "x", "2026-11-14T10:01:00Z");
+    artifact_at(&sandbox, "rounds/round-1/final.md", "x", "2026-11-14T10:02:00Z");
     sandbox.at("2026-11-14T11:00:00Z");
     assert_eq!(phase(&sandbox.run(["status", "--json"]).ok().json()), "complete");
-    written_at(&sandbox, "rounds/round-1/final.md", "2026-11-14T09:00:00Z");
+    artifact_at(&sandbox, "rounds/round-1/final.md", "x", "2026-11-14T09:00:00Z");
     assert_eq!(phase(&sandbox.run(["status", "--json"]).ok().json()), "synthesis", "older than the review");
 }
 
 #[test]
 fn whoever_goes_back_past_a_file_is_not_sent_forward_by_it_again() {
     let sandbox = begun();
-    written_at(&sandbox, "rounds/round-1/final.md", "2026-11-14T10:02:00Z");
+    artifact_at(&sandbox, "rounds/round-1/final.md", "x", "2026-11-14T10:02:00Z");
     sandbox.at("2026-11-14T11:00:00Z");
     sandbox.run(["advance", "--phase", "synthesis"]).ok();
     assert_eq!(state(&sandbox)["status"], "closed");
@@ -241,7 +233,7 @@ fn whoever_goes_back_past_a_file_is_not_sent_forward_by_it_again() {
     assert_eq!((stands().as_str(), &state(&sandbox)["status"]), ("context", &"active".into()));
     sandbox.run(["note", "again", "--session", ID]).ok();
     assert_eq!((stands().as_str(), &state(&sandbox)["current_phase"]), ("context", &"context".into()));
-    written_at(&sandbox, "rounds/round-1/final.md", "2026-11-14T12:30:00Z");
+    artifact_at(&sandbox, "rounds/round-1/final.md", "x", "2026-11-14T12:30:00Z");
     sandbox.at("2026-11-14T13:00:00Z");
     assert_eq!(stands(), "complete", "written once more since");
 }
