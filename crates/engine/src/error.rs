@@ -130,6 +130,12 @@ impl From<store::Error> for Error {
 }
 
 impl Error {
+    /// Another process was first; to be decided again on what it did.
+    pub(crate) fn is_contended(&self) -> bool {
+        use store::Error::{ActiveTaken, Conflict, KeyTaken};
+        matches!(self, Self::Store(Conflict { .. } | ActiveTaken { .. } | KeyTaken))
+    }
+
     pub(crate) fn io(doing: impl Into<String>, source: std::io::Error) -> Self {
         Self::Io { doing: doing.into(), source }
     }

@@ -185,9 +185,7 @@ impl Engine {
             let kept = decided.and_then(|plan| self.keep(plan, fingerprint));
             self.store.give_turn_back();
             match kept {
-                Err(Error::Store(
-                    store::Error::Conflict { .. } | store::Error::ActiveTaken { .. } | store::Error::KeyTaken,
-                )) => {}
+                Err(error) if error.is_contended() => {}
                 other => return other,
             }
         }

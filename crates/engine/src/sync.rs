@@ -31,6 +31,7 @@ use model::session::Session;
 use model::workflow::Workflow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use store::{Batch, Loaded};
 
 /// The layout of sessions that have no files.
@@ -40,6 +41,8 @@ pub(crate) const NATIVE: &str = "native";
 #[derive(Default)]
 pub(crate) struct Seen {
     looks: RefCell<BTreeMap<SessionId, Look>>,
+    /// What this process last put into each file.
+    put: RefCell<BTreeMap<PathBuf, Vec<u8>>>,
     /// Files that nobody can look at are set aside and written anew: a person asked for it.
     is_mending: Cell<bool>,
 }

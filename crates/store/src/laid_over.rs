@@ -73,7 +73,9 @@ impl LaidOver {
 
     /// What is kept of a session, as one batch.
     fn kept(&self, id: &SessionId, loaded: &Loaded) -> Result<Batch> {
-        let events = self.base.events(id, 0, None)?;
+        // Another process may have added some since: this is how it stood then.
+        let up_to = usize::try_from(loaded.row.version).unwrap_or(usize::MAX);
+        let events = self.base.events(id, 0, Some(up_to))?;
         let snapshot = match &loaded.snapshot {
             Some(snapshot) => snapshot.clone(),
             None => crate::Snapshot { fold_version: 0, version: loaded.row.version, body: String::new() },
@@ -288,14 +290,8 @@ impl Store for LaidOver {
         self.of(session, |store| store.views(session))
     }
 
-    fn confirm_view(
-        &mut self,
-        session: &SessionId,
-        path: &str,
-        hash: &str,
-        patience: Duration,
-    ) -> Result<()> {
-        self.base.confirm_view(session, path, hash, patience)
+    fn confirm_view(&mut self, row: &ViewRow, patience: Duration) -> Result<()> {
+        self.base.confirm_view(row, patience)
     }
 
     fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {

@@ -334,15 +334,12 @@ impl Store for MemoryStore {
         Ok(self.views.values().filter(|view| view.session == *session).cloned().collect())
     }
 
-    fn confirm_view(
-        &mut self,
-        session: &SessionId,
-        path: &str,
-        hash: &str,
-        _patience: Duration,
-    ) -> Result<()> {
-        let known = self.views.get_mut(&(folded(session.as_str()), path.to_owned()));
-        if let Some(view) = known.filter(|view| view.session == *session && view.hash == hash) {
+    fn confirm_view(&mut self, row: &ViewRow, _patience: Duration) -> Result<()> {
+        let known = self.views.get_mut(&(folded(row.session.as_str()), row.path.clone()));
+        let is_it = |view: &&mut ViewRow| {
+            view.session == row.session && view.hash == row.hash && view.version == row.version
+        };
+        if let Some(view) = known.filter(is_it) {
             view.confirmed = true;
         }
         Ok(())

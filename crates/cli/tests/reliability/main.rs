@@ -12,6 +12,7 @@ mod clock;
 mod databases;
 mod disk;
 mod essays;
+mod foreign_edits;
 mod hook_events;
 mod hooks;
 mod kill;

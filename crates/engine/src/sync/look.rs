@@ -2,9 +2,8 @@
 //! fixed: bytes are compared, never times alone; an edit is never refused; what cannot be read is not an edit.
 
 use super::find::{Foreign, Located, warnings};
-use super::late::Before;
+use super::late::{Before, Beside};
 use super::tree;
-use crate::disk::exchange;
 use crate::engine::Engine;
 use crate::view::Warning;
 use layouts::layout::{Depth, Interest, Proof, Told};
@@ -16,7 +15,7 @@ use model::item::ItemBook;
 use model::session::Session;
 use model::workflow::Workflow;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use store::ViewRow;
 
@@ -54,6 +53,12 @@ pub(crate) struct Look {
     pub(crate) rows: BTreeMap<String, ViewRow>,
     /// Edits that came between two of our steps, the earlier first: they are in nobody's file any more.
     pub(crate) slipped: Vec<(String, Vec<u8>)>,
+    /// What is in files from which an edit came out that counts as if it were there.
+    pub(super) over: BTreeMap<String, Vec<u8>>,
+    /// What this process has put there, if that was not just what was to be: others' parts of a shared file are in it.
+    put: BTreeMap<String, Vec<u8>>,
+    /// Files that were edited before what we want there got there: whoever did that had the version before.
+    not_there_yet: BTreeSet<String>,
     /// Why a damaged file cannot be read.
     damage: BTreeMap<String, String>,
     pub(crate) warnings: Vec<Warning>,
@@ -84,6 +89,9 @@ impl Look {
             states,
             rows: BTreeMap::new(),
             slipped: Vec::new(),
+            over: BTreeMap::new(),
+            put: BTreeMap::new(),
+            not_there_yet: BTreeSet::new(),
             damage: BTreeMap::new(),
             warnings: found.warnings,
             workflows: Vec::new(),
@@ -104,6 +112,9 @@ impl Look {
             states: BTreeMap::new(),
             rows: BTreeMap::new(),
             slipped: Vec::new(),
+            over: BTreeMap::new(),
+            put: BTreeMap::new(),
+            not_there_yet: BTreeSet::new(),
             damage: BTreeMap::new(),
             warnings: Vec::new(),
             workflows: Vec::new(),
@@ -124,12 +135,18 @@ impl Look {
             states: BTreeMap::new(),
             rows: rows.into_iter().map(|row| (row.path.clone(), row)).collect(),
             slipped: Vec::new(),
+            over: BTreeMap::new(),
+            put: BTreeMap::new(),
+            not_there_yet: BTreeSet::new(),
             damage: BTreeMap::new(),
             warnings: Vec::new(),
             workflows: Vec::new(),
             is_foreign: false,
             is_proven: false,
         };
+        let before = Before::seen(&root);
+        let beside = look.find_beside(&before);
+        look.put = look.put_by_this_process(engine);
         let boot_id = engine.processes.boot_id();
         for (path, row) in look.rows.clone() {
             let state = look.state_of(&path, &row, &boot_id);
@@ -138,10 +155,36 @@ impl Look {
         for path in state_files(&look.located, &look.tree) {
             look.states.entry(path).or_insert(FileState::Edited);
         }
-        let before = Before::seen(&root);
-        look.find_slipped(&before);
+        look.find_not_there_yet(&before, &beside);
+        look.find_slipped(&before, beside);
         look.find_late(&before);
         look
+    }
+
+    /// What waits beside each file. An edit that came out of a file in which nobody has changed anything since counts as
+    /// if it were there: what we put over it did not know of it.
+    fn find_beside(&mut self, before: &Before) -> BTreeMap<String, Beside> {
+        let mut all = BTreeMap::new();
+        for (path, row) in &self.rows {
+            let there = self.tree.content(path);
+            let mut beside =
+                before.beside(&self.home.join(path), there, self.located.layout.most_bytes(path));
+            // It is in the log, and about to become the version before.
+            if let Beside::CameOut { bytes, .. } = &beside
+                && row.earlier.contains(&hash(bytes))
+            {
+                beside = Beside::VersionBefore;
+            }
+            if let (Beside::CameOut { by, bytes, is_edited_since: false }, Some(there)) = (&beside, there)
+                && by == self.located.id.as_str()
+            {
+                self.over.insert(path.clone(), there.to_vec());
+                self.tree.insert(path.clone(), Entry::File(bytes.clone()));
+                self.documents.insert(path.clone(), Entry::File(bytes.clone()));
+            }
+            all.insert(path.clone(), beside);
+        }
+        all
     }
 
     fn state_of(&self, path: &str, row: &ViewRow, boot_id: &str) -> FileState {
@@ -176,28 +219,53 @@ impl Look {
         share(one).is_some_and(|one| Some(one) == share(other))
     }
 
-    /// What waits beside a file after a crash is either ours, or the edit that came out of an exchange. The version
-    /// before it may have been written on by somebody who had it open.
-    fn find_slipped(&mut self, before: &Before) {
-        for (path, row) in &self.rows {
-            let target = self.home.join(path);
+    fn put_by_this_process(&self, engine: &Engine) -> BTreeMap<String, Vec<u8>> {
+        let all = engine.seen.put.borrow();
+        let of = |path: &String| Some((path.clone(), all.get(&self.home.join(path))?.clone()));
+        self.rows.keys().filter_map(of).collect()
+    }
+
+    fn find_not_there_yet(&mut self, before: &Before, beside: &BTreeMap<String, Beside>) {
+        let is_theirs =
+            |path: &String| matches!(self.states.get(path), Some(FileState::Edited | FileState::OfOthers));
+        let has_arrived =
+            |path: &String, row: &ViewRow| before.has_arrived(&self.home.join(path), row, &beside[path]);
+        let unconfirmed = self.rows.iter().filter(|(_, row)| !row.confirmed && !row.previous.is_empty());
+        let found = unconfirmed.filter(|(path, row)| is_theirs(path) && !has_arrived(path, row));
+        self.not_there_yet = found.map(|(path, _)| path.clone()).collect();
+    }
+
+    /// What waits beside a file that somebody changed since, or since a crash, is either ours or an edit that came out of
+    /// an exchange. The version before it may have been written on by somebody who had it open.
+    fn find_slipped(&mut self, before: &Before, beside: BTreeMap<String, Beside>) {
+        for (path, beside) in beside {
+            let row = &self.rows[&path];
+            let target = self.home.join(&path);
             let is_ours = |bytes: &[u8]| {
                 let hash = hash(bytes);
                 bytes == row.previous || hash == row.hash || row.earlier.contains(&hash)
             };
-            let most = self.located.layout.most_bytes(path);
-            let is_shared = self.located.layout.share(&self.located.spot, path, &row.body).is_some();
-            let waiting = match tree::content(&exchange::waiting(&target), most) {
+            let is_shared = self.located.layout.share(&self.located.spot, &path, &row.body).is_some();
+            let waiting = match beside {
+                // What came out by another session's write is that one's to take in: it knows what was there before.
+                Beside::CameOut { by, bytes, is_edited_since: true } if by == self.located.id.as_str() => {
+                    Some(bytes)
+                }
                 // Cut off while we wrote it.
-                Entry::File(bytes) if !row.confirmed && row.body.starts_with(&bytes) => None,
-                Entry::File(bytes) => Some(bytes),
-                Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_) => None,
+                Beside::Unknown(bytes) if !row.confirmed && row.body.starts_with(&bytes) => None,
+                Beside::Unknown(bytes) if !is_ours(&bytes) => Some(bytes),
+                Beside::CameOut { .. }
+                | Beside::Unknown(_)
+                | Beside::Nothing
+                | Beside::Ours
+                | Beside::VersionBefore => None,
             };
             // The version before of a shared file may be any session's.
-            let is_readable = |bytes: &Vec<u8>| self.located.layout.is_readable(path, bytes);
+            let is_readable = |bytes: &Vec<u8>| self.located.layout.is_readable(&path, bytes);
             let backup = before.written_on(&target).filter(|bytes| !is_shared && is_readable(bytes));
+            let backup = backup.filter(|bytes| !is_ours(bytes));
             for bytes in backup.into_iter().chain(waiting) {
-                if !row.previous.is_empty() && !is_ours(&bytes) && self.tree.content(path) != Some(&bytes) {
+                if !row.previous.is_empty() && self.tree.content(&path) != Some(&bytes) {
                     self.slipped.push((path.clone(), bytes));
                 }
             }
@@ -221,7 +289,10 @@ impl Look {
 
     /// What the files tell that the session's log does not, as events.
     pub(super) fn taken_in(&mut self, engine: &Engine, session: &Session, items: ItemBook) -> Vec<Event> {
-        let base = self.with_rows(|_| true, true);
+        let mut base = self.with_rows(|_| true, true);
+        for path in &self.not_there_yet {
+            base.insert(path.clone(), Entry::File(self.rows[path].previous.clone()));
+        }
         let is_theirs =
             |state: &FileState| matches!(state, FileState::Edited | FileState::OfOthers | FileState::Moved);
         let is_ours = |state: &FileState| !is_theirs(state);
@@ -240,6 +311,7 @@ impl Look {
             reading = engine.read_tree(&self.located, &theirs);
         }
         self.documents = theirs;
+        self.put_ours_onto_what_was_edited_before();
         self.tell(session, &reading);
         let actor = engine.actor_of(self.located.layout);
         let mut draft = Draft::new(session.clone(), items, engine.clock.now(), actor);
@@ -297,21 +369,24 @@ impl Look {
             self.bring_in(engine, draft, &before, &theirs, &[path.to_owned()]);
         }
         let onto = self.documents.content(path).unwrap_or(bytes).to_vec();
-        let merged = if self.states.get(path) == Some(&FileState::Edited) {
-            self.before_a_later_edit(path, bytes, &onto)
+        let put = self.put.get(path).unwrap_or(&self.rows[path].body);
+        let is_theirs = |state: &FileState| matches!(state, FileState::Edited | FileState::OfOthers);
+        let is_edited_since =
+            self.states.get(path).is_some_and(is_theirs) && self.tree.content(path) != Some(put);
+        let merged = if is_edited_since {
+            self.before_a_later_edit(path, bytes, put, &onto)
         } else {
             self.located.layout.merge_slipped(path, &previous, bytes, &onto)
         };
         self.documents.insert(path, Entry::File(merged));
     }
 
-    /// Somebody changed the file again after `bytes` came out of it: the later edit stands, and what only the earlier
-    /// one changed is added to it.
-    fn before_a_later_edit(&self, path: &str, bytes: &[u8], later: &[u8]) -> Vec<u8> {
+    /// Somebody changed the file again after `bytes` came out of it and ours were put there: the later edit stands, and
+    /// what only the earlier one changed is added to it.
+    fn before_a_later_edit(&self, path: &str, bytes: &[u8], put: &[u8], later: &[u8]) -> Vec<u8> {
         let layout = self.located.layout;
-        let row = &self.rows[path];
-        let with_the_earlier = layout.merge_slipped(path, &row.previous, bytes, &row.body);
-        let with_both = layout.merge_slipped(path, &row.body, later, &with_the_earlier);
+        let with_the_earlier = layout.merge_slipped(path, &self.rows[path].previous, bytes, put);
+        let with_both = layout.merge_slipped(path, put, later, &with_the_earlier);
         layout.merge_slipped(path, later, &with_both, later)
     }
 
@@ -333,6 +408,19 @@ impl Look {
             }
         };
         reconcile::prove(draft, told, &is_new_enough);
+    }
+
+    /// An edit of the version before, and what we want there: both.
+    fn put_ours_onto_what_was_edited_before(&mut self) {
+        for path in &self.not_there_yet {
+            let (row, layout) = (&self.rows[path], self.located.layout);
+            let Some(theirs) = self.documents.content(path).filter(|theirs| *theirs != row.body) else {
+                continue;
+            };
+            let with_ours = layout.merge_slipped(path, &row.previous, theirs, &row.body);
+            let merged = layout.merge_slipped(path, theirs, &with_ours, theirs);
+            self.documents.insert(path.clone(), Entry::File(merged));
+        }
     }
 
     fn put_back_what_was_dropped(&mut self) {

@@ -3,7 +3,7 @@
 
 use super::NATIVE;
 use super::find::Located;
-use super::late::{Before, LOCK};
+use super::late::{Before, Beside, LOCK};
 use super::look::{FileState, Look, hash};
 use crate::disk::{self, exchange};
 use crate::engine::{Engine, read_event};
@@ -110,7 +110,7 @@ impl Engine {
         let known = look.rows.get(path);
         let hash = hash(body);
         let there = look.tree.content(path);
-        let is_there = there == Some(body);
+        let is_there = there == Some(body) && !look.over.contains_key(path);
         if known.is_some_and(|row| row.hash == hash && row.confirmed && is_there) && look.slipped.is_empty() {
             return None;
         }
@@ -118,6 +118,7 @@ impl Engine {
         // What slipped in is taken in with this, and becomes the version before: it must not be taken in again.
         let slipped = look.slipped.iter().filter(|(slipped, _)| slipped == path);
         earlier.extend(slipped.map(|(_, bytes)| super::look::hash(bytes)));
+        earlier.extend(there.filter(|_| look.over.contains_key(path)).map(super::look::hash));
         if let Some(row) = known {
             // What others had there before is no edit either, when it comes back. Ours is the last.
             let before = [super::look::hash(&row.previous), row.hash.clone()];
@@ -139,6 +140,9 @@ impl Engine {
 
     /// What was on disk when it was looked at, readable or not; what slipped in is known by now as well.
     fn seen_there(&self, look: &Look, path: &str) -> Vec<u8> {
+        if let Some(over) = look.over.get(path) {
+            return over.clone();
+        }
         match look.tree.get(path) {
             Some(Entry::File(content)) => content.clone(),
             Some(Entry::Unusable(_)) => exchange::read(&look.home.join(path)).unwrap_or_default(),
@@ -207,17 +211,27 @@ impl Engine {
 
     pub(super) fn publish_session(&mut self, id: &SessionId) -> Result<Vec<Warning>> {
         let mut said = Vec::new();
+        let mut waiting = vec![id.clone()];
         for _ in 0..TRIES {
-            let (placed, slipped) = self.place(id)?;
+            let Some(next) = waiting.last().cloned() else { return Ok(said) };
+            let (placed, slipped) = self.place(&next)?;
             for (row, aside) in placed {
-                self.store.confirm_view(id, &row.path, &row.hash, self.patience)?;
+                self.store.confirm_view(&row, self.patience)?;
                 said.extend(aside);
             }
             failpoint::reached("view-confirmed");
-            if !slipped {
-                return Ok(said);
+            let Some(slipped) = slipped else {
+                waiting.pop();
+                continue;
+            };
+            match self.take_in(&slipped) {
+                // Another process was first: what it did is looked at, too.
+                Err(error) if error.is_contended() => {}
+                other => other?,
             }
-            self.take_in(id)?;
+            if slipped != next {
+                waiting.push(slipped);
+            }
         }
         Err(Error::io(
             format!("writing the files of {id}"),
@@ -225,11 +239,12 @@ impl Engine {
         ))
     }
 
-    /// Puts every file in its place that is not known to be there. Tells whether somebody's edit came out.
+    /// Puts every file in its place that is not known to be there. If somebody's edit came out, tells which session is
+    /// to take it in.
     #[allow(clippy::type_complexity, reason = "each file with what is to be said about it")]
-    fn place(&self, id: &SessionId) -> Result<(Vec<(ViewRow, Option<Warning>)>, bool)> {
+    fn place(&self, id: &SessionId) -> Result<(Vec<(ViewRow, Option<Warning>)>, Option<SessionId>)> {
         let (_, session) = self.load_kept(id)?;
-        let Some(located) = self.located(&session) else { return Ok((Vec::new(), false)) };
+        let Some(located) = self.located(&session) else { return Ok((Vec::new(), None)) };
         let root = self.root_of(&session);
         if located.layout.is_private() {
             make_private(&root.join(&located.spot.home))?;
@@ -251,9 +266,10 @@ impl Engine {
                 continue;
             }
             let target = self.target(&root, &located.spot, &row.path)?;
-            self.settle_waiting(&root, &target, &row, located.layout)?;
-            if exchange::waiting(&target).exists() {
-                return Ok((placed, true));
+            let there = exchange::read(&target).ok();
+            let beside = before.beside(&target, there.as_deref(), located.layout.most_bytes(&row.path));
+            if let Some(by) = self.settle_waiting(&root, &target, &row, &located, beside)? {
+                return Ok((placed, Some(by)));
             }
             if row.confirmed {
                 continue;
@@ -264,6 +280,12 @@ impl Engine {
             if let Some(late) = before.late(&target).filter(|_| is_shared) {
                 body = located.layout.merge_slipped(&row.path, &[], &late, &body);
             }
+            if is_shared && there.as_ref() == Some(&body) {
+                placed.push((row, None));
+                continue;
+            }
+            before.note_put(&lock, &target, &body, &previous, &row).map_err(failed)?;
+            self.seen.put.borrow_mut().insert(target.clone(), body.clone());
             match exchange::put(&target, &body, &previous).map_err(failed)? {
                 exchange::Put::New => placed.push((row, None)),
                 exchange::Put::Over(out) if is_known(&row, &out) || out == previous => {
@@ -273,10 +295,10 @@ impl Engine {
                     }
                     placed.push((row, aside));
                 }
-                exchange::Put::Changed | exchange::Put::Over(_) => return Ok((placed, true)),
+                exchange::Put::Changed | exchange::Put::Over(_) => return Ok((placed, Some(id.clone()))),
             }
         }
-        Ok((placed, false))
+        Ok((placed, None))
     }
 
     /// Where a file goes; its folder is made. Never over a link: one in the file's own place goes aside, on request.
@@ -295,29 +317,39 @@ impl Engine {
         Ok(target)
     }
 
-    /// What waits beside a file since a crash: our own bytes never got there and are not needed; the version before goes
-    /// to its place. What is neither stays, and is somebody's edit.
+    /// What waits beside a file: our own bytes that never got there are not needed; the version before goes to its place;
+    /// somebody's edit stays, and the session is told that is to take it in.
     fn settle_waiting(
         &self,
         root: &Path,
         target: &Path,
         row: &ViewRow,
-        layout: &dyn layouts::layout::Layout,
-    ) -> Result<()> {
+        located: &Located,
+        beside: Beside,
+    ) -> Result<Option<SessionId>> {
         let waiting = exchange::waiting(target);
-        if !fs::symlink_metadata(&waiting).is_ok_and(|found| found.is_file()) {
-            return Ok(());
+        let keep = |bytes: &[u8]| {
+            self.keep_old(root, &row.session, target, &row.path, bytes, located.layout).map(|_| None)
+        };
+        let is_ours = |bytes: &[u8]| hash(bytes) == row.hash || is_cut_off(&row.body, bytes);
+        let is_before = |bytes: &[u8]| bytes == row.previous || row.earlier.contains(&hash(bytes));
+        let failed = |source| Error::io(format!("looking at {}", waiting.display()), source);
+        match beside {
+            Beside::Nothing => Ok(waiting.exists().then(|| row.session.clone())),
+            Beside::Ours => fs::remove_file(&waiting).map(|()| None).map_err(failed),
+            Beside::VersionBefore => keep(&exchange::read(&waiting).map_err(failed)?),
+            Beside::CameOut { bytes, .. } if row.earlier.contains(&hash(&bytes)) => keep(&bytes),
+            Beside::CameOut { by, .. } => {
+                let by = SessionId::parse(&by).ok();
+                let is_known = |by: &SessionId| self.store.load(by).is_ok_and(|found| found.is_some());
+                Ok(by.filter(is_known).or_else(|| Some(row.session.clone())))
+            }
+            Beside::Unknown(bytes) if is_ours(&bytes) => {
+                fs::remove_file(&waiting).map(|()| None).map_err(failed)
+            }
+            Beside::Unknown(bytes) if is_before(&bytes) => keep(&bytes),
+            Beside::Unknown(_) => Ok(Some(row.session.clone())),
         }
-        let Ok(bytes) = exchange::read(&waiting) else { return Ok(()) };
-        let hash = hash(&bytes);
-        if hash == row.hash || is_cut_off(&row.body, &bytes) {
-            let failed = |source| Error::io(format!("looking at {}", waiting.display()), source);
-            return fs::remove_file(&waiting).map_err(failed);
-        }
-        if bytes == row.previous || row.earlier.contains(&hash) {
-            return self.keep_old(root, &row.session, target, &row.path, &bytes, layout).map(drop);
-        }
-        Ok(())
     }
 
     /// The version before becomes the backup; one that nobody can read is set aside, and the good backup stays.
@@ -387,8 +419,14 @@ impl Engine {
         let slipped: Vec<Slipped> = {
             let looks = self.seen.looks.borrow();
             let all = looks.get(id).into_iter();
-            all.flat_map(|look| look.slipped.iter().map(|(path, bytes)| Slipped::of(look, path, bytes)))
-                .collect()
+            let came_out =
+                |look: &Look, path: &String| Some((path.clone(), look.tree.content(path)?.to_vec()));
+            all.flat_map(|look| {
+                let slipped = look.slipped.iter().cloned();
+                let all = slipped.chain(look.over.keys().filter_map(|path| came_out(look, path)));
+                all.map(|(path, bytes)| Slipped::of(look, &path, &bytes)).collect::<Vec<_>>()
+            })
+            .collect()
         };
         self.store.keep_pending(id, &batch)?;
         self.keep_slipped(&session, &slipped)?;
@@ -399,22 +437,16 @@ impl Engine {
     /// What slipped in is in the log now, and its bytes are the version before.
     fn keep_slipped(&self, session: &Session, slipped: &[Slipped]) -> Result<()> {
         let failed = |source| Error::io("keeping an edit", source);
-        let Some(located) = self.located(session) else { return Ok(()) };
+        let Some(located) = self.located(session).filter(|_| !slipped.is_empty()) else { return Ok(()) };
         let root = self.root_of(session);
-        for Slipped { target, path, bytes, is_shared } in slipped {
-            let waiting = exchange::waiting(target);
-            if !waiting.exists() {
-                continue;
-            }
-            if !is_shared {
-                self.keep_old(&root, &session.id, target, path, bytes, located.layout)?;
-                continue;
-            }
-            let lock = self.lock_views(&root)?;
-            let mut before = Before::read(&lock).unwrap_or_default();
-            // Another session's process may have put something else there since: that is looked at again.
-            if exchange::read(&waiting).is_ok_and(|there| there.starts_with(bytes)) {
-                fs::rename(&waiting, exchange::backup(target)).map_err(failed)?;
+        let lock = self.lock_views(&root)?;
+        let mut before = Before::read(&lock).unwrap_or_default();
+        for Slipped { target, path, bytes } in slipped {
+            // Another process may have put something else there since: that is looked at again.
+            let is_it = |there: Vec<u8>| there.starts_with(bytes);
+            if exchange::read(&exchange::waiting(target)).is_ok_and(is_it)
+                && self.keep_old(&root, &session.id, target, path, bytes, located.layout)?.is_none()
+            {
                 before.note(&lock, target, bytes).map_err(failed)?;
             }
         }
@@ -454,13 +486,11 @@ struct Slipped {
     target: PathBuf,
     path: String,
     bytes: Vec<u8>,
-    is_shared: bool,
 }
 
 impl Slipped {
     fn of(look: &Look, path: &str, bytes: &[u8]) -> Self {
-        let is_shared = look.located.layout.share(&look.located.spot, path, bytes).is_some();
-        Self { target: look.home.join(path), path: path.to_owned(), bytes: bytes.to_vec(), is_shared }
+        Self { target: look.home.join(path), path: path.to_owned(), bytes: bytes.to_vec() }
     }
 }
 
@@ -469,9 +499,12 @@ impl Slipped {
 fn beside_others(located: &Located, target: &Path, row: &ViewRow) -> (Vec<u8>, Vec<u8>) {
     let share = |content: &[u8]| located.layout.share(&located.spot, &row.path, content);
     let there = exchange::read(target).unwrap_or_default();
+    // Another process of ours may have put this session's part there already.
+    let own = share(&there);
     let is_theirs_alone = there != row.previous
         && !there.is_empty()
-        && share(&there).is_some_and(|there| Some(there) == share(&row.previous));
+        && own.is_some()
+        && (own == share(&row.previous) || own == share(&row.body));
     if !is_theirs_alone {
         return (row.body.clone(), row.previous.clone());
     }

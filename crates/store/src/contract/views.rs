@@ -47,9 +47,13 @@ pub(super) fn only_the_file_that_is_meant_is_confirmed(make: &mut Factory<'_>) {
     with(&mut *store, [paused("first")]);
     let rows = vec![view("first", "a", b"1"), view("first", "b", b"22")];
     store.append(&Batch { views: rows.clone(), ..Batch::default() }).unwrap();
-    store.confirm_view(&id("first"), "a", "hash of another", PATIENCE).unwrap();
-    assert_eq!(store.views(&id("first")).unwrap(), rows);
-    store.confirm_view(&id("first"), "a", &rows[0].hash, PATIENCE).unwrap();
+    let other_bytes = view("first", "a", b"333");
+    let other_version = ViewRow { version: 6, ..rows[0].clone() };
+    for not_meant in [other_bytes, other_version, view("first", "c", b"1")] {
+        store.confirm_view(&not_meant, PATIENCE).unwrap();
+        assert_eq!(store.views(&id("first")).unwrap(), rows);
+    }
+    store.confirm_view(&rows[0], PATIENCE).unwrap();
     let confirmed: Vec<bool> = store.views(&id("first")).unwrap().iter().map(|row| row.confirmed).collect();
     assert_eq!(confirmed, [true, false]);
 }

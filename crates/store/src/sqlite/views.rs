@@ -36,11 +36,11 @@ pub(super) fn keep(connection: &Connection, view: &ViewRow) -> Result<bool> {
     Ok(kept > 0)
 }
 
-pub(super) fn confirm(connection: &Connection, session: &SessionId, path: &str, hash: &str) -> Result<()> {
+pub(super) fn confirm(connection: &Connection, row: &ViewRow) -> Result<()> {
     let mut statement = connection.prepare_cached(&format!(
-        "UPDATE views SET confirmed=1 WHERE session={OF_SESSION} AND path=?2 AND hash=?3"
+        "UPDATE views SET confirmed=1 WHERE session={OF_SESSION} AND path=?2 AND hash=?3 AND version=?4"
     ))?;
-    statement.execute([session.as_str(), path, hash]).map(drop)
+    statement.execute(params![row.session.as_str(), row.path, row.hash, signed(row.version)]).map(drop)
 }
 
 fn view_row(session: &SessionId, row: &Row<'_>) -> Result<ViewRow> {
