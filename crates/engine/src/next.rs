@@ -2,7 +2,7 @@
 //! in it as they are; whatever callers wrote is quoted as theirs.
 
 use crate::view::{Material, produced};
-use crate::words::{moment, quoted};
+use crate::words::{moment, phase_called, quoted};
 use model::gate::CheckResult;
 use model::id::Name;
 use model::lifecycle::Lifecycle;
@@ -68,7 +68,7 @@ impl Next {
                 Some(format!("leftoff close{}", naming(material))),
             ),
             Lifecycle::Paused { .. } => Self::new(
-                format!("Go on with phase {} ({}).", run.current_number(), run.current().id()),
+                format!("Go on with {}.", phase_called(run.current_number(), run.current().id())),
                 Some(format!("leftoff resume {id}")),
             ),
             Lifecycle::Failed { error, .. } => Self::new(
@@ -171,7 +171,7 @@ fn mend(run: &Run, missing: &[&CheckResult]) -> String {
             },
         })
         .collect();
-    let again = format!("try phase {} ({}) again.", run.current_number(), run.current().id());
+    let again = format!("try {} again.", phase_called(run.current_number(), run.current().id()));
     if remedies.is_empty() {
         return format!("What was missing is there now: {again}");
     }

@@ -15,7 +15,7 @@ pub(crate) use find::has_foreign;
 pub(crate) use find::pointed;
 pub(crate) use look::Look;
 pub use mend::{Mended, repair};
-pub(crate) use says::heading;
+pub(crate) use says::{heading, in_own_words};
 
 use crate::engine::Engine;
 use crate::error::Result;

@@ -1,6 +1,9 @@
 //! What a foreign format is to the engine: a tree of paths and bytes in, a session with warnings out; a session in,
 //! changed files out. Never touches a disk or a clock: the engine reads, compares, merges and writes for all layouts.
 
+pub use crate::defined::{Asked, Defined, Definitions};
+pub use crate::refused::Refused;
+
 use crate::reading::{Dated, Oddity, Reading};
 use crate::reconcile::{Draft, prove};
 use crate::tree::Tree;
@@ -80,6 +83,11 @@ pub trait Layout: Sync {
     fn has_moved(&self, spot: &Spot, path: &str, tree: &Tree) -> bool {
         let _ = (spot, path, tree);
         false
+    }
+
+    /// Where the workflows of its sessions are defined; none where they are defined as ours are.
+    fn definitions(&self) -> Option<Definitions> {
+        None
     }
 
     /// A workflow that is defined in the layout's own files, to begin a session with.
@@ -168,6 +176,12 @@ pub trait Layout: Sync {
         None
     }
 
+    /// What its own tool says when something is refused, in its words; nothing where ours will do.
+    fn refuses(&self, why: &Refused<'_>) -> Option<String> {
+        let _ = why;
+        None
+    }
+
     /// What its own tool's list of sessions begins with.
     fn heading(&self) -> Option<&'static str> {
         None
@@ -205,32 +219,6 @@ pub enum Moment {
 /// Every layout that this program knows.
 pub fn all() -> &'static [&'static dyn Layout] {
     &[&crate::ocr::Ocr, &crate::ccw::Ccw, &crate::praxis::Praxis, &crate::essay::Essay]
-}
-
-/// A workflow that is asked for by name.
-#[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
-    pub name: &'a str,
-    /// What the session is to be about; a definition may depend on it.
-    pub target: Option<&'a str>,
-    /// What was read of the project so far; paths are relative to its folder.
-    pub tree: &'a Tree,
-    /// What was looked for and is not there.
-    pub missing: &'a [String],
-}
-
-/// What a layout's own files say about a workflow.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Defined {
-    /// The layout's sessions follow workflows that are defined as ours are.
-    Elsewhere,
-    /// These files must be read first; one that is not there stays out of the tree.
-    Needs(Vec<String>),
-    Found(Box<Reading<Workflow>>),
-    /// There is no such workflow. Those that there are have folders of their names below these.
-    Unknown(&'static [&'static str]),
-    /// It is not usable; why, a line for each reason.
-    Refused(Vec<Oddity>),
 }
 
 pub fn by_name(name: &str) -> Option<&'static dyn Layout> {

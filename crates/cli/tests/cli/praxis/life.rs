@@ -99,17 +99,20 @@ fn a_whole_life_with_a_gate_that_fails_and_every_attempt_kept() {
     let sandbox = started();
     sandbox.run(["advance", "--phase", "0"]).ok();
     let beyond = sandbox.run(["advance", "--phase", "2"]).code(4);
-    assert!(
-        beyond.stderr.contains("cannot complete phase '2': the current phase is '1'"),
-        "{}",
-        beyond.stderr
-    );
-    assert!(beyond.stderr.contains("complete '1' first"), "{}", beyond.stderr);
+    let words = "error: Cannot complete phase 2. Current phase is 1. Complete phase 1 first.\n";
+    assert!(beyond.stderr.starts_with(words), "{}", beyond.stderr);
+    assert!(beyond.stderr.contains("leftoff advance --phase 1"), "{}", beyond.stderr);
+    let beyond = sandbox.run(["advance", "--phase", "2", "--json"]).code(4).error();
+    assert_eq!(beyond["kind"], "phase_not_current");
     let missing = sandbox.run(["advance", "--phase", "1"]).code(5);
-    assert!(missing.stderr.contains("Field 'tests' is required but missing"), "{}", missing.stderr);
+    assert!(missing.stderr.contains("hint: Field 'tests' is required but missing. "), "{}", missing.stderr);
     let words = sandbox.run(["advance", "--phase", "1", "--evidence", "tests=many"]).code(5);
-    assert!(words.stderr.contains("Field 'tests' must be integer, got: str"), "{}", words.stderr);
-    sandbox.run(["advance", "--phase", "1", "--evidence", "tests=0"]).code(5);
+    assert!(words.stderr.contains("hint: Field 'tests' must be integer, got: str. "), "{}", words.stderr);
+    assert!(!words.stderr.contains("Validator"), "the type comes first: {}", words.stderr);
+    let truth = sandbox.run(["advance", "--phase", "1", "--evidence", "tests=true"]).code(5);
+    assert!(truth.stderr.contains("Field 'tests' must be integer, got: bool. "), "{}", truth.stderr);
+    let none = sandbox.run(["advance", "--phase", "1", "--evidence", "tests=0"]).code(5);
+    assert!(none.stderr.contains("Validator 'positive' failed for field 'tests'"), "{}", none.stderr);
     let crossed =
         sandbox.run(["advance", "--phase", "1", "--evidence", "tests=3", "--evidence", "failed=1"]).code(5);
     assert!(crossed.stderr.contains("mend what fails"), "{}", crossed.stderr);
@@ -123,7 +126,7 @@ fn a_whole_life_with_a_gate_that_fails_and_every_attempt_kept() {
         .iter()
         .map(|attempt| &attempt["outcome"])
         .collect();
-    assert_eq!(outcomes, ["failed", "failed", "failed", "failed", "passed"]);
+    assert_eq!(outcomes, ["failed", "failed", "failed", "failed", "failed", "passed"]);
     assert_eq!(
         (&found["checkpoints"]["1"], &found["phase_artifacts"]["1"]["evidence"]),
         (&json!("passed"), &json!({"tests": 3}))
