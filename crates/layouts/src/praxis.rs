@@ -149,6 +149,10 @@ impl Layout for Praxis {
         Some(words::refusal(why))
     }
 
+    fn is_readable(&self, _: &str, content: &[u8]) -> bool {
+        crate::json::object(content).is_ok_and(|fields| state::damage::of(&fields).is_empty())
+    }
+
     fn has_local_times(&self) -> bool {
         true
     }

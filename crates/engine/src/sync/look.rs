@@ -240,6 +240,10 @@ impl Look {
             reading = engine.read_tree(&self.located, &theirs);
         }
         self.documents = theirs;
+        let edited: Vec<String> = self.in_state(&FileState::Edited);
+        if self.put_back_what_was_dropped() {
+            reading = engine.read_tree(&self.located, &self.documents);
+        }
         self.tell(session, &reading);
         let actor = engine.actor_of(self.located.layout);
         let mut draft = Draft::new(session.clone(), items, engine.clock.now(), actor);
@@ -247,12 +251,10 @@ impl Look {
         for (path, bytes) in self.slipped.clone() {
             self.bring_in_slipped(engine, &mut draft, &base, &path, &bytes);
         }
-        let edited: Vec<String> = self.in_state(&FileState::Edited);
         if !edited.is_empty() {
             self.bring_in(engine, &mut draft, &base, &reading.value, &edited);
         }
         self.prove(&mut draft, &reading.value);
-        self.put_back_what_was_dropped();
         self.workflows.clone_from(&reading.value.workflows);
         draft.into_parts().0
     }
@@ -288,7 +290,7 @@ impl Look {
         let previous = self.rows[path].previous.clone();
         let (mut before, mut now) = (base.clone(), base.clone());
         before.insert(path, Entry::File(previous.clone()));
-        now.insert(path, Entry::File(bytes.to_vec()));
+        now.insert(path, Entry::File(self.located.layout.merge(path, &previous, bytes)));
         let theirs = engine.read_tree(&self.located, &now).value;
         if theirs.unreadable.iter().any(|unreadable| unreadable == path) {
             return;
@@ -333,14 +335,19 @@ impl Look {
         reconcile::prove(draft, told, &is_new_enough);
     }
 
-    fn put_back_what_was_dropped(&mut self) {
+    /// What another writer dropped was not taken away: it is read as if it were there still, and written back. Tells
+    /// whether there was any.
+    fn put_back_what_was_dropped(&mut self) -> bool {
+        let mut any = false;
         for path in self.in_state(&FileState::Edited) {
             let (Some(row), Some(theirs)) = (self.rows.get(&path), self.documents.content(&path)) else {
                 continue;
             };
             let merged = self.located.layout.merge(&path, &row.body, theirs);
+            any |= merged != theirs;
             self.documents.insert(path, Entry::File(merged));
         }
+        any
     }
 
     fn tell(&mut self, session: &Session, reading: &Reading<Told>) {
