@@ -253,7 +253,7 @@ fn phase(number: u32, described: Option<&Map<String, Value>>, task_title: Option
     }
 }
 
-/// What it is for, what it delivers, what it is checked by, and its tasks.
+/// What it is for, what it delivers, what it is checked by, its tasks, and what it takes.
 fn purpose(described: &Map<String, Value>) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(described.get("purpose").and_then(Value::as_str).map(ToOwned::to_owned));
@@ -283,6 +283,9 @@ fn purpose(described: &Map<String, Value>) -> Option<String> {
         .collect();
     if !tasks.is_empty() {
         parts.push(format!("Tasks: {}.", tasks.join("; ")));
+    }
+    if let Some(effort) = described.get("estimated_effort").and_then(Value::as_str) {
+        parts.push(format!("Effort: {effort}."));
     }
     (!parts.is_empty()).then(|| one_line(&parts.join(" ")))
 }

@@ -186,6 +186,20 @@ fn tasks_are_items_of_their_phase_and_no_second_list_is_needed() {
     assert!(listed.to_string().contains("Read the issue"), "{listed}");
 }
 
+/// The originals' agents left the workflow after phase 0: ours are told where they are whenever they come.
+#[test]
+fn an_agent_that_comes_or_was_compacted_is_sent_on_to_the_phase_that_is_current() {
+    let sandbox = started();
+    sandbox.run(["advance", "--phase", "0"]).ok();
+    for source in ["startup", "compact"] {
+        let input = crate::agent::session_start(&sandbox, "a4326893-7dc8-405b-aaa4-035b9c0d34a8", source);
+        let told = sandbox.run_with_input(&["hook", "claude"], &input).ok().json();
+        let brief = told["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+        assert!(brief.contains("leftoff advance --phase 1 --evidence tests=N"), "{source}: {brief}");
+        assert!(brief.contains("Done: do not do again"), "{source}: {brief}");
+    }
+}
+
 #[test]
 fn sessions_of_every_kind_stand_in_one_list() {
     let sandbox = with_old();
@@ -197,9 +211,21 @@ fn sessions_of_every_kind_stand_in_one_list() {
         sandbox.write(&format!(".praxis-os/.cache/state/more{number}.json"), &pretty(&old_file()));
     }
     sandbox.run(["start", "--id", "ours"]).ok();
+    sandbox.run(["start", "--layout", "ccw", "--title", "Add login"]).ok();
+    sandbox.run(["start", "--layout", "essay", "--id", "essay-pipeline-20261114-110000"]).ok();
     let list = sandbox.run(["list"]).ok();
-    for id in ["ours", ID, "2026-11-14-login", "more0", "more3"] {
-        assert!(list.stdout.contains(id), "{id} is not in\n{}", list.stdout);
+    for (id, layout) in [
+        ("ours", "native"),
+        (ID, "praxis"),
+        ("2026-11-14-login", "ocr"),
+        ("WFS-add-login", "ccw"),
+        ("essay-pipeline-20261114-110000", "essay"),
+        ("more0", "praxis"),
+        ("more3", "praxis"),
+    ] {
+        let mut lines = list.stdout.lines().filter(|line| line.contains(id));
+        let line = lines.next().unwrap_or_else(|| panic!("{id} is not in\n{}", list.stdout));
+        assert_eq!(line.split_whitespace().nth(2), Some(layout), "{line}");
     }
     assert_eq!(list.stderr.matches("legacy session format").count(), 1, "said once:\n{}", list.stderr);
     assert!(list.stderr.contains("5 sessions of praxis OS: legacy session format"), "{}", list.stderr);

@@ -70,7 +70,7 @@ fn a_file_that_lost_whole_keys_is_read_as_if_they_were_there() {
         [&["completed_phases", "current_phase"][..], &["workflow_type", "checkpoints", "phase_artifacts"]]
     {
         edit(&sandbox, NEW, |value| {
-            value.as_object_mut().unwrap().retain(|key, _| !keys.contains(&key.as_str()))
+            value.as_object_mut().unwrap().retain(|key, _| !keys.contains(&key.as_str()));
         });
         assert_eq!(view(&sandbox)["current_phase"]["number"], 1, "{keys:?}");
         sandbox.run(["set", "agent_version=2"]).ok();

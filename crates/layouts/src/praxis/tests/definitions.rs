@@ -84,7 +84,7 @@ fn metadata_json_becomes_a_workflow() {
     assert_eq!(titles, [("0", "Plan"), ("1", "Build"), ("2", "Release")]);
     assert_eq!(
         workflow.phases[0].purpose.as_deref(),
-        Some("Agree. Delivers: plan.md. Done when: agreed. Tasks: 1. Read (task-1.md).")
+        Some("Agree. Delivers: plan.md. Done when: agreed. Tasks: 1. Read (task-1.md). Effort: 1 h.")
     );
     assert_eq!(
         workflow.phases[0].items.as_deref(),
@@ -264,6 +264,9 @@ fn dynamic_phases_come_from_the_tasks_of_the_specification() {
     assert_eq!(titles, ["Analysis", "Setup", "Core"]);
     let named = found(&[(METADATA, DYNAMIC), ("specs/x/tasks.md", tasks)], Some("specs/x/tasks.md"));
     assert_eq!(named.phases.len(), 3);
+    // Either word for it will do.
+    let flagged = DYNAMIC.replace("\"total_phases\": \"dynamic\", ", "");
+    assert_eq!(found(&[(METADATA, &flagged), ("specs/x/tasks.md", tasks)], Some("specs/x")).phases.len(), 3);
     needs_target(Some("specs/x"), "its phases are dynamic, and specs/x/tasks.md cannot be read");
     needs_target(None, "name a specification as the target");
     for path in ["../x", "/etc", "a//b", "a/../../b", "a\\b"] {
