@@ -24,14 +24,14 @@ use crate::items::item_row;
 use crate::redact;
 use crate::view::Warning;
 use find::Foreign;
-use model::event::{Event, Recorded};
+use model::event::{Event, ItemEvent, Recorded};
 use model::id::SessionId;
 use model::item::ItemBook;
 use model::session::Session;
 use model::workflow::Workflow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use store::{Batch, Loaded};
+use store::{Batch, ItemsReplaced, Loaded};
 
 /// The layout of sessions that have no files.
 pub(crate) const NATIVE: &str = "native";
@@ -107,11 +107,20 @@ impl Engine {
                 items.apply(event, recorded.at, &recorded.actor);
             }
         }
-        let rows = items.touched().map(|item| item_row(&session.id, item));
+        // Rows are kept one by one, unless some are none any more.
+        let is_drop = |event: &Event| matches!(event, Event::Item(ItemEvent::ItemDropped { .. }));
+        let has_dropped = recorded.iter().any(|recorded| is_drop(&recorded.event));
+        let row = |item| item_row(&session.id, item);
+        let (rows, replaced) = if has_dropped {
+            let rows = items.iter().map(row).collect::<Result<_>>()?;
+            (Vec::new(), vec![ItemsReplaced { session: session.id.clone(), rows }])
+        } else {
+            (items.touched().map(row).collect::<Result<_>>()?, Vec::new())
+        };
         let begins_a_run = recorded.iter().any(|recorded| matches!(recorded.event, Event::RunStarted { .. }));
         let definitions =
             if begins_a_run { self.definitions_of_runs(&look.workflows, &after)? } else { Vec::new() };
-        let rest = Batch { definitions, items: rows.collect::<Result<_>>()?, ..Batch::default() };
+        let rest = Batch { definitions, items: rows, replace_items: replaced, ..Batch::default() };
         self.store.lay_over(&stream, rest)?;
         Ok(Some(look))
     }

@@ -12,7 +12,8 @@ mod words;
 mod write;
 
 use crate::layout::{
-    Beginning, Depth, Details, FileChange, Folder, Interest, Layout, Moment, Place, Spot, Standing, Told,
+    Beginning, Depth, Details, FileChange, Folder, Interest, ItemHome, Layout, Moment, Place, Spot, Standing,
+    Told,
 };
 use crate::reading::{Oddity, Reading};
 use crate::tree::Entry;
@@ -31,6 +32,9 @@ pub(crate) const NAME: &str = "essay";
 pub const STATE: &str = "session-state.yaml";
 /// A section that was done, as a field of its item: another stage has changed since.
 const NEEDS_REVIEW: &str = "needs_review";
+/// What the ids of sections begin with: those of stage 3, which is also their kind, and those of stage 4.
+const SECTION: &str = "section";
+const WRITTEN_SECTION: &str = "draft";
 const PREFIX: &str = "essay-pipeline-";
 /// How many names are tried for a new folder: one for every second of a minute.
 const MOST_TRIES: i64 = 60;
@@ -145,6 +149,23 @@ impl Layout for Essay {
         state::read(content, Timestamp::MAX, &mut Vec::new()).is_ok()
     }
 
+    /// `total_paragraphs`.
+    fn counts_parts(&self) -> bool {
+        true
+    }
+
+    /// `section-2` is one of argument development, `draft-2` the same section as it is written.
+    fn home_of_item(&self, id: &ItemId) -> Option<ItemHome> {
+        let (name, number) = id.as_str().rsplit_once('-')?;
+        number.parse::<u32>().ok()?;
+        let position = match name {
+            SECTION => 2,
+            WRITTEN_SECTION => 3,
+            _ => return None,
+        };
+        Some(ItemHome { phase: STAGES[position].name, kind: SECTION })
+    }
+
     fn heading(&self) -> Option<&'static str> {
         Some("Sessions found:")
     }
@@ -248,11 +269,11 @@ fn current_name(path: &str) -> String {
 }
 
 fn section_id(index: u32) -> Option<ItemId> {
-    ItemId::parse(&format!("section-{index}")).ok()
+    ItemId::parse(&format!("{SECTION}-{index}")).ok()
 }
 
 fn draft_id(index: u32) -> Option<ItemId> {
-    ItemId::parse(&format!("draft-{index}")).ok()
+    ItemId::parse(&format!("{WRITTEN_SECTION}-{index}")).ok()
 }
 
 /// Where a path in the state leads.

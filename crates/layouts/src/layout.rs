@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use model::actor::Actor;
 use model::event::Recorded;
-use model::id::{Name, SessionId};
+use model::id::{ItemId, Name, SessionId};
 use model::item::ItemBook;
 use model::session::Session;
 use model::workflow::Workflow;
@@ -145,6 +145,17 @@ pub trait Layout: Sync {
         true
     }
 
+    /// Whether its files say how many parts an item has. A part beyond that is none any more, unless somebody worked on it.
+    fn counts_parts(&self) -> bool {
+        false
+    }
+
+    /// Where an item of this id belongs, where its own tool's ids tell; of a phase that is not done yet.
+    fn home_of_item(&self, id: &ItemId) -> Option<ItemHome> {
+        let _ = id;
+        None
+    }
+
     /// Whether an archived version may lie beside the file: not where the tool takes every file of a folder for one of
     /// the session's.
     fn archives_beside(&self) -> bool {
@@ -202,6 +213,13 @@ pub trait Layout: Sync {
     fn is_private(&self) -> bool {
         false
     }
+}
+
+/// A phase, and what kind of item it is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ItemHome {
+    pub phase: &'static str,
+    pub kind: &'static str,
 }
 
 /// When a tool has something to say about a session.

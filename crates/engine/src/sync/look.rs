@@ -12,6 +12,7 @@ use layouts::reading::Reading;
 use layouts::reconcile::{self, Draft, Laid};
 use layouts::tree::{Entry, Tree};
 use model::event::Event;
+use model::id::ItemId;
 use model::item::ItemBook;
 use model::session::Session;
 use model::workflow::Workflow;
@@ -260,7 +261,7 @@ impl Look {
     }
 
     /// Laid over: what differs between what we wrote and what is there.
-    fn bring_in(&self, engine: &Engine, draft: &mut Draft, base: &Tree, theirs: &Told, paths: &[String]) {
+    fn bring_in(&mut self, engine: &Engine, draft: &mut Draft, base: &Tree, theirs: &Told, paths: &[String]) {
         let actor = engine.actor_of(self.located.layout);
         let before = engine.read_tree(&self.located, base).value;
         let (Some(before), Some(now)) = (fold(&before, &actor), fold(theirs, &actor)) else { return };
@@ -276,6 +277,21 @@ impl Look {
             Laid { session: &before.0, items: &before.1 },
             Laid { session: &now.0, items: &now.1 },
         );
+        if self.located.layout.counts_parts() {
+            let stays = reconcile::drop_parts(draft, &before.1, &now.1);
+            self.tell_what_stays(&stays);
+        }
+    }
+
+    fn tell_what_stays(&mut self, items: &[ItemId]) {
+        for id in items {
+            self.warnings.push(Warning {
+                kind: "item_stays".to_owned(),
+                message: format!("the files do not count {id} any more; somebody worked on it, so it stays"),
+                hint: Some("see it: leftoff item list --all".to_owned()),
+                path: None,
+            });
+        }
     }
 
     /// An edit that is in no file any more, against what its writer had before them.

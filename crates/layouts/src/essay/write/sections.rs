@@ -160,7 +160,8 @@ impl Changes<'_> {
             | ItemEvent::ItemClaimed { .. }
             | ItemEvent::ItemLeaseRenewed { .. }
             | ItemEvent::ItemSplit { .. }
-            | ItemEvent::ItemSet { .. } => false,
+            | ItemEvent::ItemSet { .. }
+            | ItemEvent::ItemDropped { .. } => false,
         };
         self.happened_to(section).any(is_move)
     }
@@ -197,6 +198,7 @@ fn named(event: &ItemEvent) -> (&ItemId, Option<&ItemId>) {
         | ItemEvent::ItemReleased { id }
         | ItemEvent::ItemLeaseRenewed { id, .. }
         | ItemEvent::ItemSplit { id, .. }
-        | ItemEvent::ItemSet { id, .. } => (id, None),
+        | ItemEvent::ItemSet { id, .. }
+        | ItemEvent::ItemDropped { id, .. } => (id, None),
     }
 }
