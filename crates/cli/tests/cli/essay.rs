@@ -1,9 +1,11 @@
 //! Essays: sessions of the essay pipeline, through the real program.
 
 mod edits;
+mod gates;
 mod outside;
 mod recovery;
 mod story;
+mod whole;
 
 use crate::fresh;
 use testkit::{Ran, Sandbox};

@@ -63,9 +63,11 @@ impl Changes<'_> {
             if position == 2 || self.document.get(&path("completed_at")).is_some() {
                 self.set(&path("completed_at"), &ended);
             }
-            if position == 2 && status == StageStatus::Completed {
-                self.fill(&path("argument_map_file"), self.map_file(index));
-            }
+        }
+        // Its map may have come after the word that it is done.
+        let is_news = self.is_touched(&ours.id) || self.is_completed_now(2);
+        if position == 2 && status == StageStatus::Completed && is_news {
+            self.fill(&path("argument_map_file"), self.map_file(index));
         }
         self.counters(&path, ours, said);
         self.fields_of_section(position, &path, ours, said);
