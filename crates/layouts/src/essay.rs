@@ -1,6 +1,7 @@
 //! The essay pipeline: `essay-pipeline-{date}-{time}/` with its session-state.yaml, and an artifact for every stage.
 //! The state is the truth; where neither it nor its backup can be read the artifacts are, and then a person is asked.
 
+mod elsewhere;
 mod history;
 mod position;
 mod recover;
@@ -113,6 +114,18 @@ impl Layout for Essay {
             .map(|content| FileChange { path: STATE.to_owned(), content })
             .into_iter()
             .collect()
+    }
+
+    fn write_anew(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+        self.write_elsewhere(standing, folder)
+    }
+
+    fn write_elsewhere(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+        let written = write::state(standing, folder);
+        let there = written.as_deref().or_else(|| folder.tree.content(STATE));
+        let moved = there.and_then(|content| elsewhere::named(content, &words::place(folder)));
+        let content = moved.or(written);
+        content.map(|content| FileChange { path: STATE.to_owned(), content }).into_iter().collect()
     }
 
     fn begin(&self, beginning: &Beginning<'_>) -> Result<Spot, String> {

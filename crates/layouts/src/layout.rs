@@ -117,6 +117,12 @@ pub trait Layout: Sync {
         self.write(standing, folder)
     }
 
+    /// The session's files for another folder, in which the folder's worktree is: in the shape that they have, with what
+    /// names the place that they are in.
+    fn write_elsewhere(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+        self.write(standing, folder)
+    }
+
     /// Whether a session can be gone on with, as far as its files tell. Nothing where a layout has no such checks.
     fn health(&self, details: &Details) -> Vec<Health> {
         let _ = details;

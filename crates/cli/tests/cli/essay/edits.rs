@@ -109,6 +109,36 @@ fn changed_fields_of_a_claim_and_of_an_override_are_taken_in() {
     says(&sandbox, &["resolved: false"]);
 }
 
+/// What is written elsewhere names that place, and is otherwise what it was.
+#[test]
+fn an_export_names_the_folder_that_it_is_in() {
+    let sandbox = in_stage_4();
+    let before = state(&sandbox);
+    let (here, there) = (sandbox.path(FOLDER), sandbox.path("out").join(FOLDER));
+    let (here, there) = (here.to_str().unwrap(), there.to_str().unwrap());
+    assert!(before.contains(&format!("session_dir: \"{here}\"")), "{before}");
+    for line in ["export --layout essay out", "import --layout essay FOLDER"] {
+        run(&sandbox, &line.replace("FOLDER", FOLDER));
+        assert_eq!(state(&sandbox), before, "{line}: its own file stays");
+    }
+    let written = std::fs::read_to_string(std::path::Path::new(there).join("session-state.yaml")).unwrap();
+    for key in ["session_dir", "thesis_file", "outline_file", "argument_map_file"] {
+        assert!(written.contains(&format!("{key}: \"{there}")), "{key} in\n{written}");
+    }
+    assert_eq!(written.replace(there, here), before, "nothing else is another");
+    run(&sandbox, &format!("import {FOLDER}"));
+    run(&sandbox, &format!("export --layout essay again --session {FOLDER}"));
+    let again = sandbox.read(&format!("again/{FOLDER}/session-state.yaml"));
+    assert!(again.contains(&format!("session_dir: \"{}", sandbox.path("again").display())), "{again}");
+}
+
+#[test]
+fn a_folder_that_is_named_relative_to_itself_is_left_so() {
+    let sandbox = by_hand();
+    run(&sandbox, &format!("export --layout essay out --session {FOLDER}"));
+    assert_eq!(sandbox.read(&format!("out/{FOLDER}/session-state.yaml")), BY_HAND);
+}
+
 /// The ids of the pipeline's sections tell their stage, whichever is the current one.
 #[test]
 fn a_section_goes_where_its_id_says() {

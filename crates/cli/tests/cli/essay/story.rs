@@ -153,6 +153,30 @@ fn free_fields_of_session_and_stage_are_set_by_name() {
     assert!(refused.stderr.contains("pushback_level"), "{}", refused.stderr);
 }
 
+/// The rest of the schema: what sections, claims and overrides have.
+#[test]
+fn fields_of_sections_claims_and_overrides_are_set_by_name() {
+    let sandbox = in_stage_4();
+    for line in [
+        "item set section-1 argument_map_file=maps/one.md --count deferred_claims=+2",
+        "item set draft-2 voice_check_score=3",
+        "note Sand~moves --kind deferred --field section=1 --field paragraph=2 --field reason=no_results",
+        "note Older --kind override --field fact_checker_result=false --field user_action=override --field user_rationale=known",
+    ] {
+        run(&sandbox, line);
+    }
+    says(
+        &sandbox,
+        &[
+            "argument_map_file: \"maps/one.md\"",
+            "deferred_claims: 2",
+            "voice_check_score: 3",
+            "claim_text: \"Sand moves\"\n    section: 1\n    paragraph: 2\n    reason: \"no_results\"\n    added_at: \"2026-11-14T10:10:00Z\"\n    resolved: false",
+            "claim_text: \"Older\"\n    fact_checker_result: false\n    user_action: \"override\"\n    user_rationale: \"known\"\n    logged_at: \"2026-11-14T10:10:00Z\"",
+        ],
+    );
+}
+
 #[test]
 fn a_file_by_hand_is_shown_taken_in_and_kept_to_the_byte() {
     let sandbox = by_hand();
@@ -236,6 +260,43 @@ fn going_back_a_stage_archives_flags_and_logs_the_revision() {
     );
     let view = run(&sandbox, "status --json").json();
     assert_eq!(statuses(&view), ["in_progress", "needs_review", "needs_review", "not_started"]);
+}
+
+#[test]
+fn a_minor_change_flags_what_comes_after_and_archives_none_of_it() {
+    let sandbox = started();
+    structured(&sandbox);
+    argued(&sandbox);
+    sandbox.write(&file("stage-1-thesis.md"), "# Thesis\nIt is harbours that make towns.\n");
+    run(&sandbox, "revisit thesis_development --impact minor --reason clearer --yes");
+    let view = run(&sandbox, "status --json").json();
+    assert_eq!(statuses(&view), ["in_progress", "needs_review", "needs_review", "not_started"]);
+    for name in ["stage-2-outline.md", "stage-3-section-1-arguments.md", "stage-3-section-2-arguments.md"] {
+        assert!(sandbox.path(&file(name)).exists(), "{name}");
+    }
+    says(&sandbox, &["impact: \"minor\"\n    reason: \"clearer\"\n    downstream_archived: []"]);
+}
+
+/// Two archives in one revision are one step: both or neither, wherever the program ends.
+#[test]
+fn archives_of_one_revision_are_all_there_or_none() {
+    let words = ["revisit", "essay_structuring", "--impact", "major", "--reason", "anew", "--yes"];
+    let maps = [1, 2].map(|number| file(&format!("stage-3-section-{number}-arguments")));
+    for (point, is_done) in
+        [("disk-staged", false), ("disk-after-step-0", true), ("disk-before-step-1", true)]
+    {
+        let sandbox = started();
+        structured(&sandbox);
+        argued(&sandbox);
+        let crashed = sandbox.command(words).env("LEFTOFF_TEST_CRASH", point).output().unwrap();
+        assert!(crashed.status.code().is_none(), "{point} was not reached");
+        run(&sandbox, "note next");
+        for map in &maps {
+            assert_eq!(sandbox.path(&format!("{map}.v1.md")).exists(), is_done, "{point}: {map}");
+            assert_eq!(sandbox.path(&format!("{map}.md")).exists(), !is_done, "{point}: {map}");
+        }
+        assert_eq!(state(&sandbox).contains("stage-3-section-2-arguments.v1.md"), is_done, "{point}");
+    }
 }
 
 #[test]

@@ -130,6 +130,26 @@ fn a_session_of_the_second_shape_that_its_tool_moves_is_what_the_folder_says() {
     assert_eq!(sandbox.run(["list", "--all", "--json"]).ok().json()["sessions"].as_array().unwrap().len(), 1);
 }
 
+/// Only `import` turns an old shape into the newest.
+#[test]
+fn an_export_into_its_own_layout_keeps_the_shape_and_every_byte_that_did_not_change() {
+    let sandbox = with_old();
+    sandbox.run(["export", "--layout", "praxis", "out", "--session", ID]).ok();
+    assert_eq!(sandbox.read(&format!("out/{OLD}")), sandbox.read(OLD));
+    assert!(!sandbox.path(".git/leftoff").exists(), "and it was not taken in for it");
+    sandbox.run(["advance", "--phase", "1", "--evidence", "built=true", "--session", ID]).ok();
+    sandbox.run(["export", "--layout", "praxis", "after", "--session", ID]).ok();
+    assert_eq!(sandbox.read(&format!("after/{OLD}")), sandbox.read(OLD));
+    assert_eq!(
+        file(&sandbox, &format!("after/{OLD}"))["created_at"],
+        "2026-11-14T09:00:00",
+        "local, as it was"
+    );
+    let sandbox = started();
+    sandbox.run(["export", "--layout", "praxis", "out", "--session", "s"]).ok();
+    assert_eq!(sandbox.read(&format!("out/{NEW}")), sandbox.read(NEW));
+}
+
 #[test]
 fn a_damaged_session_of_the_tool_is_told_from_its_backup_and_never_written_over_unseen() {
     let sandbox = with_old();

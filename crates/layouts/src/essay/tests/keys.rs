@@ -446,7 +446,9 @@ fn fewer_paragraphs_in_the_file_drop_those_that_nobody_worked_on() {
     let theirs = read(whole(&text));
     let dropped = |events: Vec<Event>| {
         let mut draft = Draft::new(base.session.clone(), base.items.clone(), now(), actor());
-        events.into_iter().for_each(|event| draft.push(event));
+        for event in events {
+            draft.push(event);
+        }
         let stays = drop_parts(&mut draft, &base.items, &theirs.items);
         let (_, session, items) = draft.into_parts();
         let of: Vec<String> = items.parts_of(&id("draft-2")).map(|part| part.id.to_string()).collect();
