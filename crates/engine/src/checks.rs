@@ -17,8 +17,9 @@ use crate::error::{Error, Result};
 use crate::files::Looked;
 use crate::redact;
 use jiff::Timestamp;
+use layouts::layout::{self, Refused};
 use model::artifact::ArtifactVersion;
-use model::gate::{AttemptReport, CheckOutcome, CheckResult, Given, read_evidence};
+use model::gate::{AttemptReport, CheckOutcome, CheckResult, EVIDENCE, Given, read_evidence};
 use model::id::Name;
 use model::run::Skip;
 use model::session::Session;
@@ -117,10 +118,11 @@ impl Engine {
             return Ok(GateRun::default());
         };
         let (evidence, mut checks) = read_evidence(&defined.evidence, &submission.evidence, &redact::seen);
+        say_as_its_tool(session, defined, &evidence, &mut checks);
         let mut proven = Vec::new();
         if !defined.checks.is_empty() {
             let surroundings = self.surroundings(session, defined);
-            let scope = surroundings.scope(&evidence);
+            let scope = surroundings.scope(&evidence, &checks);
             for check in &defined.checks {
                 let verdict = surroundings.run(check, &scope, &mut proven)?;
                 checks.push(result(check, verdict));
@@ -148,7 +150,7 @@ impl Engine {
         let definition = self.definition_of(session)?;
         let Some(defined) = definition.phase(phase.as_str()) else { return Ok(report) };
         let surroundings = self.surroundings(session, defined);
-        let scope = surroundings.scope(&report.evidence);
+        let scope = surroundings.scope(&report.evidence, &report.checks);
         for check in &defined.checks {
             let is_quick = match &check.kind {
                 CheckKind::Expr { .. } | CheckKind::Items | CheckKind::Approval { .. } => true,
@@ -170,7 +172,7 @@ impl Engine {
         let mut skips = Vec::new();
         for phase in &workflow.phases {
             let Some(when) = &phase.when else { continue };
-            let scope = self.surroundings(session, phase).scope(&Map::new());
+            let scope = self.surroundings(session, phase).scope(&Map::new(), &[]);
             // Only a clear no skips a phase: what cannot be told is worked through.
             if scope.holds(when) == Ok(false) {
                 let why = scope.found(when).map(|found| format!(" ({found})")).unwrap_or_default();
@@ -228,8 +230,13 @@ impl Surroundings<'_> {
         }
     }
 
-    fn scope(&self, evidence: &Map<String, Value>) -> expression::Scope {
-        expression::Scope::new(evidence, self.session, &self.workspace)
+    /// What is of another type than declared was told already; no expression can do anything with it.
+    fn scope(&self, evidence: &Map<String, Value>, checks: &[CheckResult]) -> expression::Scope {
+        let is_mistyped = |check: &&CheckResult| {
+            check.kind == EVIDENCE && check.failed() && evidence.contains_key(&check.id)
+        };
+        let mistyped = checks.iter().filter(is_mistyped).map(|check| check.id.clone()).collect();
+        expression::Scope::new(evidence, mistyped, self.session, &self.workspace)
     }
 
     /// Numbered when it is recorded.
@@ -240,6 +247,24 @@ impl Surroundings<'_> {
             size: looked.size,
             version: 0,
             phase: Some(self.phase.id.clone()),
+        }
+    }
+}
+
+/// What a field's type is refused with, where the session's own tool has words for it.
+fn say_as_its_tool(
+    session: &Session,
+    phase: &PhaseDefinition,
+    evidence: &Map<String, Value>,
+    checks: &mut [CheckResult],
+) {
+    let Some(layout) = layout::by_name(&session.layout) else { return };
+    for check in checks.iter_mut().filter(|check| check.failed()) {
+        let field = phase.evidence.iter().find(|field| field.name == check.id);
+        let (Some(field), Some(given)) = (field, evidence.get(&check.id)) else { continue };
+        let why = Refused::Mistyped { field: &field.name, needed: field.value_type, given };
+        if let Some(words) = layout.refuses(&why) {
+            check.help = Some(words);
         }
     }
 }

@@ -1,19 +1,20 @@
-//! Finds workflow definitions: the project's own first, then the built-in ones. Compiles their expressions, runs nothing.
+//! Finds workflow definitions: the project's own first, then the built-in ones; those of other tools are in `theirs`.
+//! Compiles their expressions, runs nothing.
+
+mod theirs;
+
+pub(crate) use theirs::{are_elsewhere, of_layout, unnamed};
 
 use crate::checks;
-use crate::error::{Error, FileMistake, Result};
+use crate::error::{Error, FileMistake, Result, WorkflowPlace};
 use crate::hex;
 use crate::place::Project;
-use crate::sync::tree;
 use layouts::builtin;
-use layouts::definition::{self, Lines, Reading};
-use layouts::layout::{Asked, Defined, Layout};
-use layouts::tree::Tree;
+use layouts::definition::{self, Reading};
 use model::id::Name;
 use model::nearest::nearest;
 use model::workflow::Workflow;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
@@ -24,6 +25,26 @@ pub struct Source {
     /// A path, or `built-in NAME`.
     pub origin: String,
     pub text: String,
+    /// The layout whose files define it; none for one that is written as ours are.
+    pub layout: Option<&'static str>,
+}
+
+/// Whether a definition can be begun with.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Checked {
+    Good(Box<Workflow>),
+    /// Which phases it has is its target's to say; in what way.
+    OfItsTarget(String),
+    Mistaken(Vec<FileMistake>),
+}
+
+/// A workflow on one line, with what is wrong with it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkflowLine {
+    pub name: String,
+    pub origin: String,
+    pub layout: Option<&'static str>,
+    pub checked: Checked,
 }
 
 impl Source {
@@ -49,71 +70,6 @@ pub(crate) fn load(project: &Project, name: &str) -> Result<Workflow> {
     Ok(workflow)
 }
 
-/// What a session of a layout follows: what its own files define, else what its own tool knows by this name, whatever
-/// the project calls its own.
-pub(crate) fn of_layout(
-    project: &Project,
-    layout: &dyn Layout,
-    name: &str,
-    target: Option<&str>,
-) -> Result<Workflow> {
-    let mut tree = Tree::default();
-    let mut missing = BTreeSet::new();
-    let ask = |tree: &Tree, missing: &BTreeSet<String>| {
-        let missing: Vec<String> = missing.iter().cloned().collect();
-        layout.define(&Asked { name, target, tree, missing: &missing })
-    };
-    tree::add(&project.root, &mut tree, &mut missing, |tree, missing| match ask(tree, missing) {
-        Defined::Needs(paths) => paths,
-        Defined::Elsewhere | Defined::Found(_) | Defined::Unknown(_) | Defined::Refused(_) => Vec::new(),
-    });
-    match ask(&tree, &missing) {
-        Defined::Elsewhere => load_builtin(name).map_or_else(|| load(project, name), Ok),
-        Defined::Found(reading) => compiled(reading.value),
-        Defined::Needs(_) => unknown(name, Vec::new()),
-        Defined::Unknown(folders) => {
-            unknown(name, folders.iter().flat_map(|folder| folders_in(project, folder)).collect())
-        }
-        Defined::Refused(why) => Err(Error::BadDefinition {
-            mistakes: why
-                .into_iter()
-                .map(|oddity| FileMistake { path: oddity.path, line: 1, message: oddity.message, hint: None })
-                .collect(),
-        }),
-    }
-}
-
-/// Whether sessions of a layout follow definitions of its own.
-pub(crate) fn are_elsewhere(layout: &str, name: &str) -> bool {
-    let tree = Tree::default();
-    layouts::layout::by_name(layout).is_some_and(|layout| {
-        layout.define(&Asked { name, target: None, tree: &tree, missing: &[] }) != Defined::Elsewhere
-    })
-}
-
-/// Expressions that came out of a translation compile, or the definition is not used.
-fn compiled(workflow: Workflow) -> Result<Workflow> {
-    let mistakes = checks::mistakes(&workflow, &Lines::default(), workflow.name.as_str());
-    if mistakes.is_empty() { Ok(workflow) } else { Err(Error::BadDefinition { mistakes }) }
-}
-
-fn unknown(name: &str, mut known: Vec<String>) -> Result<Workflow> {
-    known.sort();
-    Err(Error::UnknownWorkflow {
-        nearest: nearest(name, known.iter().map(String::as_str)).map(ToOwned::to_owned),
-        asked: name.to_owned(),
-        known,
-    })
-}
-
-fn folders_in(project: &Project, folder: &str) -> Vec<String> {
-    let entries = std::fs::read_dir(project.root.join(folder)).into_iter().flatten().flatten();
-    entries
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .collect()
-}
-
 /// A built-in definition: what foreign sessions follow, whatever the project calls its own.
 pub(crate) fn load_builtin(name: &str) -> Option<Workflow> {
     let found = builtin::find(name)?;
@@ -129,12 +85,26 @@ pub(crate) fn find(project: &Project, name: &str) -> Result<Source> {
     if let Some(found) = builtin::find(name.as_str()) {
         return Ok(from_builtin(found.name, found.text));
     }
-    let known = names(project);
-    Err(Error::UnknownWorkflow {
-        nearest: nearest(name.as_str(), known.iter().map(String::as_str)).map(ToOwned::to_owned),
-        asked: name.to_string(),
-        known,
-    })
+    let elsewhere = theirs::layout_with(project, name.as_str());
+    let place = elsewhere.map_or(WorkflowPlace::Ours, WorkflowPlace::OursAndDefinedFor);
+    Err(unknown(name.as_str(), names(project), place))
+}
+
+/// The definition of this name, one of another tool's where nobody else has it.
+pub(crate) fn find_any(project: &Project, name: &str) -> Result<(Source, Checked)> {
+    match (find(project, name), theirs::find(project, name)) {
+        (Ok(source), _) => {
+            let checked = checked(&source);
+            Ok((source, checked))
+        }
+        (Err(Error::UnknownWorkflow { .. }), Some(found)) => Ok(found),
+        (Err(error), _) => Err(error),
+    }
+}
+
+fn unknown(name: &str, known: Vec<String>, place: WorkflowPlace) -> Error {
+    let nearest = nearest(name, known.iter().map(String::as_str)).map(ToOwned::to_owned);
+    Error::UnknownWorkflow { asked: name.to_owned(), nearest, known, place }
 }
 
 /// Whether the definition of this name is no longer the one with this hash. Unreadable counts as changed.
@@ -142,7 +112,26 @@ pub(crate) fn changed_since(project: &Project, name: &str, hash: &str) -> bool {
     find(project, name).map_or(true, |source| source.hash() != hash)
 }
 
-/// Every definition there is, the project's own in place of a built-in one of the same name.
+/// Every definition there is with what it came to, those of other tools last.
+pub(crate) fn lines(project: &Project) -> Vec<WorkflowLine> {
+    let own = all(project).into_iter().map(|source| {
+        let checked = checked(&source);
+        (source, checked)
+    });
+    own.chain(theirs::all(project)).map(WorkflowLine::from).collect()
+}
+
+impl From<(Source, Checked)> for WorkflowLine {
+    fn from((source, checked): (Source, Checked)) -> Self {
+        Self { name: source.name, origin: source.origin, layout: source.layout, checked }
+    }
+}
+
+fn checked(source: &Source) -> Checked {
+    check(source).map_or_else(Checked::Mistaken, |workflow| Checked::Good(Box::new(workflow)))
+}
+
+/// Every definition that is written as ours are, the project's own in place of a built-in one of the same name.
 pub(crate) fn all(project: &Project) -> Vec<Source> {
     names(project).iter().filter_map(|name| find(project, name).ok()).collect()
 }
@@ -171,21 +160,31 @@ pub(crate) fn folder(project: &Project) -> PathBuf {
 fn own(project: &Project, name: &str) -> Result<Option<Source>> {
     let path = folder(project).join(format!("{name}.toml"));
     match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(Some(Source { name: name.to_owned(), origin: path.display().to_string(), text })),
+        Ok(text) => {
+            Ok(Some(Source { name: name.to_owned(), origin: path.display().to_string(), text, layout: None }))
+        }
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(Error::io(format!("reading {}", path.display()), error)),
     }
 }
 
 fn from_builtin(name: &str, text: &str) -> Source {
-    Source { name: name.to_owned(), origin: builtin_origin(name), text: text.to_owned() }
+    Source { name: name.to_owned(), origin: builtin_origin(name), text: text.to_owned(), layout: None }
 }
 
 fn builtin_origin(name: &str) -> String {
     format!("built-in {name}")
 }
 
-pub(crate) fn names(project: &Project) -> Vec<String> {
+/// Names of all there are, without a look into them; each with the layout whose files define it.
+pub(crate) fn all_names(project: &Project) -> Vec<(String, Option<&'static str>)> {
+    let own = names(project);
+    let theirs = theirs::names(project).filter(|(name, _)| !own.contains(name));
+    let theirs: Vec<_> = theirs.map(|(name, layout)| (name, Some(layout))).collect();
+    own.into_iter().map(|name| (name, None)).chain(theirs).collect()
+}
+
+fn names(project: &Project) -> Vec<String> {
     let mut names: Vec<String> = builtin::all().iter().map(|found| found.name.to_owned()).collect();
     for entry in std::fs::read_dir(folder(project)).into_iter().flatten().flatten() {
         let path = entry.path();

@@ -38,10 +38,24 @@ impl std::fmt::Display for FileMistake {
     }
 }
 
+/// Where a workflow was looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WorkflowPlace {
+    /// Among those that are written as ours are.
+    Ours,
+    /// The same; and sessions of this layout can follow it.
+    OursAndDefinedFor(&'static str),
+    /// Among those of another tool, which are in this folder.
+    Theirs(&'static str),
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
     Refused(#[from] Refusal),
+    /// The same, as the tool says it whose session it is.
+    #[error("{words}")]
+    RefusedInOwnWords { words: String, refusal: Box<Refusal> },
     #[error("{folder} is not inside a leftoff project or a git repository")]
     NoProject { folder: PathBuf },
     #[error("{folder} has no sessions yet")]
@@ -63,7 +77,16 @@ pub enum Error {
     #[error("the files of session {session} hold that text, and would bring it back: {}", paths.join(", "))]
     StillInFiles { session: String, paths: Vec<String> },
     #[error("there is no workflow '{asked}'")]
-    UnknownWorkflow { asked: String, nearest: Option<String>, known: Vec<String> },
+    UnknownWorkflow { asked: String, nearest: Option<String>, known: Vec<String>, place: WorkflowPlace },
+    #[error("no workflow of {layout} is defined in this project")]
+    NoWorkflowsOf {
+        layout: String,
+        asked: Option<String>,
+        file: &'static str,
+        folders: &'static [&'static str],
+    },
+    #[error("{why}")]
+    NeedsTarget { why: Box<FileMistake>, workflow: String, layout: &'static str },
     #[error("{}", mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     BadDefinition { mistakes: Vec<FileMistake> },
     #[error("{path} exists already")]
@@ -140,12 +163,24 @@ impl Error {
         Self::Io { doing: doing.into(), source }
     }
 
+    /// The rule that something was against.
+    pub fn refusal(&self) -> Option<&Refusal> {
+        match self {
+            Self::Refused(refusal) => Some(refusal),
+            Self::RefusedInOwnWords { refusal, .. } => Some(refusal),
+            // Whatever else there is was not refused by a rule of sessions.
+            _ => None,
+        }
+    }
+
     pub fn class(&self) -> Class {
         match self {
-            Self::Refused(refusal) if refusal.is_unknown_name() => Class::NothingThere,
+            _ if self.refusal().is_some_and(Refusal::is_unknown_name) => Class::NothingThere,
             Self::Refused(_)
+            | Self::RefusedInOwnWords { .. }
             | Self::IdTaken { .. }
             | Self::StillInFiles { .. }
+            | Self::NeedsTarget { .. }
             | Self::BadDefinition { .. }
             | Self::AlreadyThere { .. }
             | Self::KeyUsed { .. }
@@ -168,7 +203,8 @@ impl Error {
             | Self::UnknownRequirement { .. }
             | Self::NoAgentSession
             | Self::NoRequirementsHere { .. }
-            | Self::UnknownWorkflow { .. } => Class::NothingThere,
+            | Self::UnknownWorkflow { .. }
+            | Self::NoWorkflowsOf { .. } => Class::NothingThere,
             Self::InvalidSessionId { .. }
             | Self::InvalidWorkflowName { .. }
             | Self::TooLong { .. }
@@ -188,6 +224,7 @@ impl Error {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Refused(refusal) => refusal.kind(),
+            Self::RefusedInOwnWords { refusal, .. } => refusal.kind(),
             Self::NoProject { .. } => "no_project",
             Self::NoStore { .. } => "no_store",
             Self::NoSession { .. } => "no_session",
@@ -198,7 +235,8 @@ impl Error {
             Self::InvalidWorkflowName { .. } => "invalid_workflow_name",
             Self::IdTaken { .. } => "id_taken",
             Self::StillInFiles { .. } => "still_in_files",
-            Self::UnknownWorkflow { .. } => "unknown_workflow",
+            Self::UnknownWorkflow { .. } | Self::NoWorkflowsOf { .. } => "unknown_workflow",
+            Self::NeedsTarget { .. } => "needs_target",
             Self::BadDefinition { .. } => "bad_definition",
             Self::AlreadyThere { .. } => "already_there",
             Self::BadConfig { .. } => "bad_config",
@@ -232,6 +270,7 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Refused(refusal) => refusal.hint(),
+            Self::RefusedInOwnWords { refusal, .. } => refusal.hint(),
             Self::NoProject { .. } => {
                 "begin here with: leftoff start, or name a project: --project DIR".to_owned()
             }
@@ -261,10 +300,17 @@ impl Error {
                 format!("go on with it: leftoff resume {existing}, or choose another --id")
             }
             Self::StillInFiles { .. } => "take it out of them by hand, then purge again".to_owned(),
-            Self::UnknownWorkflow { nearest, known, .. } => match nearest {
-                Some(name) => format!("did you mean '{name}'? There are {}", known.join(", ")),
-                None => format!("there are {}; write your own: leftoff workflow new NAME", known.join(", ")),
-            },
+            Self::UnknownWorkflow { asked, nearest, known, place } => {
+                unknown_workflow_hint(asked, nearest.as_deref(), known, *place)
+            }
+            Self::NoWorkflowsOf { asked, file, folders, .. } => format!(
+                "one is a folder {} with a {file} in it; it was looked for in {}",
+                asked.as_deref().unwrap_or("NAME"),
+                folders.join(", ")
+            ),
+            Self::NeedsTarget { workflow, layout, .. } => format!(
+                "name what it is about, below the project: leftoff start {workflow} --layout {layout} --target PATH"
+            ),
             Self::BadDefinition { .. } => "mend the definition, then see: leftoff workflow check".to_owned(),
             Self::AlreadyThere { .. } => "edit it, or choose another name".to_owned(),
             Self::BadConfig { .. } => "mend the file; leftoff doctor checks it".to_owned(),
@@ -322,6 +368,26 @@ impl Error {
             }
         };
         Some(hint)
+    }
+}
+
+fn unknown_workflow_hint(
+    asked: &str,
+    nearest: Option<&str>,
+    known: &[String],
+    place: WorkflowPlace,
+) -> String {
+    let known = known.join(", ");
+    let new = match place {
+        WorkflowPlace::OursAndDefinedFor(layout) => {
+            return format!("another tool's sessions follow it: leftoff start {asked} --layout {layout}");
+        }
+        WorkflowPlace::Ours => "leftoff workflow new NAME".to_owned(),
+        WorkflowPlace::Theirs(folder) => format!("{folder}/NAME"),
+    };
+    match nearest {
+        Some(name) => format!("did you mean '{name}'? There are {known}"),
+        None => format!("there are {known}; write your own: {new}"),
     }
 }
 

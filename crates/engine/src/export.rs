@@ -5,7 +5,7 @@ use crate::disk::below;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::sync::tree;
-use layouts::layout::{self, Beginning, Depth, FileChange, Folder, Layout, Spot, Standing};
+use layouts::layout::{self, Beginning, Depth, FileChange, Folder, Interest, Layout, Spot, Standing};
 use layouts::tree::Tree;
 use model::event::{Event, Recorded};
 use model::session::Session;
@@ -72,12 +72,16 @@ impl Engine {
         let spot = self.spot_for(layout, &session)?;
         let tree = self.files_before(layout, &spot, &session);
         let items = self.all_items(&id)?;
-        let standing = Standing { session: &session, items: &items, since: &history };
-        let now = self.clock.now();
-        let changes = layout.write_anew(
-            &standing,
-            &Folder { spot: &spot, id: &id, worktree: &session.worktree, tree: &tree, now },
-        );
+        let there = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        let worktree = there.to_string_lossy();
+        let aim = Folder { spot: &spot, id: &id, worktree: &worktree, tree: &tree, now: self.clock.now() };
+        // Its own files tell it already, and keep their shape; what they do not tell is written as a new one's is.
+        let is_own = session.layout == layout.name();
+        let since: &[Recorded] = if is_own { &[] } else { &history };
+        let standing = Standing { session: &session, items: &items, since };
+        let written =
+            if is_own { layout.write_elsewhere(&standing, &aim) } else { layout.write_anew(&standing, &aim) };
+        let changes = if is_own { with_unchanged(layout, &aim, written) } else { written };
         if changes.is_empty() {
             let run = session.run().map(|run| run.workflow.name.to_string()).unwrap_or_default();
             return Err(Error::WrongUsage {
@@ -136,6 +140,18 @@ impl Engine {
         }
         Ok(found)
     }
+}
+
+/// The files of a session's state: those that are written, and those that show it as they are.
+fn with_unchanged(layout: &dyn Layout, folder: &Folder<'_>, written: Vec<FileChange>) -> Vec<FileChange> {
+    let is_state = |path: &&str| layout.interest(folder.spot, path, false, Depth::Short) == Interest::Content;
+    let is_new = |path: &&str| !written.iter().any(|change| change.path == *path);
+    let unchanged = folder.tree.files().filter(is_state).filter(is_new).filter_map(|path| {
+        let content = folder.tree.content(path)?;
+        let own = layout.share(folder.spot, path, content).unwrap_or_else(|| content.to_vec());
+        Some(FileChange { path: path.to_owned(), content: own })
+    });
+    unchanged.collect::<Vec<_>>().into_iter().chain(written).collect()
 }
 
 /// New files below a folder: all of them, or none where one is there already.

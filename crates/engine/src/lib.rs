@@ -43,10 +43,10 @@ pub use artifacts::{ArtifactFinding, Difference, Verification, VersionMade};
 pub use changes::{Changes, Stamp, stamp};
 pub use checks::Submission;
 pub use config::{Config, DEFAULT_WORKFLOW, Expiry, Limit, Who};
-pub use definitions::Source;
+pub use definitions::{Checked, Source, WorkflowLine};
 pub use doctor::{Finding, diagnose};
 pub use engine::{Caller, Engine, Intent, Options, PATIENCE, Progress};
-pub use error::{Class, Error, FileMistake, Result};
+pub use error::{Class, Error, FileMistake, Result, WorkflowPlace};
 pub use exec::{Context, Ran};
 pub use execute::{
     AdvanceRequest, Answer, BundleMade, FieldChange, FileChange, GateTried, ItemAdd, ItemSetting,
@@ -63,7 +63,7 @@ pub use layouts::ocr;
 pub use next::Next;
 pub use place::Project;
 pub use presence::AgentIdentity;
-pub use query::{AgentView, Current, ListRequest, Listing, WorkflowLine};
+pub use query::{AgentView, Current, ListRequest, Listing};
 pub use registry::{projects_outside_git, state_folder};
 pub use requirements::{
     Gated, LiveAgent, OpenRequirement, Opening, RequirementAnswer, RequirementList, RequirementView,

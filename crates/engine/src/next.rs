@@ -2,8 +2,8 @@
 //! in it as they are; whatever callers wrote is quoted as theirs.
 
 use crate::view::{Material, produced};
-use crate::words::{moment, quoted};
-use model::gate::CheckResult;
+use crate::words::{moment, phase_called, quoted};
+use model::gate::{Attempt, CheckResult};
 use model::id::Name;
 use model::lifecycle::Lifecycle;
 use model::phase::Phase;
@@ -68,7 +68,7 @@ impl Next {
                 Some(format!("leftoff close{}", naming(material))),
             ),
             Lifecycle::Paused { .. } => Self::new(
-                format!("Go on with phase {} ({}).", run.current_number(), run.current().id()),
+                format!("Go on with {}.", phase_called(run.current_number(), run.current().id())),
                 Some(format!("leftoff resume {id}")),
             ),
             Lifecycle::Failed { error, .. } => Self::new(
@@ -98,11 +98,7 @@ fn advance(material: &Material<'_>) -> Next {
     let run = material.run;
     let phase = run.current();
     let defined = material.definition.and_then(|workflow| workflow.phase(phase.id().as_str()));
-    let mut command = format!("leftoff advance --phase {}", phase.id());
-    for field in defined.iter().flat_map(|defined| &defined.evidence).filter(|field| field.required) {
-        let _ = write!(command, " --evidence {}=N", field.name);
-    }
-    command.push_str(&naming(material));
+    let mut command = submitting(material, phase, defined, &|_| None);
     let failed = phase.last_attempt().filter(|_| phase.last_attempt_failed());
     let waits_for_items_alone = failed.is_none_or(|attempt| {
         attempt.report.checks.iter().filter(|check| check.failed()).all(|check| check.kind == "items")
@@ -123,12 +119,37 @@ fn advance(material: &Material<'_>) -> Next {
     let settled = |check: &CheckResult| approved(check) || (check.kind == "items" && items_done);
     let missing: Vec<&CheckResult> =
         attempt.report.checks.iter().filter(|check| check.failed() && !settled(check)).collect();
+    if missing.is_empty() {
+        command = submitting(material, phase, defined, &|name| said(attempt, name));
+    }
     let mut waits = Waits::Nobody;
     if let Some(check) = waits_for_a_person(&missing) {
         command = format!("leftoff approve {check}{}", naming(material));
         waits = Waits::Person;
     }
     Next { waits, ..Next::new(mend(run, &missing), Some(command)) }
+}
+
+/// The command that tries a phase's gate; what only the reader can know stands as N.
+fn submitting(
+    material: &Material<'_>,
+    phase: &Phase,
+    defined: Option<&PhaseDefinition>,
+    known: &dyn Fn(&str) -> Option<String>,
+) -> String {
+    let mut command = format!("leftoff advance --phase {}", phase.id());
+    for field in defined.iter().flat_map(|defined| &defined.evidence).filter(|field| field.required) {
+        let value = known(&field.name).unwrap_or_else(|| "N".to_owned());
+        let _ = write!(command, " --evidence {}={value}", field.name);
+    }
+    command.push_str(&naming(material));
+    command
+}
+
+/// What was submitted for a field, where it stands in a command line as it is.
+fn said(attempt: &Attempt, name: &str) -> Option<String> {
+    let value = attempt.report.evidence.get(name)?;
+    (value.is_boolean() || value.is_number()).then(|| value.to_string())
 }
 
 /// Items come before the phase's gate: the one that the asking one holds, else the first that is free.
@@ -171,7 +192,7 @@ fn mend(run: &Run, missing: &[&CheckResult]) -> String {
             },
         })
         .collect();
-    let again = format!("try phase {} ({}) again.", run.current_number(), run.current().id());
+    let again = format!("try {} again.", phase_called(run.current_number(), run.current().id()));
     if remedies.is_empty() {
         return format!("What was missing is there now: {again}");
     }

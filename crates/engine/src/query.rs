@@ -1,9 +1,9 @@
 //! Questions: where a session stands, what there is, what happened. Writes nothing.
 
 use crate::config::{Config, Who};
-use crate::definitions::{self, Source};
+use crate::definitions::{self, Checked, Source, WorkflowLine};
 use crate::engine::{Engine, Want, read_event};
-use crate::error::{Error, FileMistake, Result};
+use crate::error::{Error, Result};
 use crate::next::Next;
 use crate::requirements::is_same_agent;
 use crate::sync::NATIVE;
@@ -14,7 +14,6 @@ use model::event::Recorded;
 use model::id::SessionId;
 use model::run::Run;
 use model::session::Session;
-use model::workflow::Workflow;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -75,14 +74,6 @@ impl ListRequest {
             && self.layout.as_ref().is_none_or(|layout| *layout == session.layout)
             && self.search.as_ref().is_none_or(found)
     }
-}
-
-/// A workflow on one line, with what is wrong with it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct WorkflowLine {
-    pub name: String,
-    pub origin: String,
-    pub checked: std::result::Result<Workflow, Vec<FileMistake>>,
 }
 
 impl Engine {
@@ -288,18 +279,18 @@ impl Engine {
         Ok(agents)
     }
 
-    /// Names of the workflows that there are, without a look into them.
-    pub fn workflow_names(&self) -> Vec<String> {
-        definitions::names(&self.project)
+    /// Names of the workflows that there are, without a look into them; each with the layout whose files define it.
+    pub fn workflow_names(&self) -> Vec<(String, Option<&'static str>)> {
+        definitions::all_names(&self.project)
     }
 
     pub fn workflows(&self) -> Vec<WorkflowLine> {
-        definitions::all(&self.project).into_iter().map(WorkflowLine::from).collect()
+        definitions::lines(&self.project)
     }
 
-    /// The text of a definition and where it is from; of the one that `start` uses when none is named.
-    pub fn workflow_source(&self, name: Option<&str>) -> Result<Source> {
-        definitions::find(&self.project, name.unwrap_or_else(|| self.config.workflow()))
+    /// The text of a definition, where it is from and what it came to; of the one that `start` uses when none is named.
+    pub fn workflow_source(&self, name: Option<&str>) -> Result<(Source, Checked)> {
+        definitions::find_any(&self.project, name.unwrap_or_else(|| self.config.workflow()))
     }
 
     pub fn store_info(&self) -> Result<Info> {
@@ -399,12 +390,6 @@ impl From<AgentRow> for AgentView {
             last_seen: row.last_seen,
             alive: false,
         }
-    }
-}
-
-impl From<Source> for WorkflowLine {
-    fn from(source: Source) -> Self {
-        Self { checked: definitions::check(&source), name: source.name, origin: source.origin }
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) use find::has_foreign;
 pub(crate) use find::pointed;
 pub(crate) use look::Look;
 pub use mend::{Mended, repair};
-pub(crate) use says::heading;
+pub(crate) use says::{heading, in_own_words};
 
 use crate::engine::Engine;
 use crate::error::Result;
@@ -24,7 +24,7 @@ use crate::items::item_row;
 use crate::redact;
 use crate::view::Warning;
 use find::Foreign;
-use model::event::{Event, Recorded};
+use model::event::{Event, ItemEvent, Recorded};
 use model::id::SessionId;
 use model::item::ItemBook;
 use model::session::Session;
@@ -32,7 +32,7 @@ use model::workflow::Workflow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use store::{Batch, Loaded};
+use store::{Batch, ItemsReplaced, Loaded};
 
 /// The layout of sessions that have no files.
 pub(crate) const NATIVE: &str = "native";
@@ -110,11 +110,20 @@ impl Engine {
                 items.apply(event, recorded.at, &recorded.actor);
             }
         }
-        let rows = items.touched().map(|item| item_row(&session.id, item));
+        // Rows are kept one by one, unless some are none any more.
+        let is_drop = |event: &Event| matches!(event, Event::Item(ItemEvent::ItemDropped { .. }));
+        let has_dropped = recorded.iter().any(|recorded| is_drop(&recorded.event));
+        let row = |item| item_row(&session.id, item);
+        let (rows, replaced) = if has_dropped {
+            let rows = items.iter().map(row).collect::<Result<_>>()?;
+            (Vec::new(), vec![ItemsReplaced { session: session.id.clone(), rows }])
+        } else {
+            (items.touched().map(row).collect::<Result<_>>()?, Vec::new())
+        };
         let begins_a_run = recorded.iter().any(|recorded| matches!(recorded.event, Event::RunStarted { .. }));
         let definitions =
             if begins_a_run { self.definitions_of_runs(&look.workflows, &after)? } else { Vec::new() };
-        let rest = Batch { definitions, items: rows.collect::<Result<_>>()?, ..Batch::default() };
+        let rest = Batch { definitions, items: rows, replace_items: replaced, ..Batch::default() };
         self.store.lay_over(&stream, rest)?;
         Ok(Some(look))
     }

@@ -1,6 +1,7 @@
 //! Times and texts as people read them. Knows no session.
 
 use jiff::Timestamp;
+use model::id::Name;
 use model::time::seconds_between;
 
 const MINUTE: u64 = 60;
@@ -18,6 +19,12 @@ pub fn duration(seconds: u64) -> String {
             two(days, if days == 1 { "day" } else { "days" }, seconds % DAY / HOUR, "h")
         }
     }
+}
+
+/// A phase by its number, with its id where that says more: `phase 3 (build)`, `phase 3`.
+pub fn phase_called(number: u32, id: &Name) -> String {
+    let number = number.to_string();
+    if id.as_str() == number { format!("phase {number}") } else { format!("phase {number} ({id})") }
 }
 
 /// How long ago something was: `just now`, `5 minutes ago`, `3 days ago, on 14 Nov`: with the date after a day.
@@ -175,6 +182,13 @@ mod tests {
         ] {
             assert_eq!(duration(seconds), words);
         }
+    }
+
+    #[test]
+    fn a_phase_that_is_called_by_its_number_is_not_named_twice() {
+        let name = |text| Name::parse(text).expect("a name");
+        assert_eq!(phase_called(3, &name("build")), "phase 3 (build)");
+        assert_eq!(phase_called(3, &name("3")), "phase 3");
     }
 
     #[test]

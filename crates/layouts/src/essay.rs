@@ -1,6 +1,7 @@
 //! The essay pipeline: `essay-pipeline-{date}-{time}/` with its session-state.yaml, and an artifact for every stage.
 //! The state is the truth; where neither it nor its backup can be read the artifacts are, and then a person is asked.
 
+mod elsewhere;
 mod history;
 mod position;
 mod recover;
@@ -12,7 +13,8 @@ mod words;
 mod write;
 
 use crate::layout::{
-    Beginning, Depth, Details, FileChange, Folder, Interest, Layout, Moment, Place, Spot, Standing, Told,
+    Beginning, Depth, Details, FileChange, Folder, Interest, ItemHome, Layout, Moment, Place, Spot, Standing,
+    Told,
 };
 use crate::reading::{Oddity, Reading};
 use crate::tree::Entry;
@@ -31,6 +33,9 @@ pub(crate) const NAME: &str = "essay";
 pub const STATE: &str = "session-state.yaml";
 /// A section that was done, as a field of its item: another stage has changed since.
 const NEEDS_REVIEW: &str = "needs_review";
+/// What the ids of sections begin with: those of stage 3, which is also their kind, and those of stage 4.
+const SECTION: &str = "section";
+const WRITTEN_SECTION: &str = "draft";
 const PREFIX: &str = "essay-pipeline-";
 /// How many names are tried for a new folder: one for every second of a minute.
 const MOST_TRIES: i64 = 60;
@@ -111,6 +116,18 @@ impl Layout for Essay {
             .collect()
     }
 
+    fn write_anew(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+        self.write_elsewhere(standing, folder)
+    }
+
+    fn write_elsewhere(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+        let written = write::state(standing, folder);
+        let there = written.as_deref().or_else(|| folder.tree.content(STATE));
+        let moved = there.and_then(|content| elsewhere::named(content, &words::place(folder)));
+        let content = moved.or(written);
+        content.map(|content| FileChange { path: STATE.to_owned(), content }).into_iter().collect()
+    }
+
     fn begin(&self, beginning: &Beginning<'_>) -> Result<Spot, String> {
         if let Some(id) = beginning.id {
             return self.spot(id, true).filter(|_| !id.contains('/')).ok_or_else(|| {
@@ -143,6 +160,23 @@ impl Layout for Essay {
 
     fn is_readable(&self, _: &str, content: &[u8]) -> bool {
         state::read(content, Timestamp::MAX, &mut Vec::new()).is_ok()
+    }
+
+    /// `total_paragraphs`.
+    fn counts_parts(&self) -> bool {
+        true
+    }
+
+    /// `section-2` is one of argument development, `draft-2` the same section as it is written.
+    fn home_of_item(&self, id: &ItemId) -> Option<ItemHome> {
+        let (name, number) = id.as_str().rsplit_once('-')?;
+        number.parse::<u32>().ok()?;
+        let position = match name {
+            SECTION => 2,
+            WRITTEN_SECTION => 3,
+            _ => return None,
+        };
+        Some(ItemHome { phase: STAGES[position].name, kind: SECTION })
     }
 
     fn heading(&self) -> Option<&'static str> {
@@ -248,11 +282,11 @@ fn current_name(path: &str) -> String {
 }
 
 fn section_id(index: u32) -> Option<ItemId> {
-    ItemId::parse(&format!("section-{index}")).ok()
+    ItemId::parse(&format!("{SECTION}-{index}")).ok()
 }
 
 fn draft_id(index: u32) -> Option<ItemId> {
-    ItemId::parse(&format!("draft-{index}")).ok()
+    ItemId::parse(&format!("{WRITTEN_SECTION}-{index}")).ok()
 }
 
 /// Where a path in the state leads.

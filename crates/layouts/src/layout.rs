@@ -1,6 +1,9 @@
 //! What a foreign format is to the engine: a tree of paths and bytes in, a session with warnings out; a session in,
 //! changed files out. Never touches a disk or a clock: the engine reads, compares, merges and writes for all layouts.
 
+pub use crate::defined::{Asked, Defined, Definitions};
+pub use crate::refused::Refused;
+
 use crate::reading::{Dated, Oddity, Reading};
 use crate::reconcile::{Draft, prove};
 use crate::tree::Tree;
@@ -8,7 +11,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use model::actor::Actor;
 use model::event::Recorded;
-use model::id::{Name, SessionId};
+use model::id::{ItemId, Name, SessionId};
 use model::item::ItemBook;
 use model::session::Session;
 use model::workflow::Workflow;
@@ -82,6 +85,11 @@ pub trait Layout: Sync {
         false
     }
 
+    /// Where the workflows of its sessions are defined; none where they are defined as ours are.
+    fn definitions(&self) -> Option<Definitions> {
+        None
+    }
+
     /// A workflow that is defined in the layout's own files, to begin a session with.
     fn define(&self, asked: &Asked<'_>) -> Defined {
         let _ = asked;
@@ -106,6 +114,12 @@ pub trait Layout: Sync {
 
     /// The session in the shape that new ones have, whatever its files were like: what an import asks for.
     fn write_anew(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+        self.write(standing, folder)
+    }
+
+    /// The session's files for another folder, in which the folder's worktree is: in the shape that they have, with what
+    /// names the place that they are in.
+    fn write_elsewhere(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
         self.write(standing, folder)
     }
 
@@ -135,6 +149,17 @@ pub trait Layout: Sync {
     /// Whether a session's folder is looked through; not where every file has a name that is known beforehand.
     fn walks(&self) -> bool {
         true
+    }
+
+    /// Whether its files say how many parts an item has. A part beyond that is none any more, unless somebody worked on it.
+    fn counts_parts(&self) -> bool {
+        false
+    }
+
+    /// Where an item of this id belongs, where its own tool's ids tell; of a phase that is not done yet.
+    fn home_of_item(&self, id: &ItemId) -> Option<ItemHome> {
+        let _ = id;
+        None
     }
 
     /// Whether an archived version may lie beside the file: not where the tool takes every file of a folder for one of
@@ -168,6 +193,12 @@ pub trait Layout: Sync {
         None
     }
 
+    /// What its own tool says when something is refused, in its words; nothing where ours will do.
+    fn refuses(&self, why: &Refused<'_>) -> Option<String> {
+        let _ = why;
+        None
+    }
+
     /// What its own tool's list of sessions begins with.
     fn heading(&self) -> Option<&'static str> {
         None
@@ -190,6 +221,13 @@ pub trait Layout: Sync {
     }
 }
 
+/// A phase, and what kind of item it is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ItemHome {
+    pub phase: &'static str,
+    pub kind: &'static str,
+}
+
 /// When a tool has something to say about a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
@@ -205,32 +243,6 @@ pub enum Moment {
 /// Every layout that this program knows.
 pub fn all() -> &'static [&'static dyn Layout] {
     &[&crate::ocr::Ocr, &crate::ccw::Ccw, &crate::praxis::Praxis, &crate::essay::Essay]
-}
-
-/// A workflow that is asked for by name.
-#[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
-    pub name: &'a str,
-    /// What the session is to be about; a definition may depend on it.
-    pub target: Option<&'a str>,
-    /// What was read of the project so far; paths are relative to its folder.
-    pub tree: &'a Tree,
-    /// What was looked for and is not there.
-    pub missing: &'a [String],
-}
-
-/// What a layout's own files say about a workflow.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Defined {
-    /// The layout's sessions follow workflows that are defined as ours are.
-    Elsewhere,
-    /// These files must be read first; one that is not there stays out of the tree.
-    Needs(Vec<String>),
-    Found(Box<Reading<Workflow>>),
-    /// There is no such workflow. Those that there are have folders of their names below these.
-    Unknown(&'static [&'static str]),
-    /// It is not usable; why, a line for each reason.
-    Refused(Vec<Oddity>),
 }
 
 pub fn by_name(name: &str) -> Option<&'static dyn Layout> {

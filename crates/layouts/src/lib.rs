@@ -5,6 +5,7 @@ pub const REDACTED: &str = "[redacted: ";
 
 pub mod builtin;
 pub mod ccw;
+pub mod defined;
 pub mod definition;
 pub mod essay;
 pub mod json;
@@ -13,6 +14,7 @@ pub mod ocr;
 pub mod praxis;
 pub mod reading;
 pub mod reconcile;
+pub mod refused;
 pub mod requirements;
 pub mod tree;
 pub mod yaml;

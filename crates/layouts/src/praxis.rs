@@ -10,13 +10,14 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 mod times;
+mod words;
 mod write;
 
 pub use state::{Shape, State};
 
 use crate::layout::{
-    Asked, Beginning, Defined, Depth, Details, FileChange, Folder, Interest, Layout, Place, Spot, Standing,
-    Told, id_of_name,
+    Asked, Beginning, Defined, Definitions, Depth, Details, FileChange, Folder, Interest, Layout, Place,
+    Refused, Spot, Standing, Told, id_of_name,
 };
 use crate::reading::{Oddity, Reading};
 use crate::tree::Tree;
@@ -136,8 +137,20 @@ impl Layout for Praxis {
         &[]
     }
 
+    fn definitions(&self) -> Option<Definitions> {
+        Some(Definitions { folders: definition::FOLDERS, file: definition::FILE })
+    }
+
     fn define(&self, asked: &Asked<'_>) -> Defined {
         define(asked)
+    }
+
+    fn refuses(&self, why: &Refused<'_>) -> Option<String> {
+        Some(words::refusal(why))
+    }
+
+    fn is_readable(&self, _: &str, content: &[u8]) -> bool {
+        crate::json::object(content).is_ok_and(|fields| state::damage::of(&fields).is_empty())
     }
 
     fn has_local_times(&self) -> bool {
@@ -156,7 +169,7 @@ impl Layout for Praxis {
 fn define(asked: &Asked<'_>) -> Defined {
     let files = definition::files(asked.name, asked.target, asked.tree);
     if files.is_empty() {
-        return Defined::Unknown(definition::FOLDERS);
+        return Defined::Unknown;
     }
     let is_new = |path: &String| asked.tree.get(path).is_none() && !asked.missing.contains(path);
     let needed: Vec<String> = files.into_iter().filter(is_new).collect();
@@ -164,10 +177,12 @@ fn define(asked: &Asked<'_>) -> Defined {
         return Defined::Needs(needed);
     }
     match definition::read(asked.name, asked.target, asked.tree) {
-        None => Defined::Unknown(definition::FOLDERS),
-        Some(found) => match found.workflow(asked.name).filter(|_| found.refused.is_empty()) {
+        None => Defined::Unknown,
+        Some(Definition { refused, .. }) if !refused.is_empty() => Defined::Refused(refused),
+        Some(Definition { needs_target: Some(why), .. }) => Defined::NeedsTarget(why),
+        Some(found) => match found.workflow(asked.name) {
             Some(value) => Defined::Found(Box::new(Reading { value, warnings: found.remarks })),
-            None => Defined::Refused(found.refused),
+            None => Defined::Unknown,
         },
     }
 }
@@ -188,7 +203,10 @@ fn read(folder: &Folder<'_>) -> Reading<Told> {
         say(format!("workflow '{name}' {UNDEFINED}"));
     }
     let extent = state.extent(found.as_ref(), &mut say);
-    warnings.extend(found.iter().flat_map(|found| found.refused.iter().chain(&found.remarks).cloned()));
+    let said_of = |found: &Definition| {
+        found.refused.iter().chain(&found.needs_target).chain(&found.remarks).cloned().collect::<Vec<_>>()
+    };
+    warnings.extend(found.iter().flat_map(said_of));
     warnings.extend(left_behind(folder));
     let workflow = workflow(&name, &state, &extent, found);
     let told = Told {

@@ -4,18 +4,19 @@
 
 mod draft;
 mod items;
+mod notes;
 mod proofs;
 #[cfg(test)]
 mod tests;
 
 pub use draft::Draft;
+pub use items::drop_parts;
 pub use proofs::{prove, shown_by};
 
 use model::event::Event;
 use model::gate::AttemptOutcome;
 use model::item::ItemBook;
 use model::lifecycle::Lifecycle;
-use model::note::Note;
 use model::phase::{Phase, PhaseState};
 use model::run::Run;
 use model::session::{RevisionMade, Session};
@@ -35,7 +36,7 @@ pub fn reconcile(draft: &mut Draft, base: Laid<'_>, theirs: Laid<'_>) {
     let revised = revisions(draft, base.session, theirs.session);
     phases(draft, base.session, theirs.session, begun, revised);
     fields(draft, base.session, theirs.session);
-    notes(draft, base.session, theirs.session);
+    notes::notes(draft, base.session, theirs.session);
     items::items(draft, base.items, theirs.items);
     // Last: what is closed takes no more of the others.
     lifecycle(draft, base.session, theirs.session);
@@ -193,31 +194,6 @@ fn changed_fields(
         base.get(*name) != Some(*value) && ours.get(*name) != Some(*value)
     };
     theirs.iter().filter(is_new).map(|(name, value)| (name.clone(), value.clone())).collect()
-}
-
-fn notes(draft: &mut Draft, base: &Session, theirs: &Session) {
-    for note in &theirs.notes {
-        let was = base.notes.iter().find(|known| is_same_note(known, note));
-        let ours = draft.session().notes.iter().find(|known| is_same_note(known, note)).cloned();
-        if was.is_none() && ours.is_none() {
-            draft.push(Event::NoteAdded {
-                id: draft.session().highest_note.saturating_add(1),
-                kind: note.kind,
-                text: note.text.clone(),
-                fields: note.fields.clone(),
-            });
-        }
-        let settled = note.resolved_at.is_some() && was.is_none_or(|was| was.resolved_at.is_none());
-        let ours = draft.session().notes.iter().find(|known| is_same_note(known, note));
-        let open = ours.filter(|ours| settled && ours.resolved_at.is_none()).map(|ours| ours.id);
-        if let Some(id) = open {
-            draft.push(Event::NoteResolved { id });
-        }
-    }
-}
-
-fn is_same_note(one: &Note, other: &Note) -> bool {
-    one.kind == other.kind && one.text == other.text
 }
 
 fn lifecycle(draft: &mut Draft, base: &Session, theirs: &Session) {

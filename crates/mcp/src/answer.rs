@@ -2,7 +2,7 @@
 
 use engine::Next;
 use engine::view::{View, Warning};
-use engine::words::one_line;
+use engine::words::{one_line, phase_called};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -80,11 +80,10 @@ pub(crate) fn short(view: &View) -> Value {
 /// Where a session stands, in a few lines.
 pub(crate) fn standing(view: &View) -> String {
     let mut text = format!(
-        "{} \"{}\": phase {} ({}), {} of {} phases done ({} %), {}\n",
+        "{} \"{}\": {}, {} of {} phases done ({} %), {}\n",
         view.session_id,
         one_line(&view.title, LONGEST_TITLE),
-        view.current_phase.number,
-        view.current_phase.id,
+        phase_called(view.current_phase.number, &view.current_phase.id),
         view.completed_phases.len(),
         view.workflow.total_phases,
         view.progress.percent,

@@ -92,16 +92,16 @@ fn valid_instead(error: &Error) -> Vec<String> {
         | Error::UnknownRequirement { known, .. } => known.clone(),
         Error::AmbiguousSession { candidates, .. } => candidates.clone(),
         Error::UnknownSession { nearest, .. } => nearest.iter().cloned().collect(),
-        Error::Refused(refusal) => match refusal {
-            Refusal::UnknownPhase { known, .. } => names(known),
-            Refusal::PhaseNotCurrent { current, .. }
-            | Refusal::PhaseNotReached { current, .. }
-            | Refusal::NotEarlier { current, .. } => vec![current.to_string()],
+        other => match other.refusal() {
+            Some(Refusal::UnknownPhase { known, .. }) => names(known),
+            Some(
+                Refusal::PhaseNotCurrent { current, .. }
+                | Refusal::PhaseNotReached { current, .. }
+                | Refusal::NotEarlier { current, .. },
+            ) => vec![current.to_string()],
             // Of all others the hint says what to do.
             _ => Vec::new(),
         },
-        // The same.
-        _ => Vec::new(),
     }
 }
 

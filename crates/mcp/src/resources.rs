@@ -23,6 +23,7 @@ pub(crate) const BRIEF: &str = "leftoff://brief";
 const JSON: &str = "application/json";
 const MARKDOWN: &str = "text/markdown";
 const TOML: &str = "application/toml";
+const TEXT: &str = "text/plain";
 
 /// What an address means.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,8 +119,9 @@ fn all(options: Options) -> Result<Vec<Resource>, ErrorData> {
         all.push(of_session(format!("{uri}/brief"), format!("brief {}", session.session_id), MARKDOWN));
         all.push(of_session(format!("{uri}/log"), format!("log {}", session.session_id), JSON));
     }
-    for name in engine.workflow_names() {
-        all.push(resource(&of_workflow(&name), &format!("workflow {name}"), "A workflow's definition", TOML));
+    for (name, layout) in engine.workflow_names() {
+        let about = "A workflow's definition";
+        all.push(resource(&of_workflow(&name), &format!("workflow {name}"), about, definition_kind(layout)));
     }
     Ok(all)
 }
@@ -159,8 +161,17 @@ fn text_of(engine: &Engine, address: &Address) -> engine::Result<(String, &'stat
                 JSON,
             )
         }
-        Address::Workflow(name) => (engine.workflow_source(Some(name))?.text, TOML),
+        Address::Workflow(name) => {
+            let (source, _) = engine.workflow_source(Some(name))?;
+            let kind = definition_kind(source.layout);
+            (source.text, kind)
+        }
     })
+}
+
+/// Another tool's definitions are files of several kinds.
+fn definition_kind(layout: Option<&str>) -> &'static str {
+    if layout.is_none() { TOML } else { TEXT }
 }
 
 fn pretty(value: &serde_json::Value) -> String {

@@ -98,6 +98,17 @@ pub enum Event {
     },
     /// A blocker, question or deferred point was settled.
     NoteResolved { id: u32 },
+    /// Something else stands in a note, in the files of a layout that has it. What is missing stays as it was.
+    NoteChanged {
+        id: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        fields: BTreeMap<String, Value>,
+        /// It was settled, and is not any more.
+        #[serde(default)]
+        reopened: bool,
+    },
     /// Work stopped for a while. In a session that is paused already: more is known about why.
     SessionPaused {
         reason: String,
@@ -224,6 +235,8 @@ pub enum ItemEvent {
     ItemSplit { id: ItemId, parts: Vec<NewItem> },
     /// Title, order, fields, counters or dependencies were set.
     ItemSet { id: ItemId, change: ItemChange },
+    /// An item that was not done is none any more: the files of a layout that counts its items have fewer.
+    ItemDropped { id: ItemId, run: RunRef, phase: Name },
 }
 
 impl ItemEvent {
@@ -241,6 +254,7 @@ impl ItemEvent {
             Self::ItemLeaseRenewed { .. } => "item_lease_renewed",
             Self::ItemSplit { .. } => "item_split",
             Self::ItemSet { .. } => "item_set",
+            Self::ItemDropped { .. } => "item_dropped",
         }
     }
 }
@@ -271,6 +285,7 @@ impl Event {
             Self::RunCompleted => "run_completed",
             Self::NoteAdded { .. } => "note_added",
             Self::NoteResolved { .. } => "note_resolved",
+            Self::NoteChanged { .. } => "note_changed",
             Self::SessionPaused { .. } => "session_paused",
             Self::SessionResumed { .. } => "session_resumed",
             Self::SessionCompleted { .. } => "session_completed",
@@ -315,6 +330,7 @@ impl Event {
             | Self::RunCompleted
             | Self::NoteAdded { .. }
             | Self::NoteResolved { .. }
+            | Self::NoteChanged { .. }
             | Self::SessionPaused { .. }
             | Self::SessionResumed { .. }
             | Self::SessionCompleted { .. }

@@ -14,6 +14,9 @@ pub enum Given {
     Json(Value),
 }
 
+/// The kind of a check that a declared field of evidence is there, and of its type.
+pub const EVIDENCE: &str = "evidence";
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckOutcome {
@@ -142,7 +145,7 @@ fn read_declared(
 ) -> (Value, CheckResult) {
     let base = CheckResult {
         id: field.name.clone(),
-        kind: "evidence".to_owned(),
+        kind: EVIDENCE.to_owned(),
         outcome: CheckOutcome::Passed,
         found: None,
         needed: Some(field.value_type.name().to_owned()),
@@ -167,7 +170,7 @@ fn missing(field: &EvidenceDefinition) -> CheckResult {
     let described = field.describe.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
     CheckResult {
         id: field.name.clone(),
-        kind: "evidence".to_owned(),
+        kind: EVIDENCE.to_owned(),
         outcome: CheckOutcome::Failed,
         found: None,
         needed: Some(field.value_type.name().to_owned()),

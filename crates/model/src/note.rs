@@ -75,4 +75,12 @@ impl Note {
     pub fn is_open(&self) -> bool {
         self.kind.waits_for_an_answer() && self.resolved_at.is_none()
     }
+
+    pub(crate) fn change(&mut self, text: Option<&str>, fields: &BTreeMap<String, Value>, reopened: bool) {
+        if let Some(text) = text {
+            text.clone_into(&mut self.text);
+        }
+        self.fields.extend(fields.clone());
+        self.resolved_at = self.resolved_at.filter(|_| !reopened);
+    }
 }

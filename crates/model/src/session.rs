@@ -225,6 +225,11 @@ impl Session {
                     note.resolved_at = Some(at);
                 }
             }
+            Event::NoteChanged { id, text, fields, reopened } => {
+                if let Some(note) = self.notes.iter_mut().find(|note| note.id == *id) {
+                    note.change(text.as_deref(), fields, *reopened);
+                }
+            }
             Event::CheckpointMade { name } => {
                 self.checkpoints.push(Checkpoint { name: name.clone(), version: recorded.version, at });
             }
@@ -403,6 +408,9 @@ impl Session {
             ItemEvent::ItemCompleted { run, phase, .. } => self.on_items(run, phase, |items| items.done += 1),
             ItemEvent::ItemReopened { run, phase, .. } => {
                 self.on_items(run, phase, |items| items.done = items.done.saturating_sub(1));
+            }
+            ItemEvent::ItemDropped { run, phase, .. } => {
+                self.on_items(run, phase, |items| items.total = items.total.saturating_sub(1));
             }
             ItemEvent::ItemStarted { .. }
             | ItemEvent::ItemBlocked { .. }

@@ -128,11 +128,34 @@ impl Sandbox {
         Ran::from(child.wait_with_output().expect("the program ends"))
     }
 
+    /// Runs at a terminal, which `script` makes: what is a person's is done there alone. All that it said is in `stdout`.
+    /// None where this machine has no such program.
+    pub fn run_at_terminal(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Option<Ran> {
+        let inner = self.command(arguments);
+        let words = std::iter::once(inner.get_program()).chain(inner.get_args());
+        let line: Vec<String> = words.map(|word| quoted(&word.to_string_lossy())).collect();
+        let line = line.join(" ");
+        let mut command = Command::new("script");
+        if cfg!(target_os = "macos") {
+            command.args(["-q", "/dev/null", "sh", "-c", &line]);
+        } else {
+            command.args(["-qec", &line, "/dev/null"]);
+        }
+        command.current_dir(&self.project).env_clear().env("TERM", "dumb").stdin(Stdio::null());
+        command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        Some(Ran::from(command.output().ok()?))
+    }
+
     /// Runs a command line as the program printed it: `leftoff advance --phase plan`.
     pub fn run_printed(&self, line: &str) -> Ran {
         let words: Vec<&str> = line.split(' ').skip(1).collect();
         self.run(words)
     }
+}
+
+/// One word of a shell's command line.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 /// A definition without checks, evidence, files and items: those are indented, or lines of their own.

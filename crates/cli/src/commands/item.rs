@@ -170,7 +170,8 @@ impl Run for ItemCommand {
             Action::Split { id, titles } => {
                 let answer = globals.command()?.item_split(&id, &titles)?;
                 let parts = answer.view.item.as_ref().map_or(0, |item| item.item.parts);
-                told(&format!("split into {parts} parts"), &answer, globals)
+                let word = if parts == 1 { "part" } else { "parts" };
+                told(&format!("split into {parts} {word}"), &answer, globals)
             }
         }
     }

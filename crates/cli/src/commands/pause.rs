@@ -2,6 +2,7 @@
 
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
+use engine::words::phase_called;
 use std::path::PathBuf;
 
 /// Pause the session; paused time is not working time
@@ -27,7 +28,7 @@ impl Run for Pause {
     fn run(self, globals: &Globals) -> Outcome {
         let answer = globals.command()?.pause(self.reason.as_deref(), self.context.as_deref(), &self.save)?;
         let phase = &answer.view.current_phase;
-        let done = format!("paused in phase {} ({})", phase.number, phase.id);
+        let done = format!("paused in {}", phase_called(phase.number, &phase.id));
         answered(&done, &answer, globals)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
+use engine::words::phase_called;
 
 /// Go on with a session that was completed or abandoned
 ///
@@ -17,7 +18,7 @@ impl Run for Reopen {
     fn run(self, globals: &Globals) -> Outcome {
         let answer = globals.command()?.reopen(self.id.as_deref())?;
         let phase = &answer.view.current_phase;
-        let done = format!("open again in phase {} ({})", phase.number, phase.id);
+        let done = format!("open again in {}", phase_called(phase.number, &phase.id));
         answered(&done, &answer, globals)
     }
 }

@@ -3,6 +3,7 @@
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
 use crate::ui;
+use engine::words::phase_called;
 use engine::{Error, OnDiscrepancy};
 
 /// Go on with a paused session
@@ -28,7 +29,7 @@ impl Run for Resume {
             other => other?,
         };
         let phase = &answer.view.current_phase;
-        let done = format!("goes on in phase {} ({})", phase.number, phase.id);
+        let done = format!("goes on in {}", phase_called(phase.number, &phase.id));
         answered(&done, &answer, globals)
     }
 }

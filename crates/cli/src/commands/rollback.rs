@@ -2,6 +2,7 @@
 
 use crate::commands::{Outcome, Run, answered};
 use crate::globals::Globals;
+use engine::words::phase_called;
 
 /// Go back to an earlier phase
 ///
@@ -20,6 +21,6 @@ impl Run for Rollback {
     fn run(self, globals: &Globals) -> Outcome {
         let answer = globals.command()?.roll_back(&self.phase, self.reason.as_deref())?;
         let phase = &answer.view.current_phase;
-        answered(&format!("back in phase {} ({})", phase.number, phase.id), &answer, globals)
+        answered(&format!("back in {}", phase_called(phase.number, &phase.id)), &answer, globals)
     }
 }

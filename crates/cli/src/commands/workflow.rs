@@ -4,14 +4,14 @@ use crate::commands::{Outcome, Run};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui::Tone;
-use engine::{Intent, WorkflowLine};
+use engine::{Checked, FileMistake, Intent, WorkflowLine};
 use serde_json::json;
 use std::fmt::Write;
 use std::process::ExitCode;
 
 /// Workflow definitions: what there is, what they say, whether they are right
 ///
-/// A project's own are `.leftoff/workflows/NAME.toml`, committed with the code; they take the place of built-in ones of the same name.
+/// A project's own are `.leftoff/workflows/NAME.toml`, committed with the code; they take the place of built-in ones of the same name. Those that another tool's files define are told by the name of its layout.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff workflow list\n  leftoff workflow new ship\n  leftoff workflow check\n  leftoff workflow schema > workflow.schema.json"
@@ -70,10 +70,12 @@ fn list(globals: &Globals) -> Outcome {
     let mut text = String::new();
     for line in &lines {
         let what = match &line.checked {
-            Ok(workflow) => format!("{} phases  {}", workflow.phases.len(), workflow.title),
-            Err(mistakes) => out.paint(Tone::Bad, &format!("{} mistakes", mistakes.len())),
+            Checked::Good(workflow) => format!("{} phases  {}", workflow.phases.len(), workflow.title),
+            Checked::OfItsTarget(_) => "phases of its target".to_owned(),
+            Checked::Mistaken(mistakes) => out.paint(Tone::Bad, &counted(mistakes.len(), "mistake")),
         };
-        let origin = if line.origin.starts_with("built-in") { "built-in" } else { "project" };
+        let is_builtin = line.origin.starts_with("built-in");
+        let origin = line.layout.unwrap_or(if is_builtin { "built-in" } else { "project" });
         let _ = writeln!(text, "{:<24}  {origin:<8}  {what}", line.name);
     }
     out.text(&text);
@@ -82,10 +84,9 @@ fn list(globals: &Globals) -> Outcome {
 
 fn show(name: Option<&str>, globals: &Globals) -> Outcome {
     let engine = globals.open(Intent::Query)?;
-    let source = engine.workflow_source(name)?;
+    let (source, checked) = engine.workflow_source(name)?;
     if globals.json {
-        let line = WorkflowLine::from(source);
-        globals.out().json(&as_json(&line));
+        globals.out().json(&as_json(&WorkflowLine::from((source, checked))));
     } else {
         globals.out().say(&format!("# {}", source.origin));
         globals.out().text(&source.text);
@@ -103,12 +104,7 @@ fn check(names: &[String], globals: &Globals) -> Outcome {
         sources?.into_iter().map(WorkflowLine::from).collect()
     };
     let out = globals.out();
-    let mistakes: Vec<String> = lines
-        .iter()
-        .filter_map(|line| line.checked.as_ref().err())
-        .flatten()
-        .map(ToString::to_string)
-        .collect();
+    let mistakes: Vec<String> = lines.iter().flat_map(mistakes_of).map(ToString::to_string).collect();
     if globals.json {
         let workflows: Vec<_> = lines.iter().map(as_json).collect();
         out.json(&json!({ "workflows": workflows }));
@@ -118,25 +114,23 @@ fn check(names: &[String], globals: &Globals) -> Outcome {
         }
     }
     if mistakes.is_empty() {
-        out.say(&format!("{}, no mistakes", definitions(lines.len())));
+        out.say(&format!("{}, no mistakes", counted(lines.len(), "definition")));
         return Ok(ExitCode::SUCCESS);
     }
-    let count =
-        if mistakes.len() == 1 { "1 mistake".to_owned() } else { format!("{} mistakes", mistakes.len()) };
     Err(Failure::findings(
-        format!("{count} in {}", definitions(lines.len())),
+        format!("{} in {}", counted(mistakes.len(), "mistake"), counted(lines.len(), "definition")),
         Some("mend them, then check again: leftoff workflow check".to_owned()),
     ))
 }
 
-fn definitions(count: usize) -> String {
-    if count == 1 { "1 definition".to_owned() } else { format!("{count} definitions") }
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 fn new(name: &str, globals: &Globals) -> Outcome {
     let engine = globals.open(Intent::Create)?;
     let shadows =
-        engine.workflow_source(Some(name)).is_ok_and(|source| source.origin.starts_with("built-in"));
+        engine.workflow_source(Some(name)).is_ok_and(|(source, _)| source.origin.starts_with("built-in"));
     let path = engine.new_workflow(name)?;
     let out = globals.out();
     if shadows {
@@ -151,14 +145,33 @@ fn new(name: &str, globals: &Globals) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn as_json(line: &WorkflowLine) -> serde_json::Value {
-    let (definition, mistakes) = match &line.checked {
-        Ok(workflow) => (json!(workflow), Vec::new()),
-        Err(mistakes) => (serde_json::Value::Null, mistakes.iter().map(mistake_json).collect()),
-    };
-    json!({ "name": line.name, "origin": line.origin, "definition": definition, "mistakes": mistakes })
+fn mistakes_of(line: &WorkflowLine) -> &[FileMistake] {
+    match &line.checked {
+        Checked::Good(_) | Checked::OfItsTarget(_) => &[],
+        Checked::Mistaken(mistakes) => mistakes,
+    }
 }
 
-fn mistake_json(mistake: &engine::FileMistake) -> serde_json::Value {
+fn as_json(line: &WorkflowLine) -> serde_json::Value {
+    let definition = match &line.checked {
+        Checked::Good(workflow) => json!(workflow),
+        Checked::OfItsTarget(_) | Checked::Mistaken(_) => serde_json::Value::Null,
+    };
+    let needs_target = match &line.checked {
+        Checked::OfItsTarget(why) => Some(why),
+        Checked::Good(_) | Checked::Mistaken(_) => None,
+    };
+    let mistakes: Vec<_> = mistakes_of(line).iter().map(mistake_json).collect();
+    json!({
+        "name": line.name,
+        "origin": line.origin,
+        "layout": line.layout,
+        "definition": definition,
+        "needs_target": needs_target,
+        "mistakes": mistakes,
+    })
+}
+
+fn mistake_json(mistake: &FileMistake) -> serde_json::Value {
     json!({ "path": mistake.path, "line": mistake.line, "message": mistake.message, "hint": mistake.hint })
 }

@@ -74,6 +74,7 @@ pub fn words(event: &ItemEvent) -> String {
             format!("item {id} split into {}", names(&parts))
         }
         ItemEvent::ItemSet { id, change } => format!("item {id} set: {}", changed(change)),
+        ItemEvent::ItemDropped { id, .. } => format!("item {id} is none any more"),
     }
 }
 

@@ -55,6 +55,9 @@ pub fn words(event: &Event) -> String {
             format!("{} {id}: {}", kind.name(), one_line(text, LONGEST))
         }
         Event::NoteResolved { id } => format!("note {id} resolved"),
+        Event::NoteChanged { id, text, fields, reopened } => {
+            note_changed(*id, text.as_deref(), fields, *reopened)
+        }
         Event::SessionPaused { reason, context, saved } => {
             let context = context.as_ref().map(|context| format!(", in the middle of {context}"));
             let saved =
@@ -116,6 +119,21 @@ pub fn words(event: &Event) -> String {
         Event::SessionTaken { .. } => "taken in from a bundle".to_owned(),
         Event::Unknown { kind } => format!("{kind} (written by a newer leftoff)"),
     }
+}
+
+fn note_changed(
+    id: u32,
+    text: Option<&str>,
+    fields: &std::collections::BTreeMap<String, serde_json::Value>,
+    reopened: bool,
+) -> String {
+    let mut parts: Vec<String> = fields
+        .iter()
+        .map(|(name, value)| format!("{}={}", one_line(name, 60), one_line(&shown(value), 80)))
+        .collect();
+    parts.extend(text.map(|text| format!("now {}", one_line(text, LONGEST))));
+    parts.extend(reopened.then(|| "open again".to_owned()));
+    format!("note {id} changed: {}", parts.join(", "))
 }
 
 pub fn revised(revision: &Revision) -> String {

@@ -1,8 +1,11 @@
 //! Essays: sessions of the essay pipeline, through the real program.
 
+mod edits;
+mod gates;
 mod outside;
 mod recovery;
 mod story;
+mod whole;
 
 use crate::fresh;
 use testkit::{Ran, Sandbox};
@@ -104,5 +107,59 @@ fn by_hand() -> Sandbox {
     sandbox.write(&file("stage-1-thesis.md"), "Harbours make towns.\n");
     sandbox.write(&file("stage-2-outline.md"), "## Section 1\n## Section 2\n");
     sandbox.write(&file("stage-3-section-1-arguments.md"), "map\n");
+    sandbox
+}
+
+/// Stage 1 and 2 by commands.
+fn structured(sandbox: &Sandbox) {
+    sandbox.write(&file("stage-1-thesis.md"), "# Thesis\nHarbours make towns.\n");
+    run(sandbox, "set claim_type=argument pushback_level=light");
+    run(sandbox, "approve thesis-approved");
+    run(sandbox, "advance --phase thesis_development --evidence specific=true --evidence defensible=true");
+    sandbox.write(&file("stage-2-outline.md"), "# Outline\n## Section 1\n## Section 2\n");
+    run(sandbox, "set audience=general target_word_count=2000 total_sections=2");
+    run(sandbox, "approve outline-approved");
+    run(sandbox, "advance --phase essay_structuring --evidence sections=2 --evidence section_words=2000");
+}
+
+/// Stage 3 by commands.
+fn argued(sandbox: &Sandbox) {
+    for number in [1, 2] {
+        run(sandbox, &format!("item add Part~{number} --id section-{number}"));
+        sandbox.write(&file(&format!("stage-3-section-{number}-arguments.md")), "# Map\n");
+        run(sandbox, &format!("item start section-{number}"));
+        run(sandbox, &format!("item set section-{number} --count verified_claims=+3"));
+        run(sandbox, &format!("item done section-{number}"));
+    }
+    run(sandbox, "approve birds-eye");
+    run(sandbox, "advance --phase argument_development");
+}
+
+/// The half of stage 4: three of four paragraphs, a claim put off and one insisted on.
+fn drafted(sandbox: &Sandbox) {
+    for line in [
+        "item add One --id draft-1",
+        "item split draft-1 --into a b",
+        "item add Two --id draft-2",
+        "item split draft-2 --into a b",
+        "item done draft-1.1",
+        "item done draft-1.2",
+        "item set draft-1 voice_check_score=4.5",
+        "item done draft-2.1",
+        "note Half~of~them~silt~up --kind deferred --field section=2 --field reason=timeout",
+        "note The~pier~is~older --kind override --field fact_checker_result=disputed --field user_rationale=seen",
+    ] {
+        run(sandbox, line);
+    }
+    sandbox.write(&file("stage-4-draft.md"), "## One\n\na b c\n\nd e\n\n## Two\n\nf g\n");
+}
+
+/// At ten past ten, in stage 4.
+fn in_stage_4() -> Sandbox {
+    let sandbox = started();
+    sandbox.at("2026-11-14T10:10:00Z");
+    structured(&sandbox);
+    argued(&sandbox);
+    drafted(&sandbox);
     sandbox
 }

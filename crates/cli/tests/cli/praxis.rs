@@ -3,6 +3,7 @@
 mod definitions;
 mod life;
 mod outside;
+mod story;
 
 use crate::fresh;
 use serde_json::{Value, json};

@@ -31,9 +31,13 @@ fn whatever_is_listed_can_be_read() {
         let sandbox = project();
         let id = sandbox.run(["start", "--goal", "x", "--json"]).ok().json()["session_id"].clone();
         let id = id.as_str().expect("an id");
+        let theirs = r#"{"phases": [{"phase_number": 0, "phase_name": "Plan"}]}"#;
+        sandbox.write(".praxis-os/workflows/ship_v1/metadata.json", theirs);
         let mut client = Client::start(&sandbox, era);
         let listed = uris(&mut client);
-        for uri in ["leftoff://sessions", "leftoff://brief", "leftoff://workflow/ship"] {
+        for uri in
+            ["leftoff://sessions", "leftoff://brief", "leftoff://workflow/ship", "leftoff://workflow/ship_v1"]
+        {
             assert!(listed.iter().any(|found| found == uri), "{uri} in {listed:?}");
         }
         for uri in &listed {
@@ -50,6 +54,8 @@ fn whatever_is_listed_can_be_read() {
         assert_eq!(kind, "text/markdown");
         assert!(brief.starts_with("# Where you left off"), "{brief}");
         assert!(read(&mut client, "leftoff://workflow/ship").1.contains("name = \"ship\""));
+        let (kind, text) = read(&mut client, "leftoff://workflow/ship_v1");
+        assert!(kind == "text/plain" && text.contains(theirs), "another tool's own: {kind}: {text}");
         let templates = client.request("resources/templates/list", json!({}));
         assert_eq!(templates["result"]["resourceTemplates"].as_array().map(Vec::len), Some(4));
     }

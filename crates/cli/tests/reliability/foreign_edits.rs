@@ -85,7 +85,7 @@ fn json_edited(text: &str, number: u64) -> String {
 fn line_edit(text: &str) -> u64 {
     let lines =
         text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("{text}")));
-    let theirs = lines.filter(|line| line["id"] == "WFS-theirs").last();
+    let theirs = lines.rev().find(|line| line["id"] == "WFS-theirs");
     theirs.map_or(0, |line| line["edit"].as_u64().unwrap())
 }
 
@@ -246,7 +246,10 @@ fn race(ground: &Ground, edits: u64, patience: Duration) -> Raced {
             .collect();
         // On until there was a race: a busy machine may let hardly a command of ours through.
         while raced.edits < edits || ours.load(Ordering::Relaxed) <= COMMANDS {
-            assert!(!writers.iter().any(|writer| writer.is_finished()), "a command of ours went wrong");
+            assert!(
+                !writers.iter().any(std::thread::ScopedJoinHandle::is_finished),
+                "a command of ours went wrong"
+            );
             let mut text = when_it_is_back(ground, &mut raced, patience);
             let number = raced.edits + 1;
             // Ten in a row, beginning at the worst moments: while our bytes wait beside the file, or what was there does.

@@ -2,7 +2,7 @@
 
 use crate::brief::{Brief, Neighbour};
 use crate::view::{CheckView, GateOutcome, PhaseView};
-use crate::words::{ago, date, defused, defused_around_quotes, duration, moment, quoted};
+use crate::words::{ago, date, defused, defused_around_quotes, duration, moment, phase_called, quoted};
 use jiff::Timestamp;
 use model::gate;
 use model::lifecycle::Lifecycle;
@@ -197,10 +197,9 @@ fn standing(brief: &Brief, detail: Detail) -> String {
                 .as_ref()
                 .map_or_else(String::new, |reason| format!(": {}", quoted(reason, detail.longest_text())));
             format!(
-                "**Given up** {}{reason}. It was at phase {} ({}), {figures}.",
+                "**Given up** {}{reason}. It was at {}, {figures}.",
                 ago(*at, brief.now),
-                view.current_phase.number,
-                view.current_phase.id
+                phase_called(view.current_phase.number, &view.current_phase.id)
             )
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{Surroundings, Verdict};
 use crate::files::{self, Looked, Seen};
+use model::id::ItemId;
 use model::time::seconds_between;
 use std::path::Path;
 
@@ -9,6 +10,8 @@ use std::path::Path;
 const LONGEST_LOOK: usize = 1024 * 1024;
 /// File systems keep coarser times than our clock does.
 const SLACK_SECONDS: u64 = 2;
+/// How many items of a phase are looked at for a file of their own.
+const MOST_ITEMS: usize = 1_000;
 
 /// The verdict, and the files that passed with their paths below the project's folder.
 pub(super) fn run(
@@ -45,7 +48,33 @@ impl Surroundings<'_> {
             let looked = self.judge(&candidate, matches, stale_ok)?;
             Ok((candidate, looked))
         });
-        judged.collect()
+        let proven: Vec<(String, Looked)> = judged.collect::<Result<_, Verdict>>()?;
+        match self.without_a_file(wanted, &proven) {
+            Some((path, item)) => Err(Verdict::failed(format!("{path} is missing: item {item} has none"))
+                .mended_by(format!("Write {path}."))),
+            None => Ok(proven),
+        }
+    }
+
+    /// Where `{item}` stands for the items of this phase, each has a file: the first that has none, and the file. A name
+    /// that nobody can tell an item by counts for one of them.
+    fn without_a_file(&self, wanted: &str, files: &[(String, Looked)]) -> Option<(String, ItemId)> {
+        let (before, after) = wanted.split_once("{item}")?;
+        let kind = self.phase.items.as_deref()?;
+        let items = self.engine.item_ids(self.session, &self.phase.id, kind, MOST_ITEMS).ok()?;
+        if files.is_empty() || files.len() >= items.len() {
+            return None;
+        }
+        let has_file = |item: &&ItemId| {
+            let is_its = |name: &str| files.iter().any(|(path, _)| *path == format!("{before}{name}{after}"));
+            is_its(item.as_str()) || is_its(number_of(item))
+        };
+        let item = items.iter().find(|item| !has_file(item))?;
+        // `section-2` in `stage-3-section-{item}.md` is `2`.
+        let (name, number) = (item.as_str(), number_of(item));
+        let stem = &name[..name.len() - number.len()];
+        let short = !number.is_empty() && !stem.is_empty() && before.ends_with(stem);
+        Some((format!("{before}{}{after}", if short { number } else { name }), item.clone()))
     }
 
     fn judge(&self, path: &str, matches: Option<&str>, stale_ok: bool) -> Result<Looked, Verdict> {
@@ -109,6 +138,12 @@ impl Surroundings<'_> {
 
 fn missing(path: &str) -> Verdict {
     Verdict::failed(format!("{path} is missing")).needing(path.to_owned()).mended_by(format!("Write {path}."))
+}
+
+/// The digits that an id ends with.
+fn number_of(item: &ItemId) -> &str {
+    let text = item.as_str();
+    &text[text.trim_end_matches(|digit: char| digit.is_ascii_digit()).len()..]
 }
 
 /// A pattern that does not compile was refused when the definition was read.

@@ -20,12 +20,21 @@ const LONGEST_RUN: Duration = Duration::from_secs(1);
 /// What an expression can see.
 pub(crate) struct Scope {
     variables: Vec<(&'static str, Value)>,
+    /// Evidence that is of another type than declared.
+    mistyped: Vec<String>,
     /// What `exists` looks below.
     workspace: PathBuf,
 }
 
 impl Scope {
-    pub(super) fn new(evidence: &Map<String, Value>, session: &Session, workspace: &Path) -> Self {
+    pub(super) fn new(
+        evidence: &Map<String, Value>,
+        mistyped: Vec<String>,
+        session: &Session,
+        workspace: &Path,
+    ) -> Self {
+        let mut usable = evidence.clone();
+        usable.retain(|name, _| !mistyped.contains(name));
         let run = session.run().map_or(Value::Null, |run| {
             json!({ "workflow": run.workflow.name, "ordinal": run.ordinal, "phase": run.current().id() })
         });
@@ -47,13 +56,13 @@ impl Scope {
         let counts = session.run().map(|run| run.current().items).unwrap_or_default();
         let items = json!({ "total": counts.total, "done": counts.done, "open": counts.open() });
         let variables = vec![
-            ("evidence", Value::Object(evidence.clone())),
+            ("evidence", Value::Object(usable)),
             ("session", about),
             ("run", run),
             ("artifacts", Value::Object(artifacts)),
             ("items", items),
         ];
-        Self { variables, workspace: workspace.to_owned() }
+        Self { variables, mistyped, workspace: workspace.to_owned() }
     }
 
     /// Whether the expression holds, and what was found. One that cannot be evaluated has failed.
@@ -71,9 +80,19 @@ impl Scope {
         let (expr, variables, workspace) = (expr.to_owned(), self.variables.clone(), self.workspace.clone());
         std::thread::spawn(move || sender.send(execute(&expr, &variables, workspace)));
         match receiver.recv_timeout(LONGEST_RUN) {
-            Ok(answer) => answer,
+            Ok(answer) => answer.map_err(|error| self.worded(error)),
             Err(RecvTimeoutError::Timeout) => Err("the expression ran over its budget of 1 s".to_owned()),
             Err(RecvTimeoutError::Disconnected) => Err("the expression could not be evaluated".to_owned()),
+        }
+    }
+
+    fn worded(&self, why: Unanswered) -> String {
+        match why {
+            Unanswered::Missing(name) if self.mistyped.contains(&name) => {
+                format!("'{name}' is of another type than declared")
+            }
+            Unanswered::Missing(name) => format!("'{name}' was not given"),
+            Unanswered::Other(why) => why,
         }
     }
 
@@ -89,18 +108,28 @@ impl Scope {
     }
 }
 
-fn execute(expr: &str, variables: &[(&'static str, Value)], workspace: PathBuf) -> Result<bool, String> {
-    let program = compile(expr)?;
+/// Why an expression has no answer.
+enum Unanswered {
+    Missing(String),
+    Other(String),
+}
+
+fn execute(expr: &str, variables: &[(&'static str, Value)], workspace: PathBuf) -> Result<bool, Unanswered> {
+    let program = compile(expr).map_err(Unanswered::Other)?;
     let mut context = Context::default();
     for (name, value) in variables {
         context.add_variable_from_value(*name, to_cel(value));
     }
     let exists = move |path: Arc<String>| is_below(&workspace, &path);
-    context.add_function("exists", exists).map_err(|error| error.to_string())?;
+    context.add_function("exists", exists).map_err(|error| Unanswered::Other(error.to_string()))?;
     match program.execute(&context) {
         Ok(CelValue::Bool(answer)) => Ok(answer),
-        Ok(_) => Err("the expression is neither true nor false".to_owned()),
-        Err(error) => Err(worded(&error)),
+        Ok(_) => Err(Unanswered::Other("the expression is neither true nor false".to_owned())),
+        Err(ExecutionError::NoSuchKey(name)) => Err(Unanswered::Missing(name.to_string())),
+        Err(ExecutionError::UndeclaredReference(name)) => Err(Unanswered::Other(format!(
+            "'{name}' is not known here; use evidence, session, run or artifacts"
+        ))),
+        Err(other) => Err(Unanswered::Other(other.to_string())),
     }
 }
 
@@ -124,16 +153,6 @@ pub(super) fn compile(expr: &str) -> Result<Program, String> {
             .collect::<Vec<_>>()
             .join("; ")
     })
-}
-
-fn worded(error: &ExecutionError) -> String {
-    match error {
-        ExecutionError::NoSuchKey(name) => format!("'{name}' was not given"),
-        ExecutionError::UndeclaredReference(name) => {
-            format!("'{name}' is not known here; use evidence, session, run or artifacts")
-        }
-        other => other.to_string(),
-    }
 }
 
 /// Whether the expression reads this field: `evidence.name` or `evidence["name"]`.
@@ -172,8 +191,8 @@ mod tests {
     use super::*;
 
     fn check(expr: &str, evidence: Value) -> (CheckOutcome, Option<String>) {
-        let scope = Scope { variables: vec![("evidence", evidence)], workspace: PathBuf::from("/nowhere") };
-        scope.evaluate(expr)
+        let workspace = PathBuf::from("/nowhere");
+        Scope { variables: vec![("evidence", evidence)], mistyped: Vec::new(), workspace }.evaluate(expr)
     }
 
     #[test]
@@ -195,6 +214,18 @@ mod tests {
     }
 
     #[test]
+    fn evidence_of_another_type_is_no_evidence_and_named() {
+        let scope = |mistyped: &[&str]| Scope {
+            variables: vec![("evidence", json!({}))],
+            mistyped: mistyped.iter().map(ToString::to_string).collect(),
+            workspace: PathBuf::from("/nowhere"),
+        };
+        let (outcome, found) = scope(&["coverage"]).evaluate("evidence.coverage >= 80.0");
+        let told = "'coverage' is of another type than declared";
+        assert_eq!((outcome, found.as_deref()), (CheckOutcome::Failed, Some(told)));
+    }
+
+    #[test]
     fn an_expression_that_never_ends_runs_out_of_its_budget() {
         let many: Vec<u32> = (0..2_000).collect();
         let expr = "evidence.n.all(a, evidence.n.all(b, evidence.n.all(c, a + b + c >= 0)))";
@@ -207,7 +238,8 @@ mod tests {
     fn files_are_looked_for_below_the_workspace_only() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("requirements.md"), "x").expect("a file");
-        let scope = Scope { variables: Vec::new(), workspace: folder.path().to_owned() };
+        let workspace = folder.path().to_owned();
+        let scope = Scope { variables: Vec::new(), mistyped: Vec::new(), workspace };
         assert_eq!(scope.evaluate("exists('requirements.md')").0, CheckOutcome::Passed);
         for other in ["exists('nothing.md')", "exists('/etc/passwd')", "exists('../../etc/passwd')"] {
             assert_eq!(scope.evaluate(other).0, CheckOutcome::Failed, "{other}");

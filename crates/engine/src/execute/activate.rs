@@ -144,7 +144,7 @@ impl Engine {
         let name = match (&request.workflow, known.first()) {
             (Some(asked), _) => asked.as_str(),
             (None, Some(first)) => first,
-            (None, None) => self.config.workflow(),
+            (None, None) => self.default_workflow(layout)?,
         };
         match layout {
             Some(layout) if !known.is_empty() && !known.contains(&name) => Err(Error::WrongUsage {
@@ -152,6 +152,15 @@ impl Engine {
                 hint: format!("one of: {}", known.join(", ")),
             }),
             Some(_) | None => Ok(name.to_owned()),
+        }
+    }
+
+    /// What the project's sessions follow. Where a layout has workflows of its own, which one is to be said.
+    fn default_workflow(&self, layout: Option<&dyn Layout>) -> Result<&str> {
+        let missing = layout.filter(|_| self.config.workflow.is_none());
+        match missing.and_then(|layout| definitions::unnamed(&self.project, layout)) {
+            Some(error) => Err(error),
+            None => Ok(self.config.workflow()),
         }
     }
 

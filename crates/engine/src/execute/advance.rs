@@ -7,6 +7,7 @@ use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
+use crate::sync::in_own_words;
 use crate::validation::OnDiscrepancy;
 use crate::view::{CheckView, GateOutcome, GateView, Warning};
 use jiff::Timestamp;
@@ -173,7 +174,7 @@ impl Engine {
                 attempt,
                 skips: engine.skips_ahead(session)?,
             };
-            let mut events = decide(session, command)?;
+            let mut events = decide(session, command).map_err(|refusal| in_own_words(session, refusal))?;
             let (mut contents, mut said) = (Vec::new(), Vec::new());
             let completes = events.iter().any(|event| matches!(event, Event::PhaseCompleted { .. }));
             if completes {
@@ -221,7 +222,7 @@ impl Engine {
         asked: Option<&str>,
         submission: &Submission,
     ) -> Result<Option<Tried>> {
-        let phase = match standing(session, asked)? {
+        let phase = match standing(session, asked).map_err(|refusal| in_own_words(session, refusal))? {
             Standing::AlreadyDone(_) => return Ok(None),
             Standing::Current(phase) | Standing::Claimed(phase) => phase.id().clone(),
         };

@@ -8,6 +8,7 @@ use crate::execute::activate::check_fields;
 use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
 use crate::items::read_item;
+use layouts::layout::{self, ItemHome};
 use load::Loading;
 use model::actor::Actor;
 use model::command::items::{AddItem, Context, Count, ItemCommand, ItemEdit, decide, renewals};
@@ -177,8 +178,11 @@ impl Engine {
             }
             None => None,
         };
-        let asked_kind = request.kind.as_deref().map(kind_named).transpose()?;
-        let home = self.home_of(session, request.phase.as_deref(), asked_kind.as_ref())?;
+        let told = told_by_its_id(session, request);
+        let asked_kind =
+            request.kind.as_deref().or(told.map(|told| told.kind)).map(kind_named).transpose()?;
+        let asked_phase = request.phase.as_deref().or(told.map(|told| told.phase));
+        let home = self.home_of(session, asked_phase, asked_kind.as_ref())?;
         let declared = home.items.as_deref().and_then(|kind| Name::parse(kind).ok());
         let kind = asked_kind
             .or_else(|| parent.as_ref().map(|parent| parent.kind.clone()))
@@ -278,6 +282,15 @@ impl Engine {
         }
         Ok(Some(ItemBook::fold(&events)))
     }
+}
+
+/// Where the id of a new item says that it belongs, in a session whose own tool has such ids; as long as that phase is
+/// not done, and nothing else is said.
+fn told_by_its_id(session: &Session, request: &ItemAdd) -> Option<ItemHome> {
+    let id = ItemId::parse(request.id.as_deref()?).ok()?;
+    let told = layout::by_name(&session.layout)?.home_of_item(&id)?;
+    let is_open = session.run()?.resolve(told.phase).is_some_and(|phase| !phase.is_done());
+    (is_open && request.phase.is_none() && request.parent.is_none()).then_some(told)
 }
 
 /// Where a new item goes.

@@ -297,6 +297,7 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         | Event::RunCompleted
         | Event::NoteAdded { .. }
         | Event::NoteResolved { .. }
+        | Event::NoteChanged { .. }
         | Event::SessionPaused { .. }
         | Event::SessionCompleted { .. }
         | Event::SessionAbandoned { .. }

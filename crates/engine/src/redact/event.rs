@@ -23,6 +23,10 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
             said.text("the note", Some(text));
             said.fields(fields);
         }
+        Event::NoteChanged { text, fields, .. } => {
+            said.text("the note", text.as_mut());
+            said.fields(fields);
+        }
         Event::SessionPaused { reason, context, saved: _ } => {
             said.text("the reason", Some(reason));
             said.text("the context", context.as_mut());
@@ -94,7 +98,8 @@ impl Said {
             | ItemEvent::ItemReopened { .. }
             | ItemEvent::ItemClaimed { .. }
             | ItemEvent::ItemReleased { .. }
-            | ItemEvent::ItemLeaseRenewed { .. } => {}
+            | ItemEvent::ItemLeaseRenewed { .. }
+            | ItemEvent::ItemDropped { .. } => {}
         }
     }
 

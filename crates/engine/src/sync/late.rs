@@ -166,9 +166,8 @@ impl Before {
         let name = target.display().to_string();
         let was_put = self.put.get(&name).is_some_and(|put| put.row == row.hash);
         match beside {
-            Beside::Ours => false,
+            Beside::Ours | Beside::CameOut { is_edited_since: false, .. } => false,
             Beside::VersionBefore | Beside::CameOut { is_edited_since: true, .. } => was_put,
-            Beside::CameOut { is_edited_since: false, .. } => false,
             Beside::Unknown(bytes) => *bytes == row.previous,
             Beside::Nothing => self.noted.get(&name).is_some_and(|noted| noted.hash == hash(&row.previous)),
         }

@@ -11,6 +11,7 @@ use layouts::reading::Reading;
 use layouts::reconcile::{self, Draft, Laid};
 use layouts::tree::{Entry, Tree};
 use model::event::Event;
+use model::id::ItemId;
 use model::item::ItemBook;
 use model::session::Session;
 use model::workflow::Workflow;
@@ -311,6 +312,10 @@ impl Look {
             reading = engine.read_tree(&self.located, &theirs);
         }
         self.documents = theirs;
+        let edited: Vec<String> = self.in_state(&FileState::Edited);
+        if self.put_back_what_was_dropped() {
+            reading = engine.read_tree(&self.located, &self.documents);
+        }
         self.put_ours_onto_what_was_edited_before();
         self.tell(session, &reading);
         let actor = engine.actor_of(self.located.layout);
@@ -319,18 +324,16 @@ impl Look {
         for (path, bytes) in self.slipped.clone() {
             self.bring_in_slipped(engine, &mut draft, &base, &path, &bytes);
         }
-        let edited: Vec<String> = self.in_state(&FileState::Edited);
         if !edited.is_empty() {
             self.bring_in(engine, &mut draft, &base, &reading.value, &edited);
         }
         self.prove(&mut draft, &reading.value, session);
-        self.put_back_what_was_dropped();
         self.workflows.clone_from(&reading.value.workflows);
         draft.into_parts().0
     }
 
     /// Laid over: what differs between what we wrote and what is there.
-    fn bring_in(&self, engine: &Engine, draft: &mut Draft, base: &Tree, theirs: &Told, paths: &[String]) {
+    fn bring_in(&mut self, engine: &Engine, draft: &mut Draft, base: &Tree, theirs: &Told, paths: &[String]) {
         let actor = engine.actor_of(self.located.layout);
         let before = engine.read_tree(&self.located, base).value;
         let (Some(before), Some(now)) = (fold(&before, &actor), fold(theirs, &actor)) else { return };
@@ -346,6 +349,21 @@ impl Look {
             Laid { session: &before.0, items: &before.1 },
             Laid { session: &now.0, items: &now.1 },
         );
+        if self.located.layout.counts_parts() {
+            let stays = reconcile::drop_parts(draft, &before.1, &now.1);
+            self.tell_what_stays(&stays);
+        }
+    }
+
+    fn tell_what_stays(&mut self, items: &[ItemId]) {
+        for id in items {
+            self.warnings.push(Warning {
+                kind: "item_stays".to_owned(),
+                message: format!("the files do not count {id} any more; somebody worked on it, so it stays"),
+                hint: Some("see it: leftoff item list --all".to_owned()),
+                path: None,
+            });
+        }
     }
 
     /// An edit that is in no file any more, against what its writer had before them.
@@ -360,7 +378,7 @@ impl Look {
         let previous = self.rows[path].previous.clone();
         let (mut before, mut now) = (base.clone(), base.clone());
         before.insert(path, Entry::File(previous.clone()));
-        now.insert(path, Entry::File(bytes.to_vec()));
+        now.insert(path, Entry::File(self.located.layout.merge(path, &previous, bytes)));
         let theirs = engine.read_tree(&self.located, &now).value;
         if theirs.unreadable.iter().any(|unreadable| unreadable == path) {
             return;
@@ -423,14 +441,21 @@ impl Look {
         }
     }
 
-    fn put_back_what_was_dropped(&mut self) {
+    /// What another writer dropped was not taken away: it is read as if it were there still, and written back. Tells
+    /// whether there was any.
+    fn put_back_what_was_dropped(&mut self) -> bool {
+        let mut any = false;
         for path in self.in_state(&FileState::Edited) {
             let (Some(row), Some(theirs)) = (self.rows.get(&path), self.documents.content(&path)) else {
                 continue;
             };
-            let merged = self.located.layout.merge(&path, &row.body, theirs);
+            // Whoever edited the version before dropped nothing that came after it.
+            let had = if self.not_there_yet.contains(&path) { &row.previous } else { &row.body };
+            let merged = self.located.layout.merge(&path, had, theirs);
+            any |= merged != theirs;
             self.documents.insert(path, Entry::File(merged));
         }
+        any
     }
 
     fn tell(&mut self, session: &Session, reading: &Reading<Told>) {

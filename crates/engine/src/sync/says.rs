@@ -4,9 +4,11 @@ use super::NATIVE;
 use super::find::Located;
 use super::tree;
 use crate::engine::Engine;
+use crate::error::Error;
 use crate::validation::Discrepancy;
-use layouts::layout::{self, Depth, Folder, Moment, Standing};
+use layouts::layout::{self, Depth, Folder, Moment, Refused, Standing};
 use layouts::tree::Tree;
+use model::Refusal;
 use model::id::SessionId;
 use model::session::Session;
 use store::Batch;
@@ -67,6 +69,15 @@ impl Engine {
     fn folder<'a>(&self, located: &'a Located, session: &'a Session, tree: &'a Tree) -> Folder<'a> {
         let now = self.clock.now();
         Folder { spot: &located.spot, id: &session.id, worktree: &session.worktree, tree, now }
+    }
+}
+
+/// A refusal as the tool says it whose session it is; as it is where that has no words of its own.
+pub(crate) fn in_own_words(session: &Session, refusal: Refusal) -> Error {
+    let words = Refused::of(&refusal).and_then(|why| layout::by_name(&session.layout)?.refuses(&why));
+    match words {
+        Some(words) => Error::RefusedInOwnWords { words, refusal: Box::new(refusal) },
+        None => Error::Refused(refusal),
     }
 }
 

@@ -171,8 +171,26 @@ pub(super) fn read(bytes: &[u8], now: Timestamp, oddities: &mut Vec<Oddity>) -> 
     if !KNOWN_KEYS.iter().any(|key| fields.contains_key(*key)) {
         return Err("none of its keys is one of a session's state".to_owned());
     }
+    if let Some(why) = damage(&fields) {
+        return Err(why);
+    }
     oddities.extend(warnings.into_iter().map(oddity));
     Ok(Reader { now, oddities }.state(&fields))
+}
+
+/// Something else where the stages stand: taking that for an edit would undo all that they tell of.
+fn damage(file: &Map<String, Value>) -> Option<String> {
+    let is_no_mapping = |value: &&Value| !value.is_object();
+    let no_mapping =
+        |name: &str, value: &Value| format!("{name} is {}, not a mapping", model::gate::shown(value));
+    let stages = file.get("stages")?;
+    if is_no_mapping(&stages) {
+        return Some(no_mapping("stages", stages));
+    }
+    STAGES.iter().find_map(|stage| {
+        let value = stages.get(stage.key).filter(is_no_mapping)?;
+        Some(no_mapping(&format!("stages.{}", stage.key), value))
+    })
 }
 
 /// A key right below the document that has a place of its own.
@@ -251,14 +269,23 @@ impl Reader<'_> {
         }
         let mut fields = Fields::new();
         take(&mut fields, own, |key| !is_shared(key) && !KNOWN_STAGE_KEYS.contains(&key));
+        let completed_at = self.time(own, "completed_at");
         Stage {
-            status: self.word(own, "status", &StageStatus::ALL, StageStatus::name).unwrap_or_default(),
-            completed_at: self.time(own, "completed_at"),
+            status: self.stage_status(own, completed_at.is_some()),
+            completed_at,
             current_section: self.number(own, "current_section"),
             current_paragraph: self.number(own, "current_paragraph"),
             total_sections: self.number(own, "total_sections"),
             fields,
         }
+    }
+
+    /// A word that nobody knows does not open what was completed: when that was still stands there.
+    pub(super) fn stage_status(&mut self, own: &Map<String, Value>, has_ended: bool) -> StageStatus {
+        let said = self.word(own, "status", &StageStatus::ALL, StageStatus::name);
+        let is_odd = said.is_none() && own.get("status").is_some_and(|status| !status.is_null());
+        let meant = if is_odd && has_ended { StageStatus::Completed } else { StageStatus::NotStarted };
+        said.unwrap_or(meant)
     }
 
     fn claims(&mut self, file: &Map<String, Value>, list: &str, time: &str) -> Vec<Claim> {

@@ -65,7 +65,7 @@ pub(super) fn whole_state(standpoint: &Standpoint<'_>, folder: &Folder<'_>, at: 
     }
     lines.push(String::new());
     lines.push(format!("Voice checks: {}", voices(standpoint)));
-    let words = word_count(folder, false).map_or("unknown".to_owned(), grouped);
+    let words = word_count(folder, standpoint.is_finished()).map_or("unknown".to_owned(), grouped);
     lines.push(format!("Word count so far: {words}"));
     lines.join("\n")
 }

@@ -202,7 +202,7 @@ impl Changes<'_> {
                 _ => session.fields.get(name).cloned(),
             };
             let is_touched = match name {
-                "total_sections" => self.touched.contains(name) || self.is_outlined_now(),
+                "total_sections" => self.touched.contains(name) || self.is_completed_now(1),
                 "birds_eye_approved" => true,
                 _ => self.touched.contains(name),
             };
@@ -217,9 +217,10 @@ impl Changes<'_> {
         }
     }
 
-    fn is_outlined_now(&self) -> bool {
-        let is_it =
-            |event: &Event| matches!(event, Event::PhaseCompleted { phase, .. } if *phase == *STAGES[1].name);
+    /// Whether a stage was completed since the file was last written.
+    fn is_completed_now(&self, position: usize) -> bool {
+        let name = STAGES[position].name;
+        let is_it = |event: &Event| matches!(event, Event::PhaseCompleted { phase, .. } if *phase == *name);
         self.standing.since.iter().any(|recorded| is_it(&recorded.event))
     }
 

@@ -14,6 +14,9 @@ use std::collections::BTreeMap;
 pub(super) const FOLDERS: &[&str] =
     &[".praxis-os/workflows", ".agent-os/workflows", "universal/workflows", "workflows"];
 
+/// What a folder in one of them has when it is a workflow.
+pub(super) const FILE: &str = "metadata.json";
+
 /// What was found about a workflow.
 pub(super) struct Definition {
     pub(super) version: String,
@@ -25,6 +28,8 @@ pub(super) struct Definition {
     pub(super) hash: String,
     /// Why it must not be begun with.
     pub(super) refused: Vec<Oddity>,
+    /// Its phases are those of a specification, and there is none to read.
+    pub(super) needs_target: Option<Oddity>,
     pub(super) remarks: Vec<Oddity>,
 }
 
@@ -33,8 +38,7 @@ pub(super) fn files(name: &str, spec: Option<&str>, tree: &Tree) -> Vec<String> 
     if !is_usable(name) {
         return Vec::new();
     }
-    let mut wanted: Vec<String> =
-        FOLDERS.iter().map(|folder| format!("{folder}/{name}/metadata.json")).collect();
+    let mut wanted: Vec<String> = FOLDERS.iter().map(|folder| format!("{folder}/{name}/{FILE}")).collect();
     let Some((folder, Ok(metadata))) = metadata(name, tree) else { return wanted };
     if is_dynamic(&metadata) {
         wanted.extend(tasks_path(spec));
@@ -49,7 +53,7 @@ pub(super) fn read(name: &str, spec: Option<&str>, tree: &Tree) -> Option<Defini
         return None;
     }
     let (folder, metadata) = metadata(name, tree)?;
-    let path = format!("{folder}/{name}/metadata.json");
+    let path = format!("{folder}/{name}/{FILE}");
     let mut definition = Definition {
         version: "1".to_owned(),
         title: name.to_owned(),
@@ -57,6 +61,7 @@ pub(super) fn read(name: &str, spec: Option<&str>, tree: &Tree) -> Option<Defini
         is_whole: true,
         hash: hash(name, spec, tree),
         refused: Vec::new(),
+        needs_target: None,
         remarks: Vec::new(),
     };
     match metadata {
@@ -72,7 +77,7 @@ pub(super) fn read(name: &str, spec: Option<&str>, tree: &Tree) -> Option<Defini
 impl Definition {
     fn fill(&mut self, metadata: &Map<String, Value>, place: (&str, &str), spec: Option<&str>, tree: &Tree) {
         let (folder, name) = place;
-        let path = format!("{folder}/{name}/metadata.json");
+        let path = format!("{folder}/{name}/{FILE}");
         let text = |key: &str| metadata.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         text("version").unwrap_or("1").clone_into(&mut self.version);
         text("name").unwrap_or(name).clone_into(&mut self.title);
@@ -101,7 +106,10 @@ impl Definition {
                 self.is_whole = false;
                 let missing =
                     tasks.unwrap_or_else(|| "the tasks.md of a specification below the project".to_owned());
-                self.refuse(path, format!("its phases are dynamic, and {missing} cannot be read; name a specification as the target"));
+                let message = format!(
+                    "its phases are dynamic, and {missing} cannot be read; name a specification as the target"
+                );
+                self.needs_target = Some(Oddity { path: path.to_owned(), message });
             }
         } else {
             match metadata.get("total_phases") {
@@ -114,7 +122,9 @@ impl Definition {
         }
         if self.phases.is_empty() {
             self.is_whole = false;
-            self.refuse(path, "it describes no phase".to_owned());
+            if self.needs_target.is_none() {
+                self.refuse(path, "it describes no phase".to_owned());
+            }
         }
         let first = self.phases.keys().next().copied().unwrap_or_default();
         let has_gap = self.phases.keys().zip(first..).any(|(number, expected)| *number != expected);
@@ -191,6 +201,7 @@ impl Definition {
             is_whole: false,
             hash: hex(name.as_bytes()),
             refused: Vec::new(),
+            needs_target: None,
             remarks: Vec::new(),
         }
     }
@@ -242,7 +253,7 @@ fn phase(number: u32, described: Option<&Map<String, Value>>, task_title: Option
     }
 }
 
-/// What it is for, what it delivers, what it is checked by, and its tasks.
+/// What it is for, what it delivers, what it is checked by, its tasks, and what it takes.
 fn purpose(described: &Map<String, Value>) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(described.get("purpose").and_then(Value::as_str).map(ToOwned::to_owned));
@@ -272,6 +283,9 @@ fn purpose(described: &Map<String, Value>) -> Option<String> {
         .collect();
     if !tasks.is_empty() {
         parts.push(format!("Tasks: {}.", tasks.join("; ")));
+    }
+    if let Some(effort) = described.get("estimated_effort").and_then(Value::as_str) {
+        parts.push(format!("Effort: {effort}."));
     }
     (!parts.is_empty()).then(|| one_line(&parts.join(" ")))
 }
@@ -313,7 +327,7 @@ fn numbers(metadata: &Map<String, Value>, spec: Option<&str>, tree: &Tree) -> Ve
 type Metadata = Result<Map<String, Value>, String>;
 
 fn metadata(name: &str, tree: &Tree) -> Option<(&'static str, Metadata)> {
-    FOLDERS.iter().find_map(|folder| match tree.get(&format!("{folder}/{name}/metadata.json"))? {
+    FOLDERS.iter().find_map(|folder| match tree.get(&format!("{folder}/{name}/{FILE}"))? {
         Entry::File(content) => Some((*folder, json::object(content))),
         Entry::Unusable(why) => Some((*folder, Err(why.clone()))),
         Entry::Folder | Entry::Unread { .. } => None,

@@ -1,6 +1,7 @@
 //! A session's file in every shape: what it says, and what is odd about it. Unknown keys are left alone.
 
 mod artifacts;
+pub(super) mod damage;
 mod fields;
 
 use super::MOST_PHASES;
@@ -115,8 +116,19 @@ pub(super) fn read(path: &str, tree: &Tree, now: Timestamp, warnings: &mut Vec<O
     };
     match found {
         Ok(fields) => {
+            let damage = damage::of(&fields);
+            if !damage.is_empty() {
+                say(format!("{}; where things stand cannot be told from it", damage.join(", ")));
+            }
+            // What is told with the damage is not told twice.
+            let mut say = |message: String| {
+                let key = message.split(" is ").next().unwrap_or_default().to_owned();
+                if !damage.iter().any(|known| known.starts_with(&format!("{key} is "))) {
+                    say(message);
+                }
+            };
             let mut fields = Fields { of: &fields, zone: tree.zone(), now, say: &mut say };
-            from_fields(path, &mut fields)
+            State { is_readable: damage.is_empty(), ..from_fields(path, &mut fields) }
         }
         Err(why) => {
             say(format!("{why}; where things stand cannot be told from it"));

@@ -2,6 +2,7 @@
 
 use super::Draft;
 use model::event::{Event, ItemEvent};
+use model::id::ItemId;
 use model::item::{Item, ItemBook, ItemChange, ItemStatus, NewItem};
 use std::collections::BTreeMap;
 
@@ -21,6 +22,29 @@ pub(super) fn items(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) {
         describe(draft, was, item);
         move_on(draft, was, item);
     }
+}
+
+/// Of layouts whose files say how many parts an item has: one that we wrote and that is not among them any more is none.
+/// One that somebody finished, holds or said something about stays; which ones do is told.
+pub fn drop_parts(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) -> Vec<ItemId> {
+    let is_counted = |item: &&Item| {
+        let parent = item.parent.as_ref().and_then(|parent| theirs.get(parent));
+        parent.is_some_and(Item::is_container) && !theirs.contains(&item.id)
+    };
+    let surplus: Vec<ItemId> = base.iter().filter(is_counted).map(|item| item.id.clone()).collect();
+    let mut stays = Vec::new();
+    for id in surplus {
+        let Some(ours) = draft.items().get(&id) else { continue };
+        let is_open = matches!(ours.status, ItemStatus::Pending | ItemStatus::Active);
+        let is_blank = ours.fields.is_empty() && ours.counters.is_empty() && !ours.is_container();
+        if is_open && is_blank && ours.lease.is_none() {
+            let (run, phase) = (ours.run.clone(), ours.phase.clone());
+            draft.push(Event::Item(ItemEvent::ItemDropped { id, run, phase }));
+        } else {
+            stays.push(id);
+        }
+    }
+    stays
 }
 
 fn added(item: &Item) -> NewItem {

@@ -402,8 +402,9 @@ fn an_edit_is_never_lost() {
         for (key, value) in now.fields.iter().filter(|(key, value)| before.fields.get(*key) != Some(*value)) {
             assert_eq!(after.fields.get(key), Some(value));
         }
-        for note in now.notes.iter().filter(|note| !before.notes.iter().any(|old| is_same_note(old, note))) {
-            assert!(after.notes.iter().any(|kept| is_same_note(kept, note)));
+        for note in now.notes.iter().filter(|note| !before.notes.iter().any(|old| notes::is_same(old, note)))
+        {
+            assert!(after.notes.iter().any(|kept| notes::is_same(kept, note)));
         }
         if before.lifecycle.name() != now.lifecycle.name() {
             assert_eq!(after.lifecycle.name(), now.lifecycle.name());

@@ -5,7 +5,7 @@ use super::{Call, Effect, Entry, paths};
 use crate::answer::{Answer, next, short};
 use crate::mishap::Mishap;
 use engine::view::{CheckView, GateOutcome};
-use engine::words::one_line;
+use engine::words::{one_line, phase_called};
 use engine::{AdvanceRequest, GateTried, Intent};
 
 const LONGEST_LINE: usize = 600;
@@ -60,9 +60,8 @@ fn held(answer: &engine::Answer) -> Answer {
     let checks = view.current().map(|phase| phase.gate.checks.as_slice()).unwrap_or_default();
     let missing: Vec<&CheckView> = failed(checks);
     let text = format!(
-        "The gate of phase {} ({}) did not pass:\n{}{}",
-        view.current_phase.number,
-        view.current_phase.id,
+        "The gate of {} did not pass:\n{}{}",
+        phase_called(view.current_phase.number, &view.current_phase.id),
         told(&missing),
         next(&view.next)
     );

@@ -123,6 +123,7 @@ impl ItemBook {
             }),
             ItemEvent::ItemSplit { parts, .. } => parts.iter().for_each(|part| self.add(part, at)),
             ItemEvent::ItemSet { id, change } => self.set(id, change, at),
+            ItemEvent::ItemDropped { id, .. } => self.take_out(id, at),
         }
     }
 
@@ -204,6 +205,27 @@ impl ItemBook {
         }
         if let Some(parent) = parent {
             self.on(&parent, at, |parent| parent.open_parts = parent.open_parts.saturating_add(1));
+        }
+    }
+
+    /// Nothing waits for it any more.
+    fn take_out(&mut self, id: &ItemId, at: Timestamp) {
+        let Some(item) = self.items.remove(&id.key()) else { return };
+        self.rewire(id, &[]);
+        if let Some(parent) = &item.parent {
+            self.parts.entry(parent.key()).or_default().remove(&id.key());
+            let was_open = u32::from(!item.is_done());
+            self.on(parent, at, |parent| {
+                parent.parts = parent.parts.saturating_sub(1);
+                parent.open_parts = parent.open_parts.saturating_sub(was_open);
+            });
+        }
+        for key in self.dependents.remove(&id.key()).unwrap_or_default() {
+            if let Some(dependent) = self.items.get_mut(&key) {
+                dependent.depends_on.retain(|need| !need.is(id));
+                dependent.waits_for.retain(|need| !need.is(id));
+                self.touched.insert(key);
+            }
         }
     }
 

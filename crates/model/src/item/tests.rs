@@ -210,6 +210,27 @@ fn an_item_is_added_to_the_current_phase_and_counted() {
 }
 
 #[test]
+fn a_dropped_item_is_none_any_more_and_nothing_waits_for_it() {
+    let mut work = Work::with(&["a", "b"]);
+    work.did(&anna(), split("a", 2));
+    work.did(&anna(), needs("b", &["a.2"]));
+    let dropped = |item: &Item| ItemEvent::ItemDropped {
+        id: item.id.clone(),
+        run: item.run.clone(),
+        phase: item.phase.clone(),
+    };
+    let event = Event::Item(dropped(work.item("a.2")));
+    work.keep(&anna(), &[event]);
+    assert!(work.book.get(&id("a.2")).is_none());
+    assert_eq!((work.item("a").parts, work.item("a").open_parts), (1, 1));
+    assert!(work.item("b").waits_for.is_empty() && work.item("b").depends_on.is_empty());
+    assert_eq!(work.counts(), (0, 3));
+    // An id that is free again can be given again.
+    work.did(&anna(), add_part("a.2", "a", &[]));
+    assert_eq!((work.item("a").parts, work.counts()), (2, (0, 4)));
+}
+
+#[test]
 fn ids_are_unique_whatever_their_case() {
     let mut work = Work::with(&["impl-1"]);
     assert_eq!(work.refused(&anna(), add("IMPL-1")), ItemRefusal::Exists { existing: id("impl-1") });

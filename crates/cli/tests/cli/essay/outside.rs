@@ -141,6 +141,20 @@ fn a_link_and_somebody_elses_folder_are_refused() {
     assert!(!users_store(&sandbox).exists());
 }
 
+/// Made by us it is 0700; whatever its user made is read as it is.
+#[test]
+fn reading_the_users_own_folder_needs_no_special_mode() {
+    let sandbox = plain();
+    sandbox.at("2026-11-14T10:00:00Z");
+    let folder = lying(&sandbox, FOLDER);
+    for mode in [0o755, 0o700, 0o777] {
+        std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(mode)).unwrap();
+        assert_eq!(run(&sandbox, "list --json").json()["sessions"][0]["session_id"], FOLDER, "{mode:o}");
+    }
+    run(&sandbox, &format!("note mine --session {FOLDER}"));
+    assert_eq!(std::fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o777, "left as it is");
+}
+
 /// The same name twice is two sessions.
 #[test]
 fn a_session_of_the_project_comes_before_one_of_the_same_name_elsewhere() {

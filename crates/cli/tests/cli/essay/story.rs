@@ -16,60 +16,6 @@ fn a_new_session_has_a_folder_of_its_own_for_its_user_alone() {
     assert!(bad.error()["message"].as_str().unwrap().contains("must be like essay-pipeline-"), "{bad:?}");
 }
 
-/// Stage 1 and 2 by commands.
-fn structured(sandbox: &Sandbox) {
-    sandbox.write(&file("stage-1-thesis.md"), "# Thesis\nHarbours make towns.\n");
-    run(sandbox, "set claim_type=argument pushback_level=light");
-    run(sandbox, "approve thesis-approved");
-    run(sandbox, "advance --phase thesis_development --evidence specific=true --evidence defensible=true");
-    sandbox.write(&file("stage-2-outline.md"), "# Outline\n## Section 1\n## Section 2\n");
-    run(sandbox, "set audience=general target_word_count=2000 total_sections=2");
-    run(sandbox, "approve outline-approved");
-    run(sandbox, "advance --phase essay_structuring --evidence sections=2 --evidence section_words=2000");
-}
-
-/// Stage 3 by commands.
-fn argued(sandbox: &Sandbox) {
-    for number in [1, 2] {
-        run(sandbox, &format!("item add Part~{number} --id section-{number}"));
-        sandbox.write(&file(&format!("stage-3-section-{number}-arguments.md")), "# Map\n");
-        run(sandbox, &format!("item start section-{number}"));
-        run(sandbox, &format!("item set section-{number} --count verified_claims=+3"));
-        run(sandbox, &format!("item done section-{number}"));
-    }
-    run(sandbox, "approve birds-eye");
-    run(sandbox, "advance --phase argument_development");
-}
-
-/// The half of stage 4: three of four paragraphs, a claim put off and one insisted on.
-fn drafted(sandbox: &Sandbox) {
-    for line in [
-        "item add One --id draft-1 --kind section",
-        "item split draft-1 --into a b",
-        "item add Two --id draft-2 --kind section",
-        "item split draft-2 --into a b",
-        "item done draft-1.1",
-        "item done draft-1.2",
-        "item set draft-1 voice_check_score=4.5",
-        "item done draft-2.1",
-        "note Half~of~them~silt~up --kind deferred --field section=2 --field reason=timeout",
-        "note The~pier~is~older --kind override --field fact_checker_result=disputed --field user_rationale=seen",
-    ] {
-        run(sandbox, line);
-    }
-    sandbox.write(&file("stage-4-draft.md"), "## One\n\na b c\n\nd e\n\n## Two\n\nf g\n");
-}
-
-/// At ten past ten, in stage 4.
-fn in_stage_4() -> Sandbox {
-    let sandbox = started();
-    sandbox.at("2026-11-14T10:10:00Z");
-    structured(&sandbox);
-    argued(&sandbox);
-    drafted(&sandbox);
-    sandbox
-}
-
 #[test]
 fn stages_1_to_3_go_into_the_file_as_they_are_done() {
     let sandbox = started();
@@ -207,6 +153,30 @@ fn free_fields_of_session_and_stage_are_set_by_name() {
     assert!(refused.stderr.contains("pushback_level"), "{}", refused.stderr);
 }
 
+/// The rest of the schema: what sections, claims and overrides have.
+#[test]
+fn fields_of_sections_claims_and_overrides_are_set_by_name() {
+    let sandbox = in_stage_4();
+    for line in [
+        "item set section-1 argument_map_file=maps/one.md --count deferred_claims=+2",
+        "item set draft-2 voice_check_score=3",
+        "note Sand~moves --kind deferred --field section=1 --field paragraph=2 --field reason=no_results",
+        "note Older --kind override --field fact_checker_result=false --field user_action=override --field user_rationale=known",
+    ] {
+        run(&sandbox, line);
+    }
+    says(
+        &sandbox,
+        &[
+            "argument_map_file: \"maps/one.md\"",
+            "deferred_claims: 2",
+            "voice_check_score: 3",
+            "claim_text: \"Sand moves\"\n    section: 1\n    paragraph: 2\n    reason: \"no_results\"\n    added_at: \"2026-11-14T10:10:00Z\"\n    resolved: false",
+            "claim_text: \"Older\"\n    fact_checker_result: false\n    user_action: \"override\"\n    user_rationale: \"known\"\n    logged_at: \"2026-11-14T10:10:00Z\"",
+        ],
+    );
+}
+
 #[test]
 fn a_file_by_hand_is_shown_taken_in_and_kept_to_the_byte() {
     let sandbox = by_hand();
@@ -290,6 +260,43 @@ fn going_back_a_stage_archives_flags_and_logs_the_revision() {
     );
     let view = run(&sandbox, "status --json").json();
     assert_eq!(statuses(&view), ["in_progress", "needs_review", "needs_review", "not_started"]);
+}
+
+#[test]
+fn a_minor_change_flags_what_comes_after_and_archives_none_of_it() {
+    let sandbox = started();
+    structured(&sandbox);
+    argued(&sandbox);
+    sandbox.write(&file("stage-1-thesis.md"), "# Thesis\nIt is harbours that make towns.\n");
+    run(&sandbox, "revisit thesis_development --impact minor --reason clearer --yes");
+    let view = run(&sandbox, "status --json").json();
+    assert_eq!(statuses(&view), ["in_progress", "needs_review", "needs_review", "not_started"]);
+    for name in ["stage-2-outline.md", "stage-3-section-1-arguments.md", "stage-3-section-2-arguments.md"] {
+        assert!(sandbox.path(&file(name)).exists(), "{name}");
+    }
+    says(&sandbox, &["impact: \"minor\"\n    reason: \"clearer\"\n    downstream_archived: []"]);
+}
+
+/// Two archives in one revision are one step: both or neither, wherever the program ends.
+#[test]
+fn archives_of_one_revision_are_all_there_or_none() {
+    let words = ["revisit", "essay_structuring", "--impact", "major", "--reason", "anew", "--yes"];
+    let maps = [1, 2].map(|number| file(&format!("stage-3-section-{number}-arguments")));
+    for (point, is_done) in
+        [("disk-staged", false), ("disk-after-step-0", true), ("disk-before-step-1", true)]
+    {
+        let sandbox = started();
+        structured(&sandbox);
+        argued(&sandbox);
+        let crashed = sandbox.command(words).env("LEFTOFF_TEST_CRASH", point).output().unwrap();
+        assert!(crashed.status.code().is_none(), "{point} was not reached");
+        run(&sandbox, "note next");
+        for map in &maps {
+            assert_eq!(sandbox.path(&format!("{map}.v1.md")).exists(), is_done, "{point}: {map}");
+            assert_eq!(sandbox.path(&format!("{map}.md")).exists(), !is_done, "{point}: {map}");
+        }
+        assert_eq!(state(&sandbox).contains("stage-3-section-2-arguments.v1.md"), is_done, "{point}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The sections of stages 3 and 4, as their lists have them.
 
 use super::reader::Reader;
-use super::{Fields, Section, StageStatus, take};
+use super::{Fields, Section, take};
 use crate::essay::STAGES;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -57,10 +57,12 @@ impl Reader<'_> {
         let mut fields = Fields::new();
         take(&mut fields, entry, |key| !KNOWN.contains(&key));
         let (paragraphs, approved) = self.paragraphs(entry);
+        let completed_at = self.time(entry, "completed_at");
+        let is_whole = paragraphs.is_some_and(|total| approved >= total);
         Some(Section {
             index,
-            status: self.word(entry, "status", &StageStatus::ALL, StageStatus::name).unwrap_or_default(),
-            completed_at: self.time(entry, "completed_at"),
+            status: self.stage_status(entry, completed_at.is_some() || is_whole),
+            completed_at,
             counters,
             paragraphs,
             approved,

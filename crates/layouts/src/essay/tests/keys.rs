@@ -1,7 +1,7 @@
 //! Every key of the schema: where it is in the model, and that setting it there changes its line and no other.
 
 use super::*;
-use crate::reconcile::{Draft, Laid, reconcile};
+use crate::reconcile::{Draft, Laid, drop_parts, reconcile};
 use model::event::ItemEvent;
 use model::id::Name;
 use model::item::{ItemChange, ItemStatus, NewItem};
@@ -396,12 +396,19 @@ fn edits_of_every_kind_are_taken_in_and_never_reverted() {
         ("completed_paragraphs: 2\n", "completed_paragraphs: 4\n", &["item_completed"]),
         ("completed_paragraphs: 2\n", "completed_paragraphs: 1\n", &["item_reopened"]),
         ("total_paragraphs: 4\n", "total_paragraphs: 6\n", &["item_added"]),
-        ("total_paragraphs: 4\n", "total_paragraphs: 3\n", &[]),
+        ("total_paragraphs: 4\n", "total_paragraphs: 3\n", &["item_dropped"]),
+        ("total_paragraphs: 4\n", "total_paragraphs: 2\n", &["item_dropped"]),
+        ("total_paragraphs: 4\n", "total_paragraphs: null\n", &[]),
         ("audience: \"semi-technical\"", "audience: \"expert\"", &["fields_set"]),
         ("audience: \"semi-technical\"", "audience: null", &[]),
         ("status: \"needs_review\" ", "status: \"completed\" ", &["phase_completed"]),
         ("status: in_progress\n", "status: paused\n", &["session_paused"]),
         ("resolved: false", "resolved: yes", &["note_resolved"]),
+        ("reason: \"timeout\"", "reason: \"no_results\"", &["note_changed"]),
+        ("    section: 2\n    paragraph: null", "    section: 2\n    paragraph: 4", &["note_changed"]),
+        ("\"Half of all harbours silt up\"", "\"Most harbours silt up\"", &["note_changed"]),
+        ("fact_checker_result: \"disputed\"", "fact_checker_result: \"false\"", &["note_changed"]),
+        ("\"My grandmother built it\"", "\"It is in the parish register\"", &["note_changed"]),
         ("verified_claims: 4", "verified_claims: 6", &["item_set"]),
         ("editor: \"Ada\"", "editor: \"Bob\"", &["fields_set"]),
     ] {
@@ -416,6 +423,8 @@ fn edits_of_every_kind_are_taken_in_and_never_reverted() {
             Laid { session: &base_session, items: &base_items },
             Laid { session: &their_session, items: &their_items },
         );
+        assert!(Essay.counts_parts());
+        assert_eq!(drop_parts(&mut draft, &base_items, &their_items), Vec::<ItemId>::new());
         let kinds: Vec<&str> = draft.events().iter().map(Event::kind).collect();
         for kind in wanted {
             assert!(kinds.contains(kind), "{new}: {kinds:?}");
@@ -427,6 +436,55 @@ fn edits_of_every_kind_are_taken_in_and_never_reverted() {
             written.into_iter().map(|change| String::from_utf8(change.content).expect("text")).collect();
         assert!(written.is_empty() || written[0].contains(new), "{new}: {}", written[0]);
     }
+}
+
+/// A lowered `total_paragraphs`: a paragraph that nobody approved goes, one that was worked on stays and is told.
+#[test]
+fn fewer_paragraphs_in_the_file_drop_those_that_nobody_worked_on() {
+    let base = read(whole(LATE));
+    let text = LATE.replace("total_paragraphs: 4\n", "total_paragraphs: 2\n");
+    let theirs = read(whole(&text));
+    let dropped = |events: Vec<Event>| {
+        let mut draft = Draft::new(base.session.clone(), base.items.clone(), now(), actor());
+        for event in events {
+            draft.push(event);
+        }
+        let stays = drop_parts(&mut draft, &base.items, &theirs.items);
+        let (_, session, items) = draft.into_parts();
+        let of: Vec<String> = items.parts_of(&id("draft-2")).map(|part| part.id.to_string()).collect();
+        let section = items.get(&id("draft-2")).expect("the section").clone();
+        assert_eq!(section.parts as usize, of.len());
+        (of, section.open_parts, session.run().expect("a run").phases[3].items.total, stays)
+    };
+    let gone = (vec!["draft-2.1".to_owned(), "draft-2.2".to_owned()], 0, 7, Vec::new());
+    assert_eq!(dropped(Vec::new()), gone, "two sections, three paragraphs and two");
+    let (of, open, total, stays) = dropped(vec![done(&base, "draft-2.4")]);
+    assert_eq!((of.len(), open, total, stays), (3, 0, 8, vec![id("draft-2.4")]), "approved");
+    let change = ItemChange { fields: fields(json!({"text": "words"})), ..ItemChange::default() };
+    let said = item(ItemEvent::ItemSet { id: id("draft-2.3"), change });
+    assert_eq!(dropped(vec![said]).3, [id("draft-2.3")], "it has content");
+    let unknown = read(whole(&LATE.replace(
+        "total_paragraphs: 4\n        completed_paragraphs: 2",
+        "total_paragraphs: null\n        completed_paragraphs: 0",
+    )));
+    let mut draft = Draft::new(base.session.clone(), base.items.clone(), now(), actor());
+    assert!(drop_parts(&mut draft, &base.items, &unknown.items).is_empty());
+    assert_eq!(draft.events(), [], "how many there are is not said: none goes");
+}
+
+/// A claim that was settled and is not any more.
+#[test]
+fn a_claim_that_is_called_unresolved_again_is_open_again() {
+    let settled = read(whole(&LATE.replace("resolved: false", "resolved: true")));
+    let theirs = read(whole(LATE));
+    let mut draft = Draft::new(settled.session.clone(), settled.items.clone(), now(), actor());
+    reconcile(
+        &mut draft,
+        Laid { session: &settled.session, items: &settled.items },
+        Laid { session: &theirs.session, items: &theirs.items },
+    );
+    assert!(draft.session().notes[0].is_open());
+    assert_eq!(draft.session().notes.len(), 2, "and it is no other one");
 }
 
 /// A minor revision that the pipeline itself made: the thesis in work again, all after it flagged.

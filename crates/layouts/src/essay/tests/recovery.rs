@@ -16,7 +16,17 @@ fn level_1_the_backup() {
         Essay.recovered(),
         Some("Session state recovered from backup. Last state update may be lost.")
     );
-    for damaged in [BROKEN, "", "- a list\n", "a: 1\n", "status: x\n\tstages: 1\n"] {
+    for damaged in [
+        BROKEN,
+        "",
+        "- a list\n",
+        "a: 1\n",
+        "status: x\n\tstages: 1\n",
+        "status: in_progress\nstages: 7\n",
+        "status: in_progress\nstages:\n",
+        "status: in_progress\nstages: []\n",
+        "status: in_progress\nstages: {stage_1: done}\n",
+    ] {
         assert!(!Essay.is_readable(STATE, damaged.as_bytes()), "{damaged:?} would become the backup");
         assert_eq!(read(tree(&[(STATE, damaged)])).unreadable, [STATE]);
     }

@@ -154,6 +154,33 @@ fn what_has_the_wrong_type_or_word_is_told_with_its_key_and_left_aside() {
     );
 }
 
+/// `done` is no word of the format, and no reason to begin a stage again.
+#[test]
+fn a_status_that_nobody_knows_does_not_open_what_was_completed() {
+    let text = LATE
+        .replacen("    status: \"completed\"\n    thesis_file", "    status: \"done\"\n    thesis_file", 1)
+        .replacen(
+            "        status: \"completed\"\n        argument_map_file: null",
+            "        status: 1\n        argument_map_file: null",
+            1,
+        );
+    let read = read(whole(&text));
+    assert_eq!(read.statuses(), ["completed", "needs_review", "completed", "in_progress"]);
+    assert!(read.item("section-2").is_done());
+    for told in [
+        "stages.stage_1.status is 'done', which is none of",
+        "stages.stage_3.sections.2.status is 1, not a text",
+    ] {
+        assert!(read.warnings.iter().any(|warning| warning.contains(told)), "{told} in {:?}", read.warnings);
+    }
+    assert_eq!(read.written_after(Vec::new()), None, "and it stays as it was written");
+    check(
+        "    status: \"in_progress\"\n    current",
+        "    status: \"writing\"\n    current",
+        "stages.stage_4.status is 'writing'",
+    );
+}
+
 #[test]
 fn what_yaml_readers_see_differently_is_told_with_line_and_key() {
     check(

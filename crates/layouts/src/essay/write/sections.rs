@@ -63,9 +63,11 @@ impl Changes<'_> {
             if position == 2 || self.document.get(&path("completed_at")).is_some() {
                 self.set(&path("completed_at"), &ended);
             }
-            if position == 2 && status == StageStatus::Completed {
-                self.fill(&path("argument_map_file"), self.map_file(index));
-            }
+        }
+        // Its map may have come after the word that it is done.
+        let is_news = self.is_touched(&ours.id) || self.is_completed_now(2);
+        if position == 2 && status == StageStatus::Completed && is_news {
+            self.fill(&path("argument_map_file"), self.map_file(index));
         }
         self.counters(&path, ours, said);
         self.fields_of_section(position, &path, ours, said);
@@ -160,7 +162,8 @@ impl Changes<'_> {
             | ItemEvent::ItemClaimed { .. }
             | ItemEvent::ItemLeaseRenewed { .. }
             | ItemEvent::ItemSplit { .. }
-            | ItemEvent::ItemSet { .. } => false,
+            | ItemEvent::ItemSet { .. }
+            | ItemEvent::ItemDropped { .. } => false,
         };
         self.happened_to(section).any(is_move)
     }
@@ -197,6 +200,7 @@ fn named(event: &ItemEvent) -> (&ItemId, Option<&ItemId>) {
         | ItemEvent::ItemReleased { id }
         | ItemEvent::ItemLeaseRenewed { id, .. }
         | ItemEvent::ItemSplit { id, .. }
-        | ItemEvent::ItemSet { id, .. } => (id, None),
+        | ItemEvent::ItemSet { id, .. }
+        | ItemEvent::ItemDropped { id, .. } => (id, None),
     }
 }

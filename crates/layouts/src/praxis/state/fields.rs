@@ -101,7 +101,7 @@ impl Fields<'_> {
 }
 
 /// Numbers are now and then written as text, which is what map keys are.
-fn whole(value: &Value) -> Option<i64> {
+pub(super) fn whole(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_str()?.parse().ok())
 }
 

@@ -1,0 +1,171 @@
+//! What people and the pipeline's own prompts write into the state by hand, and what becomes of it.
+
+use super::*;
+
+/// Puts one text of the state in place of another.
+#[track_caller]
+fn edit(sandbox: &Sandbox, old: &str, new: &str) {
+    let text = state(sandbox);
+    assert_eq!(text.matches(old).count(), 1, "{old:?} is not there once in\n{text}");
+    sandbox.write(&file("session-state.yaml"), &text.replace(old, new));
+}
+
+fn items(sandbox: &Sandbox) -> Vec<String> {
+    let list = run(sandbox, "item list --all --json").json();
+    let ids = list["items"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned());
+    ids.filter(|id| id.starts_with("draft")).collect()
+}
+
+#[test]
+fn a_paragraph_that_the_file_no_longer_counts_is_gone_if_nobody_worked_on_it() {
+    let sandbox = in_stage_4();
+    run(&sandbox, "item add c --parent draft-2");
+    run(&sandbox, "item add d --parent draft-2");
+    assert!(
+        state(&sandbox).contains("total_paragraphs: 4\n        completed_paragraphs: 1"),
+        "{}",
+        state(&sandbox)
+    );
+    run(&sandbox, "checkpoint -m four");
+    edit(&sandbox, "total_paragraphs: 4", "total_paragraphs: 2");
+    let kept = ["draft-1", "draft-1.1", "draft-1.2", "draft-2", "draft-2.1", "draft-2.2"];
+    assert_eq!(items(&sandbox), kept, "shown at once");
+    let view = run(&sandbox, "status --json").json();
+    assert_eq!(view["item_counts"], serde_json::json!({"total": 6, "done": 4}));
+    run(&sandbox, "item done draft-2.2");
+    assert_eq!(items(&sandbox), kept, "and so it stays");
+    says(&sandbox, &["total_paragraphs: 2\n        completed_paragraphs: 2\n        status: \"completed\""]);
+    let log = run(&sandbox, "log").stdout;
+    assert!(log.contains("item draft-2.3 is none any more"), "{log}");
+    assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
+    // As many as there are again.
+    edit(
+        &sandbox,
+        "total_paragraphs: 2\n        completed_paragraphs: 2\n        status: \"completed\"\n        voice_check_score: null",
+        "total_paragraphs: 3\n        completed_paragraphs: 2\n        status: \"in_progress\"\n        voice_check_score: null",
+    );
+    assert_eq!(items(&sandbox).last().map(String::as_str), Some("draft-2.3"));
+    run(&sandbox, "undo --to four");
+    assert_eq!(
+        items(&sandbox)[4..],
+        ["draft-2.1", "draft-2.2", "draft-2.3", "draft-2.4"],
+        "undone, all is back"
+    );
+    assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
+}
+
+#[test]
+fn a_paragraph_that_was_approved_or_has_content_stays_with_a_warning() {
+    let sandbox = in_stage_4();
+    run(&sandbox, "item add c --parent draft-2");
+    run(&sandbox, "item add d --parent draft-2");
+    run(&sandbox, "item done draft-2.3");
+    run(&sandbox, "item set draft-2.4 words=120");
+    edit(
+        &sandbox,
+        "total_paragraphs: 4\n        completed_paragraphs: 2",
+        "total_paragraphs: 1\n        completed_paragraphs: 1",
+    );
+    let seen = run(&sandbox, "status --json").json();
+    let warned = seen["warnings"].to_string();
+    for id in ["draft-2.3", "draft-2.4"] {
+        assert!(warned.contains(&format!("the files do not count {id} any more")), "{warned}");
+    }
+    assert_eq!(items(&sandbox)[3..], ["draft-2", "draft-2.1", "draft-2.3", "draft-2.4"]);
+    run(&sandbox, "note go~on");
+    assert_eq!(items(&sandbox)[3..], ["draft-2", "draft-2.1", "draft-2.3", "draft-2.4"]);
+    assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
+}
+
+/// A deferred verification and an override, changed by hand in the file.
+#[test]
+fn changed_fields_of_a_claim_and_of_an_override_are_taken_in() {
+    let sandbox = in_stage_4();
+    edit(&sandbox, "reason: \"timeout\"", "reason: \"no_results\"   # tried again");
+    edit(&sandbox, "user_rationale: \"seen\"", "user_rationale: \"it is in the register\"");
+    edit(&sandbox, "claim_text: \"The pier is older\"", "claim_text: \"The pier is older than the town\"");
+    let notes = |sandbox: &Sandbox| run(sandbox, "show --json").json()["notes"].clone();
+    let check = |notes: &serde_json::Value| {
+        assert_eq!(notes.as_array().unwrap().len(), 2, "{notes:#}");
+        assert_eq!(notes[0]["fields"]["reason"], "no_results");
+        assert_eq!(notes[1]["fields"]["user_rationale"], "it is in the register");
+        assert_eq!(notes[1]["text"], "The pier is older than the town");
+        assert_eq!(notes[1]["fields"]["fact_checker_result"], "disputed", "what was not changed stays");
+    };
+    check(&notes(&sandbox));
+    run(&sandbox, "set pushback_level=full");
+    check(&notes(&sandbox));
+    says(&sandbox, &["reason: \"no_results\"   # tried again"]);
+    assert_eq!(state(&sandbox).matches("claim_text").count(), 2, "no entry twice");
+    let log = run(&sandbox, "log").stdout;
+    assert!(log.contains("note 1 changed: reason=no_results"), "{log}");
+    // Settled by hand, and not after all.
+    edit(&sandbox, "resolved: false", "resolved: true");
+    assert!(notes(&sandbox)[0]["resolved_at"].is_string());
+    run(&sandbox, "note seen");
+    edit(&sandbox, "resolved: true", "resolved: false");
+    run(&sandbox, "note seen~again");
+    assert!(notes(&sandbox)[0]["resolved_at"].is_null());
+    says(&sandbox, &["resolved: false"]);
+}
+
+/// What is written elsewhere names that place, and is otherwise what it was.
+#[test]
+fn an_export_names_the_folder_that_it_is_in() {
+    let sandbox = in_stage_4();
+    let before = state(&sandbox);
+    let (here, there) = (sandbox.path(FOLDER), sandbox.path("out").join(FOLDER));
+    let (here, there) = (here.to_str().unwrap(), there.to_str().unwrap());
+    assert!(before.contains(&format!("session_dir: \"{here}\"")), "{before}");
+    for line in ["export --layout essay out", "import --layout essay FOLDER"] {
+        run(&sandbox, &line.replace("FOLDER", FOLDER));
+        assert_eq!(state(&sandbox), before, "{line}: its own file stays");
+    }
+    let written = std::fs::read_to_string(std::path::Path::new(there).join("session-state.yaml")).unwrap();
+    for key in ["session_dir", "thesis_file", "outline_file", "argument_map_file"] {
+        assert!(written.contains(&format!("{key}: \"{there}")), "{key} in\n{written}");
+    }
+    assert_eq!(written.replace(there, here), before, "nothing else is another");
+    run(&sandbox, &format!("import {FOLDER}"));
+    run(&sandbox, &format!("export --layout essay again --session {FOLDER}"));
+    let again = sandbox.read(&format!("again/{FOLDER}/session-state.yaml"));
+    assert!(again.contains(&format!("session_dir: \"{}", sandbox.path("again").display())), "{again}");
+}
+
+#[test]
+fn a_folder_that_is_named_relative_to_itself_is_left_so() {
+    let sandbox = by_hand();
+    run(&sandbox, &format!("export --layout essay out --session {FOLDER}"));
+    assert_eq!(sandbox.read(&format!("out/{FOLDER}/session-state.yaml")), BY_HAND);
+}
+
+/// The ids of the pipeline's sections tell their stage, whichever is the current one.
+#[test]
+fn a_section_goes_where_its_id_says() {
+    let sandbox = started();
+    run(&sandbox, "item add Draft --id draft-1");
+    run(&sandbox, "item add Map --id section-1");
+    run(&sandbox, "item add Other --id other-1");
+    run(&sandbox, "item add Elsewhere --id draft-9 --phase argument_development");
+    let list = run(&sandbox, "item list --all --json").json();
+    let found: Vec<(String, String, String)> = list["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| {
+            let text = |key: &str| item[key].as_str().unwrap().to_owned();
+            (text("id"), text("phase"), text("kind"))
+        })
+        .collect();
+    for (id, phase, kind) in [
+        ("draft-1", "paragraph_writing", "section"),
+        ("section-1", "argument_development", "section"),
+        ("other-1", "argument_development", "section"),
+        ("draft-9", "argument_development", "section"),
+    ] {
+        assert!(found.contains(&(id.to_owned(), phase.to_owned(), kind.to_owned())), "{id}: {found:?}");
+    }
+    let text = state(&sandbox);
+    let (third, fourth) = text.split_once("  stage_4:").unwrap();
+    assert!(third.contains("section_index: 1") && fourth.contains("section_index: 1"), "{text}");
+}

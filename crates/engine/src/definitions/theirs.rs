@@ -1,0 +1,181 @@
+//! Workflows that other tools define in their own files. A layout says what they mean; the files are read here.
+
+use super::{Checked, Source, load, load_builtin, unknown};
+use crate::checks;
+use crate::error::{Error, FileMistake, Result, WorkflowPlace};
+use crate::place::Project;
+use crate::sync::tree;
+use layouts::definition::Lines;
+use layouts::layout::{self, Asked, Defined, Definitions, Layout};
+use layouts::reading::Oddity;
+use layouts::tree::Tree;
+use model::id::Name;
+use model::workflow::Workflow;
+use std::collections::BTreeSet;
+
+/// What a session of a layout follows: what its own files define, else what its own tool knows by this name, whatever
+/// the project calls its own.
+pub(crate) fn of_layout(
+    project: &Project,
+    layout: &dyn Layout,
+    name: &str,
+    target: Option<&str>,
+) -> Result<Workflow> {
+    match defined(project, layout, name, target).1 {
+        Defined::Elsewhere => load_builtin(name).map_or_else(|| load(project, name), Ok),
+        Defined::Found(reading) => {
+            compiled(reading.value).map_err(|mistakes| Error::BadDefinition { mistakes })
+        }
+        Defined::Needs(_) | Defined::Unknown => Err(not_there(project, layout, name)),
+        Defined::NeedsTarget(why) => Err(Error::NeedsTarget {
+            why: Box::new(mistake(why)),
+            workflow: name.to_owned(),
+            layout: layout.name(),
+        }),
+        Defined::Refused(why) => {
+            Err(Error::BadDefinition { mistakes: why.into_iter().map(mistake).collect() })
+        }
+    }
+}
+
+/// That a workflow must be named, where a layout's sessions follow those of the project and none is.
+pub(crate) fn unnamed(project: &Project, layout: &dyn Layout) -> Option<Error> {
+    let known = known(project, layout.definitions()?);
+    let good = |name: &&String| of_layout(project, layout, name, None).is_ok();
+    let Some(example) = known.iter().find(good).or(known.first()) else {
+        return Some(none_there(layout, None));
+    };
+    Some(Error::WrongUsage {
+        message: format!("a session of {} needs the name of its workflow", layout.title()),
+        hint: format!(
+            "defined here: {}; for example: leftoff start {example} --layout {}",
+            known.join(", "),
+            layout.name()
+        ),
+    })
+}
+
+/// Whether sessions of a layout follow definitions of its own.
+pub(crate) fn are_elsewhere(layout: &str, name: &str) -> bool {
+    let tree = Tree::default();
+    layout::by_name(layout).is_some_and(|layout| {
+        layout.define(&Asked { name, target: None, tree: &tree, missing: &[] }) != Defined::Elsewhere
+    })
+}
+
+pub(super) fn all(project: &Project) -> Vec<(Source, Checked)> {
+    let of = |(layout, places): (&'static dyn Layout, Definitions)| {
+        let names = known(project, places);
+        names.into_iter().filter_map(move |name| found(project, layout, &name)).collect::<Vec<_>>()
+    };
+    with_definitions().flat_map(of).collect()
+}
+
+pub(super) fn find(project: &Project, name: &str) -> Option<(Source, Checked)> {
+    with_definitions().find_map(|(layout, _)| found(project, layout, name))
+}
+
+pub(super) fn names(project: &Project) -> impl Iterator<Item = (String, &'static str)> {
+    with_definitions().flat_map(move |(layout, places)| {
+        known(project, places).into_iter().map(move |name| (name, layout.name()))
+    })
+}
+
+/// The layout that a workflow of this name is defined for.
+pub(super) fn layout_with(project: &Project, name: &str) -> Option<&'static str> {
+    names(project).find(|(known, _)| known == name).map(|(_, layout)| layout)
+}
+
+fn with_definitions() -> impl Iterator<Item = (&'static dyn Layout, Definitions)> {
+    layout::all().iter().filter_map(|layout| Some((*layout, layout.definitions()?)))
+}
+
+fn found(project: &Project, layout: &'static dyn Layout, name: &str) -> Option<(Source, Checked)> {
+    let (tree, defined) = defined(project, layout, name, None);
+    let checked = match defined {
+        Defined::Elsewhere | Defined::Needs(_) | Defined::Unknown => return None,
+        Defined::Found(reading) => compiled(reading.value)
+            .map_or_else(Checked::Mistaken, |workflow| Checked::Good(Box::new(workflow))),
+        Defined::NeedsTarget(why) => Checked::OfItsTarget(why.message),
+        Defined::Refused(why) => Checked::Mistaken(why.into_iter().map(mistake).collect()),
+    };
+    let places = layout.definitions()?;
+    let mut folders = places.folders.iter().map(|folder| format!("{folder}/{name}"));
+    let origin = folders.find(|folder| tree.get(&format!("{folder}/{}", places.file)).is_some())?;
+    let text = written(&origin, &tree);
+    Some((Source { name: name.to_owned(), origin, text, layout: Some(layout.name()) }, checked))
+}
+
+/// All files of a folder one after the other, each below its path.
+fn written(folder: &str, tree: &Tree) -> String {
+    let part = |path: &str| {
+        let text = String::from_utf8_lossy(tree.content(path)?);
+        Some(format!("# {path}\n{}\n", text.trim_end_matches('\n')))
+    };
+    let is_its = |path: &&str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+    tree.files().filter(is_its).filter_map(part).collect::<Vec<_>>().join("\n")
+}
+
+/// What a layout's files say about a workflow, and the files.
+fn defined(project: &Project, layout: &dyn Layout, name: &str, target: Option<&str>) -> (Tree, Defined) {
+    let mut tree = Tree::default();
+    let mut missing = BTreeSet::new();
+    let ask = |tree: &Tree, missing: &BTreeSet<String>| {
+        let missing: Vec<String> = missing.iter().cloned().collect();
+        layout.define(&Asked { name, target, tree, missing: &missing })
+    };
+    tree::add(&project.root, &mut tree, &mut missing, |tree, missing| match ask(tree, missing) {
+        Defined::Needs(paths) => paths,
+        Defined::Elsewhere
+        | Defined::Found(_)
+        | Defined::Unknown
+        | Defined::NeedsTarget(_)
+        | Defined::Refused(_) => Vec::new(),
+    });
+    let defined = ask(&tree, &missing);
+    (tree, defined)
+}
+
+/// Expressions that came out of a translation compile, or the definition is not used.
+fn compiled(workflow: Workflow) -> std::result::Result<Workflow, Vec<FileMistake>> {
+    let mistakes = checks::mistakes(&workflow, &Lines::default(), workflow.name.as_str());
+    if mistakes.is_empty() { Ok(workflow) } else { Err(mistakes) }
+}
+
+fn mistake(oddity: Oddity) -> FileMistake {
+    FileMistake { path: oddity.path, line: 1, message: oddity.message, hint: None }
+}
+
+/// Nobody made phases up for it: it is not there.
+fn not_there(project: &Project, layout: &dyn Layout, name: &str) -> Error {
+    let places = layout.definitions();
+    let known = places.map(|places| known(project, places)).unwrap_or_default();
+    match places.and_then(|places| places.folders.first()).filter(|_| !known.is_empty()) {
+        Some(folder) => unknown(name, known, WorkflowPlace::Theirs(folder)),
+        None => none_there(layout, Some(name)),
+    }
+}
+
+fn none_there(layout: &dyn Layout, asked: Option<&str>) -> Error {
+    let places = layout.definitions();
+    Error::NoWorkflowsOf {
+        layout: layout.title().to_owned(),
+        asked: asked.map(ToOwned::to_owned),
+        file: places.map(|places| places.file).unwrap_or_default(),
+        folders: places.map(|places| places.folders).unwrap_or_default(),
+    }
+}
+
+/// Names of the folders that have what makes a workflow; each once, in order.
+fn known(project: &Project, places: Definitions) -> Vec<String> {
+    let entries = places.folders.iter().flat_map(|folder| {
+        let place = project.root.join(folder);
+        let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
+        entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+    });
+    let is_one = |entry: &std::fs::DirEntry| entry.path().join(places.file).symlink_metadata().is_ok();
+    let is_name = |name: &String| Name::parse(name).is_ok();
+    let names = entries.filter(is_one).filter_map(|entry| entry.file_name().into_string().ok());
+    let names: BTreeSet<String> = names.filter(is_name).collect();
+    names.into_iter().collect()
+}
