@@ -110,6 +110,8 @@ pub enum Error {
     BrokenFile { path: PathBuf, why: String },
     #[error("{path} is being written by somebody else", path = path.display())]
     FileBusy { path: PathBuf },
+    #[error("{asked} is no session: {why}")]
+    NotASession { asked: String, why: String, instead: String },
     #[error("there is no requirement '{asked}'")]
     UnknownRequirement { asked: String, nearest: Option<String>, known: Vec<String> },
     #[error("no agent session is known here that this could be about")]
@@ -162,6 +164,7 @@ impl Error {
             | Self::UnknownRequirement { .. }
             | Self::NoAgentSession
             | Self::NoRequirementsHere { .. }
+            | Self::NotASession { .. }
             | Self::UnknownWorkflow { .. } => Class::NothingThere,
             Self::InvalidSessionId { .. }
             | Self::InvalidWorkflowName { .. }
@@ -219,6 +222,7 @@ impl Error {
             Self::UnknownRequirement { .. } => "unknown_requirement",
             Self::NoAgentSession => "no_agent_session",
             Self::NoRequirementsHere { .. } => "no_requirements_here",
+            Self::NotASession { .. } => "not_a_session",
         }
     }
 
@@ -264,7 +268,8 @@ impl Error {
             Self::BadConfig { .. } => "mend the file; leftoff doctor checks it".to_owned(),
             Self::KeyUsed { .. } => "use a new key for a new command".to_owned(),
             Self::TooLong { .. } => "put long text into a file and name the file".to_owned(),
-            Self::WrongUsage { hint, .. }
+            Self::NotASession { instead: hint, .. }
+            | Self::WrongUsage { hint, .. }
             | Self::NotSupported { hint, .. }
             | Self::NeedsAnswer { hint, .. }
             | Self::BadBundle { hint, .. } => hint.clone(),

@@ -171,8 +171,10 @@ impl Session {
             | Event::RequirementSatisfied { .. }
             | Event::RequirementCleared { .. } => {}
             Event::Adopted { path, .. } => self.path = Some(path.clone()),
-            Event::Imported { path, into, .. } => {
-                self.path = Some(path.clone());
+            Event::Imported { path, into, from, layout, .. } => {
+                // What was left behind in another project is not what has the same path in this one.
+                let elsewhere = from.as_ref().filter(|_| layout != into);
+                self.path = Some(elsewhere.map_or_else(|| path.clone(), |root| format!("{root}/{path}")));
                 self.layout.clone_from(into);
             }
             Event::ExternalEdit { title, goal, target, .. } => {
