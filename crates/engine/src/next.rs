@@ -9,7 +9,7 @@ use model::lifecycle::Lifecycle;
 use model::phase::Phase;
 use model::run::Run;
 use model::session::{RevisionMade, Session};
-use model::workflow::PhaseDefinition;
+use model::workflow::{PhaseDefinition, ValueType};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
@@ -100,7 +100,7 @@ fn advance(material: &Material<'_>) -> Next {
     let defined = material.definition.and_then(|workflow| workflow.phase(phase.id().as_str()));
     let mut command = format!("leftoff advance --phase {}", phase.id());
     for field in defined.iter().flat_map(|defined| &defined.evidence).filter(|field| field.required) {
-        let _ = write!(command, " --evidence {}=N", field.name);
+        let _ = write!(command, " --evidence {}={}", field.name, stand_in(field.value_type));
     }
     command.push_str(&naming(material));
     let failed = phase.last_attempt().filter(|_| phase.last_attempt_failed());
@@ -129,6 +129,17 @@ fn advance(material: &Material<'_>) -> Next {
         waits = Waits::Person;
     }
     Next { waits, ..Next::new(mend(run, &missing), Some(command)) }
+}
+
+/// What stands for a value that only its giver knows, in the manner of its type.
+fn stand_in(value_type: ValueType) -> &'static str {
+    match value_type {
+        ValueType::Boolean => "true",
+        ValueType::Integer | ValueType::Number => "N",
+        ValueType::String => "TEXT",
+        ValueType::List => "LIST",
+        ValueType::Object => "OBJECT",
+    }
 }
 
 /// Items come before the phase's gate: the one that the asking one holds, else the first that is free.

@@ -365,6 +365,7 @@ impl Eyes<'_> {
             created_at: line.created_at,
             updated_at: line.updated_at,
             version: 0,
+            current: false,
             own_words: None,
         }
     }
@@ -552,6 +553,7 @@ impl From<&Session> for ShortView {
             created_at: session.created_at,
             updated_at: session.updated_at,
             version: session.version,
+            current: false,
             own_words: None,
         }
     }
