@@ -39,7 +39,7 @@ impl Globals {
             flag("json", "Answer with one JSON document on stdout; a failure is one on stderr"),
             value("color", "WHEN", "Colours: auto, always or never [default: auto]")
                 .value_parser(["auto", "always", "never"]),
-            flag("quiet", "Only data and errors: no other talk on stderr").short('q'),
+            flag("quiet", "Only data and errors: no talk on stderr, and no next step after a change").short('q'),
             flag("verbose", "More talk on stderr").short('v'),
             flag("yes", "Answer every question with yes"),
         ])

@@ -74,7 +74,9 @@ fn answer(arguments: &[OsString]) -> Result<(String, Option<String>), String> {
         return Err(no_such_agent(agent));
     };
     let named = arguments.get(1).and_then(|word| word.to_str()).unwrap_or_default();
-    let heard = (protocol.read)(&input()?, named)?;
+    let input = input()?;
+    let mut heard = (protocol.read)(&input, named)?;
+    heard.event = heard.event.delivered_as(&input);
     let exported = environment::export(&heard.event);
     let reply = engine::hooks::respond(&heard.event).map_err(|error| error.to_string())?;
     let problem = reply.problem.clone().or(exported.err());
@@ -105,6 +107,13 @@ fn input() -> Result<Vec<u8>, String> {
 fn identity(agent: &str, id: &str) -> Result<AgentIdentity, String> {
     AgentIdentity::parse(&format!("{agent}:{id}"))
         .ok_or_else(|| "the agent's session id has characters that are not allowed".to_owned())
+}
+
+/// A name for a tool's use, from an agent that gives it none but says when it happened: what is the same to the
+/// moment is the same event, delivered twice.
+fn identified(when: &serde_json::Value, input: &[u8]) -> Option<String> {
+    let is_said = when.is_string() || when.is_number();
+    is_said.then(|| engine::hooks::fingerprint(input))
 }
 
 fn unreadable(error: &serde_json::Error) -> String {

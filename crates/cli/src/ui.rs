@@ -89,6 +89,10 @@ impl Out {
         Self { colour: false, error_colour: false, quiet: false, json: false, width: USUAL_WIDTH }
     }
 
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     pub fn paint(&self, tone: Tone, text: &str) -> String {
         painted(self.colour, tone, text)
     }

@@ -107,9 +107,10 @@ impl Engine {
             .ok()
             .and_then(|id| self.store.activity(&id, KEPT_ACTIVITIES).ok());
         Ok(Brief {
-            session,
             activity: activity.unwrap_or_default(),
-            branch: self.project.branch(),
+            // Another tool's session may be about a branch that is not checked out here.
+            branch: told_branch(&session).or_else(|| self.project.branch()),
+            session,
             here_now,
             now: self.clock.now(),
         })
@@ -148,4 +149,9 @@ impl Engine {
         }
         Ok(neighbours)
     }
+}
+
+/// The branch that a session says it is about.
+fn told_branch(session: &View) -> Option<String> {
+    session.fields.get("branch").and_then(|branch| branch.as_str()).map(ToOwned::to_owned)
 }

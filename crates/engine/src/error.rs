@@ -133,6 +133,10 @@ pub enum Error {
     BrokenFile { path: PathBuf, why: String },
     #[error("{path} is being written by somebody else", path = path.display())]
     FileBusy { path: PathBuf },
+    #[error("no session was completed or abandoned in {worktree}")]
+    NothingFinished { worktree: String, elsewhere: Vec<String> },
+    #[error("{asked} is no session: {why}")]
+    NotASession { asked: String, why: String, instead: String },
     #[error("there is no requirement '{asked}'")]
     UnknownRequirement { asked: String, nearest: Option<String>, known: Vec<String> },
     #[error("no agent session is known here that this could be about")]
@@ -203,6 +207,8 @@ impl Error {
             | Self::UnknownRequirement { .. }
             | Self::NoAgentSession
             | Self::NoRequirementsHere { .. }
+            | Self::NotASession { .. }
+            | Self::NothingFinished { .. }
             | Self::UnknownWorkflow { .. }
             | Self::NoWorkflowsOf { .. } => Class::NothingThere,
             Self::InvalidSessionId { .. }
@@ -263,6 +269,8 @@ impl Error {
             Self::UnknownRequirement { .. } => "unknown_requirement",
             Self::NoAgentSession => "no_agent_session",
             Self::NoRequirementsHere { .. } => "no_requirements_here",
+            Self::NotASession { .. } => "not_a_session",
+            Self::NothingFinished { .. } => "nothing_finished",
         }
     }
 
@@ -316,7 +324,14 @@ impl Error {
             Self::BadConfig { .. } => "mend the file; leftoff doctor checks it".to_owned(),
             Self::KeyUsed { .. } => "use a new key for a new command".to_owned(),
             Self::TooLong { .. } => "put long text into a file and name the file".to_owned(),
-            Self::WrongUsage { hint, .. }
+            Self::NothingFinished { elsewhere, .. } if elsewhere.is_empty() => {
+                "nothing is there to reopen; what goes on: leftoff list; begin with: leftoff start".to_owned()
+            }
+            Self::NothingFinished { elsewhere, .. } => {
+                format!("finished in other worktrees: {}; name one: leftoff reopen ID", elsewhere.join(", "))
+            }
+            Self::NotASession { instead: hint, .. }
+            | Self::WrongUsage { hint, .. }
             | Self::NotSupported { hint, .. }
             | Self::NeedsAnswer { hint, .. }
             | Self::BadBundle { hint, .. } => hint.clone(),

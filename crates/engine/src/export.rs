@@ -1,18 +1,17 @@
 //! Exporting: a session as one plain JSON document, or as the files of a layout. Changes no session, and never writes
 //! over a file.
 
+mod files;
+
 use crate::disk::below;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
-use crate::sync::tree;
-use layouts::layout::{self, Beginning, Depth, FileChange, Folder, Interest, Layout, Spot, Standing};
-use layouts::tree::Tree;
 use model::event::{Event, Recorded};
-use model::session::Session;
+use model::id::SessionId;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -31,6 +30,22 @@ pub struct Export {
     pub workflows: Vec<Value>,
     /// All items, whole.
     pub items: Vec<Value>,
+    /// The files of its state, of a session that another tool's files show, or showed before it was imported: they may
+    /// hold what is that tool's alone.
+    pub files: Vec<Value>,
+}
+
+/// A file that is to be written.
+struct Piece {
+    /// Relative to the folder that is written to.
+    path: String,
+    content: Content,
+}
+
+enum Content {
+    Bytes(Vec<u8>),
+    /// What is in a file that is there.
+    Of(PathBuf),
 }
 
 impl Engine {
@@ -46,6 +61,7 @@ impl Engine {
             session: value(&view)?,
             workflows: self.workflows_of(&history)?,
             items: self.all_items(&id)?.iter().map(value).collect::<Result<_>>()?,
+            files: self.state_as_text(&id)?,
             events: history.iter().map(Self::event_json).collect(),
         })
     }
@@ -56,72 +72,12 @@ impl Engine {
         let id = export.session["session_id"].as_str().unwrap_or("session").to_owned();
         let mut content = serde_json::to_vec_pretty(&export).map_err(|error| broken(&id, &error))?;
         content.push(b'\n');
-        put_all(folder, &[FileChange { path: format!("{id}.json"), content }])
+        put_all(folder, vec![Piece { path: format!("{id}.json"), content: Content::Bytes(content) }])
     }
 
-    /// The session that is meant, as the files of a layout below a folder, where a project of that tool has them.
-    pub fn export_as(&self, layout: &str, folder: &Path) -> Result<Vec<PathBuf>> {
-        let names: Vec<&str> = layout::all().iter().map(|layout| layout.name()).collect();
-        let layout = layout::by_name(layout).ok_or_else(|| Error::WrongUsage {
-            message: format!("there is no layout '{layout}' that has files"),
-            hint: format!("one of: {}", names.join(", ")),
-        })?;
-        let id = self.select(Want::Latest)?;
-        let (_, history) = self.log(Some(id.as_str()), 0)?;
-        let session = self.replay(&id)?;
-        let spot = self.spot_for(layout, &session)?;
-        let tree = self.files_before(layout, &spot, &session);
-        let items = self.all_items(&id)?;
-        let there = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        let worktree = there.to_string_lossy();
-        let aim = Folder { spot: &spot, id: &id, worktree: &worktree, tree: &tree, now: self.clock.now() };
-        // Its own files tell it already, and keep their shape; what they do not tell is written as a new one's is.
-        let is_own = session.layout == layout.name();
-        let since: &[Recorded] = if is_own { &[] } else { &history };
-        let standing = Standing { session: &session, items: &items, since };
-        let written =
-            if is_own { layout.write_elsewhere(&standing, &aim) } else { layout.write_anew(&standing, &aim) };
-        let changes = if is_own { with_unchanged(layout, &aim, written) } else { written };
-        if changes.is_empty() {
-            let run = session.run().map(|run| run.workflow.name.to_string()).unwrap_or_default();
-            return Err(Error::WrongUsage {
-                message: format!("{} has no way to show a session that follows '{run}'", layout.title()),
-                hint: "export it as JSON: leave --layout out".to_owned(),
-            });
-        }
-        let below_folder =
-            |change: FileChange| FileChange { path: spot.below_project(&change.path), ..change };
-        put_all(folder, &changes.into_iter().map(below_folder).collect::<Vec<_>>())
-    }
-
-    /// Where it was, in its own layout; else where a new one of that name goes.
-    fn spot_for(&self, layout: &dyn Layout, session: &Session) -> Result<Spot> {
-        let path = session.path.as_deref();
-        if let Some(spot) = path.and_then(|path| layout.spot(path, true).or_else(|| layout.spot(path, false)))
-        {
-            return Ok(spot);
-        }
-        let begin = layout.begin(&Beginning {
-            id: Some(session.id.as_str()),
-            title: &session.title,
-            today: session.created_at.to_zoned(jiff::tz::TimeZone::UTC).date(),
-            now: self.clock.now(),
-            branch: None,
-            is_taken: &|_| false,
-            random: [0; 16],
-        });
-        begin.map_err(|message| Error::WrongUsage {
-            message,
-            hint: "export it as JSON: leave --layout out".to_owned(),
-        })
-    }
-
-    /// What its files had that the log has no word for.
-    fn files_before(&self, layout: &dyn Layout, spot: &Spot, session: &Session) -> Tree {
-        if session.path.as_deref() != Some(spot.path.as_str()) {
-            return Tree::default();
-        }
-        tree::read(layout, spot, &self.root_of(session), Depth::Whole)
+    fn state_as_text(&self, id: &SessionId) -> Result<Vec<Value>> {
+        let text = |(path, content): (String, Vec<u8>)| json!({ "path": path, "text": String::from_utf8_lossy(&content) });
+        Ok(self.state_of(id)?.into_iter().map(text).collect())
     }
 
     fn workflows_of(&self, history: &[Recorded]) -> Result<Vec<Value>> {
@@ -142,27 +98,16 @@ impl Engine {
     }
 }
 
-/// The files of a session's state: those that are written, and those that show it as they are.
-fn with_unchanged(layout: &dyn Layout, folder: &Folder<'_>, written: Vec<FileChange>) -> Vec<FileChange> {
-    let is_state = |path: &&str| layout.interest(folder.spot, path, false, Depth::Short) == Interest::Content;
-    let is_new = |path: &&str| !written.iter().any(|change| change.path == *path);
-    let unchanged = folder.tree.files().filter(is_state).filter(is_new).filter_map(|path| {
-        let content = folder.tree.content(path)?;
-        let own = layout.share(folder.spot, path, content).unwrap_or_else(|| content.to_vec());
-        Some(FileChange { path: path.to_owned(), content: own })
-    });
-    unchanged.collect::<Vec<_>>().into_iter().chain(written).collect()
-}
-
 /// New files below a folder: all of them, or none where one is there already.
-fn put_all(folder: &Path, files: &[FileChange]) -> Result<Vec<PathBuf>> {
+fn put_all(folder: &Path, pieces: Vec<Piece>) -> Result<Vec<PathBuf>> {
     let failed = |path: &Path, source| Error::io(format!("writing {}", path.display()), source);
     fs::create_dir_all(folder).map_err(|source| failed(folder, source))?;
-    let targets: Vec<PathBuf> = files.iter().map(|file| below(folder, &file.path)).collect::<Result<_>>()?;
+    let targets: Vec<PathBuf> =
+        pieces.iter().map(|piece| below(folder, &piece.path)).collect::<Result<_>>()?;
     if let Some(path) = targets.iter().find(|path| path.symlink_metadata().is_ok()) {
         return Err(Error::AlreadyThere { path: path.clone() });
     }
-    for (target, file) in targets.iter().zip(files) {
+    for (target, piece) in targets.iter().zip(pieces) {
         if let Some(parent) = target.parent() {
             fs::create_dir_all(parent).map_err(|source| failed(parent, source))?;
         }
@@ -171,9 +116,13 @@ fn put_all(folder: &Path, files: &[FileChange]) -> Result<Vec<PathBuf>> {
             .create_new(true)
             .open(target)
             .map_err(|source| failed(target, source))?;
-        out.write_all(&file.content)
-            .and_then(|()| out.sync_all())
-            .map_err(|source| failed(target, source))?;
+        let written = match piece.content {
+            Content::Bytes(bytes) => out.write_all(&bytes),
+            Content::Of(path) => {
+                File::open(path).and_then(|mut from| std::io::copy(&mut from, &mut out).map(drop))
+            }
+        };
+        written.and_then(|()| out.sync_all()).map_err(|source| failed(target, source))?;
     }
     Ok(targets)
 }

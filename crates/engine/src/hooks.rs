@@ -8,7 +8,7 @@ mod stopping;
 mod tool;
 mod working;
 
-pub use event::{Happened, HookEvent, Source, Subagent};
+pub use event::{Happened, HookEvent, Source, Subagent, fingerprint};
 pub use statusline::{StatusLine, status_line};
 pub use tool::ToolCall;
 
@@ -16,7 +16,7 @@ use crate::brief::Brief;
 use crate::engine::{Engine, Intent, Options, Want};
 use crate::error::{Error, Result};
 use crate::failpoint;
-use memory::Memory;
+use memory::{Known, Memory};
 use model::event::Recorded;
 use model::id::SessionId;
 use std::time::Duration;
@@ -113,7 +113,10 @@ impl Engine {
             Happened::ToolFailed { call, error } => self.failed_to_use(event, call, error),
             Happened::Stopping { again, last_words } => self.stopping(event, *again, last_words.as_deref()),
             Happened::SubagentStopping { again } => self.subagent_stopping(event, *again),
-            Happened::Compacting => Ok(Reply::unless(&self.compacted(&event.agent).problems)),
+            Happened::Compacting => {
+                let delivery = event.delivery.as_deref();
+                Ok(Reply::unless(&self.compacted(&event.agent, delivery).problems))
+            }
             Happened::Ended => Ok(Reply::unless(&self.at_end(&event.agent).problems)),
             Happened::Compacted | Happened::Other => Ok(Reply::default()),
         }
@@ -128,9 +131,13 @@ impl Engine {
         }
     }
 
-    fn memory_of(&self, event: &HookEvent) -> Result<Option<Memory>> {
+    fn known(&self, event: &HookEvent) -> Result<Option<Known>> {
         let row = self.store.agent(&event.agent.agent, &event.agent.id)?;
-        Ok(row.map(|row| row.memory.as_deref().map(Memory::read).unwrap_or_default()))
+        Ok(row.map(|row| Known {
+            memory: row.memory.as_deref().map(Memory::read).unwrap_or_default(),
+            text: row.memory.unwrap_or_default(),
+            last_seen: row.last_seen,
+        }))
     }
 
     /// What an event leaves when nothing else is known of it.
@@ -141,6 +148,7 @@ impl Engine {
             agent: event.agent.agent.clone(),
             agent_session: event.agent.id.clone(),
             memory: None,
+            expects: None,
             activity: None,
         }
     }

@@ -9,7 +9,7 @@ use model::lifecycle::Lifecycle;
 use model::phase::Phase;
 use model::run::Run;
 use model::session::{RevisionMade, Session};
-use model::workflow::PhaseDefinition;
+use model::workflow::{PhaseDefinition, ValueType};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
@@ -130,7 +130,7 @@ fn advance(material: &Material<'_>) -> Next {
     Next { waits, ..Next::new(mend(run, &missing), Some(command)) }
 }
 
-/// The command that tries a phase's gate; what only the reader can know stands as N.
+/// The command that tries a phase's gate; what only the reader can know has something in its place.
 fn submitting(
     material: &Material<'_>,
     phase: &Phase,
@@ -139,7 +139,7 @@ fn submitting(
 ) -> String {
     let mut command = format!("leftoff advance --phase {}", phase.id());
     for field in defined.iter().flat_map(|defined| &defined.evidence).filter(|field| field.required) {
-        let value = known(&field.name).unwrap_or_else(|| "N".to_owned());
+        let value = known(&field.name).unwrap_or_else(|| stand_in(field.value_type).to_owned());
         let _ = write!(command, " --evidence {}={value}", field.name);
     }
     command.push_str(&naming(material));
@@ -150,6 +150,17 @@ fn submitting(
 fn said(attempt: &Attempt, name: &str) -> Option<String> {
     let value = attempt.report.evidence.get(name)?;
     (value.is_boolean() || value.is_number()).then(|| value.to_string())
+}
+
+/// What stands for a value that only its giver knows, in the manner of its type.
+fn stand_in(value_type: ValueType) -> &'static str {
+    match value_type {
+        ValueType::Boolean => "true",
+        ValueType::Integer | ValueType::Number => "N",
+        ValueType::String => "TEXT",
+        ValueType::List => "LIST",
+        ValueType::Object => "OBJECT",
+    }
 }
 
 /// Items come before the phase's gate: the one that the asking one holds, else the first that is free.

@@ -2,7 +2,7 @@
 
 use crate::config::{Config, Who};
 use crate::definitions::{self, Checked, Source, WorkflowLine};
-use crate::engine::{Engine, Want, read_event};
+use crate::engine::{Engine, Want, is_unfinished, read_event};
 use crate::error::{Error, Result};
 use crate::next::Next;
 use crate::requirements::is_same_agent;
@@ -118,7 +118,7 @@ impl Engine {
             let listed = self.store.list(&filter).unwrap_or_default();
             listed.into_iter().map(|listed| listed.row.id.to_string()).collect()
         } else {
-            let listing = self.list(&ListRequest { lifecycles: paused(), ..ListRequest::default() });
+            let listing = self.lines(&ListRequest { lifecycles: paused(), ..ListRequest::default() });
             let sessions = listing.map(|found| found.sessions).unwrap_or_default();
             sessions.into_iter().map(|line| line.session_id).collect()
         };
@@ -175,7 +175,22 @@ impl Engine {
         Ok(view)
     }
 
+    /// Sessions, a line each; the one that commands mean here is marked.
     pub fn list(&self, request: &ListRequest) -> Result<Listing> {
+        let mut listing = self.lines(request)?;
+        // Where nothing is unfinished there is none, and a thousand files need not be asked for it.
+        let may_be = listing.sessions.iter().any(|line| is_unfinished(&line.lifecycle));
+        let current = if may_be { self.select(Want::Unfinished).ok() } else { None };
+        let here = self.project.worktree();
+        for line in &mut listing.sessions {
+            let is_it = current.as_ref().is_some_and(|id| line.session_id == id.as_str());
+            // One of the same name may lie outside of this project.
+            line.current = is_it && (line.worktree == here || self.options.session.is_some());
+        }
+        Ok(listing)
+    }
+
+    pub(crate) fn lines(&self, request: &ListRequest) -> Result<Listing> {
         crate::execute::activate::foreign_layout(request.layout.as_deref())?;
         // What the index calls active may count as paused by now, so both are asked for.
         let mut lifecycles = request.lifecycles.clone();
@@ -413,6 +428,7 @@ impl From<Listed> for ShortView {
             created_at: row.created_at,
             updated_at: row.updated_at,
             version: row.version,
+            current: false,
             own_words: None,
         }
     }

@@ -6,15 +6,18 @@ mod find;
 mod late;
 mod look;
 mod mend;
+mod origin;
+mod pointed;
 mod rivals;
 mod says;
 mod show;
 pub(crate) mod tree;
 
 pub(crate) use find::has_foreign;
-pub(crate) use find::pointed;
 pub(crate) use look::Look;
 pub use mend::{Mended, repair};
+pub(crate) use origin::{Origin, own_part};
+pub(crate) use pointed::{Pointed, around, pointed, sessions_in, spot_at};
 pub(crate) use says::{heading, in_own_words};
 
 use crate::engine::Engine;
@@ -145,7 +148,7 @@ impl Engine {
     }
 
     /// Lays a session of another project's files over, as if it were in this one. Tells its id here.
-    pub(crate) fn attend_elsewhere(&self, pointed: &find::Pointed) -> Result<SessionId> {
+    pub(crate) fn attend_elsewhere(&self, pointed: &Pointed) -> Result<SessionId> {
         let found = self.foreign_elsewhere(pointed)?;
         let id = found.id.clone();
         let look = self.adopt(found)?;

@@ -192,6 +192,9 @@ pub struct ShortView {
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub version: u64,
+    /// The one that a command means here that names none.
+    #[serde(default)]
+    pub current: bool,
     /// The line that its own tool's list has for it; only in a list of that tool's sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_words: Option<String>,

@@ -64,7 +64,7 @@ impl Engine {
     pub(crate) fn bring_workspace_back(&self, session: &str) -> Result<()> {
         let (_, session) = self.load(&self.resolve(session)?)?;
         let root = self.root_of(&session);
-        if session.path.is_none() && below(&root, &archive_name(&session.id))?.is_dir() {
+        if session.layout == NATIVE && below(&root, &archive_name(&session.id))?.is_dir() {
             make(&root, &session.id).map(drop)
         } else {
             Ok(())

@@ -28,6 +28,7 @@ use crate::layout::{
 };
 use crate::reading::{Oddity, Reading};
 use crate::tree::Tree;
+use model::run::Run;
 use model::session::Session;
 
 /// Where everything is, below the project's folder; paths in a tree are relative to it.
@@ -123,6 +124,16 @@ impl Layout for Ccw {
 
     fn begin(&self, beginning: &Beginning<'_>) -> Result<Spot, String> {
         place::begin(beginning)
+    }
+
+    fn looks_for(&self) -> &'static str {
+        "a folder WFS-… in .workflow"
+    }
+
+    /// Whatever the workflow is called: plan, implement, review.
+    fn can_tell(&self, run: &Run) -> bool {
+        let steps = PhaseWord::STEPS.iter().map(|(_, step)| *step);
+        run.phases.iter().map(|phase| phase.id().as_str()).eq(steps)
     }
 
     fn workflows(&self) -> &'static [&'static str] {

@@ -23,6 +23,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use model::id::{ItemId, SessionId};
+use model::run::Run;
 use position::Standpoint;
 use state::State;
 
@@ -144,6 +145,15 @@ impl Layout for Essay {
             .find(|name| !(beginning.is_taken)(name))
             .and_then(|name| self.spot(&name, true))
             .ok_or_else(|| "every name for a session of this minute is taken".to_owned())
+    }
+
+    fn looks_for(&self) -> &'static str {
+        "a folder essay-pipeline-YYYYMMDD-HHMMSS"
+    }
+
+    fn can_tell(&self, run: &Run) -> bool {
+        let stages = STAGES.iter().map(|stage| stage.name);
+        run.phases.iter().map(|phase| phase.id().as_str()).eq(stages)
     }
 
     fn workflows(&self) -> &'static [&'static str] {

@@ -1,7 +1,7 @@
 //! Edits JSON in place: what is not set stays as it was, to the byte. Nothing here knows what a key means.
 
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
+use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::{Map, Value};
 
 /// A JSON object that is being edited.
@@ -118,6 +118,31 @@ impl Document {
         if self.get(path).is_none() {
             self.set(path, value);
         }
+    }
+
+    /// The same with what another file has there, its numbers as they are written.
+    pub fn copy_missing(&mut self, path: &[&str], from: &Self) {
+        let Some((last, above)) = path.split_last() else { return };
+        let Some(node) = from.property(path).and_then(|property| property.value()) else { return };
+        if self.get(path).is_some() {
+            return;
+        }
+        let mut object = self.object.clone();
+        for key in above {
+            object = object.object_value_or_set(key);
+        }
+        object.append(last, as_written(&node));
+    }
+
+    /// The keys of the object below these keys, in order.
+    pub fn keys(&self, path: &[&str]) -> Vec<String> {
+        let found = if path.is_empty() { Some(self.object.clone()) } else { self.object_at(path) };
+        let properties = found.map(|object| object.properties()).unwrap_or_default();
+        properties.iter().filter_map(CstObjectProp::decoded_name).collect()
+    }
+
+    fn object_at(&self, path: &[&str]) -> Option<CstObject> {
+        self.property(path).and_then(|property| property.object_value())
     }
 
     /// Adds to the end of a list below these keys; the list is made. Anything else that stands there is left alone.
@@ -239,6 +264,22 @@ fn last_property(object: &CstObject, key: &str) -> Option<CstObjectProp> {
     object.properties().into_iter().rfind(|property| property.decoded_name().as_deref() == Some(key))
 }
 
+/// A number that no number of ours can hold is a number all the same.
+fn as_written(node: &CstNode) -> CstInputValue {
+    if let Some(number) = node.as_number_lit() {
+        return CstInputValue::Number(number.to_string());
+    }
+    if let Some(list) = node.as_array() {
+        return CstInputValue::Array(list.elements().iter().map(as_written).collect());
+    }
+    if let Some(object) = node.as_object() {
+        let member =
+            |property: CstObjectProp| Some((property.decoded_name()?, as_written(&property.value()?)));
+        return CstInputValue::Object(object.properties().into_iter().filter_map(member).collect());
+    }
+    input(&serde_json::from_str(&node.to_string()).unwrap_or(Value::Null))
+}
+
 fn input(value: &Value) -> CstInputValue {
     match value {
         Value::Null => CstInputValue::Null,
@@ -313,6 +354,21 @@ mod tests {
         let mut document = Document::new();
         document.push(&["a", "b"], &json!({"c": 1}));
         assert_eq!(document.get(&["a", "b"]), Some(json!([{"c": 1}])));
+    }
+
+    #[test]
+    fn what_is_carried_over_keeps_its_numbers_and_displaces_nothing() {
+        let from =
+            Document::parse(br#"{"a": {"n": [1.50, 12345678901234567890123], "s": "\u00e9"}, "b": 1e40}"#)
+                .expect("an object");
+        let mut document = Document::parse(b"{\n  \"b\": 2\n}\n").expect("an object");
+        for key in from.keys(&[]) {
+            document.copy_missing(&[&key], &from);
+        }
+        document.copy_missing(&["in", "a"], &from);
+        let text = String::from_utf8(document.into_bytes()).expect("text");
+        assert!(text.contains("[1.50, 12345678901234567890123]") && text.contains("\"b\": 2"), "{text}");
+        assert_eq!(from.keys(&["a"]), ["n", "s"]);
     }
 
     #[test]

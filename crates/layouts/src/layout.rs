@@ -13,6 +13,7 @@ use model::actor::Actor;
 use model::event::Recorded;
 use model::id::{ItemId, Name, SessionId};
 use model::item::ItemBook;
+use model::run::Run;
 use model::session::Session;
 use model::workflow::Workflow;
 
@@ -67,6 +68,12 @@ pub trait Layout: Sync {
         let _ = path;
         1024 * 1024
     }
+
+    /// What a session of it is on disk, for whoever named something else: "a folder in .ocr/sessions".
+    fn looks_for(&self) -> &'static str;
+
+    /// Whether its files have words for the phases of such a run.
+    fn can_tell(&self, run: &Run) -> bool;
 
     /// The workflows that its sessions can follow; the first one when none is asked for.
     fn workflows(&self) -> &'static [&'static str];

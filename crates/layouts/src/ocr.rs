@@ -17,6 +17,7 @@ use crate::reading::{Oddity, Reading};
 use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 use model::id::SessionId;
+use model::run::Run;
 
 /// Where sessions are, below the project's folder.
 pub const SESSIONS: &str = ".ocr/sessions";
@@ -237,6 +238,16 @@ impl Layout for Ocr {
         };
         self.spot(&format!("{SESSIONS}/{name}"), true)
             .ok_or_else(|| format!("'{name}' is no name for a session's folder"))
+    }
+
+    fn looks_for(&self) -> &'static str {
+        "a folder in .ocr/sessions"
+    }
+
+    /// A workflow of the same name whose phases are others is another one.
+    fn can_tell(&self, run: &Run) -> bool {
+        let phases = run.phases.iter().map(|phase| phase.id().as_str());
+        write::kind_of(run).is_some_and(|kind| phases.eq(kind.phases().iter().copied()))
     }
 
     fn workflows(&self) -> &'static [&'static str] {

@@ -23,6 +23,7 @@ use crate::reading::{Oddity, Reading};
 use crate::tree::Tree;
 use definition::Definition;
 use model::id::Name;
+use model::run::Run;
 use model::workflow::Workflow;
 
 /// Where new sessions go.
@@ -131,6 +132,15 @@ impl Layout for Praxis {
             return Err(format!("{path} is there already"));
         }
         Ok(spot)
+    }
+
+    fn looks_for(&self) -> &'static str {
+        "a .json file in .praxis-os/.cache/state or .praxis-os/state/workflow"
+    }
+
+    /// Phases have numbers in its files, and every workflow's can be counted.
+    fn can_tell(&self, _: &Run) -> bool {
+        true
     }
 
     fn workflows(&self) -> &'static [&'static str] {

@@ -55,6 +55,13 @@ pub enum Event {
         layout: String,
         path: String,
         into: String,
+        /// The folder of the project whose session it was, where that is another one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<String>,
+        /// The files of its state as they were then: paths below the layout's home, and hashes under which their
+        /// content is kept. None of one that stays in its files.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        files: BTreeMap<String, String>,
     },
     /// Somebody changed a session's files, or new ones showed something. What that was follows, as if it had been
     /// ordered, with its claims.
@@ -350,6 +357,14 @@ impl Event {
             | Self::Item(_)
             | Self::Unknown { .. } => None,
         }
+    }
+
+    /// Hashes of files whose content is kept with it.
+    pub fn contents(&self) -> impl Iterator<Item = &str> {
+        let artifact =
+            if let Self::ArtifactRecorded { artifact } = self { Some(&artifact.hash) } else { None };
+        let files = if let Self::Imported { files, .. } = self { Some(files) } else { None };
+        artifact.into_iter().chain(files.into_iter().flat_map(BTreeMap::values)).map(String::as_str)
     }
 
     /// Reads a kept event; one that this program does not know, or cannot read, becomes `Unknown`.

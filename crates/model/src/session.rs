@@ -176,8 +176,10 @@ impl Session {
             // What is restored needs the history, which only `fold` has.
             Event::Restored { .. } => self.restored_at = Some(at),
             Event::Adopted { path, .. } => self.path = Some(path.clone()),
-            Event::Imported { path, into, .. } => {
-                self.path = Some(path.clone());
+            Event::Imported { path, into, from, layout, .. } => {
+                // What was left behind in another project is not what has the same path in this one.
+                let elsewhere = from.as_ref().filter(|_| layout != into);
+                self.path = Some(elsewhere.map_or_else(|| path.clone(), |root| format!("{root}/{path}")));
                 self.layout.clone_from(into);
             }
             Event::ExternalEdit { title, goal, target, .. } => {

@@ -112,6 +112,7 @@ pub const CASES: &[Case] = cases![
         activity_of_a_session_that_does_not_exist_is_not_kept,
         what_a_hook_saw_is_kept_with_the_agent,
         what_a_hook_saw_twice_counts_once,
+        what_a_hook_decided_on_must_still_be_so,
     },
     rewrite::{
         a_rewritten_history_has_other_words_and_one_more_event,

@@ -81,7 +81,7 @@ pub trait Store {
         rows: &[ActivityRow],
         patience: Duration,
     ) -> Result<()>;
-    /// Keeps what a hook saw, and tells whether it was new.
+    /// Keeps what a hook saw. False: it was kept before, or more is known of the agent than it was decided on.
     fn trace(&mut self, trace: &Trace, patience: Duration) -> Result<bool>;
     /// The newest first.
     fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>>;

@@ -307,6 +307,11 @@ impl Store for MemoryStore {
     }
 
     fn trace(&mut self, trace: &Trace, patience: Duration) -> Result<bool> {
+        let row = self.agents.get(&(trace.agent.clone(), trace.agent_session.clone()));
+        let known = row.map(|row| row.memory.clone().unwrap_or_default());
+        if trace.expects.is_some() && trace.expects != known {
+            return Ok(false);
+        }
         if let Some(key) = &trace.once {
             if self.recall(key, keys_expire_at(trace.at))?.is_some() {
                 return Ok(false);

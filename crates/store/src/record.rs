@@ -230,6 +230,8 @@ pub struct Trace {
     pub agent_session: String,
     /// None leaves what is known of the agent as it is.
     pub memory: Option<String>,
+    /// What is known of the agent must still be this, or nothing is kept; empty for nothing. None asks for nothing.
+    pub expects: Option<String>,
     /// What the session's activity grows by.
     pub activity: Option<(SessionId, Vec<ActivityRow>)>,
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 /// Write a session out: as one plain JSON document, or as the files of another tool's layout
 ///
-/// The JSON holds the session as `show --json` has it, every event, the definitions that its runs followed, and all items. With --layout its files are written below DIR, where a project of that tool has them. No session is changed, and no file is written over.
+/// The JSON holds the session as `show --json` has it, every event, the definitions that its runs followed, all items, and the files of its state if it has or had some. With --layout its files are written below DIR, where a project of that tool has them, and its documents with them; a layout that has no words for its phases is refused, with those that have. No session is changed, and no file is written over.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff export > session.json\n  leftoff export backup --session 062f24e7\n  leftoff export --layout praxis ../other-project"

@@ -6,7 +6,7 @@ use engine::Intent;
 
 /// Take another tool's session fully into leftoff, or bring its file into the newest shape
 ///
-/// Without --layout it becomes a native session: its whole history is in leftoff's log, it waits paused until you resume it, and the files that it came from are left alone from then on. With --layout and its own layout it stays there, in the shape that new sessions of that layout have; the file as it was is kept as a backup beside it. Nothing is imported by itself: other commands leave a session in its files and write those as they are.
+/// Without --layout it becomes a native session: its whole history is in leftoff's log, it waits paused until you resume it, and the files that it came from are left alone from then on. Importing it again changes nothing. With --layout and its own layout it stays there, in the shape that new sessions of that layout have; the file as it was is kept as a backup beside it. Nothing is imported by itself: other commands leave a session in its files and write those as they are.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff import 062f24e7\n  leftoff import .praxis-os/.cache/state/062f24e7-6fdc-40b3-a2d8-7ffaea6351b6.json\n  leftoff import ../other/.ocr/sessions/2026-01-31-login\n  leftoff import 062f24e7 --layout praxis"
@@ -24,8 +24,7 @@ impl Run for Import {
         let mut engine = globals.open(Intent::Create)?;
         let answer = engine.import(self.path.as_deref(), self.layout.as_deref())?;
         let view = &answer.view;
-        let what = if answer.view.already { "was imported already" } else { "imported" };
         let (done, total) = (view.completed_phases.len(), view.workflow.total_phases);
-        answered(&format!("{what}: {}, {done} of {total} phases done", view.layout), &answer, globals)
+        answered(&format!("imported: {}, {done} of {total} phases done", view.layout), &answer, globals)
     }
 }

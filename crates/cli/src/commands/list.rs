@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 /// Sessions of this project, the newest activity first
 ///
-/// The number in front can be used wherever an id can. It is given once and never changes, but for sessions that only another tool's files tell of: those are counted after all others, and get a number of their own with the first command that changes them.
+/// A star marks the session that commands mean here when they name none. The number in front can be used wherever an id can. It is given once and never changes, but for sessions that only another tool's files tell of: those are counted after all others, and get a number of their own with the first command that changes them.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff list\n  leftoff list --all --search login\n  leftoff list --agents"

@@ -80,7 +80,7 @@ pub fn read(agent: &str, input: &[u8]) -> Result<Heard, String> {
     let happened = event.happened();
     let subagent = event.subagent();
     Ok(Heard {
-        event: HookEvent { agent, folder: event.cwd, happened, subagent },
+        event: HookEvent { agent, folder: event.cwd, happened, subagent, delivery: None },
         name: event.hook_event_name,
     })
 }

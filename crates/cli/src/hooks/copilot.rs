@@ -1,7 +1,7 @@
 //! Copilot CLI's hook protocol, from its documentation. Experimental: nobody has run it yet. Its events do not say
 //! what they are called, so the command that is wired does: `leftoff hook copilot preToolUse`.
 
-use crate::hooks::{Heard, Protocol, identity, unreadable, wording};
+use crate::hooks::{Heard, Protocol, identified, identity, unreadable, wording};
 use engine::hooks::{Happened, HookEvent, Reply, Source, ToolCall, Verdict};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -23,14 +23,19 @@ struct Event {
     tool_args: Value,
     #[serde(default)]
     tool_use_id: Value,
+    #[serde(default)]
+    timestamp: Value,
 }
 
 fn read(input: &[u8], name: &str) -> Result<Heard, String> {
     let mut event: Event = serde_json::from_slice(input).map_err(|error| unreadable(&error))?;
     let agent = identity("copilot", &event.session_id)?;
+    if event.tool_use_id.as_str().is_none() {
+        event.tool_use_id = identified(&event.timestamp, input).map_or(Value::Null, Value::String);
+    }
     let happened = happened(&mut event, name);
     Ok(Heard {
-        event: HookEvent { agent, folder: event.cwd, happened, subagent: None },
+        event: HookEvent { agent, folder: event.cwd, happened, subagent: None, delivery: None },
         name: name.to_owned(),
     })
 }

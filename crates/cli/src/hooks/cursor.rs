@@ -34,7 +34,10 @@ fn read(input: &[u8], _: &str) -> Result<Heard, String> {
     let happened = happened(&mut event);
     let folder = event.workspace_roots.first().cloned().or_else(|| event.cwd.as_str().map(PathBuf::from));
     let folder = folder.ok_or("the event names no folder: it has no workspace_roots")?;
-    Ok(Heard { event: HookEvent { agent, folder, happened, subagent: None }, name: event.hook_event_name })
+    Ok(Heard {
+        event: HookEvent { agent, folder, happened, subagent: None, delivery: None },
+        name: event.hook_event_name,
+    })
 }
 
 fn happened(event: &mut Event) -> Happened {

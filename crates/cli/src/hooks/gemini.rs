@@ -1,6 +1,6 @@
 //! Gemini CLI's hook protocol, from its documentation. Experimental: nobody has run it yet.
 
-use crate::hooks::{Heard, Protocol, identity, unreadable, wording};
+use crate::hooks::{Heard, Protocol, identified, identity, unreadable, wording};
 use engine::hooks::{Happened, HookEvent, Reply, Source, ToolCall, Verdict};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -20,6 +20,8 @@ struct Event {
     #[serde(default)]
     tool_input: Value,
     #[serde(default)]
+    timestamp: Value,
+    #[serde(default)]
     stop_hook_active: Value,
     #[serde(default)]
     prompt_response: Value,
@@ -28,21 +30,22 @@ struct Event {
 fn read(input: &[u8], _: &str) -> Result<Heard, String> {
     let mut event: Event = serde_json::from_slice(input).map_err(|error| unreadable(&error))?;
     let agent = identity("gemini", &event.session_id)?;
-    let happened = happened(&mut event);
+    let id = identified(&event.timestamp, input);
+    let happened = happened(&mut event, id.as_deref());
     Ok(Heard {
-        event: HookEvent { agent, folder: event.cwd, happened, subagent: None },
+        event: HookEvent { agent, folder: event.cwd, happened, subagent: None, delivery: None },
         name: event.hook_event_name,
     })
 }
 
-fn happened(event: &mut Event) -> Happened {
+fn happened(event: &mut Event, id: Option<&str>) -> Happened {
     match event.hook_event_name.as_str() {
         "SessionStart" => {
             Happened::Arrived { source: Source::parse(event.source.as_str().unwrap_or_default()) }
         }
         "BeforeAgent" => Happened::Prompt,
-        "BeforeTool" => Happened::BeforeTool(call(event)),
-        "AfterTool" => Happened::AfterTool(call(event)),
+        "BeforeTool" => Happened::BeforeTool(call(event, id)),
+        "AfterTool" => Happened::AfterTool(call(event, id)),
         "AfterAgent" => Happened::Stopping {
             again: event.stop_hook_active.as_bool().unwrap_or(false),
             last_words: event.prompt_response.as_str().map(ToOwned::to_owned),
@@ -53,14 +56,14 @@ fn happened(event: &mut Event) -> Happened {
     }
 }
 
-fn call(event: &mut Event) -> ToolCall {
+fn call(event: &mut Event, id: Option<&str>) -> ToolCall {
     let name = match event.tool_name.as_str().unwrap_or_default() {
         "run_shell_command" => "Bash",
         "write_file" => "Write",
         "replace" => "Edit",
         other => other,
     };
-    ToolCall::new(name, None, event.tool_input.take())
+    ToolCall::new(name, id, event.tool_input.take())
 }
 
 fn write(heard: &Heard, reply: &Reply) -> String {

@@ -7,9 +7,10 @@ use engine::words::{ago, one_line};
 use jiff::Timestamp;
 
 /// Sessions in aligned columns; titles take what is left of the width. Where other tools' sessions stand among ours,
-/// a column tells whose each is.
+/// a column tells whose each is. A star marks the one that commands mean here.
 pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
     let is_mixed = sessions.iter().any(|session| session.layout != "native");
+    let has_current = sessions.iter().any(|session| session.current);
     let rows: Vec<[String; 7]> = sessions
         .iter()
         .map(|session| {
@@ -33,10 +34,15 @@ pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
         .iter()
         .map(|column| rows.iter().map(|row| row[*column].chars().count()).max().unwrap_or(0).min(36))
         .collect();
-    let taken: usize = widths.iter().map(|width| width + 2).sum();
+    let taken: usize = widths.iter().map(|width| width + 2).sum::<usize>() + usize::from(has_current) * 2;
     let left = out.width.saturating_sub(taken).max(12);
     let mut text = String::new();
-    for row in &rows {
+    for (row, session) in rows.iter().zip(sessions) {
+        text.push_str(match (has_current, session.current) {
+            (true, true) => "* ",
+            (true, false) => "  ",
+            (false, _) => "",
+        });
         for (cell, width) in columns.iter().map(|column| &row[*column]).zip(&widths) {
             let cell = format!("{:<width$}  ", cut(cell, *width));
             let tone = match cell.trim() {

@@ -94,11 +94,12 @@ pub fn words(event: &Event) -> String {
             format!("file {path} recorded, version {}, {} bytes", artifact.version, artifact.size)
         }
         Event::PhaseRevised { revision } => revised(revision),
-        Event::Imported { layout, path, into } if layout == into => {
+        Event::Imported { layout, path, into, from: None, .. } if layout == into => {
             format!("{} is in the newest shape of {layout}", one_line(path, LONGEST))
         }
-        Event::Imported { layout, path, into } => {
-            format!("imported from {layout}, {}: {into} from here on", one_line(path, LONGEST))
+        Event::Imported { layout, path, into, from, .. } => {
+            let whole = from.as_ref().map_or_else(|| path.clone(), |root| format!("{root}/{path}"));
+            format!("imported from {layout}, {}: {into} from here on", one_line(&whole, LONGEST))
         }
         Event::PhasesAdded { phases } => {
             let names: Vec<&str> = phases.iter().map(|phase| phase.id.as_str()).collect();

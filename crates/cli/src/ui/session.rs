@@ -194,7 +194,9 @@ fn attempt_lines(ordinal: u32, attempt: &Attempt, out: &Out) -> String {
 pub fn answer(done: &str, answer: &Answer, out: &Out) -> String {
     let view = &answer.view;
     let word = if view.already { "nothing to change, it is so already" } else { done };
-    format!("{} {word}\n{}", out.paint(Tone::Heading, &view.session_id), next(&view.next, out))
+    // Whoever wants no talk knows what comes next, or asks.
+    let next = if out.is_quiet() { String::new() } else { next(&view.next, out) };
+    format!("{} {word}\n{next}", out.paint(Tone::Heading, &view.session_id))
 }
 
 /// The next step and its command.

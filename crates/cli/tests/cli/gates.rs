@@ -431,3 +431,41 @@ fn mistakes_in_expressions_and_patterns_are_told_with_their_line() {
     }
     sandbox.run(["start", "w"]).code(4);
 }
+
+#[test]
+fn what_is_to_be_given_is_shown_in_its_type_and_a_wrong_type_is_told_in_words_of_evidence() {
+    let sandbox = git();
+    sandbox.write(
+        ".leftoff/workflows/typed.toml",
+        r#"name = "typed"
+version = "1"
+[[phase]]
+id = "build"
+  [phase.evidence]
+  green = { type = "boolean", required = true }
+  tests = { type = "integer", required = true }
+  author = { type = "string", required = true }
+  files = { type = "list", required = true }
+  [[phase.check]]
+  id = "loose"
+  kind = "expr"
+  expr = "evidence.reviewed && evidence.green"
+"#,
+    );
+    sandbox.run(["start", "typed"]).ok();
+    let next = sandbox.run(["next"]).ok().stdout;
+    let shown = "--evidence green=true --evidence tests=N --evidence author=TEXT --evidence files=LIST";
+    assert!(next.contains(shown), "{next}");
+    let given = ["green=true", "tests=1", "author=ada", "files=[\"a\"]", "reviewed=maybe"];
+    let words =
+        ["advance", "--json"].into_iter().chain(given.into_iter().flat_map(|pair| ["--evidence", pair]));
+    let failed = sandbox.run(words).code(5);
+    assert!(
+        failed
+            .stderr
+            .contains("loose ('green' is true or false, 'reviewed' is a string; it needs true or false)"),
+        "{}",
+        failed.stderr
+    );
+    assert!(!failed.stderr.contains("overload"), "{}", failed.stderr);
+}

@@ -1,6 +1,7 @@
 //! When an agent may stop: what it claimed, what comes next, and that it is never held in a circle.
 
-use crate::hook_events::{arrive, claude, stop};
+use crate::hook_events::{ID, arrive, claude, stop};
+use crate::hook_twice::delivered;
 use crate::{SHIP, git, try_build};
 use serde_json::{Value, json};
 use testkit::Sandbox;
@@ -97,9 +98,11 @@ fn a_workflow_that_keeps_going_sends_on_until_it_is_finished() {
 #[test]
 fn whoever_does_nothing_is_not_sent_on_for_ever() {
     let sandbox = with("keep_going = true");
-    for _ in 0..3 {
+    for second in [0, 3, 6] {
+        sandbox.at(&format!("2026-11-14T10:00:0{second}Z"));
         held(&sandbox, &stop(true, "no"));
     }
+    sandbox.at("2026-11-14T10:00:09Z");
     let_go(&sandbox, &stop(true, "no"));
     let_go(&sandbox, &stop(false, "no"));
     // A person speaks: it begins anew.
@@ -122,6 +125,54 @@ fn nobody_is_sent_on_while_a_person_must_answer_or_the_session_rests() {
     let_go(&sandbox, &stop(false, "a person must approve"));
     sandbox.run(["pause"]).ok();
     let_go(&sandbox, &stop(false, "paused"));
+}
+
+#[test]
+fn a_stop_that_is_delivered_twice_is_held_twice_and_counts_once() {
+    for times in [2, 8] {
+        let sandbox = with("keep_going = true");
+        // Three stops that come to nothing are held. Each reaches several processes, at once and one after the other.
+        for second in [10, 20, 30] {
+            sandbox.at(&format!("2026-11-14T10:00:{second}Z"));
+            let answers =
+                delivered(&sandbox, "claude", &crate::agent::event(&sandbox, ID, &stop(true, "no")), times);
+            assert!(answers.iter().all(|answer| answer.contains("\"block\"")), "{second}: {answers:?}");
+            sandbox.at(&format!("2026-11-14T10:00:{}.900Z", second + 1));
+            held(&sandbox, &stop(true, "no"));
+        }
+        sandbox.at("2026-11-14T10:00:40Z");
+        let answers =
+            delivered(&sandbox, "claude", &crate::agent::event(&sandbox, ID, &stop(true, "no")), times);
+        assert!(
+            answers.iter().all(String::is_empty),
+            "nor is one of them held when the others are let go: {answers:?}"
+        );
+    }
+}
+
+#[test]
+fn the_same_words_after_new_work_are_another_stop() {
+    let sandbox = with("keep_going = true");
+    let tool = |id: &str| crate::hook_events::after("Bash", &json!({ "command": "ls" }), id);
+    for (stopped, worked) in [("0", "1"), ("2", "3"), ("4", "5")] {
+        sandbox.at(&format!("2026-11-14T10:00:00.{stopped}Z"));
+        held(&sandbox, &stop(true, "no"));
+        sandbox.at(&format!("2026-11-14T10:00:00.{worked}Z"));
+        claude(&sandbox, &tool(worked));
+    }
+    sandbox.at("2026-11-14T10:00:00.6Z");
+    let_go(&sandbox, &stop(true, "no"));
+    // What changes the session is work as well, and begins anew what was in vain.
+    sandbox.run(["note", "one"]).ok();
+    sandbox.at("2026-11-14T10:00:10Z");
+    held(&sandbox, &stop(true, "no"));
+    sandbox.run(["note", "two"]).ok();
+    for moment in ["10:00:11", "10:00:20", "10:00:30"] {
+        sandbox.at(&format!("2026-11-14T{moment}Z"));
+        held(&sandbox, &stop(true, "no"));
+    }
+    sandbox.at("2026-11-14T10:00:40Z");
+    let_go(&sandbox, &stop(true, "no"));
 }
 
 /// What cannot be counted could go on for ever.

@@ -1,5 +1,7 @@
 //! `import` and `export`: a session of another tool's files, fully into leftoff and back out.
 
+mod round_trips;
+
 use crate::fresh;
 use serde_json::{Value, json};
 use testkit::Sandbox;
@@ -70,13 +72,162 @@ fn a_session_of_another_project_is_imported_by_its_path() {
 }
 
 #[test]
-fn what_is_no_session_is_not_imported() {
+fn importing_a_session_of_another_project_again_is_not_twice() {
+    let elsewhere = project();
+    let sandbox = fresh();
+    for relative in [OLD.to_owned(), REVIEW.to_owned(), format!("{REVIEW}/state.json")] {
+        let path = elsewhere.path(&relative).display().to_string();
+        let first = sandbox.run(["import", &path, "--json"]).ok().json();
+        let log =
+            sandbox.run(["log", "--json", "--session", first["session_id"].as_str().unwrap()]).ok().stdout;
+        let again = sandbox.run(["import", &path, "--json"]).ok().json();
+        assert_eq!((&again["already"], &again["session_id"]), (&json!(true), &first["session_id"]));
+        assert!(again["said"].to_string().contains("was imported already, as"), "{}", again["said"]);
+        assert!(!again["said"].to_string().contains("changed"), "{}", again["said"]);
+        assert_eq!(
+            sandbox.run(["log", "--json", "--session", first["session_id"].as_str().unwrap()]).ok().stdout,
+            log
+        );
+    }
+    let list = sandbox.run(["list", "--all", "--json"]).ok().json();
+    assert_eq!(list["sessions"].as_array().unwrap().len(), 2, "{list}");
+    // Somebody goes on with it there: said, and left there.
+    let edited = elsewhere.read(OLD).replace("docs/import.md", "docs/other.md");
+    elsewhere.write(OLD, &edited);
+    let again = sandbox.run(["import", &elsewhere.path(OLD).display().to_string()]).ok();
+    assert!(again.stderr.contains("old.json changed since then; that was not taken in"), "{}", again.stderr);
+    assert_eq!(sandbox.run(["show", "old", "--json"]).ok().json()["target"], "docs/import.md");
+}
+
+#[test]
+fn imports_of_one_session_at_the_same_time_make_one() {
+    let elsewhere = project();
+    let sandbox = fresh();
+    sandbox.run(["start", "--id", "ours"]).ok();
+    let path = elsewhere.path(OLD).display().to_string();
+    let started: Vec<_> = (0..6)
+        .map(|_| {
+            sandbox.command(["import", &path, "--json"]).stdout(std::process::Stdio::piped()).spawn().unwrap()
+        })
+        .collect();
+    let answers: Vec<Value> = started
+        .into_iter()
+        .map(|child| serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap())
+        .collect();
+    assert!(answers.iter().all(|answer| answer["session_id"] == "old"), "{answers:?}");
+    assert_eq!(answers.iter().filter(|answer| answer["already"] == false).count(), 1);
+}
+
+#[test]
+fn sessions_of_the_same_name_in_other_projects_are_others_and_hide_none_of_here() {
+    let (one, other, sandbox) = (project(), project(), project());
+    let path = |project: &Sandbox| project.path(OLD).display().to_string();
+    let ids: Vec<Value> = [&one, &other, &one, &other]
+        .map(|project| sandbox.run(["import", &path(project), "--json"]).ok().json()["session_id"].clone())
+        .to_vec();
+    assert_eq!((&ids[0], &ids[1]), (&ids[2], &ids[3]));
+    assert_ne!(ids[0], ids[1]);
+    let list = sandbox.run(["list", "--json"]).ok().json();
+    let praxis: Vec<&Value> =
+        list["sessions"].as_array().unwrap().iter().filter(|line| line["layout"] == "praxis").collect();
+    assert_eq!(praxis.len(), 1, "this project's own is still there: {list}");
+    assert_eq!(praxis[0]["session_id"], "old");
+    let own = sandbox.run(["import", OLD, "--json"]).ok().json();
+    assert_eq!((&own["session_id"], &own["already"]), (&json!("old"), &json!(false)));
+    // Also one that comes later, to the very path that the other one had in its project.
+    let sandbox = fresh();
+    sandbox.run(["import", &path(&one)]).ok();
+    sandbox.write(OLD, &one.read(OLD));
+    let list = sandbox.run(["list", "--json"]).ok().json();
+    assert_eq!(list["sessions"].as_array().unwrap().len(), 2, "{list}");
+    sandbox.run(["import", OLD]).ok();
+    assert_eq!(
+        sandbox.run(["list", "--layout", "native", "--json"]).ok().json()["sessions"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+}
+
+#[test]
+fn a_session_of_another_project_that_stays_in_its_layout_is_written_here_once() {
+    let elsewhere = project();
+    let sandbox = fresh();
+    let path = elsewhere.path(OLD).display().to_string();
+    sandbox.run(["import", &path, "--layout", "praxis"]).ok();
+    assert_eq!(json_at(&sandbox, OLD)["extra"], json!({"kept": true}));
+    let again = sandbox.run(["import", &path, "--layout", "praxis", "--json"]).ok().json();
+    assert_eq!((&again["already"], &again["session_id"]), (&json!(true), &json!("old")));
+    assert_eq!(sandbox.run(["list", "--all", "--json"]).ok().json()["sessions"].as_array().unwrap().len(), 1);
+    // So is one of this project.
+    elsewhere.run(["import", OLD, "--layout", "praxis"]).ok();
+    let again = elsewhere.run(["import", OLD, "--layout", "praxis", "--json"]).ok().json();
+    assert_eq!(again["already"], true);
+}
+
+#[test]
+fn the_files_that_an_import_keeps_travel_in_a_bundle_and_can_be_purged() {
+    let elsewhere = project();
+    let text = elsewhere.read(OLD).replace("\"kept\": true", "\"kept\": \"a word of theirs\"");
+    elsewhere.write(OLD, &text);
+    let sandbox = fresh();
+    sandbox.run(["import", &elsewhere.path(OLD).display().to_string()]).ok();
+    std::fs::remove_file(elsewhere.path(OLD)).unwrap();
+    sandbox.run(["bundle", "create", "old.bundle", "--session", "old"]).ok();
+    let other = fresh();
+    other.write("old.bundle", &sandbox.read("old.bundle"));
+    other.run(["bundle", "take", "old.bundle"]).ok();
+    other.run(["export", "--layout", "praxis", "out", "--session", "old"]).ok();
+    assert_eq!(json_at(&other, &format!("out/{OLD}"))["extra"]["kept"], "a word of theirs");
+    let whole = other.run(["export", "--session", "old"]).ok().json();
+    assert!(whole["files"][0]["text"].as_str().unwrap().contains("a word of theirs"), "{}", whole["files"]);
+    other.run(["purge", "a word of theirs", "--session", "old", "--yes"]).ok();
+    assert!(!other.run(["export", "--session", "old"]).ok().stdout.contains("a word of theirs"));
+    other.run(["export", "--layout", "praxis", "clean", "--session", "old"]).ok();
+    assert!(!other.read(&format!("clean/{OLD}")).contains("a word of theirs"));
+}
+
+#[test]
+fn what_is_no_session_is_not_imported_and_it_is_said_what_would_be() {
     let sandbox = project();
-    sandbox.run(["import", "nothing-there"]).code(3);
-    sandbox.run(["import", "README.md"]).code(3);
+    sandbox.write("README.md", "# Read me\n");
+    sandbox.write("docs/a.md", "a\n");
+    sandbox.write(&format!("{REVIEW}/context.md"), "c\n");
+    sandbox.write(".praxis-os/.cache/state/package.json", r#"{"name": "package"}"#);
+    sandbox.write(".praxis-os/.cache/state/torn.json", "{\"session_id\": ");
+    sandbox.write(".ocr/sessions/2026-11-15-empty/notes.txt", "n\n");
+    sandbox.run(["start", "--id", "ours"]).ok();
+    sandbox.run(["export", "backup", "--session", "ours"]).ok();
+    sandbox.run(["bundle", "create", "ours.bundle", "--session", "ours"]).ok();
+    let root = sandbox.project().display().to_string();
+    for (asked, why, hint) in [
+        ("nothing-there", "there is no session 'nothing-there'", "leftoff list --all"),
+        (
+            "README.md",
+            "looked for ocr (a folder in .ocr/sessions), ccw (a folder WFS-… in .workflow)",
+            "leftoff list --all",
+        ),
+        ("docs", "praxis (a .json file in .praxis-os", "leftoff list --project DIR"),
+        (root.as_str(), "looked for", "a session in it: leftoff import"),
+        ("backup/ours.json", "looked for", "it is an export of leftoff's own"),
+        ("ours.bundle", "looked for", "leftoff bundle take ours.bundle"),
+        (&format!("{REVIEW}/context.md"), "looked for", "it is inside of one: leftoff import"),
+        (".praxis-os/.cache/state/package.json", "it has none of the keys session_id", "mend it"),
+        (".praxis-os/.cache/state/torn.json", "it is no JSON", "mend it"),
+        (".ocr/sessions/2026-11-15-empty", "state.json: it is missing", "mend it"),
+    ] {
+        let refused = sandbox.run(["import", asked, "--json"]).code(3).error();
+        assert!(refused["message"].as_str().unwrap().contains(why), "{asked}: {refused}");
+        assert!(refused["hint"].as_str().unwrap().contains(hint), "{asked}: {refused}");
+    }
     let other = sandbox.run(["import", OLD, "--layout", "ocr"]).code(2);
     assert!(other.stderr.contains("cannot become one of ocr"), "{}", other.stderr);
-    assert_eq!(sandbox.run(["list", "--layout", "native", "--json"]).ok().json()["sessions"], json!([]));
+    let own = sandbox.run(["import", "ours"]).ok();
+    assert!(own.stderr.contains("ours is leftoff's own: there is nothing to import"), "{}", own.stderr);
+    let native = sandbox.run(["list", "--layout", "native", "--json"]).ok().json();
+    assert_eq!(native["sessions"].as_array().unwrap().len(), 1, "{native}");
+    assert_eq!(native["sessions"][0]["version"], 3, "nothing was written: {native}");
 }
 
 #[test]
@@ -152,7 +303,99 @@ fn a_session_goes_in_and_comes_out_into_its_own_layout() {
     assert_eq!((&shown["layout"], &shown["lifecycle"]["state"]), (&json!("praxis"), &json!("completed")));
     let review = sandbox.run(["export", "--layout", "ocr", "back", "--session", "2026-11-14-login"]).ok();
     assert_eq!(review.stdout.trim(), format!("back/{REVIEW}/state.json"));
+    assert!(
+        sandbox.run(["export", "--session", "2026-11-14-login"]).ok().json()["files"][0]["path"]
+            == "state.json"
+    );
     assert_eq!(json_at(&sandbox, &format!("back/{REVIEW}/state.json"))["current_phase"], "reviews");
+}
+
+/// A session of each kind: those of other tools' files, and native ones that follow their workflows.
+fn one_of_each() -> Sandbox {
+    let sandbox = project();
+    sandbox.write(".workflow/WFS-csv/workflow-session.json",
+        r#"{"session_id":"WFS-csv","project":"CSV","current_phase":"IMPLEMENT","status":"paused","meta":{"created":"2026-11-14T09:00:00Z"}}"#);
+    let essay = "essay-pipeline-20261114-100000";
+    sandbox.write(&format!("{essay}/session-state.yaml"),
+        "pipeline_id: e\nstarted_at: \"2026-11-14T10:00:00Z\"\nstatus: in_progress\ncurrent_stage: 2\ncurrent_stage_name: essay_structuring\n");
+    for workflow in ["plan-implement-review", "spec", "review", "map", "ccw", "essay"] {
+        sandbox.run(["start", workflow, "--id", &format!("n-{workflow}"), "--parallel"]).ok();
+    }
+    sandbox
+}
+
+#[test]
+fn each_kind_of_session_goes_where_there_are_words_for_its_phases_and_is_refused_elsewhere() {
+    let sandbox = one_of_each();
+    let kinds: [(&str, &[&str]); 10] = [
+        ("2026-11-14-login", &["ocr", "praxis"]),
+        ("WFS-csv", &["ccw", "praxis"]),
+        ("old", &["praxis"]),
+        ("essay-pipeline-20261114-100000", &["praxis", "essay"]),
+        ("n-plan-implement-review", &["ccw", "praxis"]),
+        ("n-spec", &["praxis"]),
+        ("n-review", &["ocr", "praxis"]),
+        ("n-map", &["ocr", "praxis"]),
+        ("n-ccw", &["ccw", "praxis"]),
+        ("n-essay", &["praxis", "essay"]),
+    ];
+    for (id, able) in kinds {
+        let before = sandbox.run(["show", id, "--json"]).ok().json();
+        for layout in ["ocr", "ccw", "praxis", "essay"] {
+            let folder = format!("out/{id}-{layout}");
+            let ran = sandbox.run(["export", "--layout", layout, &folder, "--session", id, "--json"]);
+            if !able.contains(&layout) {
+                let refused = ran.code(2).error();
+                let (message, hint) = (refused["message"].to_string(), refused["hint"].as_str().unwrap());
+                assert!(
+                    message.contains("has no way to show a session that follows"),
+                    "{id} to {layout}: {message}"
+                );
+                assert!(
+                    hint.contains(&format!(
+                        "{} can: leftoff export --layout {}",
+                        able.join(" and "),
+                        able[0]
+                    )),
+                    "{hint}"
+                );
+                assert!(!sandbox.path(&folder).exists(), "nothing half done");
+                continue;
+            }
+            ran.ok();
+            // What came out is a session of that tool, in the same phase.
+            let read = fresh();
+            for path in sandbox
+                .run([
+                    "export",
+                    "--layout",
+                    layout,
+                    &read.project().display().to_string(),
+                    "--session",
+                    id,
+                    "--json",
+                ])
+                .ok()
+                .json()["written"]
+                .as_array()
+                .unwrap()
+            {
+                assert!(std::path::Path::new(path.as_str().unwrap()).exists(), "{path}");
+            }
+            let list = read.run(["list", "--all", "--json"]).ok().json();
+            let found = list["sessions"][0]["session_id"].as_str().unwrap();
+            let after = read.run(["show", found, "--json"]).ok().json();
+            assert_eq!(after["layout"], layout, "{id}");
+            assert_eq!(
+                after["current_phase"]["number"], before["current_phase"]["number"],
+                "{id} as {layout}"
+            );
+            assert_eq!(
+                after["workflow"]["total_phases"], before["workflow"]["total_phases"],
+                "{id} as {layout}"
+            );
+        }
+    }
 }
 
 #[test]

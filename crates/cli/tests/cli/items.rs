@@ -251,3 +251,21 @@ fn claimant(sandbox: &Sandbox, number: usize, item: &str) -> Child {
         .spawn()
         .unwrap()
 }
+
+#[test]
+fn a_phase_without_items_has_something_else_to_do() {
+    let sandbox = crate::fresh();
+    sandbox.run(["start", "essay", "--id", "s"]).ok();
+    // Without a phase it goes where the workflow has items, which is not here.
+    sandbox.run(["item", "add", "Harbours"]).ok();
+    let refused = sandbox.run(["item", "claim", "--json"]).code(3).error();
+    assert_eq!(refused["kind"], "nothing_ready");
+    assert_eq!(refused["message"], "phase 'thesis_development' has no items");
+    let hint = refused["hint"].as_str().unwrap();
+    assert!(
+        hint.contains("leftoff next") && hint.contains("leftoff item add TITLE --phase thesis_development"),
+        "{hint}"
+    );
+    sandbox.run(["item", "add", "A title", "--phase", "thesis_development"]).ok();
+    sandbox.run(["item", "claim"]).ok();
+}

@@ -21,6 +21,7 @@ mod hook_agents;
 mod hook_events;
 mod hook_requirements;
 mod hook_stops;
+mod hook_twice;
 mod import;
 mod install;
 mod items;

@@ -150,3 +150,52 @@ fn there_are_no_pictures_in_it() {
         assert_eq!(ran.stdout.chars().find(|c| picture(*c)), None, "{words:?}");
     }
 }
+
+#[test]
+fn a_quiet_command_says_what_it_did_and_not_what_comes_next() {
+    let sandbox = git();
+    sandbox.at("2026-11-14T10:00:00Z");
+    let started = sandbox.run(["start", "--id", "s", "-q"]).ok();
+    assert_eq!(
+        (started.stdout.as_str(), started.stderr.as_str()),
+        ("s started: main (plan-implement-review)\n", "")
+    );
+    assert_eq!(sandbox.run(["note", "hi", "--quiet"]).ok().stdout, "s note noted\n");
+    assert_eq!(sandbox.run(["-q", "note", "hi"]).ok().stdout, "s note noted\n");
+    assert_eq!(sandbox.run(["advance", "--phase", "plan", "-q"]).ok().stdout.lines().count(), 1);
+    assert!(sandbox.run(["note", "hi"]).ok().stdout.contains("\nNext: "));
+    // What was asked for is no talk.
+    assert!(sandbox.run(["next", "-q"]).ok().stdout.contains("leftoff advance --phase implement"));
+    assert!(sandbox.run(["status", "-q"]).ok().stdout.contains("Next: "));
+}
+
+#[test]
+fn a_list_marks_the_session_that_commands_mean_here() {
+    let sandbox = git();
+    for id in ["one", "two", "three"] {
+        sandbox.run(["start", "--id", id]).ok();
+    }
+    let marked = |arguments: &[&str]| -> (Vec<String>, Vec<String>) {
+        let text = sandbox.run(["list"].iter().chain(arguments)).ok().stdout;
+        let starred = text.lines().filter(|line| line.starts_with("* "));
+        let json = sandbox.run(["list", "--json"].iter().chain(arguments)).ok().json();
+        let current = json["sessions"].as_array().unwrap().iter().filter(|line| line["current"] == true);
+        (
+            starred.map(|line| line.split_whitespace().nth(2).unwrap().to_owned()).collect(),
+            current.map(|line| line["session_id"].as_str().unwrap().to_owned()).collect(),
+        )
+    };
+    let only = |id: &str| (vec![id.to_owned()], vec![id.to_owned()]);
+    assert_eq!(marked(&[]), only("three"));
+    sandbox.run(["switch", "one"]).ok();
+    assert_eq!(marked(&[]), only("one"));
+    assert_eq!(marked(&["--all"]), only("one"));
+    assert_eq!(marked(&["--session", "two"]), only("two"));
+    assert_eq!(marked(&["--status", "completed"]), (Vec::new(), Vec::new()));
+    sandbox.run(["close", "--force"]).ok();
+    assert_eq!(
+        marked(&["--all"]),
+        (Vec::new(), Vec::new()),
+        "what is meant is finished, and no other takes its place"
+    );
+}

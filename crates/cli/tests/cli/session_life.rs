@@ -25,3 +25,28 @@ fn a_session_goes_through_its_phases_and_is_completed() {
     assert_eq!((&done["status"], &done["progress"]["percent"]), (&"completed".into(), &100.into()));
     assert_eq!(done["current_phase"]["number"], 3);
 }
+
+#[test]
+fn a_new_session_that_is_about_the_same_as_another_says_so() {
+    let sandbox = git();
+    sandbox.run(["start", "--id", "first", "--title", "Add CSV export"]).ok();
+    for (title, is_similar) in [
+        ("CSV export adding", true),
+        ("add a csv-export", true),
+        ("Exporting CSVs", true),
+        ("Add PDF import", false),
+        ("Export", false),
+        ("Rotate the tokens", false),
+    ] {
+        let said = sandbox.run(["start", "--title", title]).ok().stderr;
+        assert_eq!(
+            said.contains("a similar session exists: first (Add CSV export)"),
+            is_similar,
+            "{title}: {said}"
+        );
+        sandbox.run(["abandon"]).ok();
+    }
+    // Two that are only called after the branch are not alike by that.
+    sandbox.run(["start"]).ok();
+    assert!(!sandbox.run(["start"]).ok().stderr.contains("similar"));
+}

@@ -174,3 +174,22 @@ fn fields_are_checked_where_the_workflow_declares_them() {
     let changed = sandbox.run(["diff", "4", "--json"]).ok().json();
     assert_eq!(changed["changes"][0]["path"], "runs.ship.1.phases.build.fields.note");
 }
+
+#[test]
+fn reopen_says_which_others_are_finished_and_where_there_is_none() {
+    let sandbox = git();
+    sandbox.run(["start", "--id", "going-on"]).ok();
+    let refused = sandbox.run(["reopen", "--json"]).code(3).error();
+    assert_eq!(refused["kind"], "nothing_finished");
+    assert!(refused["hint"].as_str().unwrap().contains("leftoff list"), "{refused}");
+    for id in ["one", "two", "three"] {
+        sandbox.run(["start", "--id", id, "--title", &format!("The work {id}")]).ok();
+        sandbox.run(["close", "--force"]).ok();
+    }
+    let reopened = sandbox.run(["reopen"]).ok();
+    assert!(reopened.stdout.starts_with("three open again"), "{}", reopened.stdout);
+    let told = "finished as well: two (The work two), one (The work one); to reopen one instead, name it: leftoff reopen two";
+    assert!(reopened.stderr.contains(told), "{}", reopened.stderr);
+    let named = sandbox.run(["reopen", "two"]).ok();
+    assert!(!named.stderr.contains("finished as well"), "{}", named.stderr);
+}

@@ -289,3 +289,13 @@ fn requirements_are_listed_satisfied_and_cleared_and_never_approved() {
     }
     assert_eq!(client.refused("requirements", json!({"action": "satisfy"}))["kind"], "wrong_usage");
 }
+
+#[test]
+fn a_session_can_be_begun_in_another_tools_files() {
+    let sandbox = project();
+    let mut client = Client::start(&sandbox, Era::Handshake);
+    client.done("start", json!({"layout": "ocr", "workflow": "review"}));
+    assert_eq!(std::fs::read_dir(sandbox.path(".ocr/sessions")).unwrap().count(), 1);
+    let refused = client.request("tools/call", json!({"name": "start", "arguments": {"layout": "nowhere"}}));
+    assert!(refused.to_string().contains("there is no layout 'nowhere'"), "{refused}");
+}

@@ -74,25 +74,39 @@ impl Scope {
         }
     }
 
+    /// The evidence that the expression names, with its types: what is wrong where they do not go together.
+    fn types(&self, expr: &str) -> String {
+        let evidence = self.variables.first().and_then(|(_, value)| value.as_object());
+        let named: Vec<String> = evidence
+            .into_iter()
+            .flatten()
+            .filter(|(name, _)| mentions(expr, name))
+            .map(|(name, value)| format!("'{name}' is {}", type_of(value)))
+            .collect();
+        if named.is_empty() { "what it looks at is of another type".to_owned() } else { named.join(", ") }
+    }
+
     /// CEL has no budget of its own: it runs beside us, and is left to itself when it takes too long.
     pub(super) fn holds(&self, expr: &str) -> Result<bool, String> {
         let (sender, receiver) = channel();
         let (expr, variables, workspace) = (expr.to_owned(), self.variables.clone(), self.workspace.clone());
+        let asked = expr.clone();
         std::thread::spawn(move || sender.send(execute(&expr, &variables, workspace)));
         match receiver.recv_timeout(LONGEST_RUN) {
-            Ok(answer) => answer.map_err(|error| self.worded(error)),
+            Ok(answer) => answer.map_err(|failed| self.in_words(&asked, failed)),
             Err(RecvTimeoutError::Timeout) => Err("the expression ran over its budget of 1 s".to_owned()),
             Err(RecvTimeoutError::Disconnected) => Err("the expression could not be evaluated".to_owned()),
         }
     }
 
-    fn worded(&self, why: Unanswered) -> String {
+    fn in_words(&self, expr: &str, why: Failed) -> String {
         match why {
-            Unanswered::Missing(name) if self.mistyped.contains(&name) => {
+            Failed::Missing(name) if self.mistyped.contains(&name) => {
                 format!("'{name}' is of another type than declared")
             }
-            Unanswered::Missing(name) => format!("'{name}' was not given"),
-            Unanswered::Other(why) => why,
+            Failed::Missing(name) => format!("'{name}' was not given"),
+            Failed::Types(needed) => format!("{}; it needs {needed}", self.types(expr)),
+            Failed::Said(why) => why,
         }
     }
 
@@ -108,28 +122,26 @@ impl Scope {
     }
 }
 
-/// Why an expression has no answer.
-enum Unanswered {
+/// Why an expression gives no answer.
+enum Failed {
+    Said(String),
     Missing(String),
-    Other(String),
+    /// What it looks at is of other types than it can work with, which are these.
+    Types(&'static str),
 }
 
-fn execute(expr: &str, variables: &[(&'static str, Value)], workspace: PathBuf) -> Result<bool, Unanswered> {
-    let program = compile(expr).map_err(Unanswered::Other)?;
+fn execute(expr: &str, variables: &[(&'static str, Value)], workspace: PathBuf) -> Result<bool, Failed> {
+    let program = compile(expr).map_err(Failed::Said)?;
     let mut context = Context::default();
     for (name, value) in variables {
         context.add_variable_from_value(*name, to_cel(value));
     }
     let exists = move |path: Arc<String>| is_below(&workspace, &path);
-    context.add_function("exists", exists).map_err(|error| Unanswered::Other(error.to_string()))?;
+    context.add_function("exists", exists).map_err(|error| Failed::Said(error.to_string()))?;
     match program.execute(&context) {
         Ok(CelValue::Bool(answer)) => Ok(answer),
-        Ok(_) => Err(Unanswered::Other("the expression is neither true nor false".to_owned())),
-        Err(ExecutionError::NoSuchKey(name)) => Err(Unanswered::Missing(name.to_string())),
-        Err(ExecutionError::UndeclaredReference(name)) => Err(Unanswered::Other(format!(
-            "'{name}' is not known here; use evidence, session, run or artifacts"
-        ))),
-        Err(other) => Err(Unanswered::Other(other.to_string())),
+        Ok(_) => Err(Failed::Said("the expression is neither true nor false".to_owned())),
+        Err(error) => Err(worded(&error)),
     }
 }
 
@@ -153,6 +165,52 @@ pub(super) fn compile(expr: &str) -> Result<Program, String> {
             .collect::<Vec<_>>()
             .join("; ")
     })
+}
+
+/// In our words: an evaluator's own are about its functions, and its reader has given evidence.
+fn worded(error: &ExecutionError) -> Failed {
+    match error {
+        ExecutionError::NoSuchKey(name) => Failed::Missing(name.to_string()),
+        ExecutionError::UndeclaredReference(name) => {
+            Failed::Said(format!("'{name}' is not known here; use evidence, session, run or artifacts"))
+        }
+        ExecutionError::NoSuchOverload(call) => Failed::Types(needed_by(call.function())),
+        ExecutionError::ValuesNotComparable(..) => Failed::Types(needed_by("_<_")),
+        ExecutionError::UnsupportedBinaryOperator(..) => Failed::Types(needed_by("_+_")),
+        ExecutionError::UnsupportedTargetType { .. }
+        | ExecutionError::NotSupportedAsMethod { .. }
+        | ExecutionError::UnexpectedType { .. }
+        | ExecutionError::UnsupportedKeyType(_)
+        | ExecutionError::UnsupportedIndex(..) => Failed::Types(needed_by("")),
+        ExecutionError::DivisionByZero(_) | ExecutionError::RemainderByZero(_) => {
+            Failed::Said("it divides by zero".to_owned())
+        }
+        // The evaluator's own, of which some are on their way out.
+        other => Failed::Said(other.to_string()),
+    }
+}
+
+/// What an operator can work with.
+fn needed_by(operator: &str) -> &'static str {
+    match operator {
+        "_&&_" | "_||_" | "!_" | "@not_strictly_false" | "_?_:_" => "true or false",
+        "_<_" | "_<=_" | "_>_" | "_>=_" => "two numbers, or two strings",
+        "_+_" | "_-_" | "_*_" | "_/_" | "_%_" | "-_" => "numbers",
+        "size" => "a string, a list or an object",
+        "@in" | "_in_" => "a list or an object",
+        _ => "another type",
+    }
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "nothing",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
 }
 
 /// Whether the expression reads this field: `evidence.name` or `evidence["name"]`.
@@ -223,6 +281,30 @@ mod tests {
         let (outcome, found) = scope(&["coverage"]).evaluate("evidence.coverage >= 80.0");
         let told = "'coverage' is of another type than declared";
         assert_eq!((outcome, found.as_deref()), (CheckOutcome::Failed, Some(told)));
+    }
+
+    #[test]
+    fn evidence_of_a_wrong_type_is_told_in_words_of_evidence() {
+        for (expr, evidence, expected) in [
+            (
+                "evidence.a && evidence.b",
+                json!({"a": "yes", "b": 7}),
+                "'a' is a string, 'b' is a number; it needs true or false",
+            ),
+            ("!evidence.a", json!({"a": 1}), "'a' is a number; it needs true or false"),
+            ("evidence.n > 0", json!({"n": "many"}), "'n' is a string; it needs two numbers, or two strings"),
+            ("evidence.n - 1 == 0", json!({"n": "one"}), "'n' is a string; it needs numbers"),
+            (
+                "size(evidence.n) > 0",
+                json!({"n": 7}),
+                "'n' is a number; it needs a string, a list or an object",
+            ),
+            ("'x' in evidence.n", json!({"n": 7}), "'n' is a number; it needs a list or an object"),
+            ("evidence.n / 0 == 1", json!({"n": 7}), "it divides by zero"),
+        ] {
+            let (outcome, found) = check(expr, evidence);
+            assert_eq!((outcome, found.as_deref()), (CheckOutcome::Failed, Some(expected)), "{expr}");
+        }
     }
 
     #[test]

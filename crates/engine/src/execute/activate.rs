@@ -10,6 +10,7 @@ use crate::query::ListRequest;
 use crate::redact::{cleaned, seen};
 use crate::sync::NATIVE;
 use crate::validation::{OnDiscrepancy, ask_about, is_finished};
+use crate::view::ShortView;
 use crate::words::one_line;
 use crate::workspace;
 use jiff::tz::TimeZone;
@@ -25,7 +26,7 @@ use model::session::Session;
 use model::workflow::Workflow;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use store::Binding;
+use store::{Binding, Filter};
 
 const LONGEST_TITLE: usize = 120;
 
@@ -87,8 +88,9 @@ impl Engine {
                 run: RunPlan::new(&workflow, Vec::new()),
             };
             plan.subject.events = engine.started(start, &workflow)?;
-            if layout.is_some() {
-                plan.said.extend(engine.similar_to(&title)?);
+            // What is called after the branch is not called after what it is about.
+            if layout.is_some() || request.title.is_some() || request.goal.is_some() {
+                plan.said.extend(engine.similar_to(&title, layout)?);
             }
             Ok(plan)
         })?;
@@ -113,10 +115,18 @@ impl Engine {
     }
 
     /// That an unfinished session is about much the same, for somebody who would rather go on with that one.
-    fn similar_to(&self, title: &str) -> Result<Option<String>> {
-        let unfinished = Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec();
-        let known = self.list(&ListRequest { lifecycles: unfinished, ..ListRequest::default() })?;
-        let similar = known.sessions.into_iter().find(|line| is_similar(&line.title, title));
+    fn similar_to(&self, title: &str, layout: Option<&dyn Layout>) -> Result<Option<String>> {
+        /// Of many native ones, those that somebody may remember.
+        const MOST: usize = 100;
+        let lifecycles = Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec();
+        let known: Vec<ShortView> = if layout.is_some() {
+            self.lines(&ListRequest { lifecycles, ..ListRequest::default() })?.sessions
+        } else {
+            let worktree = Some(self.project.worktree());
+            let newest = Filter { lifecycles, worktree, limit: Some(MOST), ..Filter::default() };
+            self.store.list(&newest)?.into_iter().map(ShortView::from).collect()
+        };
+        let similar = known.into_iter().find(|line| is_similar(&line.title, title));
         Ok(similar.map(|line| {
             let title = one_line(&line.title, LONGEST_TITLE);
             format!(
@@ -437,17 +447,23 @@ impl Engine {
     }
 }
 
-/// Two titles that share most of their words.
+/// Two titles that share half of their words, and two at least where both have as many: `Add CSV export` and `CSV export
+/// adding`. A word is another form of one that it begins with.
 fn is_similar(one: &str, other: &str) -> bool {
+    const SMALL: [&str; 6] = ["the", "and", "for", "with", "from", "into"];
     let words = |text: &str| -> BTreeSet<String> {
         let lower = text.to_lowercase();
-        let words =
-            lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| word.chars().count() > 2);
-        words.map(ToOwned::to_owned).collect()
+        let words = lower.split(|letter: char| !letter.is_alphanumeric());
+        words
+            .filter(|word| word.chars().count() > 2 && !SMALL.contains(word))
+            .map(ToOwned::to_owned)
+            .collect()
     };
     let (one, other) = (words(one), words(other));
-    let shared = one.intersection(&other).count();
-    shared > 0 && shared * 3 >= one.union(&other).count() * 2
+    let is_same = |a: &String, b: &String| a.starts_with(b.as_str()) || b.starts_with(a.as_str());
+    let shared = one.iter().filter(|word| other.iter().any(|other| is_same(word, other))).count();
+    let all = (one.len() + other.len()).saturating_sub(shared);
+    shared > 0 && shared * 2 >= all && (shared > 1 || all == 1)
 }
 
 fn parse_id(text: &str) -> Result<SessionId> {

@@ -5,58 +5,180 @@ use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::Answer;
 use crate::execute::plan::Plan;
-use crate::sync::{NATIVE, pointed};
+use crate::execute::subject::Subject;
+use crate::sync::{self, NATIVE, Origin};
+use layouts::layout;
 use model::event::Event;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
-use std::path::Path;
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use store::ContentRow;
 
 /// The reason of a pause that began when a session was imported.
 const REASON_IMPORTED: &str = "imported";
 
+/// A session that is to be imported.
+struct Meant {
+    id: SessionId,
+    /// The folder of the project that it is in, where that is not this one.
+    from: Option<String>,
+}
+
 impl Engine {
-    /// Imports a session: the one at a path or with an id, else the one that is meant.
+    /// Imports a session: the one at a path or with an id, else the one that is meant. Again is not twice.
     pub fn import(&mut self, asked: Option<&str>, layout: Option<&str>) -> Result<Answer> {
         let into = layout.unwrap_or(NATIVE).to_owned();
         let fingerprint = self.fingerprint("import", &format!("{asked:?} {into}"));
         let mut answer = self.execute(&fingerprint, |engine| {
-            let id = engine.to_import(asked)?;
-            let subject = engine.take_up(&id)?;
-            let session = &subject.session;
-            let from = session.layout.clone();
-            if into != NATIVE && into != from {
-                return Err(Error::WrongUsage {
-                    message: format!("{id} is a session of {from}, and cannot become one of {into}"),
-                    hint: format!("leave --layout out, or say: --layout {from}"),
-                });
-            }
-            let path = session.path.clone().filter(|_| from != NATIVE);
-            let Some(path) = path else { return Ok(Plan::of(subject.change(Vec::new()))) };
-            let mut events = Vec::new();
-            // One native session of a worktree is active, and this one was not asked to be it.
-            if into == NATIVE && matches!(session.lifecycle, Lifecycle::Active) {
-                let reason = REASON_IMPORTED.to_owned();
-                events.push(Event::SessionPaused { reason, context: None, saved: Vec::new() });
-            }
-            events.push(Event::Imported { layout: from, path, into: into.clone() });
-            Ok(Plan::of(subject.change(events)))
+            let meant = engine.to_import(asked)?;
+            let subject = engine.take_up(&meant.id)?;
+            engine.importing(subject, meant, &into)
         })?;
         // What was odd about the files that it came from has no say in it any more.
         answer.view.warnings.retain(|warning| warning.kind != "foreign_file");
         Ok(answer)
     }
 
-    fn to_import(&self, asked: Option<&str>) -> Result<SessionId> {
-        let Some(asked) = asked else { return self.select(Want::Latest) };
-        let Some(found) = pointed(&self.project.root.join(asked)).or_else(|| pointed(Path::new(asked)))
-        else {
-            return self.resolve(asked);
+    fn importing(&self, subject: Subject, meant: Meant, into: &str) -> Result<Plan> {
+        let Meant { id, from } = meant;
+        let session = &subject.session;
+        let kept_in = session.layout.clone();
+        if into != NATIVE && into != kept_in {
+            return Err(Error::WrongUsage {
+                message: format!("{id} is a session of {kept_in}, and cannot become one of {into}"),
+                hint: format!("leave --layout out, or say: --layout {kept_in}"),
+            });
+        }
+        if let Some(why) = self.why_it_tells_nothing(session) {
+            let asked = session.path.clone().unwrap_or_default();
+            let why = why
+                .strip_prefix(&asked)
+                .map_or(why.as_str(), |rest| rest.trim_start_matches(['/', ':', ' ']));
+            return Err(Error::NotASession {
+                why: why.to_owned(),
+                asked,
+                instead: "mend it, or put the version before (.bak) in its place; then import it again"
+                    .to_owned(),
+            });
+        }
+        let origin = self.origin(&id)?;
+        let is_done = kept_in == NATIVE || origin.as_ref().is_some_and(|origin| origin.into == into);
+        let path = session.path.clone().filter(|_| !is_done);
+        let Some(path) = path else {
+            let mut plan = Plan::of(subject.change(Vec::new()));
+            plan.said = self.about_the_first_time(origin.as_ref(), &id)?;
+            return Ok(plan);
+        };
+        let mut contents = Vec::new();
+        if into == NATIVE {
+            let row = |body: Vec<u8>| ContentRow { hash: crate::hex(&Sha256::digest(&body)), body };
+            contents.extend(self.files_seen(&id).into_iter().map(|(path, body)| (path, row(body))));
+        }
+        let files = contents.iter().map(|(path, row)| (path.clone(), row.hash.clone())).collect();
+        let mut events = vec![Event::Imported { layout: kept_in, path, into: into.to_owned(), from, files }];
+        // One native session of a worktree is active, and this one was not asked to be it.
+        if into == NATIVE && matches!(session.lifecycle, Lifecycle::Active) {
+            let reason = REASON_IMPORTED.to_owned();
+            events.push(Event::SessionPaused { reason, context: None, saved: Vec::new() });
+        }
+        let mut plan = Plan::of(subject.change(events));
+        plan.contents = contents.into_iter().map(|(_, row)| row).collect();
+        Ok(plan)
+    }
+
+    /// What there is to know for whoever imports a session once more.
+    fn about_the_first_time(&self, origin: Option<&Origin>, id: &SessionId) -> Result<Vec<String>> {
+        let Some(origin) = origin else {
+            return Ok(vec![format!("{id} is leftoff's own: there is nothing to import")]);
+        };
+        let place = origin.spot.path.as_str();
+        let place = origin.from.as_ref().map_or_else(|| PathBuf::from(place), |root| root.join(place));
+        let mut said = vec![format!("{} was imported already, as {id}", place.display())];
+        let changed = self.changed_since(origin, id)?;
+        if let Some((first, others)) = changed.split_first() {
+            let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+            said.push(format!(
+                "{}{more} changed since then; that was not taken in: the session goes on here",
+                first.display()
+            ));
+        }
+        Ok(said)
+    }
+
+    fn to_import(&self, asked: Option<&str>) -> Result<Meant> {
+        let here = |id: SessionId| Ok(Meant { id, from: None });
+        let Some(asked) = asked else { return here(self.select(Want::Latest)?) };
+        let places = [self.project.root.join(asked), PathBuf::from(asked)];
+        let Some(found) = places.iter().find_map(|place| sync::pointed(place)) else {
+            return match self.resolve(asked) {
+                Ok(id) => here(id),
+                Err(Error::UnknownSession { .. }) if places.iter().any(|place| place.exists()) => {
+                    let place = places.iter().find(|place| place.exists());
+                    Err(no_session(asked, place.map_or(Path::new(asked), PathBuf::as_path)))
+                }
+                Err(error) => Err(error),
+            };
         };
         let is_here = self.project.root.canonicalize().is_ok_and(|root| root == found.root);
-        if !is_here {
-            return self.attend_elsewhere(&found);
+        if is_here {
+            return here(self.session_at(&found)?);
         }
-        let foreign = self.unadopted().into_iter().find(|located| located.spot.path == found.spot.path);
-        Ok(foreign.map_or(found.spot.id, |located| located.id))
+        let id = match self.imported_from(&found)? {
+            Some(id) => id,
+            None => self.attend_elsewhere(&found)?,
+        };
+        Ok(Meant { id, from: Some(found.root.to_string_lossy().into_owned()) })
     }
+}
+
+/// What was named is there and is no session: what would be, and what to do about it.
+fn no_session(asked: &str, place: &Path) -> Error {
+    let whole = place.canonicalize().unwrap_or_else(|_| place.to_owned());
+    let looked_for: Vec<String> =
+        layout::all().iter().map(|layout| format!("{} ({})", layout.name(), layout.looks_for())).collect();
+    let why = format!("looked for {}", looked_for.join(", "));
+    Error::NotASession { asked: asked.to_owned(), why, instead: instead(asked, &whole) }
+}
+
+fn instead(asked: &str, whole: &Path) -> String {
+    if let Some(session) = sync::around(whole) {
+        return format!("it is inside of one: leftoff import {}", session.place().display());
+    }
+    if whole.is_dir() {
+        let inside = sync::sessions_in(whole);
+        return match inside.as_slice() {
+            [] => "name a session's own file or folder; those of a project: leftoff list --project DIR"
+                .to_owned(),
+            [first, others @ ..] => {
+                let more = match others.len() {
+                    0 => String::new(),
+                    count => format!("; {count} more are there: leftoff list --project {asked}"),
+                };
+                format!("a session in it: leftoff import {}{more}", Path::new(asked).join(first).display())
+            }
+        };
+    }
+    let beginning = beginning(whole);
+    if beginning.contains("\"leftoff_bundle\"") {
+        return format!("it is a bundle: leftoff bundle take {asked}");
+    }
+    if beginning.contains("\"leftoff_export\"") {
+        return "it is an export of leftoff's own, for other programs to read; to carry a session elsewhere: leftoff bundle create FILE".to_owned();
+    }
+    "name a session's own file or folder, or the id of one that is here: leftoff list --all".to_owned()
+}
+
+/// Enough of a file to tell what it is; nothing of what is no file.
+fn beginning(path: &Path) -> String {
+    const ENOUGH: u64 = 200;
+    let mut bytes = Vec::new();
+    if path.is_file()
+        && let Ok(file) = File::open(path)
+    {
+        let _ = file.take(ENOUGH).read_to_end(&mut bytes);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }

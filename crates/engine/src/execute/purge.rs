@@ -187,12 +187,11 @@ impl Engine {
     /// Kept files that hold the text. Their content goes as a whole: with other words it would not be theirs.
     fn contents_with(&self, events: &[Recorded], text: &str) -> Result<Vec<String>> {
         let mut found = Vec::new();
-        for recorded in events {
-            let Event::ArtifactRecorded { artifact } = &recorded.event else { continue };
-            let Some(body) = self.store.content(&artifact.hash)? else { continue };
+        for hash in events.iter().flat_map(|recorded| recorded.event.contents()) {
+            let Some(body) = self.store.content(hash)? else { continue };
             let holds = body.windows(text.len()).any(|part| part == text.as_bytes());
-            if holds && !found.contains(&artifact.hash) {
-                found.push(artifact.hash.clone());
+            if holds && !found.iter().any(|known| known == hash) {
+                found.push(hash.to_owned());
             }
         }
         Ok(found)
@@ -284,7 +283,7 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         Event::SessionResumed { worktree, .. }
         | Event::SessionReopened { worktree, .. }
         | Event::SessionTaken { worktree } => Some((worktree, "")),
-        Event::Adopted { layout, path } => Some((path, layout)),
+        Event::Adopted { layout, path } | Event::Imported { layout, path, .. } => Some((path, layout)),
         Event::ExternalEdit { .. }
         | Event::PhaseClaimed { .. }
         | Event::PhaseFlagged { .. }
@@ -310,7 +309,6 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         | Event::PhaseRevised { .. }
         | Event::CheckpointMade { .. }
         | Event::PhasesAdded { .. }
-        | Event::Imported { .. }
         | Event::Restored { .. }
         | Event::Purged { .. }
         | Event::RequirementSatisfied { .. }

@@ -14,7 +14,7 @@ use model::lifecycle::Lifecycle;
 use model::lineage::step;
 use model::session::Session;
 use model::undo::undo;
-use store::Filter;
+use store::{Filter, SessionRow};
 
 const LONGEST_NAME: usize = 120;
 
@@ -75,9 +75,11 @@ impl Engine {
     pub fn reopen(&mut self, asked: Option<&str>) -> Result<Answer> {
         let fingerprint = self.fingerprint("reopen", &format!("{asked:?}"));
         let mut answer = self.execute(&fingerprint, |engine| {
-            let id = engine.finished(asked)?;
+            let (id, others) = engine.finished(asked)?;
             let command = |worktree, parallel| Command::Reopen { worktree, parallel };
-            engine.activate_by(&id, OnDiscrepancy::GoOn, command)
+            let mut plan = engine.activate_by(&id, OnDiscrepancy::GoOn, command)?;
+            plan.said.extend(others);
+            Ok(plan)
         })?;
         // The session is open again already: not being able to move a folder is said, and fails nothing.
         if let Err(error) = self.bring_workspace_back(&answer.view.session_id) {
@@ -86,19 +88,36 @@ impl Engine {
         Ok(answer)
     }
 
-    fn finished(&self, asked: Option<&str>) -> Result<SessionId> {
+    /// The session that is to be reopened; and where none was named, which others could be.
+    fn finished(&self, asked: Option<&str>) -> Result<(SessionId, Option<String>)> {
+        const MOST_TOLD: usize = 3;
         if let Some(asked) = asked.or(self.options.session.as_deref()) {
-            return self.resolve(asked);
+            return Ok((self.resolve(asked)?, None));
         }
         let worktree = self.project.worktree();
-        let finished = Filter {
-            lifecycles: vec!["completed".to_owned(), "abandoned".to_owned()],
-            worktree: Some(worktree.clone()),
-            limit: Some(1),
-            ..Filter::default()
+        let finished = |worktree: Option<String>| -> Result<Vec<SessionRow>> {
+            let lifecycles = vec!["completed".to_owned(), "abandoned".to_owned()];
+            let limit = Some(MOST_TOLD + 2);
+            let filter = Filter { lifecycles, worktree, limit, ..Filter::default() };
+            Ok(self.store.list(&filter)?.into_iter().map(|listed| listed.row).collect())
         };
-        let found = self.store.list(&finished)?.pop().map(|listed| listed.row.id);
-        found.ok_or(Error::NoSession { worktree })
+        let told = |rows: &[SessionRow]| -> Vec<String> {
+            let line = |row: &SessionRow| format!("{} ({})", row.id, one_line(&row.title, LONGEST_NAME));
+            rows.iter().take(MOST_TOLD).map(line).collect()
+        };
+        let here = finished(Some(worktree.clone()))?;
+        let Some((last, others)) = here.split_first() else {
+            return Err(Error::NothingFinished { worktree, elsewhere: told(&finished(None)?) });
+        };
+        let said = others.first().map(|first| {
+            let more = if others.len() > MOST_TOLD { ", and more: leftoff list --all" } else { "" };
+            let all = told(others).join(", ");
+            format!(
+                "finished as well: {all}{more}; to reopen one instead, name it: leftoff reopen {}",
+                first.id
+            )
+        });
+        Ok((last.id.clone(), said))
     }
 
     /// Undoing changes one session. It does not make room for it by pausing another, as `resume` does: whoever wants

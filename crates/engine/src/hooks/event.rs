@@ -2,6 +2,7 @@
 
 use crate::hooks::ToolCall;
 use crate::presence::AgentIdentity;
+use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -12,6 +13,37 @@ pub struct HookEvent {
     pub happened: Happened,
     /// Set inside a subagent.
     pub subagent: Option<Subagent>,
+    /// Of an event that has no name of its own: by what the same one is known when it is delivered again.
+    pub delivery: Option<String>,
+}
+
+impl HookEvent {
+    /// Gives an event that counts, and has no name of its own, one by what the agent said. Agents that are wired twice
+    /// say the same to both.
+    #[must_use]
+    pub fn delivered_as(mut self, input: &[u8]) -> Self {
+        self.delivery = match &self.happened {
+            Happened::Stopping { .. } | Happened::Compacting => Some(fingerprint(input)),
+            Happened::Arrived { .. }
+            | Happened::Prompt
+            | Happened::BeforeTool(_)
+            | Happened::AfterTool(_)
+            | Happened::ToolFailed { .. }
+            | Happened::SubagentStopping { .. }
+            | Happened::Compacted
+            | Happened::Ended
+            | Happened::Other => None,
+        };
+        self
+    }
+}
+
+/// A short name for what an agent said.
+pub fn fingerprint(input: &[u8]) -> String {
+    const ENOUGH: usize = 32;
+    let mut name = crate::hex(&Sha256::digest(input));
+    name.truncate(ENOUGH);
+    name
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -1,5 +1,6 @@
 //! What is known about an agent session from one event to the next. Lost memory costs a repetition, nothing else.
 
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -19,6 +20,39 @@ pub(super) struct Memory {
     /// The session's version when it was last sent on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) sent_on_at: Option<u64>,
+    /// The stop that was heard of last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) heard: Option<Heard>,
+}
+
+/// A stop, and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Heard {
+    pub(super) delivery: String,
+    pub(super) at: Timestamp,
+    /// The agent was sent on, and that was counted.
+    #[serde(default)]
+    pub(super) sent_on: bool,
+}
+
+/// What is known of an agent session when something is decided about it.
+pub(super) struct Known {
+    pub(super) memory: Memory,
+    /// As it is kept.
+    pub(super) text: String,
+    pub(super) last_seen: Timestamp,
+}
+
+impl Known {
+    /// The stop that was heard of last, if this is the same one delivered again: it says the same, right after, and
+    /// nothing else was heard of the agent session in between. Whoever does nothing says the same again as well, a
+    /// little later: the time runs from the first delivery on, so that nobody goes on like this for ever.
+    pub(super) fn heard_before(&self, delivery: &str, now: Timestamp) -> Option<&Heard> {
+        const APART: SignedDuration = SignedDuration::from_secs(2);
+        let heard = self.memory.heard.as_ref()?;
+        let is_right_after = now.duration_since(heard.at).abs() < APART;
+        (heard.delivery == delivery && is_right_after && self.last_seen <= heard.at).then_some(heard)
+    }
 }
 
 impl Memory {

@@ -2,11 +2,12 @@
 //! Holds once; never in a circle.
 
 use crate::engine::Engine;
-use crate::error::Result;
-use crate::hooks::memory::Memory;
-use crate::hooks::{HookEvent, Reply, Verdict};
+use crate::error::{Error, Result};
+use crate::hooks::memory::{Heard, Known, Memory};
+use crate::hooks::{HookEvent, PATIENCE, Reply, Verdict};
 use crate::next::Waits;
 use crate::view::{CheckView, GateOutcome, View};
+use jiff::Timestamp;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 use model::note::NoteKind;
@@ -21,6 +22,16 @@ const MOST_SENT_ON: u32 = 50;
 /// In a row without any change of the session: whoever does nothing twice does nothing the third time.
 const MOST_IN_VAIN: u32 = 3;
 
+/// How often it is decided again because another event of the same agent session was written down meanwhile.
+const TRIES: usize = 4;
+
+/// Whether an agent may stop, and what is to be remembered of that.
+struct Decided {
+    verdict: Verdict,
+    /// It is sent on once more, and that counts.
+    counted: Option<Memory>,
+}
+
 impl Engine {
     pub(super) fn stopping(
         &mut self,
@@ -30,26 +41,48 @@ impl Engine {
     ) -> Result<Reply> {
         let gated = self.at_stop(&event.agent, again);
         let mut problems = gated.problems;
-        let mut verdict = gated.answer.map_or(Verdict::GoOn, Verdict::Hold);
+        let required = gated.answer.map_or(Verdict::GoOn, Verdict::Hold);
         let Some(session) = self.at_work()? else {
-            return Ok(Reply { verdict, ..Reply::unless(&problems) });
+            return Ok(Reply { verdict: required, ..Reply::unless(&problems) });
         };
         let mut trace = self.trace_of(event);
-        let kind = ActivityKind::Words;
         let said = last_words.filter(|words| !words.trim().is_empty());
+        let kind = ActivityKind::Words;
         let row = said.and_then(|_| self.bounded_row(kind, &event.agent.to_string(), said, LONGEST_WORDS));
         trace.activity = row.map(|row| (session.clone(), vec![row]));
-        if verdict == Verdict::GoOn {
-            let (decided, memory) = self.held_by_workflow(event, &session, again)?;
-            (verdict, trace.memory) = (decided, memory);
+        for _ in 0..TRIES {
+            let known = self.known(event)?;
+            let delivery = event.delivery.as_deref();
+            let heard = known.as_ref().and_then(|known| known.heard_before(delivery?, trace.at));
+            let mut decided = match &required {
+                Verdict::GoOn => self.held_by_workflow(&session, again, known.as_ref(), heard)?,
+                Verdict::Hold(_) | Verdict::Deny(_) => Decided::of(required.clone()),
+            };
+            if heard.is_some() && decided.counted.is_none() {
+                return Ok(Reply { verdict: decided.verdict, ..Reply::unless(&problems) });
+            }
+            let sent_on = decided.counted.is_some();
+            if let Some(known) = known {
+                let mut memory = decided.counted.take().unwrap_or(known.memory);
+                memory.heard =
+                    event.delivery.clone().map(|delivery| Heard { delivery, at: trace.at, sent_on });
+                (trace.memory, trace.expects) = (Some(memory.text()), Some(known.text));
+            }
+            match self.store.trace(&trace, PATIENCE) {
+                // Another event of this agent session was written down meanwhile.
+                Ok(false) => continue,
+                Ok(true) => {}
+                // While this one waited, another process may have counted the same stop.
+                Err(_) if sent_on && self.was_sent_on(event, trace.at)? => {}
+                Err(error) => {
+                    problems.push(Error::from(error).to_string());
+                    // What cannot be counted could go on for ever.
+                    decided.verdict = if sent_on { Verdict::GoOn } else { decided.verdict };
+                }
+            }
+            return Ok(Reply { verdict: decided.verdict, ..Reply::unless(&problems) });
         }
-        let left = self.leave(&trace);
-        if left.is_some() && trace.memory.is_some() {
-            // What cannot be counted could go on for ever.
-            verdict = Verdict::GoOn;
-        }
-        problems.extend(left);
-        Ok(Reply { verdict, ..Reply::unless(&problems) })
+        Ok(Reply { verdict: required, ..Reply::unless(&problems) })
     }
 
     pub(super) fn subagent_stopping(&mut self, event: &HookEvent, again: bool) -> Result<Reply> {
@@ -68,26 +101,40 @@ impl Engine {
         Ok(Reply { verdict, ..Reply::unless(&gated.problems) })
     }
 
-    /// Whether the session's workflow holds the agent, and what is to be remembered of that.
+    /// Whether the session's workflow holds the agent, and what is to be remembered of that. A stop that was heard of
+    /// before is answered as it was then, unless the session has changed since.
     fn held_by_workflow(
         &self,
-        event: &HookEvent,
         session: &SessionId,
         again: bool,
-    ) -> Result<(Verdict, Option<String>)> {
-        let Some(workflow) = self.workflow_that_holds(session)? else { return Ok((Verdict::GoOn, None)) };
+        known: Option<&Known>,
+        heard: Option<&Heard>,
+    ) -> Result<Decided> {
+        let let_go = || Ok(Decided::of(Verdict::GoOn));
+        let Some(workflow) = self.workflow_that_holds(session)? else { return let_go() };
         let view = self.view_by_id(session)?;
         if let Some(reason) = claimed(&workflow, &view).filter(|_| !again) {
-            return Ok((Verdict::Hold(reason), None));
+            return Ok(Decided::of(Verdict::Hold(reason)));
         }
-        let Some(reason) = next_step(&view).filter(|_| workflow.keep_going) else {
-            return Ok((Verdict::GoOn, None));
-        };
+        let Some(reason) = next_step(&view).filter(|_| workflow.keep_going) else { return let_go() };
         // Of an agent that is not known nothing can be counted.
-        match self.memory_of(event)?.and_then(|memory| sent_on(memory, &view)) {
-            Some(memory) => Ok((Verdict::Hold(reason), Some(memory.text()))),
-            None => Ok((Verdict::GoOn, None)),
+        let Some(memory) = known.map(|known| known.memory.clone()) else { return let_go() };
+        let verdict = Verdict::Hold(reason);
+        if let Some(heard) = heard.filter(|_| memory.sent_on_at == Some(view.version)) {
+            return if heard.sent_on { Ok(Decided::of(verdict)) } else { let_go() };
         }
+        match sent_on(memory, &view) {
+            Some(memory) => Ok(Decided { verdict, counted: Some(memory) }),
+            None => let_go(),
+        }
+    }
+
+    /// Whether this very stop was counted already, and the agent sent on.
+    fn was_sent_on(&self, event: &HookEvent, now: Timestamp) -> Result<bool> {
+        let known = self.known(event)?;
+        let delivery = event.delivery.as_deref();
+        let heard = known.as_ref().and_then(|known| known.heard_before(delivery?, now));
+        Ok(heard.is_some_and(|heard| heard.sent_on))
     }
 
     /// The definition of the session's run, if it has a say in when an agent stops.
@@ -98,6 +145,12 @@ impl Engine {
         };
         let workflow = self.definition(&run.workflow.hash)?;
         Ok(workflow.filter(|workflow| workflow.keep_going || workflow.hold_at_stop))
+    }
+}
+
+impl Decided {
+    fn of(verdict: Verdict) -> Self {
+        Self { verdict, counted: None }
     }
 }
 

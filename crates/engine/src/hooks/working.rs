@@ -19,9 +19,10 @@ impl Engine {
     pub(super) fn prompted(&mut self, event: &HookEvent) -> Result<Reply> {
         let Some(session) = self.at_work()? else { return Ok(Reply::default()) };
         let Some(loaded) = self.store.load(&session)? else { return Ok(Reply::default()) };
-        let before = self.memory_of(event)?;
+        let before = self.known(event)?.map(|known| known.memory);
         let memory = Memory::of(session.as_str(), loaded.row.version);
-        if before.as_ref() == Some(&memory) {
+        // Which stop was heard of last is no news.
+        if before.as_ref().is_some_and(|before| Memory { heard: None, ..before.clone() } == memory) {
             return Ok(Reply::default());
         }
         let known = before.as_ref().filter(|known| known.session == memory.session);

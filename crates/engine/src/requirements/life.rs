@@ -70,8 +70,8 @@ impl Engine {
         Gated { answer: opening, problems }
     }
 
-    /// The agent's context was, or is to be, compacted.
-    pub fn compacted(&mut self, identity: &AgentIdentity) -> Gated<()> {
+    /// The agent's context is to be compacted. The same delivery of it counts once.
+    pub fn compacted(&mut self, identity: &AgentIdentity, delivery: Option<&str>) -> Gated<()> {
         self.asked_by(identity);
         let (Some(ground), Some(agent)) = (self.ground(), AgentKey::new(&identity.id)) else {
             return Gated::fine(());
@@ -79,7 +79,8 @@ impl Engine {
         let rules = self.rules(&ground);
         let mut problems = Vec::new();
         if rules.enabled().next().is_some() {
-            let count = Count { at: self.seconds(), event: None, what: Counted::Compacted };
+            let event = delivery.map(ToOwned::to_owned);
+            let count = Count { at: self.seconds(), event, what: Counted::Compacted };
             problems.extend(ground.count(&agent, self.patience, &count).err().map(|error| error.to_string()));
         }
         Gated { answer: (), problems }

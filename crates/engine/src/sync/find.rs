@@ -1,5 +1,6 @@
 //! Finds the sessions that other tools keep in a project, and tells which of them are not ours yet. Writes nothing.
 
+use super::pointed::Pointed;
 use super::tree;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -15,7 +16,7 @@ use model::id::SessionId;
 use model::session::Session;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use store::Filter;
 
 /// From so many sessions on, several threads read them.
@@ -274,10 +275,7 @@ impl Engine {
 
     /// A session in another project's files, under an id that is free here.
     pub(crate) fn foreign_elsewhere(&self, pointed: &Pointed) -> Result<Foreign> {
-        let mut id = pointed.spot.id.clone();
-        if self.store.load(&id)?.is_some() {
-            id = other_id(&id, &format!("{}\n{}", pointed.root.display(), pointed.spot.path))?;
-        }
+        let id = self.free_id(pointed)?;
         let located = Located { layout: pointed.layout, spot: pointed.spot.clone(), id };
         let path = pointed.root.join(&pointed.spot.path);
         self.foreign_below(&located, &pointed.root, Depth::Whole).ok_or_else(|| Error::WrongUsage {
@@ -291,6 +289,16 @@ impl Engine {
         Ok(is_here && self.folded(loaded)?.path.as_deref() == Some(&spot.path))
     }
 
+    /// The session that a file or folder of this project belongs to, ours or not.
+    pub(crate) fn session_at(&self, pointed: &Pointed) -> Result<SessionId> {
+        let spots = self.spots(pointed.layout);
+        let first = spots.iter().filter(|spot| spot.id == pointed.spot.id).map(|spot| &spot.path).min();
+        let is_first = first.is_none_or(|first| *first == pointed.spot.path);
+        Ok(match self.owner(pointed.layout, &pointed.spot, is_first)? {
+            Owner::Ours(id) | Owner::Nobody(id) => id,
+        })
+    }
+
     /// Which session a spot belongs to, in this worktree.
     fn owner(&self, layout: &dyn Layout, spot: &Spot, is_first: bool) -> Result<Owner> {
         let worktree = self.project.worktree();
@@ -301,15 +309,15 @@ impl Engine {
             match self.store.load(&id)? {
                 None => return Ok(Owner::Nobody(id)),
                 Some(loaded) if loaded.row.worktree == worktree && loaded.row.layout == layout.name() => {
-                    return Ok(Owner::Ours);
+                    return Ok(Owner::Ours(id));
                 }
                 // It was imported: the files are left alone since.
-                Some(loaded) if self.is_imported_from(&loaded, spot)? => return Ok(Owner::Ours),
+                Some(loaded) if self.is_imported_from(&loaded, spot)? => return Ok(Owner::Ours(id)),
                 // The same name in another worktree, or of another kind, is another session.
                 Some(_) => id = other_id(&spot.id, &mark(again))?,
             }
         }
-        Ok(Owner::Ours)
+        Ok(Owner::Ours(id))
     }
 }
 
@@ -357,6 +365,7 @@ impl Eyes<'_> {
             created_at: line.created_at,
             updated_at: line.updated_at,
             version: 0,
+            current: false,
             own_words: None,
         }
     }
@@ -423,40 +432,12 @@ impl Eyes<'_> {
     }
 }
 
-/// What is meant by a path: a session's file or folder, in this project or in another.
-pub(crate) struct Pointed {
-    pub(crate) layout: &'static dyn Layout,
-    pub(crate) spot: Spot,
-    /// The folder of the project that it is in.
-    pub(crate) root: PathBuf,
-}
-
-/// The session whose file or folder this is. A folder inside a session's folder is none.
-pub(crate) fn pointed(path: &Path) -> Option<Pointed> {
-    let whole = path.canonicalize().ok()?;
-    let is_folder = whole.is_dir();
-    for layout in layout::all() {
-        for place in layout.places() {
-            let Place::Project(folder) = place else { continue };
-            let depth = Path::new(folder).components().count() + 1;
-            let Some(root) = whole.ancestors().nth(depth) else { continue };
-            let Some(relative) = whole.strip_prefix(root).ok().and_then(Path::to_str) else { continue };
-            let is_there =
-                relative.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with('/'));
-            if let Some(spot) = layout.spot(relative, is_folder).filter(|_| is_there) {
-                return Some(Pointed { layout: *layout, spot, root: root.to_owned() });
-            }
-        }
-    }
-    None
-}
-
 enum Owner {
-    Ours,
+    Ours(SessionId),
     Nobody(SessionId),
 }
 
-fn other_id(id: &SessionId, what: &str) -> Result<SessionId> {
+pub(super) fn other_id(id: &SessionId, what: &str) -> Result<SessionId> {
     let mark: String = crate::hex(&Sha256::digest(what.as_bytes())).chars().take(6).collect();
     let kept: String = id.as_str().chars().take(100).collect();
     let text = format!("{kept}-{mark}");
@@ -484,6 +465,11 @@ fn spots_of(project: &Project, layout: &dyn Layout) -> Vec<Spot> {
 }
 
 fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mut Vec<Spot>) {
+    each_entry(root, folder, |path, is_folder| found.extend(layout.spot(path, is_folder)));
+}
+
+/// Every file and folder in a folder below the root, by its path below the root.
+pub(super) fn each_entry(root: &Path, folder: &str, mut look: impl FnMut(&str, bool)) {
     let Ok(entries) = std::fs::read_dir(root.join(folder)) else { return };
     for entry in entries.flatten() {
         // A link may lead anywhere, or nowhere.
@@ -493,7 +479,7 @@ fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mut Vec<Spot>
         }
         let Ok(name) = entry.file_name().into_string() else { continue };
         let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
-        found.extend(layout.spot(&path, kind.is_dir()));
+        look(&path, kind.is_dir());
     }
 }
 
@@ -567,6 +553,7 @@ impl From<&Session> for ShortView {
             created_at: session.created_at,
             updated_at: session.updated_at,
             version: session.version,
+            current: false,
             own_words: None,
         }
     }

@@ -6,7 +6,7 @@ use super::late::{Before, Beside};
 use super::tree;
 use crate::engine::Engine;
 use crate::view::Warning;
-use layouts::layout::{Depth, Interest, Proof, Told};
+use layouts::layout::{Depth, Interest, Layout, Proof, Spot, Told};
 use layouts::reading::Reading;
 use layouts::reconcile::{self, Draft, Laid};
 use layouts::tree::{Entry, Tree};
@@ -80,7 +80,7 @@ impl Look {
             Some(_) | None => FileState::Edited,
         };
         let located = Located { layout: found.layout, spot: found.spot.clone(), id: found.id.clone() };
-        let files = state_files(&located, &found.tree).chain(found.damaged.clone());
+        let files = state_files(located.layout, &located.spot, &found.tree).chain(found.damaged.clone());
         let states = files.map(|path| (path.clone(), state(&path))).collect();
         Self {
             home: PathBuf::from(&found.session.worktree).join(&found.spot.home),
@@ -153,7 +153,7 @@ impl Look {
             let state = look.state_of(&path, &row, &boot_id);
             look.states.insert(path, state);
         }
-        for path in state_files(&look.located, &look.tree) {
+        for path in state_files(look.located.layout, &look.located.spot, &look.tree) {
             look.states.entry(path).or_insert(FileState::Edited);
         }
         look.find_not_there_yet(&before, &beside);
@@ -529,9 +529,8 @@ impl Look {
 }
 
 /// Files of a session's state: those whose content even a short look wants.
-fn state_files(located: &Located, tree: &Tree) -> impl Iterator<Item = String> {
-    let is_state =
-        |path: &&str| located.layout.interest(&located.spot, path, false, Depth::Short) == Interest::Content;
+pub(super) fn state_files(layout: &dyn Layout, spot: &Spot, tree: &Tree) -> impl Iterator<Item = String> {
+    let is_state = |path: &&str| layout.interest(spot, path, false, Depth::Short) == Interest::Content;
     tree.files().filter(is_state).map(ToOwned::to_owned).collect::<Vec<_>>().into_iter()
 }
 

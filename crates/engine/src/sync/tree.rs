@@ -177,6 +177,30 @@ impl Walk<'_> {
     }
 }
 
+/// Every regular file below a folder, by its path there. Nothing over a link, nothing of ours beside a file.
+pub(crate) fn files_below(folder: &Path) -> Vec<String> {
+    fn walk(folder: &Path, above: &str, level: usize, found: &mut Vec<String>) {
+        let Ok(entries) = fs::read_dir(folder.join(above)) else { return };
+        for entry in entries.flatten() {
+            let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else { continue };
+            let path = if above.is_empty() { name.clone() } else { format!("{above}/{name}") };
+            if found.len() >= MOST_ENTRIES || is_ours(&name) {
+                continue;
+            }
+            if kind.is_dir() && level < DEEPEST {
+                walk(folder, &path, level + 1, found);
+            } else if kind.is_file() {
+                found.push(path);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    if fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir()) {
+        walk(folder, "", 0, &mut found);
+    }
+    found
+}
+
 /// What waits beside a file of ours, and the version before it.
 fn is_ours(name: &str) -> bool {
     let is_backup = name.rsplit_once('.').is_some_and(|(_, extension)| extension == "bak");

@@ -27,7 +27,8 @@ const TEMPLATE: &str = include_str!("template.yaml");
 
 /// The file as it is to be; none when it shows the session already.
 pub(super) fn state(standing: &Standing<'_>, folder: &Folder<'_>) -> Option<Vec<u8>> {
-    if *standing.session.run()?.workflow.name.as_str() != *NAME {
+    let run = standing.session.run()?;
+    if *run.workflow.name.as_str() != *NAME && !Essay.can_tell(run) {
         return None;
     }
     let (document, is_new) = there(folder)?;

@@ -12,7 +12,7 @@ use model::gate::AttemptReport;
 use model::id::Name;
 use model::phase::PhaseStub;
 use model::run::{RunPlan, WorkflowRef};
-use std::collections::BTreeMap;
+use serde_json::json;
 use std::sync::OnceLock;
 
 pub(super) fn of(session: &OcrSession, folder: &Folder<'_>) -> Vec<Dated> {
@@ -28,7 +28,7 @@ pub(super) fn of(session: &OcrSession, folder: &Folder<'_>) -> Vec<Dated> {
             layout: "ocr".to_owned(),
             worktree: folder.worktree.to_owned(),
             parallel: false,
-            fields: BTreeMap::new(),
+            fields: session.state.branch.iter().map(|branch| ("branch".to_owned(), json!(branch))).collect(),
             path: Some(folder.spot.path.clone()),
         },
     }];

@@ -22,6 +22,8 @@ pub struct State {
     pub round_started_at: Option<Timestamp>,
     pub map_started_at: Option<Timestamp>,
     pub updated_at: Option<Timestamp>,
+    /// Of early releases.
+    pub branch: Option<String>,
 }
 
 impl State {
@@ -124,6 +126,7 @@ fn from_fields(fields: &Map<String, Value>, now: Timestamp, warnings: &mut Vec<O
         round_started_at: reader.time("round_started_at"),
         map_started_at: reader.time("map_started_at"),
         updated_at: reader.time("updated_at"),
+        branch: reader.text("branch"),
     };
     out_of_order(&state, warnings);
     state

@@ -113,7 +113,7 @@ impl Changes<'_> {
     }
 }
 
-fn kind_of(run: &Run) -> Option<Kind> {
+pub(super) fn kind_of(run: &Run) -> Option<Kind> {
     [Kind::Review, Kind::Map].into_iter().find(|kind| run.workflow.name.as_str() == kind.workflow())
 }
 

@@ -194,7 +194,9 @@ impl Teller<'_> {
     fn end(&mut self, extent: &Extent, ended: Timestamp) {
         let all = self.state.all_completed(extent);
         if all {
-            self.add(ended, Event::RunCompleted);
+            // Its end is told, where it is, apart from when the file was last written.
+            let at = if let Life::Completed { at: Some(at) } = self.state.life { at } else { ended };
+            self.add(at, Event::RunCompleted);
         }
         let (at, event) = match &self.state.life {
             Life::Unsaid | Life::Active if all => (None, Event::SessionCompleted { forced: false }),

@@ -108,7 +108,7 @@ pub struct Extent {
 pub(super) fn read(path: &str, tree: &Tree, now: Timestamp, warnings: &mut Vec<Oddity>) -> State {
     let mut say = |message: String| warnings.push(Oddity { path: path.to_owned(), message });
     let found = match tree.get(path) {
-        Some(Entry::File(content)) => json::object(content),
+        Some(Entry::File(content)) => json::object(content).and_then(of_a_session),
         Some(Entry::Folder) => Err("it is a folder".to_owned()),
         Some(Entry::Unread { .. }) => Err("it was not read".to_owned()),
         Some(Entry::Unusable(why)) => Err(why.clone()),
@@ -134,6 +134,17 @@ pub(super) fn read(path: &str, tree: &Tree, now: Timestamp, warnings: &mut Vec<O
             say(format!("{why}; where things stand cannot be told from it"));
             State::default()
         }
+    }
+}
+
+/// Any file of JSON can lie where sessions are.
+fn of_a_session(fields: Map<String, Value>) -> Result<Map<String, Value>, String> {
+    const ANY: [&str; 5] =
+        ["session_id", "workflow_type", "current_phase", "completed_phases", "checkpoints"];
+    if ANY.iter().any(|key| fields.contains_key(*key)) {
+        Ok(fields)
+    } else {
+        Err(format!("it has none of the keys {}", ANY.join(", ")))
     }
 }
 

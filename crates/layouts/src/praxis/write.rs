@@ -89,9 +89,11 @@ fn structure(run: &Run) -> Value {
         Indexing::Zero => (0, "zero_based"),
         Indexing::One => (1, "one_based"),
     };
+    // A workflow of this format's own that stays open is one whose end nobody recorded; others know their phases.
+    let is_own = run.phases.iter().all(|phase| phase.id().as_str().parse::<u32>().is_ok());
     let total = match run.workflow.on_complete {
-        OnComplete::Close => json!(run.phases.len()),
-        OnComplete::Stay => Value::Null,
+        OnComplete::Stay if is_own => Value::Null,
+        OnComplete::Close | OnComplete::Stay => json!(run.phases.len()),
     };
     json!({
         "total_phases": total,
@@ -208,15 +210,15 @@ impl<'a> Change<'a> {
     fn carry_over(&mut self, before: &State, content: Option<&[u8]>) {
         const OWN: &[&str] =
             &["phase_timings", "evidence_submitted", "completed_at", "status", "error_reason"];
-        for (key, value) in &before.metadata {
-            if key != TOTAL {
-                self.document.set_missing(&["metadata", key], value);
+        self.any = true;
+        let Some(from) = content.and_then(|content| Document::parse(content).ok()) else { return };
+        if !before.metadata.is_empty() {
+            for key in from.keys(&["metadata"]).iter().filter(|key| *key != TOTAL) {
+                self.document.copy_missing(&["metadata", key], &from);
             }
         }
-        let fields = content.and_then(|content| crate::json::object(content).ok()).unwrap_or_default();
-        for (key, value) in fields.iter().filter(|(key, _)| !OWN.contains(&key.as_str())) {
-            self.document.set_missing(&[key], value);
+        for key in from.keys(&[]).iter().filter(|key| !OWN.contains(&key.as_str())) {
+            self.document.copy_missing(&[key], &from);
         }
-        self.any = true;
     }
 }

@@ -105,7 +105,13 @@ impl Metrics {
     /// False if this event was counted before.
     pub fn count(&mut self, count: &Count) -> bool {
         let Count { at, event, what } = count;
-        if event.as_ref().is_some_and(|event| !self.first_time(event)) {
+        let is_new = match (event, what) {
+            (None, _) => true,
+            // A conversation is compacted again and again, and may say the same each time.
+            (Some(event), Counted::Compacted) => self.compacts_anew(event, *at),
+            (Some(event), _) => self.first_time(event),
+        };
+        if !is_new {
             return false;
         }
         match what {
@@ -153,6 +159,20 @@ impl Metrics {
         }
         push(seen, json!(event), MOST_SEEN);
         true
+    }
+
+    /// Whether this is another compaction than the one that was counted last: none follows the other within seconds.
+    fn compacts_anew(&mut self, event: &str, at: i64) -> bool {
+        const APART_SECONDS: u64 = 5;
+        let ours = table_mut(&mut self.root, OURS);
+        let is_same = ours.get("compacted").is_some_and(|last| {
+            let before = last.get("at").and_then(Value::as_i64).unwrap_or(0);
+            last.get("event").and_then(Value::as_str) == Some(event) && at.abs_diff(before) < APART_SECONDS
+        });
+        if !is_same {
+            ours.insert("compacted".to_owned(), json!({ "event": event, "at": at }));
+        }
+        !is_same
     }
 
     pub fn was_triggered(&self, name: &str) -> bool {

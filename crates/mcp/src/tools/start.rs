@@ -16,6 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
         optional("target", Kind::Text, "path, branch or ticket"),
         optional("fields", Kind::Object, ""),
         optional("parallel", Kind::Flag, "beside the active session"),
+        optional("layout", Kind::Text, "ocr, ccw, praxis, essay: kept in that tool's files"),
     ],
     fields: &[("current_phase", "object"), ("next", "object")],
     effect: Effect::Adds,
@@ -31,6 +32,7 @@ fn run(call: &mut Call) -> Result<Answer, Mishap> {
         target: arguments.text("target")?,
         fields: arguments.values("fields")?,
         parallel: arguments.flag("parallel")?,
+        layout: arguments.name("layout")?,
         ..StartRequest::default()
     };
     let answer = call.open(Intent::Create)?.start(&request)?;

@@ -33,7 +33,7 @@ pub enum ItemRefusal {
     PhaseDone { phase: Name, current: Name },
     #[error("a part of '{parent}' belongs to its phase, '{phase}', and not to '{asked}'")]
     OtherPhase { parent: ItemId, phase: Name, asked: String },
-    #[error("no item of phase '{phase}' is ready ({done} of {total} are done)")]
+    #[error("{}", nothing_ready(phase, *done, *total))]
     NothingReady { phase: Name, done: u32, total: u32 },
     #[error("{order} is too far down: an order is at most {highest}")]
     OrderTooHigh { order: u64, highest: u32 },
@@ -114,15 +114,23 @@ impl ItemRefusal {
             Self::ContainerWaits { .. } => "name the parts that wait, each on its own".to_owned(),
             Self::PhaseDone { current, .. } => format!("add it to the current phase: --phase {current}"),
             Self::OtherPhase { .. } => "leave --phase out".to_owned(),
-            Self::NothingReady { total: 0, .. } => {
-                "there are no items in it yet: leftoff item add TITLE".to_owned()
-            }
+            // Without a phase an item may go to another one, in which the workflow has items.
+            Self::NothingReady { total: 0, phase, .. } => format!(
+                "do what the phase asks for: leftoff next; or give it items: leftoff item add TITLE --phase {phase}"
+            ),
             Self::NothingReady { done, total, phase } if done == total => {
                 format!("all are done; go on with: leftoff advance --phase {phase}")
             }
             Self::NothingReady { .. } => "see who holds what, and what waits: leftoff item list".to_owned(),
             Self::OrderTooHigh { .. } => "orders count in tens: 10, 20, 30".to_owned(),
         }
+    }
+}
+
+fn nothing_ready(phase: &Name, done: u32, total: u32) -> String {
+    match total {
+        0 => format!("phase '{phase}' has no items"),
+        _ => format!("no item of phase '{phase}' is ready ({done} of {total} are done)"),
     }
 }
 

@@ -78,6 +78,7 @@ fn trace(once: Option<&str>, second: i64) -> Trace {
         agent: "claude".to_owned(),
         agent_session: "a1".to_owned(),
         memory: None,
+        expects: None,
         activity: Some((id("first"), vec![touched("a.rs", second)])),
     }
 }
@@ -110,4 +111,21 @@ pub fn what_a_hook_saw_twice_counts_once(make: &mut Factory<'_>) {
     assert_eq!(store.activity(&id("first"), 10).unwrap()[0].count, 2);
     let week_later = 62 + 8 * 24 * 60 * 60;
     assert!(store.trace(&trace(Some("call 1"), week_later), PATIENCE).unwrap(), "a key is not kept for ever");
+}
+
+pub fn what_a_hook_decided_on_must_still_be_so(make: &mut Factory<'_>) {
+    let mut store = make();
+    with(&mut *store, [line("first")]);
+    let decided = |on: &str, memory: &str| Trace {
+        memory: Some(memory.to_owned()),
+        expects: Some(on.to_owned()),
+        ..trace(None, 60)
+    };
+    assert!(!store.trace(&decided("", "1"), PATIENCE).unwrap(), "of nobody nothing is known");
+    store.see_agent(&agent("a1"), PATIENCE).unwrap();
+    assert!(store.trace(&decided("", "1"), PATIENCE).unwrap());
+    assert!(!store.trace(&decided("", "1"), PATIENCE).unwrap(), "somebody was quicker");
+    assert!(store.trace(&decided("1", "2"), PATIENCE).unwrap());
+    assert_eq!(store.agent("claude", "a1").unwrap().unwrap().memory.as_deref(), Some("2"));
+    assert_eq!(store.activity(&id("first"), 10).unwrap()[0].count, 2, "nothing else is kept either");
 }

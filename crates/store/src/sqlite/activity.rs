@@ -19,9 +19,12 @@ pub(super) fn record(connection: &Connection, session: &SessionId, rows: &[Activ
     without_sync(connection, |transaction| record_all(transaction, session, rows))
 }
 
-/// Whether it was new.
+/// Whether it was new, and decided on what is known.
 pub(super) fn trace(connection: &Connection, trace: &Trace) -> Result<bool> {
     without_sync(connection, |transaction| {
+        if !agents::is_as_expected(transaction, trace)? {
+            return Ok(false);
+        }
         if let Some(key) = &trace.once {
             let key =
                 KeyRow { key: key.clone(), fingerprint: String::new(), answer: String::new(), at: trace.at };

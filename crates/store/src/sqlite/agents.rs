@@ -69,6 +69,13 @@ pub(super) fn bind(connection: &Connection, binding: &Binding) -> Result<bool> {
     Ok(connection.prepare_cached(&sql)?.execute(values)? == 1)
 }
 
+/// Whether what is known of an agent is what a trace was decided on.
+pub(super) fn is_as_expected(connection: &Connection, trace: &Trace) -> Result<bool> {
+    let Some(expected) = &trace.expects else { return Ok(true) };
+    let sql = "SELECT 1 FROM agents WHERE agent=?1 AND agent_session=?2 AND coalesce(memory,'')=?3";
+    connection.prepare_cached(sql)?.exists([&trace.agent, &trace.agent_session, expected])
+}
+
 /// An agent that nobody has seen stays unknown.
 pub(super) fn touch(connection: &Connection, trace: &Trace) -> Result<()> {
     let sql = "UPDATE agents SET last_seen=?3,memory=coalesce(?4,memory)WHERE agent=?1 AND agent_session=?2";

@@ -225,6 +225,8 @@ fn sessions_of_every_kind_stand_in_one_list() {
     ] {
         let mut lines = list.stdout.lines().filter(|line| line.contains(id));
         let line = lines.next().unwrap_or_else(|| panic!("{id} is not in\n{}", list.stdout));
+        // The one that commands act on has a mark before it.
+        let line = line.trim_start_matches("* ");
         assert_eq!(line.split_whitespace().nth(2), Some(layout), "{line}");
     }
     assert_eq!(list.stderr.matches("legacy session format").count(), 1, "said once:\n{}", list.stderr);

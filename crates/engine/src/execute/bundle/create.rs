@@ -96,18 +96,12 @@ impl Engine {
 
     /// What is kept of the files' earlier versions, so that they can be compared there, too.
     fn contents_kept(&self, id: &SessionId) -> Result<Vec<ContentRow>> {
-        let hashes: BTreeSet<String> = self
-            .history(id)?
-            .into_iter()
-            .filter_map(|recorded| match recorded.event {
-                Event::ArtifactRecorded { artifact } => Some(artifact.hash),
-                _ => None,
-            })
-            .collect();
+        let history = self.history(id)?;
+        let hashes: BTreeSet<&str> = history.iter().flat_map(|recorded| recorded.event.contents()).collect();
         let mut contents = Vec::new();
         for hash in hashes {
-            if let Some(body) = self.store.content(&hash)? {
-                contents.push(ContentRow { hash, body });
+            if let Some(body) = self.store.content(hash)? {
+                contents.push(ContentRow { hash: hash.to_owned(), body });
             }
         }
         Ok(contents)

@@ -1,6 +1,5 @@
 //! The bundle's format: JSON lines. A header, definitions, events, files, and a last line with the hash of all before it.
 
-use crate::artifacts::LARGEST_KEPT;
 use crate::hex;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -14,6 +13,8 @@ use store::{ContentRow, EventRow};
 
 /// A file is left out of a bundle beyond this.
 pub(super) const LARGEST_FILE: u64 = 16 * 1024 * 1024;
+/// What is kept of a recorded file, or of a file that a session was imported with.
+const LARGEST_CONTENT: usize = 1024 * 1024;
 /// A line holds one file in base 64, or one event.
 const LONGEST_LINE: u64 = LARGEST_FILE * 2;
 /// Raised when a program of today could no longer read what is written.
@@ -203,8 +204,10 @@ fn unpacked(file: FileLine, number: usize) -> Result<PackedFile, Unreadable> {
 fn unpacked_content(content: &ContentLine, number: usize) -> Result<ContentRow, Unreadable> {
     let decoded = STANDARD.decode(&content.base64);
     let body = decoded.map_err(|error| wrong(&format!("line {number}, a file's content: {error}")))?;
-    if body.len() > LARGEST_KEPT {
-        return Err(wrong(&format!("line {number}: a file's content is larger than {LARGEST_KEPT} bytes")));
+    if body.len() > LARGEST_CONTENT {
+        return Err(wrong(&format!(
+            "line {number}: a file's content is larger than {LARGEST_CONTENT} bytes"
+        )));
     }
     if hash(&body) != content.sha256 {
         return Err(wrong(&format!("line {number}: a file's content is not the one that its hash is of")));

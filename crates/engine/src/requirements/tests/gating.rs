@@ -285,7 +285,9 @@ fn what_agents_do_is_counted_once() {
     for event in ["1", "1", "2"] {
         place.used(ANNA, "Bash", Some("cargo test"), None, Some(event));
     }
-    place.engine().compacted(&claude(ANNA));
+    // The agent is wired twice, so that it tells of it twice.
+    place.engine().compacted(&claude(ANNA), Some("one"));
+    place.engine().compacted(&claude(ANNA), Some("one"));
     let agent = claude(ANNA);
     let failed = ToolCall {
         agent: &agent,

@@ -28,7 +28,10 @@ pub(super) fn phases(fields: &mut Fields<'_>, state: &State) -> BTreeMap<u32, Ph
     }
     let artifacts = artifacts(fields);
     let kept = kept(fields, state);
-    let numbers = artifacts.keys().chain(kept.keys()).chain(&state.completed).copied();
+    // That a checkpoint failed is told also where nothing says what was submitted.
+    let has_failed = |phase: &PhaseSaid| phase.checkpoint.as_deref() == Some("failed");
+    let failed: Vec<u32> = phases.iter().filter(|(_, phase)| has_failed(phase)).map(|(at, _)| *at).collect();
+    let numbers = artifacts.keys().chain(kept.keys()).chain(&state.completed).chain(&failed).copied();
     for number in numbers.collect::<std::collections::BTreeSet<u32>>() {
         let phase = phases.entry(number).or_default();
         let is_completed = state.completed.contains(&number);

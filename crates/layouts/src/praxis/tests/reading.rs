@@ -135,6 +135,16 @@ fn without_a_total_completion_is_unknown_and_said_so() {
 }
 
 #[test]
+fn a_checkpoint_that_failed_is_told_also_where_nothing_says_what_was_submitted() {
+    let case = Case::first_with(|fields| {
+        fields["phase_artifacts"] = json!({});
+        fields["checkpoints"] = json!({"0": "passed", "1": "passed", "2": "failed"});
+    });
+    let session = case.session();
+    assert!(session.run().unwrap().current().last_attempt_failed());
+}
+
+#[test]
 fn a_checkpoint_is_pending_passed_failed_or_skipped() {
     let case = Case::first_with(|fields| {
         fields["checkpoints"] = json!({"0": "passed", "1": "skipped", "2": "failed"});
@@ -268,9 +278,13 @@ fn an_unknown_workflow_type_is_not_accepted_silently_and_no_phase_is_made_up() {
 
 #[test]
 fn a_file_that_cannot_be_read_is_said_to_be_and_tells_nothing() {
-    for (text, why) in
-        [("", "it is empty"), ("{\"a\":", "no JSON"), ("[]", "no JSON object"), ("null", "no JSON object")]
-    {
+    for (text, why) in [
+        ("", "it is empty"),
+        ("{\"a\":", "no JSON"),
+        ("[]", "no JSON object"),
+        ("null", "no JSON object"),
+        ("{\"name\": \"package\"}", "it has none of the keys session_id"),
+    ] {
         let case = Case::first(text);
         case.warns(why);
         assert_eq!(case.told().value.unreadable, [FIRST_PATH]);

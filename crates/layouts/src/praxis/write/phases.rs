@@ -54,7 +54,10 @@ impl Change<'_> {
         }
         let mut all: Vec<Value> = said.attempts.iter().map(|known| self.kept_before(known)).collect();
         all.extend(new.iter().map(|attempt| self.kept(attempt)));
-        if all.len() > 1 || !last.report.checks.is_empty() || last.report.overridden.is_some() {
+        // A phase that passed and is open again: its checkpoint does not tell any more that it did.
+        let is_undone = last.outcome == AttemptOutcome::Passed && !phase.is_done();
+        let says_more = !last.report.checks.is_empty() || last.report.overridden.is_some();
+        if all.len() > 1 || says_more || is_undone {
             self.set(&["metadata", ATTEMPTS, &key], &Value::Array(all));
         }
     }

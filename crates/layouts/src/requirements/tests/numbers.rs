@@ -74,6 +74,17 @@ fn what_was_held_and_satisfied_is_timed() {
 }
 
 #[test]
+fn a_compaction_that_is_delivered_twice_counts_once_and_a_later_one_again() {
+    let mut metrics = metrics();
+    let mut count = |at: i64, event: &str| {
+        metrics.count(&Count { at, event: Some(event.to_owned()), what: Counted::Compacted })
+    };
+    assert!(count(1_000, "same") && !count(1_000, "same") && !count(1_004, "same"));
+    assert!(count(1_002, "other"), "another one says something else");
+    assert!(count(1_060, "same") && !count(1_061, "same"));
+}
+
+#[test]
 fn errors_skills_compactions_and_the_end_are_kept() {
     let mut metrics = metrics();
     for number in 0..110 {

@@ -1,0 +1,203 @@
+//! A session as the files of a layout: what its own files had, with what happened since; and its documents along with
+//! them. A layout that has no words for its phases is refused before anything is written.
+
+use super::{Content, Piece, put_all};
+use crate::engine::{Engine, Want};
+use crate::error::{Error, Result};
+use crate::sync::{self, NATIVE, tree};
+use layouts::layout::{self, Beginning, Depth, Folder, Interest, Layout, Spot, Standing};
+use layouts::tree::{Entry, Tree};
+use model::event::Recorded;
+use model::id::SessionId;
+use model::session::Session;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What an export as files begins with.
+struct Ground {
+    spot: Spot,
+    /// Its files as far as they tell already: its own, or those that it was imported with; nothing for another layout.
+    tree: Tree,
+    /// The files of its state among them.
+    state: BTreeMap<String, Vec<u8>>,
+    /// Up to this version the files tell it.
+    told: u64,
+    /// Folders with its documents; what is in a later one counts.
+    documents: Vec<PathBuf>,
+}
+
+impl Engine {
+    /// The session that is meant, as the files of a layout below a folder, where a project of that tool has them.
+    pub fn export_as(&self, layout: &str, folder: &Path) -> Result<Vec<PathBuf>> {
+        let names: Vec<&str> = layout::all().iter().map(|layout| layout.name()).collect();
+        let layout = layout::by_name(layout).ok_or_else(|| Error::WrongUsage {
+            message: format!("there is no layout '{layout}' that has files"),
+            hint: format!("one of: {}", names.join(", ")),
+        })?;
+        let id = self.select(Want::Latest)?;
+        let (_, history) = self.log(Some(id.as_str()), 0)?;
+        let session = self.replay(&id)?;
+        self.check_words_for(layout, &session, folder)?;
+        let ground = self.ground_for(layout, &session, folder)?;
+        let pieces = self.pieces(layout, &session, &history, &ground, folder)?;
+        put_all(folder, pieces)
+    }
+
+    /// The files of a session's state as they are, or as they were when it was imported; none of another.
+    pub(super) fn state_of(&self, id: &SessionId) -> Result<BTreeMap<String, Vec<u8>>> {
+        let (_, session) = self.load(id)?;
+        if session.layout != NATIVE {
+            return Ok(self.files_seen(id));
+        }
+        self.origin(id)?.map_or_else(|| Ok(BTreeMap::new()), |origin| self.files_kept(&origin))
+    }
+
+    /// What a layout has no words for is said before anything is done, with where the session can go.
+    fn check_words_for(&self, layout: &dyn Layout, session: &Session, folder: &Path) -> Result<()> {
+        let Some(run) = session.run().filter(|run| !layout.can_tell(run)) else { return Ok(()) };
+        let able: Vec<&str> =
+            layout::all().iter().filter(|other| other.can_tell(run)).map(|other| other.name()).collect();
+        let command = able.first().map(|name| {
+            let naming = self.naming(session).unwrap_or_default();
+            format!(
+                "{} can: leftoff export --layout {name} {}{naming}; ",
+                able.join(" and "),
+                folder.display()
+            )
+        });
+        Err(Error::WrongUsage {
+            message: format!(
+                "{} has no way to show a session that follows '{}'",
+                layout.title(),
+                run.workflow.name
+            ),
+            hint: format!("{}plain JSON has everything: leave --layout out", command.unwrap_or_default()),
+        })
+    }
+
+    fn ground_for(&self, layout: &'static dyn Layout, session: &Session, folder: &Path) -> Result<Ground> {
+        let id = &session.id;
+        let workspace = self.workspace(session);
+        if let Some(located) = self.located(session).filter(|located| located.layout.name() == layout.name())
+        {
+            let root = self.root_of(session);
+            let state = self.files_seen(id);
+            let tree = with_state(layout, &located.spot, &root, &state);
+            let told = self.shown_by_its_files(id)?.unwrap_or(session.version);
+            let spot = inside(layout, located.spot);
+            return Ok(Ground { spot, tree, state, told, documents: vec![workspace] });
+        }
+        let origin = self.origin(id)?.filter(|origin| origin.layout.name() == layout.name());
+        if let Some(origin) = origin {
+            let root = self.root_of_origin(&origin, id)?;
+            let state = self.files_kept(&origin)?;
+            let tree = with_state(layout, &origin.spot, &root, &state);
+            let documents = vec![root.join(&origin.spot.workspace), workspace];
+            // Without them a session is written as a new one is.
+            let told = if state.is_empty() { 0 } else { origin.version };
+            return Ok(Ground { spot: origin.spot, tree, state, told, documents });
+        }
+        let spot = self.spot_for(layout, session, folder)?;
+        let (tree, state) = (Tree::default(), BTreeMap::new());
+        // Another tool's documents are for that tool.
+        let documents = Some(workspace).filter(|_| session.layout == NATIVE).into_iter().collect();
+        Ok(Ground { spot, tree, state, told: 0, documents })
+    }
+
+    /// Where a new one of that name goes; under a name that the layout gives where it cannot have its own.
+    fn spot_for(&self, layout: &dyn Layout, session: &Session, folder: &Path) -> Result<Spot> {
+        let begin = |id: Option<&str>| {
+            layout.begin(&Beginning {
+                id,
+                title: &session.title,
+                today: session.created_at.to_zoned(jiff::tz::TimeZone::UTC).date(),
+                now: session.created_at,
+                branch: None,
+                is_taken: &|path| folder.join(path).symlink_metadata().is_ok(),
+                random: [0; 16],
+            })
+        };
+        let spot = begin(Some(session.id.as_str())).or_else(|_| begin(None));
+        spot.map_err(|message| Error::WrongUsage {
+            message,
+            hint: "export it as JSON: leave --layout out".to_owned(),
+        })
+    }
+
+    fn pieces(
+        &self,
+        layout: &dyn Layout,
+        session: &Session,
+        history: &[Recorded],
+        ground: &Ground,
+        folder: &Path,
+    ) -> Result<Vec<Piece>> {
+        let items = self.all_items(&session.id)?;
+        let since: Vec<Recorded> =
+            history.iter().filter(|recorded| recorded.version > ground.told).cloned().collect();
+        let standing = Standing { session, items: &items, since: &since };
+        let there = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        let aim = Folder {
+            spot: &ground.spot,
+            id: &session.id,
+            worktree: &there.to_string_lossy(),
+            tree: &ground.tree,
+            now: self.clock.now(),
+        };
+        // Its own files keep their shape; what they do not tell is written as a new one's is.
+        let changes = if session.layout == layout.name() {
+            layout.write_elsewhere(&standing, &aim)
+        } else {
+            layout.write_anew(&standing, &aim)
+        };
+        let mut files = ground.state.clone();
+        files.extend(changes.into_iter().map(|change| (change.path, change.content)));
+        let mut pieces = documents(layout, ground);
+        for (path, content) in files {
+            let own = sync::own_part(layout, &ground.spot, &path, &content);
+            pieces.insert(ground.spot.below_project(&path), Content::Bytes(own));
+        }
+        Ok(pieces.into_iter().map(|(path, content)| Piece { path, content }).collect())
+    }
+}
+
+/// A session outside of projects is below the folder that is written to, as any other.
+fn inside(layout: &dyn Layout, spot: Spot) -> Spot {
+    let name = Path::new(&spot.path).file_name().map(|name| name.to_string_lossy().into_owned());
+    let is_absolute = Path::new(&spot.path).is_absolute();
+    name.filter(|_| is_absolute).and_then(|name| sync::spot_at(layout, &name)).unwrap_or(spot)
+}
+
+/// All that is where its files are, with these as its state.
+fn with_state(layout: &dyn Layout, spot: &Spot, root: &Path, state: &BTreeMap<String, Vec<u8>>) -> Tree {
+    let mut tree = tree::read(layout, spot, root, Depth::Whole);
+    let stale: Vec<String> =
+        tree.files().filter(|path| is_state(layout, spot, path)).map(str::to_owned).collect();
+    for path in &stale {
+        tree.remove(path);
+    }
+    for (path, content) in state {
+        tree.insert(path.clone(), Entry::File(content.clone()));
+    }
+    tree
+}
+
+fn is_state(layout: &dyn Layout, spot: &Spot, path: &str) -> bool {
+    layout.interest(spot, path, false, Depth::Short) == Interest::Content
+}
+
+/// The other files of its workspace, by where they go.
+fn documents(layout: &dyn Layout, ground: &Ground) -> BTreeMap<String, Content> {
+    let spot = &ground.spot;
+    let mut found = BTreeMap::new();
+    for folder in &ground.documents {
+        for path in tree::files_below(folder) {
+            let target = format!("{}/{path}", spot.workspace);
+            let below_home = target.strip_prefix(&spot.home).map(|rest| rest.trim_start_matches('/'));
+            if !below_home.is_some_and(|path| is_state(layout, spot, path)) {
+                found.insert(target, Content::Of(folder.join(path)));
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,75 @@
+//! Paths that somebody names: the session whose file or folder one is, in this project or in another. Writes nothing.
+
+use super::find::each_entry;
+use layouts::layout::{self, Depth, Interest, Layout, Place, Spot};
+use std::path::{Path, PathBuf};
+
+/// What is meant by a path: a session's file or folder, in this project or in another.
+pub(crate) struct Pointed {
+    pub(crate) layout: &'static dyn Layout,
+    pub(crate) spot: Spot,
+    /// The folder of the project that it is in.
+    pub(crate) root: PathBuf,
+}
+
+/// The session whose file or folder this is: its own, or a file of its state in that. No other thing inside of it.
+pub(crate) fn pointed(path: &Path) -> Option<Pointed> {
+    let whole = path.canonicalize().ok()?;
+    pointed_whole(&whole).or_else(|| around(&whole).filter(|found| found.is_state(&whole)))
+}
+
+/// The session whose folder holds this.
+pub(crate) fn around(whole: &Path) -> Option<Pointed> {
+    whole.ancestors().skip(1).find_map(pointed_whole)
+}
+
+fn pointed_whole(whole: &Path) -> Option<Pointed> {
+    let is_folder = whole.is_dir();
+    for layout in layout::all() {
+        for place in layout.places() {
+            let Place::Project(folder) = place else { continue };
+            let depth = Path::new(folder).components().count() + 1;
+            let Some(root) = whole.ancestors().nth(depth) else { continue };
+            let Some(relative) = whole.strip_prefix(root).ok().and_then(Path::to_str) else { continue };
+            let is_there =
+                relative.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with('/'));
+            if let Some(spot) = layout.spot(relative, is_folder).filter(|_| is_there) {
+                return Some(Pointed { layout: *layout, spot, root: root.to_owned() });
+            }
+        }
+    }
+    None
+}
+
+impl Pointed {
+    pub(crate) fn place(&self) -> PathBuf {
+        self.root.join(&self.spot.path)
+    }
+
+    fn is_state(&self, whole: &Path) -> bool {
+        let below = whole.strip_prefix(self.root.join(&self.spot.home)).ok().and_then(Path::to_str);
+        let interest = |path| self.layout.interest(&self.spot, path, false, Depth::Short);
+        whole.is_file() && below.is_some_and(|path| interest(path) == Interest::Content)
+    }
+}
+
+/// The session at a path that is told relative to its project, whatever stands there.
+pub(crate) fn spot_at(layout: &dyn Layout, path: &str) -> Option<Spot> {
+    layout.spot(path, true).or_else(|| layout.spot(path, false))
+}
+
+/// Sessions of other tools in a project's folder, by their paths below it.
+pub(crate) fn sessions_in(root: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for layout in layout::all() {
+        for place in layout.places() {
+            if let Place::Project(folder) = place {
+                each_entry(root, folder, |path, is_folder| {
+                    found.extend(layout.spot(path, is_folder).map(|_| path.to_owned()));
+                });
+            }
+        }
+    }
+    found.sort();
+    found
+}
