@@ -289,21 +289,12 @@ impl Error {
             Self::NothingPaused { .. } => {
                 "see what there is: leftoff list --all; begin with: leftoff start".to_owned()
             }
-            Self::UnknownSession { nearest: Some(name), .. } => {
-                format!("did you mean '{name}'? See what there is: leftoff list --all")
-            }
-            Self::UnknownSession { nearest: None, .. } => "see what there is: leftoff list --all".to_owned(),
-            Self::AmbiguousSession { candidates, .. } => match candidates.first() {
-                Some(first) => format!("give more letters of the id, for example: --session {first}"),
-                None => "give more letters of the id: leftoff list --all".to_owned(),
-            },
+            Self::UnknownSession { nearest, .. } => unknown_session_hint(nearest.as_deref()),
+            Self::AmbiguousSession { candidates, .. } => ambiguous_session_hint(candidates),
             Self::InvalidSessionId { .. } => {
                 "leave --id out to be given one, or use letters, digits, '-', '_' and '.'".to_owned()
             }
-            Self::InvalidWorkflowName { asked, .. } if asked.contains(' ') => {
-                format!("what is to be reached is the goal: leftoff start --goal {asked:?}")
-            }
-            Self::InvalidWorkflowName { .. } => "use letters, digits, '-' and '_'".to_owned(),
+            Self::InvalidWorkflowName { asked, .. } => invalid_workflow_hint(asked),
             Self::IdTaken { existing } => {
                 format!("go on with it: leftoff resume {existing}, or choose another --id")
             }
@@ -383,6 +374,28 @@ impl Error {
             }
         };
         Some(hint)
+    }
+}
+
+fn invalid_workflow_hint(asked: &str) -> String {
+    if asked.contains(' ') {
+        format!("what is to be reached is the goal: leftoff start --goal {asked:?}")
+    } else {
+        "use letters, digits, '-' and '_'".to_owned()
+    }
+}
+
+fn unknown_session_hint(nearest: Option<&str>) -> String {
+    match nearest {
+        Some(name) => format!("did you mean '{name}'? See what there is: leftoff list --all"),
+        None => "see what there is: leftoff list --all".to_owned(),
+    }
+}
+
+fn ambiguous_session_hint(candidates: &[String]) -> String {
+    match candidates.first() {
+        Some(first) => format!("give more letters of the id, for example: --session {first}"),
+        None => "give more letters of the id: leftoff list --all".to_owned(),
     }
 }
 

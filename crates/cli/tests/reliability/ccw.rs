@@ -96,6 +96,21 @@ fn kills_in_the_middle_of_switches_tear_nothing() {
     check_whole(&sandbox, "WFS-one", "WFS-two", "after kills");
 }
 
+/// Only the other session's part got there before the crash.
+#[test]
+fn repair_writes_a_part_that_did_not_get_there() {
+    for step in STEPS {
+        let sandbox = two();
+        let crashed = sandbox.command(["switch", "WFS-one"]).env("LEFTOFF_TEST_CRASH", step).output();
+        assert!(crashed.unwrap().status.code().is_none(), "{step} was not reached");
+        let word_of_the_log = sandbox.run(["status", "--session", "WFS-one", "--json"]).ok().json();
+        assert_eq!(word_of_the_log["status"], "active", "{step}");
+        sandbox.run(["repair"]).ok();
+        check_whole(&sandbox, "WFS-one", "WFS-two", step);
+        assert!(sandbox.run(["repair"]).ok().stdout.is_empty(), "{step}: twice is the same as once");
+    }
+}
+
 #[test]
 fn a_full_disk_leaves_every_file_whole_and_the_command_acknowledged() {
     let sandbox = two();

@@ -468,6 +468,7 @@ impl Look {
                 Some(Entry::Unusable(why)) => format!(" ({why})"),
                 Some(Entry::Folder | Entry::File(_) | Entry::Unread { .. }) | None => String::new(),
             };
+            let state = if self.is_behind(&path) { FileState::Leftover } else { state };
             let path = self.located.spot.below_project(&path);
             let id = &session.id;
             let told = match state {
@@ -507,6 +508,13 @@ impl Look {
                 });
             }
         }
+    }
+
+    /// This session's part of a shared file is as it was before a write that did not get there.
+    fn is_behind(&self, path: &str) -> bool {
+        let there = self.tree.content(path).unwrap_or_default();
+        let is_behind = |row: &ViewRow| !row.confirmed && !self.is_same_share(path, there, &row.body);
+        self.states.get(path) == Some(&FileState::OfOthers) && self.rows.get(path).is_some_and(is_behind)
     }
 
     pub(super) fn in_state(&self, wanted: &FileState) -> Vec<String> {

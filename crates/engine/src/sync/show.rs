@@ -549,8 +549,11 @@ fn stale(id: &SessionId, error: &Error) -> Warning {
 
 /// Nothing of a file is out of step.
 pub(super) fn is_settled(look: &Look) -> bool {
-    let is_in_step = |state: &FileState| {
-        matches!(state, FileState::Same | FileState::OfOthers | FileState::Moved | FileState::Unreadable)
+    let is_in_step = |(path, state): (&String, &FileState)| match state {
+        FileState::Same | FileState::Moved | FileState::Unreadable => true,
+        // Its own part may still be as it was before a write that did not get there.
+        FileState::OfOthers => look.rows.get(path).is_none_or(|row| row.confirmed),
+        FileState::Edited | FileState::Leftover | FileState::Missing | FileState::Damaged => false,
     };
-    look.slipped.is_empty() && look.states.values().all(is_in_step)
+    look.slipped.is_empty() && look.over.is_empty() && look.states.iter().all(is_in_step)
 }
