@@ -50,6 +50,8 @@ pub enum Error {
     NoSession { worktree: String },
     #[error("no session is paused in {worktree}")]
     NothingPaused { worktree: String },
+    #[error("no session is active in {worktree}; paused: {}", paused.join(", "))]
+    NothingActive { worktree: String, paused: Vec<String> },
     #[error("there is no session '{asked}'")]
     UnknownSession { asked: String, nearest: Option<String> },
     #[error("'{asked}' could be any of {}", candidates.join(", "))]
@@ -156,6 +158,7 @@ impl Error {
             | Self::NoStore { .. }
             | Self::NoSession { .. }
             | Self::NothingPaused { .. }
+            | Self::NothingActive { .. }
             | Self::UnknownSession { .. }
             | Self::AmbiguousSession { .. }
             | Self::UnknownCheck { .. }
@@ -186,6 +189,7 @@ impl Error {
             Self::NoStore { .. } => "no_store",
             Self::NoSession { .. } => "no_session",
             Self::NothingPaused { .. } => "nothing_paused",
+            Self::NothingActive { .. } => "nothing_active",
             Self::UnknownSession { .. } => "unknown_session",
             Self::AmbiguousSession { .. } => "ambiguous_session",
             Self::InvalidSessionId { .. } => "invalid_session_id",
@@ -236,6 +240,12 @@ impl Error {
             Self::NothingPaused { .. } => {
                 "see what there is: leftoff list --all; begin with: leftoff start".to_owned()
             }
+            Self::NothingActive { paused, .. } => match paused.first() {
+                Some(first) => format!(
+                    "go on with one: leftoff resume {first}; or say more about why it waits: leftoff pause --session {first} --reason TEXT"
+                ),
+                None => "see what there is: leftoff list --all".to_owned(),
+            },
             Self::UnknownSession { nearest: Some(name), .. } => {
                 format!("did you mean '{name}'? See what there is: leftoff list --all")
             }

@@ -118,7 +118,7 @@ impl Engine {
     }
 
     /// Paused sessions of this worktree. Where this one was never taken in, others may not have been either.
-    fn candidates(&self, except: &SessionId) -> Vec<String> {
+    pub(crate) fn candidates(&self, except: &SessionId) -> Vec<String> {
         let paused = || vec!["paused".to_owned()];
         let ids: Vec<String> = if self.store.base_has(except) {
             let worktree = Some(self.project.worktree());

@@ -140,6 +140,10 @@ impl Layout for Ccw {
         true
     }
 
+    fn pauses_only_what_is_active(&self) -> bool {
+        true
+    }
+
     fn furnish(&self, session: &Session, spot: &Spot) -> Furniture {
         let folder = place::below_home(spot);
         let plan = documents::template(&session.title, session.goal.as_deref());

@@ -120,6 +120,11 @@ pub trait Layout: Sync {
         false
     }
 
+    /// Whether pausing is an error where no session is active: its tool then has nothing to pause.
+    fn pauses_only_what_is_active(&self) -> bool {
+        false
+    }
+
     /// The files that alone tell what stands on a session's line in a list; none where all must be looked at.
     fn line_files(&self) -> &'static [&'static str] {
         &[]
