@@ -216,6 +216,7 @@ impl Engine {
                 batch.streams.extend(laid.map(|stream| StreamAppend { events: Vec::new(), ..stream }));
             }
         }
+        self.bring_along_rival(&mut batch)?;
         self.add_views(&mut batch)?;
         // What changes nothing is kept only under a key: it must answer the same when it is repeated later.
         if batch.streams.is_empty() && batch.bindings.is_empty() && self.options.key.is_none() {

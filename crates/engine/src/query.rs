@@ -210,9 +210,11 @@ impl Engine {
             }
             self.laid_over_line(line);
         }
+        warnings.extend(self.kept_lines_beside_others(&mut sessions));
         sessions.retain(|line| request.lifecycles.is_empty() || request.lifecycles.contains(&line.lifecycle));
         warnings.extend(sessions.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
         warnings.extend(self.place_warnings());
+        warnings.extend(self.index_warnings());
         let mut odd = Vec::new();
         for (short, said) in self.foreign_lines() {
             if request.wants(&short) {
@@ -329,7 +331,12 @@ impl Engine {
         if let Some(bound) = self.open_bound_session()? {
             return Ok(bound != session.id);
         }
-        Ok(!is_the_active_one && self.latest_of_worktree()?.is_none_or(|row| row.id != session.id))
+        if is_the_active_one {
+            return Ok(false);
+        }
+        let latest = self.latest_of_worktree()?;
+        let meant = self.active_by_files(latest.as_ref())?.or(latest.map(|row| row.id));
+        Ok(meant.as_ref() != Some(&session.id))
     }
 
     /// A project that lets agents do what is otherwise a person's to do says so.

@@ -3,6 +3,7 @@
 //! done here, for all of them alike.
 
 mod find;
+mod index;
 mod late;
 mod look;
 mod mend;

@@ -6,7 +6,7 @@ mod fields;
 mod health;
 mod history;
 mod place;
-pub mod registry;
+mod registry;
 mod state;
 mod status;
 mod tasks;
@@ -23,11 +23,12 @@ pub use tasks::{Task, TaskStatus, Tasks};
 pub use words::{PhaseWord, Size};
 
 use crate::layout::{
-    Beginning, Depth, Details, FileChange, Folder, Furniture, Health, Interest, Layout, Place, Spot,
-    Standing, Told,
+    Beginning, Depth, Details, FileChange, Folder, Furniture, Health, Index, Interest, Layout, Place, Spot,
+    Standing, Survey, Told,
 };
 use crate::reading::{Oddity, Reading};
 use crate::tree::Tree;
+use model::id::SessionId;
 use model::session::Session;
 
 /// Where everything is, below the project's folder; paths in a tree are relative to it.
@@ -138,6 +139,24 @@ impl Layout for Ccw {
 
     fn takes_the_worktree(&self) -> bool {
         true
+    }
+
+    fn index(&self) -> Option<Index> {
+        Some(Index { home: HOME, file: REGISTRY })
+    }
+
+    fn called_active(&self, index: &Tree) -> Vec<SessionId> {
+        let names = registry::active_in(index.content(REGISTRY).unwrap_or_default());
+        names.iter().map(|name| place::id_of(name)).collect()
+    }
+
+    fn survey(&self, index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Survey {
+        registry::check(index.content(REGISTRY).unwrap_or_default(), is_there)
+    }
+
+    /// A broken line of the registry is nobody's: it is told of once, with the others.
+    fn is_to_mend(&self, said: &str) -> bool {
+        !(said.contains(REGISTRY) && said.contains("is no JSON object"))
     }
 
     fn pauses_only_what_is_active(&self) -> bool {

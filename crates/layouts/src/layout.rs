@@ -125,6 +125,23 @@ pub trait Layout: Sync {
         false
     }
 
+    /// What tells of all of its sessions at once; none where each has to be looked at.
+    fn index(&self) -> Option<Index> {
+        None
+    }
+
+    /// The sessions that the index calls active.
+    fn called_active(&self, index: &Tree) -> Vec<SessionId> {
+        let _ = index;
+        Vec::new()
+    }
+
+    /// What the index tells that does not fit what is there. `is_there` is asked about paths below the project.
+    fn survey(&self, index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Survey {
+        let _ = (index, is_there);
+        Survey::default()
+    }
+
     /// The files that alone tell what stands on a session's line in a list; none where all must be looked at.
     fn line_files(&self) -> &'static [&'static str] {
         &[]
@@ -286,6 +303,31 @@ pub struct Spot {
     pub home: String,
     /// Where its artifacts are.
     pub workspace: String,
+}
+
+/// What tells of all sessions of a layout at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Index {
+    /// Below the project's folder; paths in the index's tree are relative to it.
+    pub home: &'static str,
+    /// The file that has something about each.
+    pub file: &'static str,
+}
+
+/// What an index tells that does not fit what is there.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Survey {
+    /// Unfinished sessions without a folder, and where each would be.
+    pub lost: Vec<Spot>,
+    pub oddities: Vec<Oddity>,
+}
+
+/// Names on one line: all of them, or the first and how many more there are.
+pub fn some_of(names: &[String]) -> String {
+    const MOST: usize = 10;
+    let more = names.len().saturating_sub(MOST);
+    let named = names[..names.len().min(MOST)].join(", ");
+    if more > 0 { format!("{named} and {more} more") } else { named }
 }
 
 /// How much of a session's files is read.

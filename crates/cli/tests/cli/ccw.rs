@@ -3,6 +3,8 @@
 mod commands;
 mod edits;
 mod several;
+mod switching;
+mod sync;
 
 use crate::fresh as git;
 use serde_json::{Value, json};

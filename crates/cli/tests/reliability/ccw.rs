@@ -17,7 +17,8 @@ fn two() -> Sandbox {
     sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
     sandbox.run(["start", "--layout", "ccw", "--goal", "Two"]).ok();
     let lines = sandbox.read(REGISTRY);
-    sandbox.write(REGISTRY, &format!("{{\"id\":\"WFS-theirs\",\"status\":\"paused\"}}\n{BROKEN}\n{lines}"));
+    sandbox
+        .write(REGISTRY, &format!("{{\"id\":\"WFS-theirs\",\"status\":\"completed\"}}\n{BROKEN}\n{lines}"));
     sandbox.run(["note", "seen"]).ok();
     sandbox
 }
@@ -38,7 +39,16 @@ fn check_whole(sandbox: &Sandbox, active: &str, paused: &str, when: &str) {
     assert_eq!(word(sandbox, paused), ("paused".to_owned(), "paused".to_owned()), "{when}");
     let text = sandbox.read(REGISTRY);
     assert!(text.contains("WFS-theirs") && text.contains(&format!("{BROKEN}\n")), "{when}: {text}");
-    sandbox.run(["doctor"]).ok();
+    // What was wrong before is all that is wrong.
+    let told = sandbox.run(["doctor", "--json"]).code(4).json();
+    let findings: Vec<&str> = told["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| finding["message"].as_str().unwrap())
+        .collect();
+    assert_eq!(findings.len(), 1, "{when}: {findings:?}");
+    assert!(findings[0].contains("line 2 is no JSON object"), "{when}: {findings:?}");
 }
 
 #[test]
@@ -64,12 +74,37 @@ fn a_crash_in_a_start_leaves_a_session_that_can_be_gone_on_with() {
         let words = ["start", "--layout", "ccw", "--goal", "Three"];
         let crashed = sandbox.command(words).env("LEFTOFF_TEST_CRASH", step).output();
         assert!(crashed.unwrap().status.code().is_none(), "{step} was not reached");
+        sandbox.run(["repair"]).ok();
+        check_whole(&sandbox, "WFS-three", "WFS-two", step);
+        // The plan's template and the folder for tasks are there whenever the crash came.
+        let template = sandbox.read(".workflow/WFS-three/IMPL_PLAN.md");
+        assert!(template.starts_with("# Implementation plan: Three"), "{step}: {template}");
+        assert!(sandbox.path(".workflow/WFS-three/.task").is_dir(), "{step}");
+        sandbox.write(".workflow/WFS-three/IMPL_PLAN.md", "1. Go on\n");
+        sandbox.run(["advance", "--phase", "plan"]).ok();
+        assert_eq!(sandbox.read(".workflow/WFS-three/IMPL_PLAN.md"), "1. Go on\n", "{step}");
+    }
+}
+
+/// What a session began with is its users' own: a plan that somebody wrote after the crash stays, and one that they
+/// took away later does not come back.
+#[test]
+fn a_plan_that_came_before_the_template_stays_and_one_that_was_taken_away_stays_away() {
+    for step in ["after-append", "view-written-beside"] {
+        let sandbox = two();
+        let words = ["start", "--layout", "ccw", "--goal", "Three"];
+        let crashed = sandbox.command(words).env("LEFTOFF_TEST_CRASH", step).output();
+        assert!(crashed.unwrap().status.code().is_none(), "{step} was not reached");
+        let told = sandbox.run(["doctor"]).code(4).stdout;
+        assert!(told.contains("WFS-three/IMPL_PLAN.md is not there yet"), "{step}: {told}");
+        let plan = ".workflow/WFS-three/IMPL_PLAN.md";
+        sandbox.write(plan, "1. Mine\n");
+        sandbox.run(["repair"]).ok();
+        assert_eq!(sandbox.read(plan), "1. Mine\n", "{step}");
+        std::fs::remove_file(sandbox.path(plan)).unwrap();
         sandbox.run(["note", "next"]).ok();
         sandbox.run(["repair"]).ok();
-        // Its folder was to be furnished after that; without a template, the plan is written as it is.
-        sandbox.write(".workflow/WFS-three/IMPL_PLAN.md", "1. Go on\n");
-        check_whole(&sandbox, "WFS-three", "WFS-two", step);
-        sandbox.run(["advance", "--phase", "plan"]).ok();
+        assert!(!sandbox.path(plan).exists(), "{step}");
     }
 }
 

@@ -63,6 +63,8 @@ pub(crate) struct Look {
     pub(crate) is_foreign: bool,
     /// Other files show more than those of its state say.
     pub(crate) is_proven: bool,
+    /// It was begun just now, or there is nothing left of what it was begun with.
+    pub(crate) is_bare: bool,
 }
 
 impl Look {
@@ -89,6 +91,7 @@ impl Look {
             workflows: Vec::new(),
             is_foreign: true,
             is_proven: found.recorded.len() > found.told.history.len(),
+            is_bare: !found.damaged.is_empty(),
         }
     }
 
@@ -109,6 +112,7 @@ impl Look {
             workflows: Vec::new(),
             is_foreign: false,
             is_proven: false,
+            is_bare: true,
         }
     }
 
@@ -129,7 +133,9 @@ impl Look {
             workflows: Vec::new(),
             is_foreign: false,
             is_proven: false,
+            is_bare: false,
         };
+        look.leave_out_furniture();
         let boot_id = engine.processes.boot_id();
         for (path, row) in look.rows.clone() {
             let state = look.state_of(&path, &row, &boot_id);
@@ -144,9 +150,23 @@ impl Look {
         look
     }
 
+    /// What a session began with is its users' own once it is there.
+    fn leave_out_furniture(&mut self) {
+        let (layout, spot, tree) = (self.located.layout, &self.located.spot, &self.tree);
+        let is_state = |path: &str| layout.interest(spot, path, false, Depth::Short) == Interest::Content;
+        self.rows.retain(|path, row| is_state(path) || (!row.confirmed && tree.get(path).is_none()));
+    }
+
+    /// Whether it is a file that a session begins with.
+    pub(super) fn is_furniture(&self, path: &str) -> bool {
+        let Located { layout, spot, .. } = &self.located;
+        layout.interest(spot, path, false, Depth::Short) != Interest::Content
+    }
+
     fn state_of(&self, path: &str, row: &ViewRow, boot_id: &str) -> FileState {
         match self.tree.get(path) {
             None if self.located.layout.has_moved(&self.located.spot, path, &self.tree) => FileState::Moved,
+            None if self.is_furniture(path) => FileState::Leftover,
             None => FileState::Missing,
             Some(Entry::File(content)) => {
                 let hash = hash(content);
@@ -353,6 +373,7 @@ impl Look {
                 Some(Entry::Unusable(why)) => format!(" ({why})"),
                 Some(Entry::Folder | Entry::File(_) | Entry::Unread { .. }) | None => String::new(),
             };
+            let is_there = self.tree.get(&path).is_some();
             let path = self.located.spot.below_project(&path);
             let id = &session.id;
             let told = match state {
@@ -364,7 +385,10 @@ impl Look {
                 )),
                 FileState::Leftover => Some((
                     "view_stale",
-                    format!("{path} is older than the log: a write did not get there"),
+                    format!(
+                        "{path} is {}: a write did not get there",
+                        if is_there { "older than the log" } else { "not there yet" }
+                    ),
                     format!("write it again: leftoff repair --session {id}"),
                 )),
                 FileState::Unreadable => Some((

@@ -1,7 +1,9 @@
 //! Says what is wrong with sessions' files, and mends it on request: nothing is deleted, and twice is the same as once.
 
+use super::index::MOST_MADE;
 use super::look::FileState;
 use super::show::is_settled;
+use crate::disk;
 use crate::doctor::Finding;
 use crate::engine::{Engine, Intent, Options};
 use crate::error::{Error, Result};
@@ -27,7 +29,9 @@ pub struct Mended {
 pub fn repair(options: Options) -> Result<Vec<Mended>> {
     let mut engine = Engine::open(options, Intent::Create)?;
     engine.seen.is_mending.set(true);
-    let named = match engine.options.session.clone() {
+    let asked = engine.options.session.clone();
+    engine.make_lost_folders(asked.as_deref())?;
+    let named = match asked {
         Some(asked) => Some(engine.resolve(&asked)?),
         None => None,
     };
@@ -126,6 +130,23 @@ impl Engine {
             self.store.append(&Batch { views, ..Batch::default() })?;
         }
         self.look_again();
+        Ok(())
+    }
+
+    /// A session that only an index tells of gets its folder back; what is in it is then written as for any other whose
+    /// files are missing.
+    fn make_lost_folders(&self, asked: Option<&str>) -> Result<()> {
+        let mut lost = self.lost();
+        match asked {
+            Some(asked) => lost.retain(|spot| spot.id.as_str().eq_ignore_ascii_case(asked)),
+            None if lost.len() > MOST_MADE => lost.clear(),
+            None => {}
+        }
+        for spot in lost {
+            let folder = disk::below(&self.project.root, &spot.path)?;
+            std::fs::create_dir_all(&folder)
+                .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+        }
         Ok(())
     }
 

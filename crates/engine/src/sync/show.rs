@@ -6,14 +6,14 @@ use super::find::Located;
 use super::late::{Before, LOCK};
 use super::look::{FileState, Look, hash};
 use crate::disk::{self, exchange};
-use crate::engine::{Engine, read_event};
+use crate::engine::{Engine, is_unfinished, read_event};
 use crate::error::{Error, Result};
 use crate::execute::Answer;
 use crate::failpoint;
 use crate::place::FOLDER;
 use crate::view::Warning;
 use crate::workspace::ensure_ignored;
-use layouts::layout::{Depth, Folder, Spot, Standing};
+use layouts::layout::{Depth, Folder, Interest, Spot, Standing};
 use layouts::tree::{Entry, Tree};
 use model::event::Recorded;
 use model::id::SessionId;
@@ -92,7 +92,17 @@ impl Engine {
             let body = changed.or_else(|| look.documents.content(path))?;
             self.view_row(session, look, path, body)
         });
-        Ok(rows.collect())
+        Ok(rows.chain(self.furniture_rows(session, look)).collect())
+    }
+
+    /// What a session begins with, where it has nothing yet. Written once, and its users' own from then on.
+    fn furniture_rows(&self, session: &Session, look: &Look) -> Vec<ViewRow> {
+        if !look.is_bare || !is_unfinished(session.lifecycle.name()) {
+            return Vec::new();
+        }
+        let furniture = look.located.layout.furnish(session, &look.located.spot);
+        let missing = furniture.files.into_iter().filter(|file| look.tree.get(&file.path).is_none());
+        missing.filter_map(|file| self.view_row(session, look, &file.path, &file.content)).collect()
     }
 
     /// What a finished session came to stands in files that are not read otherwise.
@@ -259,6 +269,12 @@ impl Engine {
                 continue;
             }
             let failed = |source| Error::io(format!("writing {}", target.display()), source);
+            if located.layout.interest(&located.spot, &row.path, false, Depth::Short) != Interest::Content {
+                make_furniture_folders(&located, &session, &root)?;
+                exchange::put_new(&target, &row.body).map_err(failed)?;
+                placed.push((row, None));
+                continue;
+            }
             let is_shared = located.layout.share(&located.spot, &row.path, &row.body).is_some();
             let (mut body, previous) = beside_others(&located, &target, &row);
             if let Some(late) = before.late(&target).filter(|_| is_shared) {
@@ -487,6 +503,16 @@ fn target(root: &Path, spot: &Spot, path: &str) -> Result<PathBuf> {
             .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
     }
     Ok(target)
+}
+
+/// Folders that a session begins with.
+fn make_furniture_folders(located: &Located, session: &Session, root: &Path) -> Result<()> {
+    for folder in located.layout.furnish(session, &located.spot).folders {
+        let folder = disk::below(root, &located.spot.below_project(&folder))?;
+        fs::create_dir_all(&folder)
+            .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+    }
+    Ok(())
 }
 
 /// A folder for its user alone, if there is none yet.

@@ -45,6 +45,11 @@ pub(super) fn spot(path: &str, is_folder: bool) -> Option<Spot> {
     })
 }
 
+/// Every path that a session of this name can be at, below the project's folder.
+pub(super) fn places_of(name: &str) -> [String; 3] {
+    [format!("{HOME}/{name}"), format!("{HOME}/{ACTIVE}/{name}"), format!("{HOME}/{ARCHIVES}/{name}")]
+}
+
 /// The session's own name, which is that of its folder.
 pub(super) fn name_of(spot: &Spot) -> &str {
     spot.path.rsplit('/').next().unwrap_or_default()
@@ -109,11 +114,7 @@ fn is_task(path: &str) -> bool {
 
 /// Where a new session goes. In a project that has a folder for active ones it goes there: its tools look there.
 pub(super) fn begin(beginning: &Beginning<'_>) -> Result<Spot, String> {
-    let is_taken = |name: &str| {
-        [HOME.to_owned(), format!("{HOME}/{ACTIVE}"), format!("{HOME}/{ARCHIVES}")]
-            .iter()
-            .any(|place| (beginning.is_taken)(&format!("{place}/{name}")))
-    };
+    let is_taken = |name: &str| places_of(name).iter().any(|path| (beginning.is_taken)(path));
     let name = match beginning.id {
         Some(id) => asked_for(id).and_then(|name| {
             if is_taken(&name) { Err(format!("there is a session '{name}' already")) } else { Ok(name) }
@@ -184,6 +185,6 @@ pub(super) fn below_home(spot: &Spot) -> &str {
     spot.path.strip_prefix(HOME).and_then(|rest| rest.strip_prefix('/')).unwrap_or(&spot.path)
 }
 
-fn id_of(folder: &str) -> SessionId {
+pub(super) fn id_of(folder: &str) -> SessionId {
     id_of_name("ccw", folder)
 }

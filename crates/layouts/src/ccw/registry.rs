@@ -1,6 +1,10 @@
 //! session_status.jsonl, a line for each session: finds a session's line and changes that one alone. A line that is no
 //! JSON is somebody's, and stays as it is.
 
+mod whole;
+
+pub(super) use whole::{active_in, check};
+
 use super::REGISTRY;
 use super::fields::Fields;
 use super::words::Size;
@@ -20,40 +24,6 @@ pub struct Line {
     pub size: Option<Size>,
     /// How many lines it has there; more than one are folded when the registry is written.
     pub count: usize,
-}
-
-/// What is to be known about the registry as a whole.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Survey {
-    /// Sessions with a line, in order.
-    pub sessions: Vec<String>,
-    /// Numbers of lines that are no JSON object, from 1.
-    pub broken: Vec<usize>,
-    /// Sessions with several lines.
-    pub repeated: Vec<String>,
-}
-
-/// Looks at every line.
-pub fn survey(bytes: &[u8]) -> Survey {
-    let mut survey = Survey::default();
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for (line, number) in lines(bytes).zip(1..) {
-        match object(line) {
-            Some(fields) => {
-                if let Some(name) = name_in(&fields) {
-                    let count = seen.entry(name.to_owned()).or_default();
-                    *count += 1;
-                    if *count == 1 {
-                        survey.sessions.push(name.to_owned());
-                    }
-                }
-            }
-            None if is_blank(line) => {}
-            None => survey.broken.push(number),
-        }
-    }
-    survey.repeated = seen.into_iter().filter(|(_, count)| *count > 1).map(|(name, _)| name).collect();
-    survey
 }
 
 /// The session's line; the last one where it has several, as each was written after the one before.

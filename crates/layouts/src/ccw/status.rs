@@ -26,9 +26,12 @@ pub(super) enum Word {
 }
 
 impl Word {
+    /// All that is said of one that goes on.
+    pub const ACTIVE: [&str; 4] = ["active", "planning", "implementing", "reviewing"];
+
     pub fn parse(text: &str) -> Option<Self> {
         match text.trim().to_ascii_lowercase().as_str() {
-            "active" | "planning" | "implementing" | "reviewing" => Some(Self::Active),
+            word if Self::ACTIVE.contains(&word) => Some(Self::Active),
             "paused" | "interrupted" => Some(Self::Paused),
             "completed" => Some(Self::Completed),
             _ => None,
@@ -70,6 +73,11 @@ pub(super) fn of(sources: &Sources<'_>, warnings: &mut Vec<Oddity>) -> Stands {
         .into_iter()
         .filter_map(|(word, path)| Some((word?, path)))
         .collect();
+    if told.is_empty() {
+        // What nobody can read takes no other's place; what can be read and has no word for it goes on.
+        let word = if sources.state.is_readable { Word::Active } else { Word::Paused };
+        return with_details(word, sources.state);
+    }
     let word = latest(sources.tree, &told, warnings);
     with_details(word, sources.state)
 }

@@ -80,6 +80,20 @@ fn times_of_every_writer_are_read() {
     assert_eq!(folded(&odd).0.updated_at, at("2027-01-01T00:00:00Z"));
 }
 
+#[test]
+fn a_session_that_nobody_can_read_and_nobody_calls_active_is_not() {
+    let folder = |content: &str| tree(&[("WFS-login/workflow-session.json", content)]);
+    assert_eq!(folded(&folder("{\"current_ph")).0.lifecycle.name(), "paused");
+    assert_eq!(
+        folded(&folder("{}")).0.lifecycle.name(),
+        "active",
+        "it can be read, and nothing else is said"
+    );
+    let mut registered = folder("");
+    registered.insert("session_status.jsonl", Entry::File(LINE.as_bytes().to_vec()));
+    assert_eq!(folded(&registered).0.lifecycle.name(), "active", "the registry calls it so");
+}
+
 /// Monday's session is still active on Friday: inactivity is told, and pauses nothing.
 #[test]
 fn inactivity_never_pauses() {

@@ -1,0 +1,126 @@
+//! What files tell of all sessions of a layout at once: which of them is active now, whoever made it so, and which have
+//! no folder. Another tool switches sessions by writing there, and nobody tells the log. Writes nothing.
+
+use super::{NATIVE, tree};
+use crate::doctor::Finding;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::view::Warning;
+use layouts::layout::{self, Index, Layout, Spot, Survey, some_of};
+use layouts::tree::{Entry, Tree};
+use model::id::SessionId;
+use model::lifecycle::Lifecycle;
+use std::collections::BTreeSet;
+use store::SessionRow;
+
+/// So many are made again without being named; more have hardly been lost one by one.
+pub(super) const MOST_MADE: usize = 20;
+
+impl Engine {
+    /// The session that is active here, as files have it by now. `latest` is what the log takes for it.
+    pub(crate) fn active_by_files(&self, latest: Option<&SessionRow>) -> Result<Option<SessionId>> {
+        if !self.looks_around {
+            return Ok(None);
+        }
+        let ours = latest.filter(|row| row.lifecycle == "active");
+        let called = self.called_active();
+        // The rule: files say what the log says, or the session has none.
+        let is_as_known = |row: &SessionRow| match called.first() {
+            Some(first) => called.len() == 1 && *first == row.id,
+            None => row.layout == NATIVE,
+        };
+        if ours.is_some_and(is_as_known) {
+            return Ok(None);
+        }
+        let candidates: BTreeSet<SessionId> =
+            called.into_iter().chain(ours.map(|row| row.id.clone())).collect();
+        let active = candidates.into_iter().filter_map(|id| {
+            let (_, session) = self.load(&id).ok()?;
+            let is_active = matches!(session.lifecycle, Lifecycle::Active) && !session.parallel;
+            let is_it = is_active && session.worktree == self.project.worktree();
+            is_it.then_some((session.updated_at, id))
+        });
+        Ok(active.max().map(|(_, id)| id).or_else(|| self.active_foreign()))
+    }
+
+    /// Sessions that some index calls active, known to the log or not.
+    pub(super) fn called_active(&self) -> BTreeSet<SessionId> {
+        self.indexes().into_iter().flat_map(|(layout, _, tree)| layout.called_active(&tree)).collect()
+    }
+
+    /// What is wrong with indexes, for somebody who looks for it.
+    pub(crate) fn index_findings(&self) -> Vec<Finding> {
+        self.index_warnings()
+            .into_iter()
+            .map(|warning| Finding { kind: warning.kind, message: warning.message, hint: warning.hint })
+            .collect()
+    }
+
+    /// The same for whoever sees a list that may be too short.
+    pub(crate) fn index_warnings(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        for (_, index, survey) in self.surveys() {
+            let path = format!("{}/{}", index.home, index.file);
+            warnings.extend(lost_warning(&path, &survey.lost));
+            warnings.extend(survey.oddities.into_iter().map(|oddity| Warning {
+                kind: "foreign_file".to_owned(),
+                message: format!("{}/{}: {}", index.home, oddity.path, oddity.message),
+                hint: Some("mend it there; nothing of it is used".to_owned()),
+                path: Some(path.clone()),
+            }));
+        }
+        warnings
+    }
+
+    /// Where the folders of sessions would be that an index tells of, and that have none.
+    pub(super) fn lost(&self) -> Vec<Spot> {
+        self.surveys().into_iter().flat_map(|(_, _, survey)| survey.lost).collect()
+    }
+
+    fn surveys(&self) -> Vec<(&'static dyn Layout, Index, Survey)> {
+        let is_there = |path: &str| self.project.root.join(path).symlink_metadata().is_ok();
+        let survey = |(layout, index, tree): (&'static dyn Layout, Index, Tree)| {
+            let found = layout.survey(&tree, &is_there);
+            (layout, index, found)
+        };
+        self.indexes().into_iter().map(survey).collect()
+    }
+
+    fn indexes(&self) -> Vec<(&'static dyn Layout, Index, Tree)> {
+        // A session outside of projects is alone in its own.
+        let known = layout::all().iter().filter(|_| !self.project.is_outside);
+        known
+            .filter_map(|layout| {
+                let index = layout.index()?;
+                let path = self.project.root.join(index.home).join(index.file);
+                let Entry::File(content) = tree::content(&path, layout.most_bytes(index.file)) else {
+                    return None;
+                };
+                let mut tree = Tree::default();
+                tree.insert(index.file, Entry::File(content));
+                Some((*layout, index, tree))
+            })
+            .collect()
+    }
+}
+
+/// Said once, however many they are.
+fn lost_warning(path: &str, lost: &[Spot]) -> Option<Warning> {
+    let ids: Vec<String> = lost.iter().map(|spot| spot.id.to_string()).collect();
+    let (message, hint) = match lost {
+        [] => return None,
+        [one] => (
+            format!("{path} tells of {}, and {} is not there", one.id, one.path),
+            "make it again, as far as is known: leftoff repair; or take its line out".to_owned(),
+        ),
+        several if several.len() <= MOST_MADE => (
+            format!("{path} tells of {} sessions that have no folder: {}", ids.len(), some_of(&ids)),
+            "make them again, as far as is known: leftoff repair; or take their lines out".to_owned(),
+        ),
+        [first, ..] => (
+            format!("{path} tells of {} sessions that have no folder: {}", ids.len(), some_of(&ids)),
+            format!("make one again, as far as is known: leftoff repair --session {}", first.id),
+        ),
+    };
+    Some(Warning { kind: "session_lost".to_owned(), message, hint: Some(hint), path: Some(path.to_owned()) })
+}
