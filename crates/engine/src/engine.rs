@@ -243,7 +243,9 @@ impl Engine {
             return Ok(bound);
         }
         let latest = self.latest_of_worktree()?;
-        if let Some(active) = self.active_by_files(latest.as_ref())? {
+        if self.looks_around
+            && let Some(active) = self.active_by_files(latest.as_ref())
+        {
             return Ok(active);
         }
         if self.looks_around

@@ -335,7 +335,8 @@ impl Engine {
             return Ok(false);
         }
         let latest = self.latest_of_worktree()?;
-        let meant = self.active_by_files(latest.as_ref())?.or(latest.map(|row| row.id));
+        let active = if self.looks_around { self.active_by_index(latest.as_ref()) } else { None };
+        let meant = active.or(latest.map(|row| row.id));
         Ok(meant.as_ref() != Some(&session.id))
     }
 

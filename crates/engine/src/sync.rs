@@ -9,6 +9,7 @@ mod look;
 mod mend;
 mod rivals;
 mod says;
+mod shared;
 mod show;
 pub(crate) mod tree;
 

@@ -30,6 +30,7 @@ use crate::reading::{Oddity, Reading};
 use crate::tree::Tree;
 use model::id::SessionId;
 use model::session::Session;
+use std::collections::BTreeSet;
 
 /// Where everything is, below the project's folder; paths in a tree are relative to it.
 pub const HOME: &str = ".workflow";
@@ -143,6 +144,11 @@ impl Layout for Ccw {
 
     fn index(&self) -> Option<Index> {
         Some(Index { home: HOME, file: REGISTRY })
+    }
+
+    fn indexed(&self, index: &Tree) -> BTreeSet<SessionId> {
+        let names = registry::named_in(index.content(REGISTRY).unwrap_or_default());
+        names.iter().map(|name| place::id_of(name)).collect()
     }
 
     fn called_active(&self, index: &Tree) -> Vec<SessionId> {

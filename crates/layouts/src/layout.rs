@@ -12,6 +12,7 @@ use model::id::{Name, SessionId};
 use model::item::ItemBook;
 use model::session::Session;
 use model::workflow::Workflow;
+use std::collections::BTreeSet;
 
 /// A foreign format. What the engine does with it is the same for all of them.
 pub trait Layout: Sync {
@@ -128,6 +129,12 @@ pub trait Layout: Sync {
     /// What tells of all of its sessions at once; none where each has to be looked at.
     fn index(&self) -> Option<Index> {
         None
+    }
+
+    /// All sessions that the index tells of.
+    fn indexed(&self, index: &Tree) -> BTreeSet<SessionId> {
+        let _ = index;
+        BTreeSet::new()
     }
 
     /// The sessions that the index calls active.

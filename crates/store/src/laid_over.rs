@@ -293,14 +293,8 @@ impl Store for LaidOver {
         self.of(session, |store| store.views(session))
     }
 
-    fn confirm_view(
-        &mut self,
-        session: &SessionId,
-        path: &str,
-        hash: &str,
-        patience: Duration,
-    ) -> Result<()> {
-        self.base.confirm_view(session, path, hash, patience)
+    fn confirm_view(&mut self, view: &ViewRow, patience: Duration) -> Result<()> {
+        self.base.confirm_view(view, patience)
     }
 
     fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {

@@ -88,9 +88,8 @@ pub trait Store {
 
     /// The files that show a session, by path.
     fn views(&self, session: &SessionId) -> Result<Vec<ViewRow>>;
-    /// A file is in its place, if it is still the one that this hash is of.
-    fn confirm_view(&mut self, session: &SessionId, path: &str, hash: &str, patience: Duration)
-    -> Result<()>;
+    /// A file is in its place, if it is still the one that this hash is of. From now on this is what is kept of it.
+    fn confirm_view(&mut self, view: &ViewRow, patience: Duration) -> Result<()>;
 
     /// Puts other words into a session's history: the one way to change what was kept. `answers` is asked about every
     /// answer that a key has, and gives its other words if it needs any.

@@ -334,16 +334,10 @@ impl Store for MemoryStore {
         Ok(self.views.values().filter(|view| view.session == *session).cloned().collect())
     }
 
-    fn confirm_view(
-        &mut self,
-        session: &SessionId,
-        path: &str,
-        hash: &str,
-        _patience: Duration,
-    ) -> Result<()> {
-        let known = self.views.get_mut(&(folded(session.as_str()), path.to_owned()));
-        if let Some(view) = known.filter(|view| view.session == *session && view.hash == hash) {
-            view.confirmed = true;
+    fn confirm_view(&mut self, view: &ViewRow, _patience: Duration) -> Result<()> {
+        let known = self.views.get_mut(&(folded(view.session.as_str()), view.path.clone()));
+        if let Some(known) = known.filter(|known| known.session == view.session && known.hash == view.hash) {
+            *known = ViewRow { confirmed: true, ..view.clone() };
         }
         Ok(())
     }

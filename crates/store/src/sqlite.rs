@@ -232,15 +232,9 @@ impl Store for SqliteStore {
         views::of(&self.connection, session).map_err(self.fail("reading what files show"))
     }
 
-    fn confirm_view(
-        &mut self,
-        session: &SessionId,
-        path: &str,
-        hash: &str,
-        patience: Duration,
-    ) -> Result<()> {
+    fn confirm_view(&mut self, view: &ViewRow, patience: Duration) -> Result<()> {
         self.in_turn(patience, |store| {
-            let confirmed = views::confirm(&store.connection, session, path, hash);
+            let confirmed = views::confirm(&store.connection, view);
             confirmed.map_err(store.fail("keeping what files show"))
         })
     }

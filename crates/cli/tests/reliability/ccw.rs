@@ -108,6 +108,66 @@ fn a_plan_that_came_before_the_template_stays_and_one_that_was_taken_away_stays_
     }
 }
 
+/// The session's own file says it already, and the registry not yet: no other session's line is touched by mending it.
+#[test]
+fn a_crash_between_the_sessions_file_and_the_registry_is_told_and_mended() {
+    let sandbox = two();
+    let at = format!("view-before:{}", REGISTRY.trim_start_matches(".workflow/"));
+    let crashed = sandbox.command(["switch", "WFS-one"]).env("LEFTOFF_TEST_CRASH", at).output();
+    assert!(crashed.unwrap().status.code().is_none());
+    assert_eq!(word(&sandbox, "WFS-one"), ("active".to_owned(), "paused".to_owned()));
+    let text = sandbox.read(REGISTRY).replace("\"completed\"", "\"completed\",\"by\":\"them\"");
+    sandbox.write(REGISTRY, &text);
+    let told = sandbox.run(["doctor"]).code(4).stdout;
+    assert!(told.contains("session WFS-one: .workflow/session_status.jsonl is older than the log"), "{told}");
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "WFS-one");
+    sandbox.run(["repair"]).ok();
+    check_whole(&sandbox, "WFS-one", "WFS-two", "before the registry");
+    assert!(sandbox.read(REGISTRY).contains("\"by\":\"them\""));
+}
+
+#[test]
+fn a_registry_that_is_gone_comes_back_with_everybodys_lines() {
+    let sandbox = two();
+    sandbox.run(["switch", "WFS-one"]).ok();
+    std::fs::remove_file(sandbox.path(REGISTRY)).unwrap();
+    sandbox.run(["repair"]).ok();
+    check_whole(&sandbox, "WFS-one", "WFS-two", "the registry was gone");
+}
+
+/// A session keeps its own lines of the registry, not all of them: what is kept grows with the sessions, not with their
+/// square.
+#[test]
+fn a_registry_of_thousands_is_not_kept_with_every_session() {
+    let sandbox = crate::fresh();
+    let line = |number: u32| {
+        format!(
+            "{{\"id\":\"WFS-n{number}\",\"status\":\"completed\",\"description\":\"{}\"}}\n",
+            "x".repeat(120)
+        )
+    };
+    let lines: String = (0..2_000).map(line).collect();
+    sandbox.write(REGISTRY, &lines);
+    for number in 0..12 {
+        sandbox.run(["start", "--layout", "ccw", "--goal", &format!("Work {number}")]).ok();
+    }
+    for number in 0..12 {
+        sandbox.run(["switch", &format!("WFS-work-{number}")]).ok();
+    }
+    let sizes = ["leftoff.db", "leftoff.db-wal"].map(|name| {
+        std::fs::metadata(sandbox.path(&format!(".git/leftoff/{name}"))).map_or(0, |found| found.len())
+    });
+    let whole = 2 * lines.len() as u64;
+    println!(
+        "the registry has {} KB, the store {} KB for 12 sessions",
+        whole / 2048,
+        sizes.iter().sum::<u64>() / 1024
+    );
+    // What one command is about to write is kept whole until it is written; a switch writes two.
+    assert!(sizes.iter().sum::<u64>() < 4 * whole, "{sizes:?} for a registry of {}", lines.len());
+    assert!(sandbox.read(REGISTRY).starts_with(&lines), "no line of others has changed");
+}
+
 #[test]
 fn kills_in_the_middle_of_switches_tear_nothing() {
     const KILLS: u64 = 60;

@@ -4,7 +4,6 @@
 use super::{NATIVE, tree};
 use crate::doctor::Finding;
 use crate::engine::Engine;
-use crate::error::Result;
 use crate::view::Warning;
 use layouts::layout::{self, Index, Layout, Spot, Survey, some_of};
 use layouts::tree::{Entry, Tree};
@@ -18,29 +17,38 @@ pub(super) const MOST_MADE: usize = 20;
 
 impl Engine {
     /// The session that is active here, as files have it by now. `latest` is what the log takes for it.
-    pub(crate) fn active_by_files(&self, latest: Option<&SessionRow>) -> Result<Option<SessionId>> {
-        if !self.looks_around {
-            return Ok(None);
-        }
-        let ours = latest.filter(|row| row.lifecycle == "active");
+    pub(crate) fn active_by_files(&self, latest: Option<&SessionRow>) -> Option<SessionId> {
         let called = self.called_active();
-        // The rule: files say what the log says, or the session has none.
-        let is_as_known = |row: &SessionRow| match called.first() {
-            Some(first) => called.len() == 1 && *first == row.id,
-            None => row.layout == NATIVE,
-        };
-        if ours.is_some_and(is_as_known) {
-            return Ok(None);
+        if is_as_known(&called, latest) {
+            return None;
         }
-        let candidates: BTreeSet<SessionId> =
-            called.into_iter().chain(ours.map(|row| row.id.clone())).collect();
+        self.active_of(called, latest).or_else(|| self.active_without_index())
+    }
+
+    /// The same, as far as indexes tell: without a look into every folder.
+    pub(crate) fn active_by_index(&self, latest: Option<&SessionRow>) -> Option<SessionId> {
+        let called = self.called_active();
+        if is_as_known(&called, latest) { None } else { self.active_of(called, latest) }
+    }
+
+    /// Of what is called active and what the log takes for it, the one that is and that changed last.
+    fn active_of(&self, called: BTreeSet<SessionId>, latest: Option<&SessionRow>) -> Option<SessionId> {
+        let ours = latest.filter(|row| row.lifecycle == "active").map(|row| row.id.clone());
+        let candidates: BTreeSet<SessionId> = called.into_iter().chain(ours).collect();
         let active = candidates.into_iter().filter_map(|id| {
             let (_, session) = self.load(&id).ok()?;
             let is_active = matches!(session.lifecycle, Lifecycle::Active) && !session.parallel;
             let is_it = is_active && session.worktree == self.project.worktree();
             is_it.then_some((session.updated_at, id))
         });
-        Ok(active.max().map(|(_, id)| id).or_else(|| self.active_foreign()))
+        active.max().map(|(_, id)| id)
+    }
+
+    /// One that no index tells of has to be looked at.
+    fn active_without_index(&self) -> Option<SessionId> {
+        let indexes = self.indexes();
+        let indexed = indexes.iter().flat_map(|(layout, _, tree)| layout.indexed(tree)).collect();
+        self.foreign_active(&indexed).into_iter().max().map(|(_, id)| id)
     }
 
     /// Sessions that some index calls active, known to the log or not.
@@ -102,6 +110,14 @@ impl Engine {
             })
             .collect()
     }
+}
+
+/// The rule: files say what the log says, or the session has none.
+fn is_as_known(called: &BTreeSet<SessionId>, latest: Option<&SessionRow>) -> bool {
+    latest.filter(|row| row.lifecycle == "active").is_some_and(|row| match called.first() {
+        Some(first) => called.len() == 1 && *first == row.id,
+        None => row.layout == NATIVE,
+    })
 }
 
 /// Said once, however many they are.

@@ -38,6 +38,17 @@ pub(crate) enum FileState {
     Edited,
     /// Shared with other sessions, and only what is theirs has changed.
     OfOthers,
+    /// The same, and a write of what is this session's did not get there.
+    Behind,
+}
+
+/// An edit that is in no file any more.
+#[derive(Debug, Clone)]
+pub(crate) struct Slip {
+    pub(crate) path: String,
+    pub(crate) bytes: Vec<u8>,
+    /// What its writer had before them.
+    before: Vec<u8>,
 }
 
 /// What one look found.
@@ -53,7 +64,7 @@ pub(crate) struct Look {
     pub(crate) states: BTreeMap<String, FileState>,
     pub(crate) rows: BTreeMap<String, ViewRow>,
     /// Edits that came between two of our steps, the earlier first: they are in nobody's file any more.
-    pub(crate) slipped: Vec<(String, Vec<u8>)>,
+    pub(crate) slipped: Vec<Slip>,
     /// Why a damaged file cannot be read.
     damage: BTreeMap<String, String>,
     pub(crate) warnings: Vec<Warning>,
@@ -173,8 +184,10 @@ impl Look {
                 let is_earlier = row.earlier.contains(&hash);
                 if hash == row.hash {
                     FileState::Same
-                } else if self.is_others(path, row, content) {
+                } else if self.is_of_others(path, row, content) {
                     FileState::OfOthers
+                } else if self.is_behind_others(path, row, content) {
+                    FileState::Behind
                 } else if is_earlier && (!row.confirmed || row.boot_id != boot_id) {
                     FileState::Leftover
                 } else {
@@ -183,17 +196,6 @@ impl Look {
             }
             Some(Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_)) => FileState::Unreadable,
         }
-    }
-
-    /// This session's part is what it was, or what it was before a write that did not get there.
-    fn is_others(&self, path: &str, row: &ViewRow, content: &[u8]) -> bool {
-        self.is_same_share(path, content, &row.body)
-            || (!row.confirmed && self.is_same_share(path, content, &row.previous))
-    }
-
-    fn is_same_share(&self, path: &str, one: &[u8], other: &[u8]) -> bool {
-        let share = |content: &[u8]| self.located.layout.share(&self.located.spot, path, content);
-        share(one).is_some_and(|one| Some(one) == share(other))
     }
 
     /// What waits beside a file after a crash is either ours, or the edit that came out of an exchange. The version
@@ -206,7 +208,7 @@ impl Look {
                 bytes == row.previous || hash == row.hash || row.earlier.contains(&hash)
             };
             let most = self.located.layout.most_bytes(path);
-            let is_shared = self.located.layout.share(&self.located.spot, path, &row.body).is_some();
+            let is_shared = self.is_shared(path);
             let waiting = match tree::content(&exchange::waiting(&target), most) {
                 // Cut off while we wrote it.
                 Entry::File(bytes) if !row.confirmed && row.body.starts_with(&bytes) => None,
@@ -216,9 +218,11 @@ impl Look {
             // The version before of a shared file may be any session's.
             let is_readable = |bytes: &Vec<u8>| self.located.layout.is_readable(path, bytes);
             let backup = before.written_on(&target).filter(|bytes| !is_shared && is_readable(bytes));
+            let had_one_before = !row.previous.is_empty() || (is_shared && !row.earlier.is_empty());
             for bytes in backup.into_iter().chain(waiting) {
-                if !row.previous.is_empty() && !is_ours(&bytes) && self.tree.content(path) != Some(&bytes) {
-                    self.slipped.push((path.clone(), bytes));
+                if had_one_before && !is_ours(&bytes) && self.tree.content(path) != Some(&bytes) {
+                    let before = self.before_waiting(path, row);
+                    self.slipped.push(Slip { path: path.clone(), bytes, before });
                 }
             }
         }
@@ -227,14 +231,14 @@ impl Look {
     /// What somebody added to the version before of a shared file, as if they had added it to what we know.
     fn find_late(&mut self, before: &Before) {
         for (path, row) in &self.rows {
-            let is_shared = self.located.layout.share(&self.located.spot, path, &row.body).is_some();
-            let has_slipped = self.slipped.iter().any(|(slipped, _)| slipped == path);
-            let late = before.late(&self.home.join(path)).filter(|_| is_shared && !has_slipped);
+            let has_slipped = self.slipped.iter().any(|slip| slip.path == *path);
+            let late = before.late(&self.home.join(path)).filter(|_| self.is_shared(path) && !has_slipped);
             let Some(late) = late else { continue };
             let there = self.tree.content(path).unwrap_or_default();
             if self.located.layout.merge_slipped(path, &[], &late, there) != there {
                 let end: &[u8] = if row.previous.ends_with(b"\n") { b"" } else { b"\n" };
-                self.slipped.push((path.clone(), [row.previous.as_slice(), end, &late].concat()));
+                let bytes = [row.previous.as_slice(), end, &late].concat();
+                self.slipped.push(Slip { path: path.clone(), bytes, before: row.previous.clone() });
             }
         }
     }
@@ -242,8 +246,9 @@ impl Look {
     /// What the files tell that the session's log does not, as events.
     pub(super) fn taken_in(&mut self, engine: &Engine, session: &Session, items: ItemBook) -> Vec<Event> {
         let base = self.with_rows(|_| true, true);
-        let is_theirs =
-            |state: &FileState| matches!(state, FileState::Edited | FileState::OfOthers | FileState::Moved);
+        let is_theirs = |state: &FileState| {
+            matches!(state, FileState::Edited | FileState::OfOthers | FileState::Behind | FileState::Moved)
+        };
         let is_ours = |state: &FileState| !is_theirs(state);
         let mut theirs = self.with_rows(is_ours, false);
         let mut reading = engine.read_tree(&self.located, &theirs);
@@ -264,8 +269,8 @@ impl Look {
         let actor = engine.actor_of(self.located.layout);
         let mut draft = Draft::new(session.clone(), items, engine.clock.now(), actor);
         // What came out of an exchange was there before whatever is there now.
-        for (path, bytes) in self.slipped.clone() {
-            self.bring_in_slipped(engine, &mut draft, &base, &path, &bytes);
+        for slip in self.slipped.clone() {
+            self.bring_in_slipped(engine, &mut draft, &base, &slip);
         }
         let edited: Vec<String> = self.in_state(&FileState::Edited);
         if !edited.is_empty() {
@@ -297,41 +302,35 @@ impl Look {
     }
 
     /// An edit that is in no file any more, against what its writer had before them.
-    fn bring_in_slipped(
-        &mut self,
-        engine: &Engine,
-        draft: &mut Draft,
-        base: &Tree,
-        path: &str,
-        bytes: &[u8],
-    ) {
-        let previous = self.rows[path].previous.clone();
-        let (mut before, mut now) = (base.clone(), base.clone());
-        before.insert(path, Entry::File(previous.clone()));
-        now.insert(path, Entry::File(bytes.to_vec()));
+    fn bring_in_slipped(&mut self, engine: &Engine, draft: &mut Draft, base: &Tree, slip: &Slip) {
+        let Slip { path, bytes, before } = slip;
+        let (mut was, mut now) = (base.clone(), base.clone());
+        was.insert(path, Entry::File(before.clone()));
+        now.insert(path, Entry::File(bytes.clone()));
         let theirs = engine.read_tree(&self.located, &now).value;
-        if theirs.unreadable.iter().any(|unreadable| unreadable == path) {
+        if theirs.unreadable.contains(path) {
             return;
         }
-        if !self.is_same_share(path, &previous, bytes) {
-            self.bring_in(engine, draft, &before, &theirs, &[path.to_owned()]);
+        let is_known = self.is_same_share(path, &self.rows[path].body, bytes);
+        if !is_known && !self.is_same_share(path, before, bytes) {
+            self.bring_in(engine, draft, &was, &theirs, std::slice::from_ref(path));
         }
         let onto = self.documents.content(path).unwrap_or(bytes).to_vec();
         let merged = if self.states.get(path) == Some(&FileState::Edited) {
-            self.before_a_later_edit(path, bytes, &onto)
+            self.before_a_later_edit(slip, &onto)
         } else {
-            self.located.layout.merge_slipped(path, &previous, bytes, &onto)
+            self.located.layout.merge_slipped(path, before, bytes, &onto)
         };
         self.documents.insert(path, Entry::File(merged));
     }
 
-    /// Somebody changed the file again after `bytes` came out of it: the later edit stands, and what only the earlier
-    /// one changed is added to it.
-    fn before_a_later_edit(&self, path: &str, bytes: &[u8], later: &[u8]) -> Vec<u8> {
-        let layout = self.located.layout;
-        let row = &self.rows[path];
-        let with_the_earlier = layout.merge_slipped(path, &row.previous, bytes, &row.body);
-        let with_both = layout.merge_slipped(path, &row.body, later, &with_the_earlier);
+    /// Somebody changed the file again after this came out of it: the later edit stands, and what only the earlier one
+    /// changed is added to it.
+    fn before_a_later_edit(&self, slip: &Slip, later: &[u8]) -> Vec<u8> {
+        let Slip { path, bytes, before } = slip;
+        let (layout, body) = (self.located.layout, &self.rows[path].body);
+        let with_the_earlier = layout.merge_slipped(path, before, bytes, body);
+        let with_both = layout.merge_slipped(path, body, later, &with_the_earlier);
         layout.merge_slipped(path, later, &with_both, later)
     }
 
@@ -383,7 +382,7 @@ impl Look {
                     format!("{path} was changed by somebody else; shown as it says, and not in the log yet"),
                     "the next command that changes the session takes it in".to_owned(),
                 )),
-                FileState::Leftover => Some((
+                FileState::Leftover | FileState::Behind => Some((
                     "view_stale",
                     format!(
                         "{path} is {}: a write did not get there",
@@ -421,19 +420,6 @@ impl Look {
     pub(super) fn in_state(&self, wanted: &FileState) -> Vec<String> {
         let found = self.states.iter().filter(|(_, state)| *state == wanted);
         found.map(|(path, _)| path.clone()).collect()
-    }
-
-    /// The tree with our own bytes for files in these states. For a `base`, files that we never wrote are left out.
-    fn with_rows(&self, ours: impl Fn(&FileState) -> bool, base: bool) -> Tree {
-        let mut tree = self.tree.clone();
-        for (path, state) in &self.states {
-            match self.rows.get(path) {
-                Some(row) if ours(state) => tree.insert(path.clone(), Entry::File(row.body.clone())),
-                None if base => tree.remove(path),
-                Some(_) | None => {}
-            }
-        }
-        tree
     }
 }
 

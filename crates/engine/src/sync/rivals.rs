@@ -22,9 +22,10 @@ const LONGEST_TITLE: usize = 60;
 
 impl Engine {
     /// Sessions that only files tell of and call active, of layouts that have one active session at most.
-    fn foreign_active(&self) -> Vec<(Timestamp, SessionId)> {
+    pub(super) fn foreign_active(&self, except: &BTreeSet<SessionId>) -> Vec<(Timestamp, SessionId)> {
         let candidates = self.unadopted().into_iter().filter(|located| located.layout.takes_the_worktree());
         candidates
+            .filter(|located| !except.contains(&located.id))
             .filter_map(|located| self.foreign_at(&located, Depth::Short))
             .filter(|found| is_active(&found.session) && found.told.says_where_it_stands())
             .map(|found| (found.session.updated_at, found.id))
@@ -38,7 +39,8 @@ impl Engine {
         }
         let own = (found.session.updated_at, found.id.clone());
         let ours = self.active_here();
-        let later = self.foreign_active().into_iter().chain(ours).filter(|other| *other > own).max();
+        let later =
+            self.foreign_active(&BTreeSet::new()).into_iter().chain(ours).filter(|other| *other > own).max();
         let Some((_, other)) = later else { return found };
         let event =
             Event::SessionPaused { reason: REASON_OTHER_ACTIVE.to_owned(), context: None, saved: Vec::new() };
@@ -92,7 +94,7 @@ impl Engine {
 
     /// Pauses what only files call active, to make room for a newcomer.
     pub(crate) fn pause_foreign(&self, plan: &mut Plan, newcomer: &SessionId) -> Result<()> {
-        let foreign = self.foreign_active().into_iter().map(|(_, id)| id);
+        let foreign = self.foreign_active(&BTreeSet::new()).into_iter().map(|(_, id)| id);
         for id in foreign.chain(self.activated_by_files()) {
             if !id.as_str().eq_ignore_ascii_case(newcomer.as_str()) && !plan.changes(&id) {
                 let change = self.paused(plan, &id)?;
@@ -203,7 +205,7 @@ impl Engine {
 
     /// The foreign session that is active, as it counts beside others.
     pub(crate) fn active_foreign(&self) -> Option<SessionId> {
-        self.foreign_active().into_iter().max().map(|(_, id)| id)
+        self.foreign_active(&BTreeSet::new()).into_iter().max().map(|(_, id)| id)
     }
 }
 

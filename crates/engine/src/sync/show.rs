@@ -4,7 +4,8 @@
 use super::NATIVE;
 use super::find::Located;
 use super::late::{Before, LOCK};
-use super::look::{FileState, Look, hash};
+use super::look::{FileState, Look, Slip, hash};
+use super::shared::{beside_others, settled};
 use crate::disk::{self, exchange};
 use crate::engine::{Engine, is_unfinished, read_event};
 use crate::error::{Error, Result};
@@ -126,15 +127,16 @@ impl Engine {
         }
         let mut earlier = known.map(|row| row.earlier.clone()).unwrap_or_default();
         // What slipped in is taken in with this, and becomes the version before: it must not be taken in again.
-        let slipped = look.slipped.iter().filter(|(slipped, _)| slipped == path);
-        earlier.extend(slipped.map(|(_, bytes)| super::look::hash(bytes)));
+        let slipped = look.slipped.iter().filter(|slip| slip.path == path);
+        earlier.extend(slipped.map(|slip| super::look::hash(&slip.bytes)));
         if let Some(row) = known {
             // What others had there before is no edit either, when it comes back. Ours is the last.
-            let before = [super::look::hash(&row.previous), row.hash.clone()];
-            earlier.extend(before.into_iter().filter(|before| *before != hash));
+            let previous = Some(super::look::hash(&row.previous)).filter(|_| !look.is_known_in_part(row));
+            let before = previous.into_iter().chain([row.hash.clone()]);
+            earlier.extend(before.filter(|before| *before != hash));
         }
         let from = earlier.len().saturating_sub(KEPT_HASHES);
-        Some(ViewRow {
+        let row = ViewRow {
             session: session.id.clone(),
             path: path.to_owned(),
             hash,
@@ -144,7 +146,8 @@ impl Engine {
             version: session.version,
             boot_id: self.processes.boot_id(),
             confirmed: is_there,
-        })
+        };
+        Some(if is_there { settled(&look.located, &row) } else { row })
     }
 
     /// What was on disk when it was looked at, readable or not; what slipped in is known by now as well.
@@ -186,7 +189,7 @@ impl Engine {
                 let spot = &look.located.spot;
                 answer.said.push(format!("{} was taken in from {}", spot.id, spot.path));
             }
-            let slipped = look.slipped.iter().map(|(path, _)| path);
+            let slipped = look.slipped.iter().map(|slip| &slip.path);
             for path in slipped.chain(look.in_state(&FileState::Edited).iter()) {
                 if look.rows.contains_key(path) {
                     let path = look.located.spot.below_project(path);
@@ -220,7 +223,7 @@ impl Engine {
         for _ in 0..TRIES {
             let (placed, slipped) = self.place(id)?;
             for (row, aside) in placed {
-                self.store.confirm_view(id, &row.path, &row.hash, self.patience)?;
+                self.store.confirm_view(&row, self.patience)?;
                 said.extend(aside);
             }
             failpoint::reached("view-confirmed");
@@ -272,22 +275,23 @@ impl Engine {
             if located.layout.interest(&located.spot, &row.path, false, Depth::Short) != Interest::Content {
                 make_furniture_folders(&located, &session, &root)?;
                 exchange::put_new(&target, &row.body).map_err(failed)?;
-                placed.push((row, None));
+                placed.push((settled(&located, &row), None));
                 continue;
             }
             let is_shared = located.layout.share(&located.spot, &row.path, &row.body).is_some();
+            failpoint::reached_at("view-before", &row.path);
             let (mut body, previous) = beside_others(&located, &target, &row);
             if let Some(late) = before.late(&target).filter(|_| is_shared) {
                 body = located.layout.merge_slipped(&row.path, &[], &late, &body);
             }
             match exchange::put(&target, &body, &previous).map_err(failed)? {
-                exchange::Put::New => placed.push((row, None)),
+                exchange::Put::New => placed.push((settled(&located, &row), None)),
                 exchange::Put::Over(out) if is_known(&row, &out) || out == previous => {
                     let aside = self.keep_old(&root, id, &target, &row.path, &out, located.layout)?;
                     if aside.is_none() {
                         before.note(&lock, &target, &out).map_err(failed)?;
                     }
-                    placed.push((row, aside));
+                    placed.push((settled(&located, &row), aside));
                 }
                 exchange::Put::Changed | exchange::Put::Over(_) => return Ok((placed, true)),
             }
@@ -387,8 +391,7 @@ impl Engine {
         let slipped: Vec<Slipped> = {
             let looks = self.seen.looks.borrow();
             let all = looks.get(id).into_iter();
-            all.flat_map(|look| look.slipped.iter().map(|(path, bytes)| Slipped::of(look, path, bytes)))
-                .collect()
+            all.flat_map(|look| look.slipped.iter().map(|slip| Slipped::of(look, slip))).collect()
         };
         self.store.keep_pending(id, &batch)?;
         self.keep_slipped(&session, &slipped)?;
@@ -458,24 +461,11 @@ struct Slipped {
 }
 
 impl Slipped {
-    fn of(look: &Look, path: &str, bytes: &[u8]) -> Self {
-        let is_shared = look.located.layout.share(&look.located.spot, path, bytes).is_some();
-        Self { target: look.home.join(path), path: path.to_owned(), bytes: bytes.to_vec(), is_shared }
+    fn of(look: &Look, slip: &Slip) -> Self {
+        let is_shared = look.is_shared(&slip.path);
+        let (path, bytes) = (slip.path.clone(), slip.bytes.clone());
+        Self { target: look.home.join(&path), path, bytes, is_shared }
     }
-}
-
-/// What is written and what is expected to be there. Where other sessions changed their parts of a shared file since it
-/// was looked at, those stay: not for a moment is there a file without them.
-fn beside_others(located: &Located, target: &Path, row: &ViewRow) -> (Vec<u8>, Vec<u8>) {
-    let share = |content: &[u8]| located.layout.share(&located.spot, &row.path, content);
-    let there = exchange::read(target).unwrap_or_default();
-    let is_theirs_alone = there != row.previous
-        && !there.is_empty()
-        && share(&there).is_some_and(|there| Some(there) == share(&row.previous));
-    if !is_theirs_alone {
-        return (row.body.clone(), row.previous.clone());
-    }
-    (located.layout.merge_slipped(&row.path, &row.previous, &there, &row.body), there)
 }
 
 /// The beginning of what we were about to write.

@@ -3,7 +3,7 @@
 
 mod whole;
 
-pub(super) use whole::{active_in, check};
+pub(super) use whole::{active_in, check, named_in};
 
 use super::REGISTRY;
 use super::fields::Fields;

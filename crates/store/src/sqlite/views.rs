@@ -36,11 +36,13 @@ pub(super) fn keep(connection: &Connection, view: &ViewRow) -> Result<bool> {
     Ok(kept > 0)
 }
 
-pub(super) fn confirm(connection: &Connection, session: &SessionId, path: &str, hash: &str) -> Result<()> {
+pub(super) fn confirm(connection: &Connection, view: &ViewRow) -> Result<()> {
     let mut statement = connection.prepare_cached(&format!(
-        "UPDATE views SET confirmed=1 WHERE session={OF_SESSION} AND path=?2 AND hash=?3"
+        "UPDATE views SET confirmed=1,body=?4,previous=?5,earlier=?6 WHERE session={OF_SESSION} AND path=?2 AND hash=?3"
     ))?;
-    statement.execute([session.as_str(), path, hash]).map(drop)
+    let earlier = view.earlier.join(" ");
+    let values = params![view.session.as_str(), view.path, view.hash, view.body, view.previous, earlier];
+    statement.execute(values).map(drop)
 }
 
 fn view_row(session: &SessionId, row: &Row<'_>) -> Result<ViewRow> {

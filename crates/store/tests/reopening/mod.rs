@@ -148,14 +148,8 @@ impl Store for Reopening {
         self.reader()?.views(session)
     }
 
-    fn confirm_view(
-        &mut self,
-        session: &SessionId,
-        path: &str,
-        hash: &str,
-        patience: Duration,
-    ) -> Result<()> {
-        self.writer()?.confirm_view(session, path, hash, patience)
+    fn confirm_view(&mut self, view: &ViewRow, patience: Duration) -> Result<()> {
+        self.writer()?.confirm_view(view, patience)
     }
 
     fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {

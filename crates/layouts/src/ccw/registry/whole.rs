@@ -25,6 +25,12 @@ pub(in crate::ccw) fn active_in(bytes: &[u8]) -> Vec<String> {
     names.into_iter().filter(is_still).collect()
 }
 
+/// Names of all sessions that have a line.
+pub(in crate::ccw) fn named_in(bytes: &[u8]) -> BTreeSet<String> {
+    let known = lines(bytes).filter_map(object);
+    known.filter_map(|fields| name_in(&fields).map(ToOwned::to_owned)).collect()
+}
+
 /// Every line against what is there: `is_there` is asked about paths below the project's folder.
 pub(in crate::ccw) fn check(bytes: &[u8], is_there: &dyn Fn(&str) -> bool) -> Survey {
     let mut survey = Survey::default();
