@@ -199,6 +199,7 @@ impl Engine {
         let agent = self.asking_agent()?;
         let actor = self.actor(agent.as_ref());
         self.make_room_for_found(&mut plan)?;
+        self.send_to_places(&mut plan);
         self.renew_leases(&mut plan, &actor)?;
         plan.restored = self.restored_items(&plan, &actor)?;
         let mut kept = plan.fold(now, &actor)?;

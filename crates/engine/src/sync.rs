@@ -7,6 +7,7 @@ mod index;
 mod late;
 mod look;
 mod mend;
+mod moving;
 mod rivals;
 mod says;
 mod shared;

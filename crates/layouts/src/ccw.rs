@@ -92,9 +92,16 @@ impl Layout for Ccw {
 
     /// Its tool archives a session by moving its folder.
     fn has_moved(&self, spot: &Spot, path: &str, tree: &Tree) -> bool {
-        let was = place::below_home(spot);
-        let is_own = path.strip_prefix(was).is_some_and(|rest| rest.starts_with('/'));
-        is_own && place::folder_in(spot, tree) != was
+        place::has_moved(spot, path, tree)
+    }
+
+    fn found_at(&self, spot: &Spot, tree: &Tree) -> Option<String> {
+        let now = place::folder_in(spot, tree);
+        (now != place::below_home(spot)).then(|| format!("{HOME}/{now}"))
+    }
+
+    fn belongs(&self, session: &Session, spot: &Spot) -> Option<String> {
+        place::belongs(session, spot)
     }
 
     fn entrances(&self, spot: &Spot) -> Vec<String> {

@@ -83,6 +83,18 @@ pub trait Layout: Sync {
         false
     }
 
+    /// Where a session's files are by now, if somebody moved them: its path there.
+    fn found_at(&self, spot: &Spot, tree: &Tree) -> Option<String> {
+        let _ = (spot, tree);
+        None
+    }
+
+    /// Where a session's files belong that stands so, if that is another place: its path there.
+    fn belongs(&self, session: &Session, spot: &Spot) -> Option<String> {
+        let _ = (session, spot);
+        None
+    }
+
     /// A workflow that is defined in the layout's own files, to begin a session with.
     fn define(&self, asked: &Asked<'_>) -> Defined {
         let _ = asked;

@@ -34,6 +34,21 @@ impl Tree {
         self.entries.remove(path);
     }
 
+    /// The same with a folder in another place.
+    #[must_use]
+    pub fn moved(self, from: &str, to: &str) -> Self {
+        let place = |path: String| match path.strip_prefix(from) {
+            Some("") => to.to_owned(),
+            Some(rest) if rest.starts_with('/') => format!("{to}{rest}"),
+            Some(_) | None => path,
+        };
+        Self {
+            entries: self.entries.into_iter().map(|(path, entry)| (place(path), entry)).collect(),
+            modified: self.modified.into_iter().map(|(path, at)| (place(path), at)).collect(),
+            zone: self.zone,
+        }
+    }
+
     /// When the file says it was last written.
     pub fn set_modified(&mut self, path: impl Into<String>, at: Timestamp) {
         self.modified.insert(path.into(), at);

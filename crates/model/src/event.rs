@@ -56,6 +56,11 @@ pub enum Event {
         path: String,
         into: String,
     },
+    /// A session's files went to another place: by its own tool, or because that is where one that stands so belongs.
+    SessionMoved {
+        /// Where they are now.
+        path: String,
+    },
     /// Somebody changed a session's files, or new ones showed something. What that was follows, as if it had been
     /// ordered, with its claims.
     ExternalEdit {
@@ -258,6 +263,7 @@ impl Event {
             Self::SessionStarted { .. } => "session_started",
             Self::Adopted { .. } => "adopted",
             Self::Imported { .. } => "imported",
+            Self::SessionMoved { .. } => "session_moved",
             Self::ExternalEdit { .. } => "external_edit",
             Self::PhaseClaimed { .. } => "phase_claimed",
             Self::PhaseFlagged { .. } => "phase_flagged",
@@ -302,6 +308,7 @@ impl Event {
             Self::SessionStarted { .. }
             | Self::Adopted { .. }
             | Self::Imported { .. }
+            | Self::SessionMoved { .. }
             | Self::ExternalEdit { .. }
             | Self::PhaseClaimed { .. }
             | Self::PhaseFlagged { .. }

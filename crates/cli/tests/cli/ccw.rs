@@ -1,5 +1,6 @@
 //! Claude-Code-Workflow's own files, gone through by the whole program beside a hand that edits them as its prompts would.
 
+mod archiving;
 mod commands;
 mod edits;
 mod several;

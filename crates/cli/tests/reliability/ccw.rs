@@ -201,3 +201,105 @@ fn a_full_disk_leaves_every_file_whole_and_the_command_acknowledged() {
     sandbox.run(["repair"]).ok();
     check_whole(&sandbox, "WFS-one", "WFS-two", "full disk");
 }
+
+const ACTIVE: &str = ".workflow/active/WFS-one";
+const ARCHIVED: &str = ".workflow/archives/WFS-one";
+
+/// A session among the active ones, with a task that is done and one that is not.
+fn among_the_active() -> Sandbox {
+    let sandbox = crate::fresh();
+    std::fs::create_dir_all(sandbox.path(".workflow/active")).unwrap();
+    sandbox.run(["start", "--layout", "ccw", "--type", "simple", "--goal", "One"]).ok();
+    for title in ["Done", "Open"] {
+        sandbox.run(["item", "add", title]).ok();
+    }
+    sandbox.run(["item", "done", "impl-1"]).ok();
+    sandbox.write(&format!("{ACTIVE}/REVIEW.md"), "Mine.\n");
+    sandbox
+}
+
+/// All of it is in one place, and each file is whole.
+#[track_caller]
+fn check_in_one_place(sandbox: &Sandbox, when: &str) -> &'static str {
+    let there: Vec<&str> =
+        [ACTIVE, ARCHIVED].into_iter().filter(|folder| sandbox.path(folder).exists()).collect();
+    assert_eq!(there.len(), 1, "{when}: {there:?}");
+    let folder = there[0];
+    let read = |name: &str| -> Value {
+        serde_json::from_str(&sandbox.read(&format!("{folder}/{name}"))).expect("no file is torn")
+    };
+    assert!(read("workflow-session.json")["session_id"] == "WFS-one", "{when}");
+    let statuses =
+        [&read(".task/impl-1.json")["status"], &read(".task/impl-2.json")["status"]].map(Clone::clone);
+    assert_eq!(statuses, ["completed", "pending"], "{when}: no task is completed by it");
+    assert_eq!(sandbox.read(&format!("{folder}/REVIEW.md")), "Mine.\n", "{when}");
+    folder
+}
+
+/// An interrupted archive left half. Ours is done or not done, and whoever comes next finishes it.
+#[test]
+fn a_crash_at_each_step_of_archiving_leaves_one_whole_folder_and_is_finished_by_repair() {
+    let steps = STEPS.into_iter().chain(["folder-before-move", "folder-moved"]);
+    for step in steps {
+        let sandbox = among_the_active();
+        let crashed = sandbox.command(["close", "--force"]).env("LEFTOFF_TEST_CRASH", step).output();
+        assert!(crashed.unwrap().status.code().is_none(), "{step} was not reached");
+        check_in_one_place(&sandbox, step);
+        let view = sandbox.run(["show", "WFS-one", "--json"]).ok().json();
+        assert_eq!(
+            view["status"], "completed",
+            "{step}: what was acknowledged, or was about to be, is in the log"
+        );
+        sandbox.run(["repair"]).ok();
+        assert_eq!(check_in_one_place(&sandbox, step), ARCHIVED);
+        sandbox.run(["doctor"]).ok();
+        let log = sandbox.run(["log", "--session", "WFS-one"]).ok().stdout;
+        assert!(!log.contains("changed by somebody else"), "{step}: {log}");
+        // The way back is as safe.
+        let crashed = sandbox.command(["reopen", "WFS-one"]).env("LEFTOFF_TEST_CRASH", step).output();
+        assert!(crashed.unwrap().status.code().is_none(), "{step} was not reached");
+        check_in_one_place(&sandbox, step);
+        sandbox.run(["note", "goes on"]).ok();
+        assert_eq!(check_in_one_place(&sandbox, step), ACTIVE);
+        sandbox.run(["doctor"]).ok();
+    }
+}
+
+#[test]
+fn kills_in_the_middle_of_archiving_leave_one_whole_folder() {
+    const KILLS: u64 = 60;
+    let sandbox = among_the_active();
+    let mut killed = 0;
+    for round in 0..KILLS {
+        let words: &[&str] = if round % 2 == 0 { &["close", "--force"] } else { &["reopen", "WFS-one"] };
+        let mut command = sandbox.command(words);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(500 + 397 * (round % 37)));
+        killed += u64::from(child.kill().is_ok() && child.wait().unwrap().code().is_none());
+        check_in_one_place(&sandbox, &format!("round {round}"));
+    }
+    println!("{killed} of {KILLS} archivings killed in the middle: one folder, nothing torn");
+    assert!(killed > 5, "commands end before they are killed: {killed}");
+    sandbox.run(["repair"]).ok();
+    let status = sandbox.run(["show", "WFS-one", "--json"]).ok().json()["status"].clone();
+    let expected = if status == "completed" { ARCHIVED } else { ACTIVE };
+    assert_eq!(check_in_one_place(&sandbox, "at the end"), expected);
+    sandbox.run(["doctor"]).ok();
+}
+
+/// The log has it; the folder follows when it can.
+#[test]
+fn a_folder_that_cannot_be_moved_fails_nothing_and_is_moved_later() {
+    let sandbox = among_the_active();
+    // Somebody's file stands where the archives would be.
+    sandbox.write(".workflow/archives", "not a folder");
+    let closed = sandbox.run(["close", "--force"]).ok();
+    assert!(closed.stderr.contains("the session's files are not written"), "{}", closed.stderr);
+    assert_eq!(sandbox.run(["show", "WFS-one", "--json"]).ok().json()["status"], "completed");
+    let told = sandbox.run(["doctor"]).code(4).stdout;
+    assert!(told.contains(".workflow/active/WFS-one is to be .workflow/archives/WFS-one"), "{told}");
+    std::fs::remove_file(sandbox.path(".workflow/archives")).unwrap();
+    sandbox.run(["repair"]).ok();
+    assert_eq!(check_in_one_place(&sandbox, "later"), ARCHIVED);
+    sandbox.run(["doctor"]).ok();
+}

@@ -310,6 +310,7 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         | Event::CheckpointMade { .. }
         | Event::PhasesAdded { .. }
         | Event::Imported { .. }
+        | Event::SessionMoved { .. }
         | Event::Restored { .. }
         | Event::Purged { .. }
         | Event::RequirementSatisfied { .. }

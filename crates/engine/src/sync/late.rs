@@ -53,10 +53,24 @@ impl Before {
     }
 
     /// This became the version before of a file.
-    pub(super) fn note(&mut self, mut lock: &File, target: &Path, before: &[u8]) -> io::Result<()> {
+    pub(super) fn note(&mut self, lock: &File, target: &Path, before: &[u8]) -> io::Result<()> {
         let noted =
             Noted { length: before.len(), hash: hash(before), file: file_at(&exchange::backup(target)) };
         self.0.insert(target.display().to_string(), noted);
+        self.write(lock)
+    }
+
+    /// A folder went to another place, and what is noted of its files with it.
+    pub(super) fn moved(&mut self, lock: &File, from: &Path, to: &Path) -> io::Result<()> {
+        let place = |path: String| match Path::new(&path).strip_prefix(from) {
+            Ok(rest) => to.join(rest).display().to_string(),
+            Err(_) => path,
+        };
+        self.0 = std::mem::take(&mut self.0).into_iter().map(|(path, noted)| (place(path), noted)).collect();
+        self.write(lock)
+    }
+
+    fn write(&self, mut lock: &File) -> io::Result<()> {
         let line = |(path, noted): (&String, &Noted)| {
             let (inode, born) = noted.file.unwrap_or_default();
             format!("{} {} {inode}.{born} {path}\n", noted.length, noted.hash)

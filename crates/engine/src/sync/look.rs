@@ -3,6 +3,7 @@
 
 use super::find::{Foreign, Located, warnings};
 use super::late::Before;
+use super::moving::Moving;
 use super::tree;
 use crate::disk::exchange;
 use crate::engine::Engine;
@@ -48,7 +49,7 @@ pub(crate) struct Slip {
     pub(crate) path: String,
     pub(crate) bytes: Vec<u8>,
     /// What its writer had before them.
-    before: Vec<u8>,
+    pub(super) before: Vec<u8>,
 }
 
 /// What one look found.
@@ -66,7 +67,7 @@ pub(crate) struct Look {
     /// Edits that came between two of our steps, the earlier first: they are in nobody's file any more.
     pub(crate) slipped: Vec<Slip>,
     /// Why a damaged file cannot be read.
-    damage: BTreeMap<String, String>,
+    pub(super) damage: BTreeMap<String, String>,
     pub(crate) warnings: Vec<Warning>,
     /// Definitions that its files brought along.
     pub(crate) workflows: Vec<Workflow>,
@@ -76,6 +77,8 @@ pub(crate) struct Look {
     pub(crate) is_proven: bool,
     /// It was begun just now, or there is nothing left of what it was begun with.
     pub(crate) is_bare: bool,
+    /// Its folder is yet to go to its place.
+    pub(crate) moving: Option<Moving>,
 }
 
 impl Look {
@@ -103,6 +106,7 @@ impl Look {
             is_foreign: true,
             is_proven: found.recorded.len() > found.told.history.len(),
             is_bare: !found.damaged.is_empty(),
+            moving: None,
         }
     }
 
@@ -124,6 +128,7 @@ impl Look {
             is_foreign: false,
             is_proven: false,
             is_bare: true,
+            moving: None,
         }
     }
 
@@ -145,7 +150,9 @@ impl Look {
             is_foreign: false,
             is_proven: false,
             is_bare: false,
+            moving: None,
         };
+        look.find_unmoved();
         look.leave_out_furniture();
         let boot_id = engine.processes.boot_id();
         for (path, row) in look.rows.clone() {
@@ -276,6 +283,7 @@ impl Look {
         if !edited.is_empty() {
             self.bring_in(engine, &mut draft, &base, &reading.value, &edited);
         }
+        self.bring_in_move(&mut draft);
         self.prove(&mut draft, &reading.value);
         self.put_back_what_was_dropped();
         self.workflows.clone_from(&reading.value.workflows);
@@ -364,6 +372,15 @@ impl Look {
 
     fn tell(&mut self, session: &Session, reading: &Reading<Told>) {
         self.warnings = warnings(&self.located.spot, reading);
+        if let Some(Moving { from, to }) = &self.moving {
+            let (from, to) = (self.located.spot.below_project(from), self.located.spot.below_project(to));
+            self.warnings.push(Warning {
+                kind: "view_stale".to_owned(),
+                message: format!("{from} is to be {to}, and did not get there"),
+                hint: Some(format!("move it: leftoff repair --session {}", session.id)),
+                path: Some(from),
+            });
+        }
         let states: Vec<(String, FileState)> =
             self.states.iter().map(|(path, state)| (path.clone(), state.clone())).collect();
         for (path, state) in states {

@@ -9,6 +9,7 @@ use crate::engine::{Engine, Intent, Options};
 use crate::error::{Error, Result};
 use crate::execute::plan::Plan;
 use crate::view::Warning;
+use model::event::Event;
 use model::id::SessionId;
 use serde::Serialize;
 use store::{Batch, Filter};
@@ -41,7 +42,8 @@ pub fn repair(options: Options) -> Result<Vec<Mended>> {
             continue;
         }
         // One that cannot be mended keeps no other from it.
-        mended.extend(engine.mend(&id).unwrap_or_else(|error| {
+        let done = engine.mend(&id).and_then(|mended| engine.mend_place(&id, mended));
+        mended.extend(done.unwrap_or_else(|error| {
             Some(Mended {
                 session_id: id.to_string(),
                 done: Vec::new(),
@@ -65,6 +67,9 @@ impl Engine {
                     hint: error.hint(),
                 });
                 continue;
+            }
+            if self.store.base_has(&id) {
+                findings.extend(self.load(&id).ok().and_then(|(_, session)| self.misplaced(&session)));
             }
             let damaged = self.damaged_files(&id);
             for warning in self.file_warnings(&id).into_iter().filter(|warning| self.is_finding(&id, warning))
@@ -173,6 +178,27 @@ impl Engine {
         };
         warnings.retain(|warning| !wrong.contains(&warning.message));
         Ok(Some(Mended { session_id: id.to_string(), done: wrong, failed: None, warnings }))
+    }
+
+    /// A session of ours whose files are where its end, or its going on, does not put them goes to its place.
+    fn mend_place(&mut self, id: &SessionId, mended: Option<Mended>) -> Result<Option<Mended>> {
+        if !self.store.base_has(id) {
+            return Ok(mended);
+        }
+        let (_, session) = self.load(id)?;
+        let (Some((path, true)), Some(wrong)) = (self.to_be_at(&session), self.misplaced(&session)) else {
+            return Ok(mended);
+        };
+        let fingerprint = self.fingerprint("repair", id.as_str());
+        let answer = self.execute(&fingerprint, |engine| {
+            let moved = Event::SessionMoved { path: path.clone() };
+            Ok(Plan::of(engine.take_up(id)?.change(vec![moved])))
+        })?;
+        let (mut done, mut warnings) =
+            mended.map(|mended| (mended.done, mended.warnings)).unwrap_or_default();
+        done.push(wrong.message);
+        warnings.extend(answer.view.warnings);
+        Ok(Some(Mended { session_id: id.to_string(), done, failed: None, warnings }))
     }
 
     /// A session that its own tool can no longer read is taken in, as far as its files tell, and written anew.

@@ -5,6 +5,7 @@ use super::NATIVE;
 use super::find::Located;
 use super::late::{Before, LOCK};
 use super::look::{FileState, Look, Slip, hash};
+use super::moving::is_place;
 use super::shared::{beside_others, settled};
 use crate::disk::{self, exchange};
 use crate::engine::{Engine, is_unfinished, read_event};
@@ -56,7 +57,10 @@ impl Engine {
         self.begin_look(session);
         let looks = self.seen.looks.borrow();
         let Some(look) = looks.get(&session.id) else { return Ok(Vec::new()) };
-        let shown = look.rows.values().map(|row| row.version).min().unwrap_or(0);
+        let moved = self.where_it_is_to_be(session, look);
+        let look = moved.as_ref().unwrap_or(look);
+        let is_shown = |row: &&ViewRow| look.states.get(&row.path) != Some(&FileState::Moved);
+        let shown = look.rows.values().filter(is_shown).map(|row| row.version).min().unwrap_or(0);
         let kept = self.store.events(&session.id, shown, None)?;
         let since: Vec<Recorded> =
             kept.iter().chain(new).map(|row| read_event(&session.id, row)).collect::<Result<_>>()?;
@@ -93,7 +97,8 @@ impl Engine {
             let body = changed.or_else(|| look.documents.content(path))?;
             self.view_row(session, look, path, body)
         });
-        Ok(rows.chain(self.furniture_rows(session, look)).collect())
+        let place = look.place_row(session, self.processes.boot_id()).filter(|_| moved.is_some());
+        Ok(rows.chain(self.furniture_rows(session, look)).chain(place).collect())
     }
 
     /// What a session begins with, where it has nothing yet. Written once, and its users' own from then on.
@@ -110,6 +115,9 @@ impl Engine {
     fn with_all_contents(&self, session: &Session, look: &Look) -> Option<Tree> {
         let is_finished = matches!(session.lifecycle, Lifecycle::Completed { .. });
         let (_, mut tree) = is_finished.then(|| self.whole_tree(session)).flatten()?;
+        if let Some(moving) = &look.moving {
+            tree = tree.moved(&moving.from, &moving.to);
+        }
         for path in look.documents.files().filter(|path| look.documents.content(path).is_some()) {
             tree.insert(path, Entry::File(look.documents.content(path).unwrap_or_default().to_vec()));
         }
@@ -122,7 +130,9 @@ impl Engine {
         let hash = hash(body);
         let there = look.tree.content(path);
         let is_there = there == Some(body);
-        if known.is_some_and(|row| row.hash == hash && row.confirmed && is_there) && look.slipped.is_empty() {
+        // What goes to another place is known there from now on.
+        let is_as_known = known.is_some_and(|row| row.hash == hash && row.confirmed && is_there);
+        if is_as_known && look.slipped.is_empty() && look.moving.is_none() {
             return None;
         }
         let mut earlier = known.map(|row| row.earlier.clone()).unwrap_or_default();
@@ -250,7 +260,17 @@ impl Engine {
         let lock = self.lock_views(&root)?;
         let mut before = Before::read(&lock).unwrap_or_default();
         let mut placed = Vec::new();
-        for row in self.store.views(id)? {
+        let (places, files): (Vec<ViewRow>, Vec<ViewRow>) =
+            self.store.views(id)?.into_iter().partition(is_place);
+        let own = format!("{}/", located.spot.path);
+        // First of all: its files are written where it belongs.
+        for row in
+            places.into_iter().filter(|row| !row.confirmed && located.spot.below_project(&row.path) == own)
+        {
+            self.move_folder(&located, &root, &row, (&mut before, &lock))?;
+            placed.push((row, None));
+        }
+        for row in files {
             let place = root.join(located.spot.below_project(&row.path));
             // A folder that its own tool moved away does not come back for a file that was in it.
             if row.confirmed && !place.parent().is_some_and(Path::exists) {
@@ -534,5 +554,5 @@ pub(super) fn is_settled(look: &Look) -> bool {
     let is_in_step = |state: &FileState| {
         matches!(state, FileState::Same | FileState::OfOthers | FileState::Moved | FileState::Unreadable)
     };
-    look.slipped.is_empty() && look.states.values().all(is_in_step)
+    look.slipped.is_empty() && look.moving.is_none() && look.states.values().all(is_in_step)
 }

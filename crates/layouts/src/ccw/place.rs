@@ -4,6 +4,8 @@ use super::{ACTIVE, ARCHIVES, HOME, MARKER, REGISTRY, STATE, TASKS};
 use crate::layout::{Beginning, Depth, Interest, Spot, id_of_name};
 use crate::tree::Tree;
 use model::id::SessionId;
+use model::lifecycle::Lifecycle;
+use model::session::Session;
 
 const PREFIX: &str = "WFS-";
 /// Of a new session's id, `WFS-` counted.
@@ -63,6 +65,30 @@ pub(super) fn folder_in(spot: &Spot, tree: &Tree) -> String {
     let is_there =
         |folder: &String| tree.has_folder(folder) || tree.get(&format!("{folder}/{STATE}")).is_some();
     candidates.into_iter().find(is_there).unwrap_or(own)
+}
+
+/// Whether a file was in the session's folder when that was in another place.
+pub(super) fn has_moved(spot: &Spot, path: &str, tree: &Tree) -> bool {
+    let now = folder_in(spot, tree);
+    let name = name_of(spot);
+    let places = [name.to_owned(), format!("{ACTIVE}/{name}"), format!("{ARCHIVES}/{name}")];
+    let is_in =
+        |folder: &String| path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'));
+    places.iter().any(|folder| *folder != now && is_in(folder))
+}
+
+/// In later releases the place is the state: what is finished is among the archived ones, all else among the active.
+pub(super) fn belongs(session: &Session, spot: &Spot) -> Option<String> {
+    let is_finished = match session.lifecycle {
+        Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => true,
+        Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => false,
+    };
+    let place = match (Ground::of(below_home(spot)), is_finished) {
+        (Ground::Active, true) => ARCHIVES,
+        (Ground::Archives, false) => ACTIVE,
+        (Ground::Active, false) | (Ground::Archives, true) | (Ground::Home, _) => return None,
+    };
+    Some(format!("{HOME}/{place}/{}", name_of(spot)))
 }
 
 /// A session that was moved from one place to another is in one of these.

@@ -7,6 +7,7 @@ pub(super) use whole::{active_in, check, named_in};
 
 use super::REGISTRY;
 use super::fields::Fields;
+use super::place::places_of;
 use super::words::Size;
 use crate::json;
 use crate::reading::Oddity;
@@ -96,6 +97,9 @@ pub(super) fn with_line(bytes: &[u8], entered: &Entered<'_>) -> Option<Vec<u8>> 
     if !entered.is_status_kept {
         line = with_value(&line, "status", &Value::from(entered.status));
     }
+    if names_another_place(&line, entered) {
+        line = with_value(&line, "directory", &Value::from(entered.directory));
+    }
     line = with_missing(&line, &new_fields(entered));
     if earlier.is_empty() && line == all[*last] {
         return None;
@@ -109,6 +113,15 @@ pub(super) fn with_line(bytes: &[u8], entered: &Entered<'_>) -> Option<Vec<u8>> 
         }
     }
     Some(written)
+}
+
+/// A folder that went from one of the places to another; where else a line points is its author's matter.
+fn names_another_place(line: &[u8], entered: &Entered<'_>) -> bool {
+    let fields = object(line).unwrap_or_default();
+    let said = fields.get("directory").and_then(Value::as_str).map(|path| path.trim_end_matches('/'));
+    said.is_some_and(|said| {
+        said != entered.directory && places_of(entered.name).iter().any(|place| place == said)
+    })
 }
 
 /// Another writer's registry with what its lines dropped of ours put back. A line that is gone stays gone: which
