@@ -12,6 +12,7 @@ mod rivals;
 mod says;
 mod shared;
 mod show;
+mod signs;
 pub(crate) mod tree;
 
 pub(crate) use find::has_foreign;
@@ -34,6 +35,7 @@ use model::session::Session;
 use model::workflow::Workflow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use store::{Batch, Loaded};
 
 /// The layout of sessions that have no files.
@@ -43,6 +45,7 @@ pub(crate) const NATIVE: &str = "native";
 #[derive(Default)]
 pub(crate) struct Seen {
     looks: RefCell<BTreeMap<SessionId, Look>>,
+    signs: RefCell<Option<Arc<signs::Signs>>>,
     /// Files that nobody can look at are set aside and written anew: a person asked for it.
     is_mending: Cell<bool>,
 }
@@ -50,6 +53,7 @@ pub(crate) struct Seen {
 impl Seen {
     pub(crate) fn forget(&self) {
         self.looks.borrow_mut().clear();
+        self.signs.replace(None);
     }
 }
 

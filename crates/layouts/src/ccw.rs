@@ -29,6 +29,7 @@ use crate::layout::{
 use crate::reading::{Oddity, Reading};
 use crate::tree::Tree;
 use model::id::SessionId;
+use model::lifecycle::Lifecycle;
 use model::session::Session;
 use std::collections::BTreeSet;
 
@@ -149,6 +150,16 @@ impl Layout for Ccw {
         true
     }
 
+    fn sign(&self) -> Option<&'static str> {
+        Some(MARKER)
+    }
+
+    fn signs(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<(String, bool)> {
+        let is_active = matches!(standing.session.lifecycle, Lifecycle::Active);
+        let own = format!("{MARKER}{}", place::name_of(folder.spot));
+        if uses_markers(folder.tree) { vec![(own, is_active)] } else { Vec::new() }
+    }
+
     fn index(&self) -> Option<Index> {
         Some(Index { home: HOME, file: REGISTRY })
     }
@@ -159,6 +170,11 @@ impl Layout for Ccw {
     }
 
     fn called_active(&self, index: &Tree) -> Vec<SessionId> {
+        let marked: Vec<&str> = index.names_in("").filter_map(|name| name.strip_prefix(MARKER)).collect();
+        // Where there are markers, they are what its prompts go by.
+        if !marked.is_empty() {
+            return marked.into_iter().map(place::id_of).collect();
+        }
         let names = registry::active_in(index.content(REGISTRY).unwrap_or_default());
         names.iter().map(|name| place::id_of(name)).collect()
     }
@@ -213,6 +229,11 @@ impl Layout for Ccw {
             crate::json::with_missing_of(base, theirs)
         }
     }
+}
+
+/// Whether markers tell which session is active here, as far as the tree knows.
+fn uses_markers(tree: &Tree) -> bool {
+    tree.names_in("").chain(tree.taken_away()).any(|name| name.starts_with(MARKER))
 }
 
 /// Reads one session's files. Never fails: what cannot be read is a warning, and the rest is told.

@@ -138,6 +138,19 @@ pub trait Layout: Sync {
         false
     }
 
+    /// How the names of files right below its home begin that hold nothing and say something by being there; the rest of
+    /// such a name is a session's.
+    fn sign(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Which of those files must be there, and which must not, so that they show the session. None in a project that
+    /// has no such files: in one that has, the tree knows of one that is there, or was.
+    fn signs(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<(String, bool)> {
+        let _ = (standing, folder);
+        Vec::new()
+    }
+
     /// What tells of all of its sessions at once; none where each has to be looked at.
     fn index(&self) -> Option<Index> {
         None

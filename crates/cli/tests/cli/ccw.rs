@@ -3,6 +3,7 @@
 mod archiving;
 mod commands;
 mod edits;
+mod markers;
 mod several;
 mod switching;
 mod sync;

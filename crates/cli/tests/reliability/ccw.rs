@@ -303,3 +303,24 @@ fn a_folder_that_cannot_be_moved_fails_nothing_and_is_moved_later() {
     assert_eq!(check_in_one_place(&sandbox, "later"), ARCHIVED);
     sandbox.run(["doctor"]).ok();
 }
+
+/// One marker at most says which is active, and it is the right one once all is mended.
+#[test]
+fn a_crash_at_each_step_of_a_switch_leaves_the_markers_to_be_mended() {
+    let before = ["WFS-one", "WFS-two"].map(|session| format!("view-before:.active-{session}"));
+    for step in STEPS.into_iter().chain(before.iter().map(String::as_str)) {
+        let sandbox = two();
+        sandbox.write(".workflow/.active-WFS-two", "");
+        sandbox.run(["note", "taken in"]).ok();
+        let crashed = sandbox.command(["switch", "WFS-one"]).env("LEFTOFF_TEST_CRASH", step).output();
+        assert!(crashed.unwrap().status.code().is_none(), "{step} was not reached");
+        assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "WFS-one", "{step}");
+        sandbox.run(["repair"]).ok();
+        let marked =
+            ["WFS-one", "WFS-two"].map(|id| sandbox.path(&format!(".workflow/.active-{id}")).exists());
+        assert_eq!(marked, [true, false], "{step}");
+        check_whole(&sandbox, "WFS-one", "WFS-two", step);
+        let log = sandbox.run(["log", "--session", "WFS-one"]).ok().stdout;
+        assert!(!log.contains("changed by somebody else"), "{step}: {log}");
+    }
+}

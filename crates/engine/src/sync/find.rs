@@ -1,5 +1,6 @@
 //! Finds the sessions that other tools keep in a project, and tells which of them are not ours yet. Writes nothing.
 
+use super::signs::Signs;
 use super::tree;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -16,6 +17,7 @@ use model::session::Session;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use store::Filter;
 
 /// From so many sessions on, several threads read them.
@@ -177,6 +179,7 @@ impl Engine {
             worktree: self.project.worktree(),
             now: self.clock.now(),
             host: &self.caller.host,
+            signs: self.signs_here(),
         }
     }
 
@@ -248,7 +251,9 @@ impl Engine {
     }
 
     fn foreign_below(&self, located: &Located, root: &Path, depth: Depth) -> Option<Foreign> {
-        Eyes { root, ..self.eyes() }.foreign(located, depth)
+        let is_here = root == self.project.root;
+        let signs = if is_here { self.signs_here() } else { Arc::default() };
+        Eyes { root, signs, ..self.eyes() }.foreign(located, depth)
     }
 
     pub(crate) fn read_tree(&self, located: &Located, tree: &Tree) -> Reading<Told> {
@@ -319,6 +324,7 @@ struct Eyes<'a> {
     worktree: String,
     now: Timestamp,
     host: &'a str,
+    signs: Arc<Signs>,
 }
 
 impl Eyes<'_> {
@@ -363,7 +369,8 @@ impl Eyes<'_> {
 
     fn foreign(&self, located: &Located, depth: Depth) -> Option<Foreign> {
         let Located { layout, spot, id } = located.clone();
-        let tree = tree::read(layout, &spot, self.root, depth);
+        let mut tree = tree::read(layout, &spot, self.root, depth);
+        self.signs.add_to(&mut tree, layout);
         let mut documents = tree.clone();
         let mut reading = self.read(located, &tree);
         let damaged = reading.value.unreadable.clone();

@@ -1,7 +1,7 @@
 //! What files tell of all sessions of a layout at once: which of them is active now, whoever made it so, and which have
 //! no folder. Another tool switches sessions by writing there, and nobody tells the log. Writes nothing.
 
-use super::{NATIVE, tree};
+use super::{NATIVE, signs, tree};
 use crate::doctor::Finding;
 use crate::engine::Engine;
 use crate::view::Warning;
@@ -100,12 +100,15 @@ impl Engine {
         known
             .filter_map(|layout| {
                 let index = layout.index()?;
-                let path = self.project.root.join(index.home).join(index.file);
-                let Entry::File(content) = tree::content(&path, layout.most_bytes(index.file)) else {
-                    return None;
-                };
+                let home = self.project.root.join(index.home);
                 let mut tree = Tree::default();
-                tree.insert(index.file, Entry::File(content));
+                let content = tree::content(&home.join(index.file), layout.most_bytes(index.file));
+                if let Entry::File(content) = content {
+                    tree.insert(index.file, Entry::File(content));
+                }
+                for name in signs::listed(*layout, &home) {
+                    tree.insert(name, Entry::Unread { size: 0 });
+                }
                 Some((*layout, index, tree))
             })
             .collect()

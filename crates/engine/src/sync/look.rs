@@ -4,6 +4,7 @@
 use super::find::{Foreign, Located, warnings};
 use super::late::Before;
 use super::moving::Moving;
+use super::signs::is_sign;
 use super::tree;
 use crate::disk::exchange;
 use crate::engine::Engine;
@@ -182,6 +183,9 @@ impl Look {
     }
 
     fn state_of(&self, path: &str, row: &ViewRow, boot_id: &str) -> FileState {
+        if is_sign(self.located.layout, path) {
+            return self.state_of_sign(path, row);
+        }
         match self.tree.get(path) {
             None if self.located.layout.has_moved(&self.located.spot, path, &self.tree) => FileState::Moved,
             None if self.is_furniture(path) => FileState::Leftover,
@@ -208,7 +212,8 @@ impl Look {
     /// What waits beside a file after a crash is either ours, or the edit that came out of an exchange. The version
     /// before it may have been written on by somebody who had it open.
     fn find_slipped(&mut self, before: &Before) {
-        for (path, row) in &self.rows {
+        let is_file = |(path, _): &(&String, &ViewRow)| !is_sign(self.located.layout, path);
+        for (path, row) in self.rows.iter().filter(is_file) {
             let target = self.home.join(path);
             let is_ours = |bytes: &[u8]| {
                 let hash = hash(bytes);
@@ -365,6 +370,9 @@ impl Look {
             let (Some(row), Some(theirs)) = (self.rows.get(&path), self.documents.content(&path)) else {
                 continue;
             };
+            if is_sign(self.located.layout, &path) {
+                continue;
+            }
             let merged = self.located.layout.merge(&path, &row.body, theirs);
             self.documents.insert(path, Entry::File(merged));
         }
@@ -390,21 +398,27 @@ impl Look {
                 Some(Entry::Folder | Entry::File(_) | Entry::Unread { .. }) | None => String::new(),
             };
             let is_there = self.tree.get(&path).is_some();
+            let sign = is_sign(self.located.layout, &path).then(|| self.sign_edit(&path));
+            let changed = sign.unwrap_or("changed");
+            let stale = match (is_there, sign) {
+                (true, None) => "older than the log",
+                (true, Some(_)) => "still there",
+                (false, _) => "not there yet",
+            };
             let path = self.located.spot.below_project(&path);
             let id = &session.id;
             let told = match state {
                 FileState::Same | FileState::OfOthers | FileState::Moved => None,
                 FileState::Edited => Some((
                     "edited_outside",
-                    format!("{path} was changed by somebody else; shown as it says, and not in the log yet"),
+                    format!(
+                        "{path} was {changed} by somebody else; shown as it says, and not in the log yet"
+                    ),
                     "the next command that changes the session takes it in".to_owned(),
                 )),
                 FileState::Leftover | FileState::Behind => Some((
                     "view_stale",
-                    format!(
-                        "{path} is {}: a write did not get there",
-                        if is_there { "older than the log" } else { "not there yet" }
-                    ),
+                    format!("{path} is {stale}: a write did not get there"),
                     format!("write it again: leftoff repair --session {id}"),
                 )),
                 FileState::Unreadable => Some((

@@ -3,6 +3,7 @@
 
 use super::find::Located;
 use super::look::{FileState, Look, hash};
+use super::signs::is_sign;
 use crate::disk::exchange;
 use layouts::tree::{Entry, Tree};
 use std::path::Path;
@@ -85,6 +86,11 @@ impl Look {
             match self.rows.get(path) {
                 // These are our bytes, of all sessions.
                 Some(_) if *state == FileState::Same => {}
+                Some(row) if is_sign(self.located.layout, path) => match (base, ours(state)) {
+                    (true, _) | (_, true) => Self::put_sign(&mut tree, row),
+                    (false, false) if self.is_taken_away(path) => tree.take_away(path.clone()),
+                    (false, false) => {}
+                },
                 Some(row) if base => tree.insert(path.clone(), Entry::File(row.body.clone())),
                 Some(row) if ours(state) => tree.insert(path.clone(), Entry::File(self.whole(path, row))),
                 None if base => tree.remove(path),

@@ -7,6 +7,7 @@ use super::late::{Before, LOCK};
 use super::look::{FileState, Look, Slip, hash};
 use super::moving::is_place;
 use super::shared::{beside_others, settled};
+use super::signs::{self, is_sign};
 use crate::disk::{self, exchange};
 use crate::engine::{Engine, is_unfinished, read_event};
 use crate::error::{Error, Result};
@@ -65,12 +66,13 @@ impl Engine {
         let since: Vec<Recorded> =
             kept.iter().chain(new).map(|row| read_event(&session.id, row)).collect::<Result<_>>()?;
         let items = self.items_after(&session.id, batch)?;
-        let whole = self.with_all_contents(session, look);
+        let mut tree = self.with_all_contents(session, look).unwrap_or_else(|| look.documents.clone());
+        self.add_customs(look, &mut tree);
         let folder = Folder {
             spot: &look.located.spot,
             id: &session.id,
             worktree: &session.worktree,
-            tree: whole.as_ref().unwrap_or(&look.documents),
+            tree: &tree,
             now: self.clock.now(),
         };
         let standing = Standing { session, items: &items, since: &since };
@@ -88,6 +90,7 @@ impl Engine {
             .states
             .iter()
             .filter(|(path, state)| **state != FileState::Moved && !is_left_alone(path))
+            .filter(|(path, _)| !is_sign(look.located.layout, path))
             .map(|(path, _)| path)
             .collect();
         paths.extend(changes.iter().map(|change| &change.path).filter(|path| !is_left_alone(path)));
@@ -98,7 +101,8 @@ impl Engine {
             self.view_row(session, look, path, body)
         });
         let place = look.place_row(session, self.processes.boot_id()).filter(|_| moved.is_some());
-        Ok(rows.chain(self.furniture_rows(session, look)).chain(place).collect())
+        let rows = rows.chain(self.furniture_rows(session, look)).chain(place);
+        Ok(rows.chain(self.sign_rows(&standing, look, &folder)).collect())
     }
 
     /// What a session begins with, where it has nothing yet. Written once, and its users' own from then on.
@@ -292,6 +296,14 @@ impl Engine {
                 continue;
             }
             let failed = |source| Error::io(format!("writing {}", target.display()), source);
+            failpoint::reached_at("view-before", &row.path);
+            if is_sign(located.layout, &row.path) {
+                let held = signs::place(&target, &row)?;
+                let aside =
+                    held.map(|held| self.keep_old(&root, id, &target, &row.path, &held, located.layout));
+                placed.push((row, aside.transpose()?.flatten()));
+                continue;
+            }
             if located.layout.interest(&located.spot, &row.path, false, Depth::Short) != Interest::Content {
                 make_furniture_folders(&located, &session, &root)?;
                 exchange::put_new(&target, &row.body).map_err(failed)?;
@@ -299,7 +311,6 @@ impl Engine {
                 continue;
             }
             let is_shared = located.layout.share(&located.spot, &row.path, &row.body).is_some();
-            failpoint::reached_at("view-before", &row.path);
             let (mut body, previous) = beside_others(&located, &target, &row);
             if let Some(late) = before.late(&target).filter(|_| is_shared) {
                 body = located.layout.merge_slipped(&row.path, &[], &late, &body);

@@ -103,11 +103,11 @@ pub(super) fn interest(spot: &Spot, path: &str, is_folder: bool, depth: Depth) -
     if path == REGISTRY {
         return Interest::Content;
     }
+    if path.strip_prefix(MARKER) == Some(name) {
+        return if is_folder { Interest::Skip } else { Interest::Content };
+    }
     // The home itself, which holds all of them.
-    if path.is_empty()
-        || path.strip_prefix(MARKER) == Some(name)
-        || (is_folder && (path == ACTIVE || path == ARCHIVES))
-    {
+    if path.is_empty() || (is_folder && (path == ACTIVE || path == ARCHIVES)) {
         return Interest::Name;
     }
     let below = path.strip_prefix(ACTIVE).or_else(|| path.strip_prefix(ARCHIVES));
