@@ -419,6 +419,11 @@ pub struct Told {
 }
 
 impl Told {
+    /// Whether a file is among those that cannot be read.
+    pub fn cannot_read(&self, path: &str) -> bool {
+        self.unreadable.iter().chain(&self.unreadable_parts).any(|unreadable| unreadable == path)
+    }
+
     /// Whether the files of its state can be read and say where it stands. One of which that is not so never hides
     /// another of which it is.
     pub fn says_where_it_stands(&self) -> bool {

@@ -7,6 +7,7 @@ mod markers;
 mod several;
 mod switching;
 mod sync;
+mod tasks;
 
 use crate::fresh as git;
 use serde_json::{Value, json};

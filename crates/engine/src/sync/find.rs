@@ -373,11 +373,13 @@ impl Eyes<'_> {
         self.signs.add_to(&mut tree, layout);
         let mut documents = tree.clone();
         let mut reading = self.read(located, &tree);
-        let damaged = reading.value.unreadable.clone();
-        if !damaged.is_empty() {
+        let mut damaged = reading.value.unreadable.clone();
+        let parts = reading.value.unreadable_parts.clone();
+        if !damaged.is_empty() || !parts.is_empty() {
             self.use_backups(located, &mut documents, &mut reading);
             // Also what a backup tells is not what the file says.
             reading.value.unreadable.clone_from(&damaged);
+            damaged.extend(parts.into_iter().filter(|part| !reading.value.unreadable_parts.contains(part)));
         }
         let warnings = warnings(&spot, &reading);
         let told = reading.value;
@@ -398,20 +400,21 @@ impl Eyes<'_> {
     /// The next rung after a file that cannot be read: the version before it.
     fn use_backups(&self, located: &Located, tree: &mut Tree, reading: &mut Reading<Told>) {
         let home = self.root.join(&located.spot.home);
-        for path in reading.value.unreadable.clone() {
+        let parts = reading.value.unreadable_parts.clone();
+        for path in reading.value.unreadable.clone().into_iter().chain(parts) {
             let backup = format!("{path}.bak");
             let most = located.layout.most_bytes(&path);
             let Entry::File(content) = tree::content(&home.join(&backup), most) else { continue };
             let mut other = tree.clone();
             other.insert(path.clone(), Entry::File(content));
             let mut read = self.read(located, &other);
-            if read.value.unreadable.contains(&path) {
+            if read.value.cannot_read(&path) {
                 continue;
             }
             read.warnings.splice(0..0, reading.warnings.drain(..).filter(|oddity| oddity.path == path));
             for oddity in &mut read.warnings {
                 if oddity.path == path
-                    && let Some((why, _)) = oddity.message.split_once("; where things stand")
+                    && let Some(why) = why_of(&oddity.message)
                 {
                     oddity.message = format!("{why}; {backup} was read instead, and may be older");
                 }
@@ -423,11 +426,20 @@ impl Eyes<'_> {
                     .map(|said| Oddity { path: backup.clone(), message: said.to_owned() }),
             );
             // The file itself is as damaged as it was.
-            read.value.unreadable.push(path.clone());
+            if reading.value.unreadable.contains(&path) {
+                read.value.unreadable.push(path.clone());
+            }
             *tree = other;
             *reading = read;
         }
     }
+}
+
+/// Why a file cannot be read, without what was done about it.
+pub(super) fn why_of(message: &str) -> Option<&str> {
+    ["; where things stand", "; it is left as it is"]
+        .iter()
+        .find_map(|after| Some(message.split_once(after)?.0))
 }
 
 /// What is meant by a path: a session's file or folder, in this project or in another.

@@ -1,7 +1,7 @@
 //! One look at a session's files: which are as we wrote them, which somebody changed, and what that means. The rule is
 //! fixed: bytes are compared, never times alone; an edit is never refused; what cannot be read is not an edit.
 
-use super::find::{Foreign, Located, warnings};
+use super::find::{Foreign, Located, warnings, why_of};
 use super::late::Before;
 use super::moving::Moving;
 use super::signs::is_sign;
@@ -37,6 +37,8 @@ pub(crate) enum FileState {
     Unreadable,
     /// Somebody left it empty or unreadable: not an edit.
     Damaged,
+    /// The same of a part that could not be read before either: nobody knows what was in it, and it is left alone.
+    NeverRead,
     Edited,
     /// Shared with other sessions, and only what is theirs has changed.
     OfOthers,
@@ -88,6 +90,7 @@ impl Look {
         let state = |path: &String| match found.tree.get(path) {
             Some(Entry::Unusable(_) | Entry::Folder) => FileState::Unreadable,
             Some(_) | None if found.damaged.contains(path) => FileState::Damaged,
+            Some(_) | None if found.told.cannot_read(path) => FileState::NeverRead,
             Some(_) | None => FileState::Edited,
         };
         let located = Located { layout: found.layout, spot: found.spot.clone(), id: found.id.clone() };
@@ -106,7 +109,7 @@ impl Look {
             workflows: Vec::new(),
             is_foreign: true,
             is_proven: found.recorded.len() > found.told.history.len(),
-            is_bare: !found.damaged.is_empty(),
+            is_bare: !found.told.unreadable.is_empty(),
             moving: None,
         }
     }
@@ -264,15 +267,20 @@ impl Look {
         let is_ours = |state: &FileState| !is_theirs(state);
         let mut theirs = self.with_rows(is_ours, false);
         let mut reading = engine.read_tree(&self.located, &theirs);
-        let told = &reading.value;
-        let unreadable = told.unreadable.iter().chain(&told.unreadable_parts);
-        let damaged: Vec<String> = unreadable.filter(|path| self.rows.contains_key(*path)).cloned().collect();
-        for path in damaged {
+        let told = reading.value.clone();
+        for path in told.unreadable.iter().chain(&told.unreadable_parts) {
+            let is_part = told.unreadable_parts.contains(path);
+            let Some(content) = self.instead_of(path, is_part) else {
+                if is_part && self.tree.content(path).is_some() {
+                    self.states.insert(path.clone(), FileState::NeverRead);
+                }
+                continue;
+            };
             self.states.insert(path.clone(), FileState::Damaged);
-            theirs.insert(path.clone(), Entry::File(self.rows[&path].body.clone()));
-            let why = reading.warnings.iter().find(|oddity| oddity.path == path);
-            let why = why
-                .map(|oddity| oddity.message.split("; where things").next().unwrap_or_default().to_owned());
+            theirs.insert(path.clone(), Entry::File(content));
+            let why =
+                reading.warnings.iter().find(|oddity| oddity.path == *path).map(|oddity| &oddity.message);
+            let why = why.map(|message| why_of(message).unwrap_or(message).to_owned());
             self.damage.insert(path.clone(), why.unwrap_or_default());
             reading = engine.read_tree(&self.located, &theirs);
         }
@@ -284,7 +292,10 @@ impl Look {
         for slip in self.slipped.clone() {
             self.bring_in_slipped(engine, &mut draft, &base, &slip);
         }
-        let edited: Vec<String> = self.in_state(&FileState::Edited);
+        // What only the version before tells of is as new to the log as an edit.
+        let is_new = |path: &String| !self.rows.contains_key(path);
+        let from_before = self.in_state(&FileState::Damaged).into_iter().filter(is_new);
+        let edited: Vec<String> = self.in_state(&FileState::Edited).into_iter().chain(from_before).collect();
         if !edited.is_empty() {
             self.bring_in(engine, &mut draft, &base, &reading.value, &edited);
         }
@@ -293,6 +304,16 @@ impl Look {
         self.put_back_what_was_dropped();
         self.workflows.clone_from(&reading.value.workflows);
         draft.into_parts().0
+    }
+
+    /// What counts in place of a file that cannot be read: what we wrote; of a part that we never did, the version before.
+    fn instead_of(&self, path: &str, is_part: bool) -> Option<Vec<u8>> {
+        if let Some(row) = self.rows.get(path) {
+            return Some(self.whole(path, row));
+        }
+        let backup = exchange::read(&exchange::backup(&self.home.join(path))).ok()?;
+        let is_file = self.tree.content(path).is_some();
+        Some(backup).filter(|backup| is_part && is_file && self.located.layout.is_readable(path, backup))
     }
 
     /// Laid over: what differs between what we wrote and what is there.
@@ -408,7 +429,8 @@ impl Look {
             let path = self.located.spot.below_project(&path);
             let id = &session.id;
             let told = match state {
-                FileState::Same | FileState::OfOthers | FileState::Moved => None,
+                // What is odd about one that was never read was told when it was read now.
+                FileState::Same | FileState::OfOthers | FileState::Moved | FileState::NeverRead => None,
                 FileState::Edited => Some((
                     "edited_outside",
                     format!(

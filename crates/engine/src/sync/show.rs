@@ -83,8 +83,9 @@ impl Engine {
             look.located.layout.write(&standing, &folder)
         };
         // What nobody can look at is left alone, unless it is to be set aside.
-        let is_left_alone = |path: &String| {
-            look.states.get(path) == Some(&FileState::Unreadable) && !self.seen.is_mending.get()
+        let is_left_alone = |path: &String| match look.states.get(path) {
+            Some(FileState::Unreadable) => !self.seen.is_mending.get(),
+            state => state == Some(&FileState::NeverRead),
         };
         let mut paths: BTreeSet<&String> = look
             .states
@@ -563,7 +564,14 @@ fn stale(id: &SessionId, error: &Error) -> Warning {
 /// Nothing of a file is out of step.
 pub(super) fn is_settled(look: &Look) -> bool {
     let is_in_step = |state: &FileState| {
-        matches!(state, FileState::Same | FileState::OfOthers | FileState::Moved | FileState::Unreadable)
+        matches!(
+            state,
+            FileState::Same
+                | FileState::OfOthers
+                | FileState::Moved
+                | FileState::Unreadable
+                | FileState::NeverRead
+        )
     };
     look.slipped.is_empty() && look.moving.is_none() && look.states.values().all(is_in_step)
 }
