@@ -6,7 +6,7 @@ use crate::files::{self, Looked, Seen};
 use crate::view::{View, Warning};
 use jiff::Timestamp;
 use model::actor::Actor;
-use model::artifact::{Artifact, ArtifactVersion};
+use model::artifact::{Artifact, ArtifactVersion, moved_path};
 use model::event::Event;
 use model::id::Name;
 use model::session::Session;
@@ -107,8 +107,18 @@ impl Engine {
         let session = self.replay(&id)?;
         let path = path.map(|path| self.kept_path(&session, path)).transpose()?;
         let mut versions: Vec<VersionMade> = Vec::new();
+        let mut place: Option<String> = None;
         for recorded in self.history(&id)? {
             match recorded.event {
+                Event::SessionStarted { path, .. } => place = path,
+                Event::Adopted { path, .. } => place = Some(path),
+                // What is in its folder went with it, the older versions too.
+                Event::SessionMoved { path } => {
+                    let from = place.replace(path.clone()).unwrap_or_default();
+                    for made in &mut versions {
+                        made.version.path = moved_path(&made.version.path, &from, &path);
+                    }
+                }
                 Event::ArtifactRecorded { artifact: version } => versions.push(VersionMade {
                     version,
                     at: recorded.at,

@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 pub(crate) use paths::{below, next_version, version_name};
+pub(crate) use steps::move_to_free;
 
 /// Far more than any journal of ours.
 const LONGEST_JOURNAL: u64 = 4 * 1024 * 1024;

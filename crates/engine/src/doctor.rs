@@ -53,6 +53,7 @@ pub fn diagnose(options: Options) -> Result<Vec<Finding>> {
             findings.push(finding);
         }
     }
+    findings.extend(engine.index_findings());
     for warning in engine.place_warnings() {
         findings.push(Finding::new(
             &warning.kind,

@@ -100,7 +100,7 @@ pub struct Engine {
     /// What was found in files of sessions that have some.
     pub(crate) seen: Seen,
     /// Sessions that only files tell of are looked for. A hook has no time for that.
-    looks_around: bool,
+    pub(crate) looks_around: bool,
     pub(crate) clock: Box<dyn Clock>,
     pub(crate) processes: Box<dyn Processes>,
     pub(crate) caller: Caller,
@@ -243,6 +243,11 @@ impl Engine {
             return Ok(bound);
         }
         let latest = self.latest_of_worktree()?;
+        if self.looks_around
+            && let Some(active) = self.active_by_files(latest.as_ref())
+        {
+            return Ok(active);
+        }
         if self.looks_around
             && latest.as_ref().is_none_or(|row| !is_unfinished(&row.lifecycle))
             && let Some(foreign) = self.current_foreign(latest.is_none() && want == Want::Latest)

@@ -64,6 +64,8 @@ pub enum Error {
     NoSession { worktree: String },
     #[error("no session is paused in {worktree}")]
     NothingPaused { worktree: String },
+    #[error("no session is active in {worktree}; paused: {}", paused.join(", "))]
+    NothingActive { worktree: String, paused: Vec<String> },
     #[error("there is no session '{asked}'")]
     UnknownSession { asked: String, nearest: Option<String> },
     #[error("'{asked}' could be any of {}", candidates.join(", "))]
@@ -201,6 +203,7 @@ impl Error {
             | Self::NoStore { .. }
             | Self::NoSession { .. }
             | Self::NothingPaused { .. }
+            | Self::NothingActive { .. }
             | Self::UnknownSession { .. }
             | Self::AmbiguousSession { .. }
             | Self::UnknownCheck { .. }
@@ -235,6 +238,7 @@ impl Error {
             Self::NoStore { .. } => "no_store",
             Self::NoSession { .. } => "no_session",
             Self::NothingPaused { .. } => "nothing_paused",
+            Self::NothingActive { .. } => "nothing_active",
             Self::UnknownSession { .. } => "unknown_session",
             Self::AmbiguousSession { .. } => "ambiguous_session",
             Self::InvalidSessionId { .. } => "invalid_session_id",
@@ -289,6 +293,7 @@ impl Error {
             Self::NothingPaused { .. } => {
                 "see what there is: leftoff list --all; begin with: leftoff start".to_owned()
             }
+            Self::NothingActive { paused, .. } => nothing_active_hint(paused),
             Self::UnknownSession { nearest, .. } => unknown_session_hint(nearest.as_deref()),
             Self::AmbiguousSession { candidates, .. } => ambiguous_session_hint(candidates),
             Self::InvalidSessionId { .. } => {
@@ -382,6 +387,15 @@ fn invalid_workflow_hint(asked: &str) -> String {
         format!("what is to be reached is the goal: leftoff start --goal {asked:?}")
     } else {
         "use letters, digits, '-' and '_'".to_owned()
+    }
+}
+
+fn nothing_active_hint(paused: &[String]) -> String {
+    match paused.first() {
+        Some(first) => format!(
+            "go on with one: leftoff resume {first}; or say more about why it waits: leftoff pause --session {first} --reason TEXT"
+        ),
+        None => "see what there is: leftoff list --all".to_owned(),
     }
 }
 

@@ -197,6 +197,7 @@ impl Engine {
         let agent = self.asking_agent()?;
         let actor = self.actor(agent.as_ref());
         self.make_room_for_found(&mut plan)?;
+        self.send_to_places(&mut plan);
         self.renew_leases(&mut plan, &actor)?;
         plan.restored = self.restored_items(&plan, &actor)?;
         let mut kept = plan.fold(now, &actor)?;
@@ -214,6 +215,7 @@ impl Engine {
                 batch.streams.extend(laid.map(|stream| StreamAppend { events: Vec::new(), ..stream }));
             }
         }
+        self.bring_along_rival(&mut batch)?;
         self.add_views(&mut batch)?;
         // What changes nothing is kept only under a key: it must answer the same when it is repeated later.
         if batch.streams.is_empty() && batch.bindings.is_empty() && self.options.key.is_none() {

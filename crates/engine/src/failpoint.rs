@@ -16,6 +16,15 @@ pub(crate) fn reached(name: &str) {
 #[cfg(not(debug_assertions))]
 pub(crate) fn reached(_name: &str) {}
 
+/// The same at one of several files: `name:path`.
+#[cfg(debug_assertions)]
+pub(crate) fn reached_at(name: &str, path: &str) {
+    reached(&format!("{name}:{path}"));
+}
+
+#[cfg(not(debug_assertions))]
+pub(crate) fn reached_at(_name: &str, _path: &str) {}
+
 /// Fails as a full disk does, if a test asked for it here.
 #[cfg(debug_assertions)]
 pub(crate) fn fails(name: &str) -> io::Result<()> {

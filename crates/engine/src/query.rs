@@ -109,7 +109,7 @@ impl Engine {
     }
 
     /// Paused sessions of this worktree. Where this one was never taken in, others may not have been either.
-    fn candidates(&self, except: &SessionId) -> Vec<String> {
+    pub(crate) fn candidates(&self, except: &SessionId) -> Vec<String> {
         let paused = || vec!["paused".to_owned()];
         let ids: Vec<String> = if self.store.base_has(except) {
             let worktree = Some(self.project.worktree());
@@ -216,9 +216,11 @@ impl Engine {
             }
             self.laid_over_line(line);
         }
+        warnings.extend(self.kept_lines_beside_others(&mut sessions));
         sessions.retain(|line| request.lifecycles.is_empty() || request.lifecycles.contains(&line.lifecycle));
         warnings.extend(sessions.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
         warnings.extend(self.place_warnings());
+        warnings.extend(self.index_warnings());
         let mut odd = Vec::new();
         for (short, said) in self.foreign_lines() {
             if request.wants(&short) {
@@ -335,7 +337,13 @@ impl Engine {
         if let Some(bound) = self.open_bound_session()? {
             return Ok(bound != session.id);
         }
-        Ok(!is_the_active_one && self.latest_of_worktree()?.is_none_or(|row| row.id != session.id))
+        if is_the_active_one {
+            return Ok(false);
+        }
+        let latest = self.latest_of_worktree()?;
+        let active = if self.looks_around { self.active_by_index(latest.as_ref()) } else { None };
+        let meant = active.or(latest.map(|row| row.id));
+        Ok(meant.as_ref() != Some(&session.id))
     }
 
     /// A project that lets agents do what is otherwise a person's to do says so.

@@ -3,14 +3,18 @@
 //! done here, for all of them alike.
 
 mod find;
+mod index;
 mod late;
 mod look;
 mod mend;
+mod moving;
 mod origin;
 mod pointed;
 mod rivals;
 mod says;
+mod shared;
 mod show;
+mod signs;
 pub(crate) mod tree;
 
 pub(crate) use find::has_foreign;
@@ -35,6 +39,7 @@ use model::workflow::Workflow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use store::{Batch, ItemsReplaced, Loaded};
 
 /// The layout of sessions that have no files.
@@ -46,6 +51,7 @@ pub(crate) struct Seen {
     looks: RefCell<BTreeMap<SessionId, Look>>,
     /// What this process last put into each file.
     put: RefCell<BTreeMap<PathBuf, Vec<u8>>>,
+    signs: RefCell<Option<Arc<signs::Signs>>>,
     /// Files that nobody can look at are set aside and written anew: a person asked for it.
     is_mending: Cell<bool>,
 }
@@ -53,6 +59,7 @@ pub(crate) struct Seen {
 impl Seen {
     pub(crate) fn forget(&self) {
         self.looks.borrow_mut().clear();
+        self.signs.replace(None);
     }
 }
 

@@ -18,22 +18,6 @@ const ARCHIVE: &str = "archive";
 /// A session's id never begins with a dot, so no workspace can have this name.
 const JOURNALS: &str = ".journal";
 
-/// Makes what a layout's session begins with, below its home; what is there already stays.
-pub(crate) fn furnish(home: &Path, furniture: &layouts::layout::Furniture) -> Result<()> {
-    let make = |folder: &Path| {
-        fs::create_dir_all(folder).map_err(|source| Error::io(format!("making {}", folder.display()), source))
-    };
-    for folder in &furniture.folders {
-        make(&below(home, folder)?)?;
-    }
-    for file in &furniture.files {
-        let path = below(home, &file.path)?;
-        make(path.parent().unwrap_or(home))?;
-        setup::write_new(&path, &String::from_utf8_lossy(&file.content))?;
-    }
-    Ok(())
-}
-
 impl Engine {
     /// The folder that a session's paths are relative to.
     pub fn root_of(&self, session: &Session) -> PathBuf {

@@ -6,7 +6,7 @@ mod fields;
 mod health;
 mod history;
 mod place;
-pub mod registry;
+mod registry;
 mod state;
 mod status;
 mod tasks;
@@ -23,13 +23,16 @@ pub use tasks::{Task, TaskStatus, Tasks};
 pub use words::{PhaseWord, Size};
 
 use crate::layout::{
-    Beginning, Depth, Details, FileChange, Folder, Furniture, Health, Interest, Layout, Place, Spot,
-    Standing, Told,
+    Beginning, Depth, Details, FileChange, Folder, Furniture, Health, Index, Interest, Layout, Place, Spot,
+    Standing, Survey, Told,
 };
 use crate::reading::{Oddity, Reading};
 use crate::tree::Tree;
+use model::id::SessionId;
+use model::lifecycle::Lifecycle;
 use model::run::Run;
 use model::session::Session;
+use std::collections::BTreeSet;
 
 /// Where everything is, below the project's folder; paths in a tree are relative to it.
 pub const HOME: &str = ".workflow";
@@ -91,9 +94,16 @@ impl Layout for Ccw {
 
     /// Its tool archives a session by moving its folder.
     fn has_moved(&self, spot: &Spot, path: &str, tree: &Tree) -> bool {
-        let was = place::below_home(spot);
-        let is_own = path.strip_prefix(was).is_some_and(|rest| rest.starts_with('/'));
-        is_own && place::folder_in(spot, tree) != was
+        place::has_moved(spot, path, tree)
+    }
+
+    fn found_at(&self, spot: &Spot, tree: &Tree) -> Option<String> {
+        let now = place::folder_in(spot, tree);
+        (now != place::below_home(spot)).then(|| format!("{HOME}/{now}"))
+    }
+
+    fn belongs(&self, session: &Session, spot: &Spot) -> Option<String> {
+        place::belongs(session, spot)
     }
 
     fn entrances(&self, spot: &Spot) -> Vec<String> {
@@ -151,6 +161,48 @@ impl Layout for Ccw {
         true
     }
 
+    fn sign(&self) -> Option<&'static str> {
+        Some(MARKER)
+    }
+
+    fn signs(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<(String, bool)> {
+        let is_active = matches!(standing.session.lifecycle, Lifecycle::Active);
+        let own = format!("{MARKER}{}", place::name_of(folder.spot));
+        if uses_markers(folder.tree) { vec![(own, is_active)] } else { Vec::new() }
+    }
+
+    fn index(&self) -> Option<Index> {
+        Some(Index { home: HOME, file: REGISTRY })
+    }
+
+    fn indexed(&self, index: &Tree) -> BTreeSet<SessionId> {
+        let names = registry::named_in(index.content(REGISTRY).unwrap_or_default());
+        names.iter().map(|name| place::id_of(name)).collect()
+    }
+
+    fn called_active(&self, index: &Tree) -> Vec<SessionId> {
+        let marked: Vec<&str> = index.names_in("").filter_map(|name| name.strip_prefix(MARKER)).collect();
+        // Where there are markers, they are what its prompts go by.
+        if !marked.is_empty() {
+            return marked.into_iter().map(place::id_of).collect();
+        }
+        let names = registry::active_in(index.content(REGISTRY).unwrap_or_default());
+        names.iter().map(|name| place::id_of(name)).collect()
+    }
+
+    fn survey(&self, index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Survey {
+        registry::check(index.content(REGISTRY).unwrap_or_default(), is_there)
+    }
+
+    /// A broken line of the registry is nobody's: it is told of once, with the others.
+    fn is_to_mend(&self, said: &str) -> bool {
+        !(said.contains(REGISTRY) && said.contains("is no JSON object"))
+    }
+
+    fn pauses_only_what_is_active(&self) -> bool {
+        true
+    }
+
     fn furnish(&self, session: &Session, spot: &Spot) -> Furniture {
         let folder = place::below_home(spot);
         let plan = documents::template(&session.title, session.goal.as_deref());
@@ -188,6 +240,11 @@ impl Layout for Ccw {
             crate::json::with_missing_of(base, theirs)
         }
     }
+}
+
+/// Whether markers tell which session is active here, as far as the tree knows.
+fn uses_markers(tree: &Tree) -> bool {
+    tree.names_in("").chain(tree.taken_away()).any(|name| name.starts_with(MARKER))
 }
 
 /// Reads one session's files. Never fails: what cannot be read is a warning, and the rest is told.

@@ -16,6 +16,7 @@ use model::item::ItemBook;
 use model::run::Run;
 use model::session::Session;
 use model::workflow::Workflow;
+use std::collections::BTreeSet;
 
 /// A foreign format. What the engine does with it is the same for all of them.
 pub trait Layout: Sync {
@@ -97,6 +98,18 @@ pub trait Layout: Sync {
         None
     }
 
+    /// Where a session's files are by now, if somebody moved them: its path there.
+    fn found_at(&self, spot: &Spot, tree: &Tree) -> Option<String> {
+        let _ = (spot, tree);
+        None
+    }
+
+    /// Where a session's files belong that stands so, if that is another place: its path there.
+    fn belongs(&self, session: &Session, spot: &Spot) -> Option<String> {
+        let _ = (session, spot);
+        None
+    }
+
     /// A workflow that is defined in the layout's own files, to begin a session with.
     fn define(&self, asked: &Asked<'_>) -> Defined {
         let _ = asked;
@@ -139,6 +152,47 @@ pub trait Layout: Sync {
     /// Whether a worktree has one active session of it at most, together with native ones.
     fn takes_the_worktree(&self) -> bool {
         false
+    }
+
+    /// Whether pausing is an error where no session is active: its tool then has nothing to pause.
+    fn pauses_only_what_is_active(&self) -> bool {
+        false
+    }
+
+    /// How the names of files right below its home begin that hold nothing and say something by being there; the rest of
+    /// such a name is a session's.
+    fn sign(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Which of those files must be there, and which must not, so that they show the session. None in a project that
+    /// has no such files: in one that has, the tree knows of one that is there, or was.
+    fn signs(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<(String, bool)> {
+        let _ = (standing, folder);
+        Vec::new()
+    }
+
+    /// What tells of all of its sessions at once; none where each has to be looked at.
+    fn index(&self) -> Option<Index> {
+        None
+    }
+
+    /// All sessions that the index tells of.
+    fn indexed(&self, index: &Tree) -> BTreeSet<SessionId> {
+        let _ = index;
+        BTreeSet::new()
+    }
+
+    /// The sessions that the index calls active.
+    fn called_active(&self, index: &Tree) -> Vec<SessionId> {
+        let _ = index;
+        Vec::new()
+    }
+
+    /// What the index tells that does not fit what is there. `is_there` is asked about paths below the project.
+    fn survey(&self, index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Survey {
+        let _ = (index, is_there);
+        Survey::default()
     }
 
     /// The files that alone tell what stands on a session's line in a list; none where all must be looked at.
@@ -302,6 +356,31 @@ pub struct Spot {
     pub workspace: String,
 }
 
+/// What tells of all sessions of a layout at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Index {
+    /// Below the project's folder; paths in the index's tree are relative to it.
+    pub home: &'static str,
+    /// The file that has something about each.
+    pub file: &'static str,
+}
+
+/// What an index tells that does not fit what is there.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Survey {
+    /// Unfinished sessions without a folder, and where each would be.
+    pub lost: Vec<Spot>,
+    pub oddities: Vec<Oddity>,
+}
+
+/// Names on one line: all of them, or the first and how many more there are.
+pub fn some_of(names: &[String]) -> String {
+    const MOST: usize = 10;
+    let more = names.len().saturating_sub(MOST);
+    let named = names[..names.len().min(MOST)].join(", ");
+    if more > 0 { format!("{named} and {more} more") } else { named }
+}
+
 /// How much of a session's files is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
@@ -359,6 +438,11 @@ pub struct Told {
 }
 
 impl Told {
+    /// Whether a file is among those that cannot be read.
+    pub fn cannot_read(&self, path: &str) -> bool {
+        self.unreadable.iter().chain(&self.unreadable_parts).any(|unreadable| unreadable == path)
+    }
+
     /// Whether the files of its state can be read and say where it stands. One of which that is not so never hides
     /// another of which it is.
     pub fn says_where_it_stands(&self) -> bool {

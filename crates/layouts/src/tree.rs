@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What stands at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,7 @@ pub struct Tree {
     entries: BTreeMap<String, Entry>,
     modified: BTreeMap<String, Timestamp>,
     zone: Option<TimeZone>,
+    taken: BTreeSet<String>,
 }
 
 impl Tree {
@@ -32,6 +33,37 @@ impl Tree {
 
     pub fn remove(&mut self, path: &str) {
         self.entries.remove(path);
+    }
+
+    /// A file that was known to be there, and that somebody took away.
+    pub fn take_away(&mut self, path: impl Into<String>) {
+        let path = path.into();
+        self.entries.remove(&path);
+        self.taken.insert(path);
+    }
+
+    pub fn is_taken_away(&self, path: &str) -> bool {
+        self.taken.contains(path)
+    }
+
+    pub fn taken_away(&self) -> impl Iterator<Item = &str> {
+        self.taken.iter().map(String::as_str)
+    }
+
+    /// The same with a folder in another place.
+    #[must_use]
+    pub fn moved(self, from: &str, to: &str) -> Self {
+        let place = |path: String| match path.strip_prefix(from) {
+            Some("") => to.to_owned(),
+            Some(rest) if rest.starts_with('/') => format!("{to}{rest}"),
+            Some(_) | None => path,
+        };
+        Self {
+            entries: self.entries.into_iter().map(|(path, entry)| (place(path), entry)).collect(),
+            modified: self.modified.into_iter().map(|(path, at)| (place(path), at)).collect(),
+            zone: self.zone,
+            taken: self.taken.into_iter().map(place).collect(),
+        }
     }
 
     /// When the file says it was last written.

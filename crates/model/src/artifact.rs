@@ -26,3 +26,11 @@ pub struct Artifact {
     pub newest: ArtifactVersion,
     pub recorded_at: Timestamp,
 }
+
+/// A file's path after a folder went to another place; the same where it is not in that folder.
+pub fn moved_path(path: &str, from: &str, to: &str) -> String {
+    match path.strip_prefix(from).and_then(|rest| rest.strip_prefix('/')) {
+        Some(rest) => format!("{to}/{rest}"),
+        None => path.to_owned(),
+    }
+}

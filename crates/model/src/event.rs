@@ -63,6 +63,11 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         files: BTreeMap<String, String>,
     },
+    /// A session's files went to another place: by its own tool, or because that is where one that stands so belongs.
+    SessionMoved {
+        /// Where they are now.
+        path: String,
+    },
     /// Somebody changed a session's files, or new ones showed something. What that was follows, as if it had been
     /// ordered, with its claims.
     ExternalEdit {
@@ -279,6 +284,7 @@ impl Event {
             Self::SessionStarted { .. } => "session_started",
             Self::Adopted { .. } => "adopted",
             Self::Imported { .. } => "imported",
+            Self::SessionMoved { .. } => "session_moved",
             Self::ExternalEdit { .. } => "external_edit",
             Self::PhaseClaimed { .. } => "phase_claimed",
             Self::PhaseFlagged { .. } => "phase_flagged",
@@ -324,6 +330,7 @@ impl Event {
             Self::SessionStarted { .. }
             | Self::Adopted { .. }
             | Self::Imported { .. }
+            | Self::SessionMoved { .. }
             | Self::ExternalEdit { .. }
             | Self::PhaseClaimed { .. }
             | Self::PhaseFlagged { .. }

@@ -4,7 +4,7 @@ mod trim;
 
 use crate::actor::Actor;
 use crate::approval::Approval;
-use crate::artifact::{Artifact, ArtifactVersion};
+use crate::artifact::{Artifact, ArtifactVersion, moved_path};
 use crate::event::{Event, ItemEvent, Recorded};
 use crate::expiry::paused_by_inactivity;
 use crate::gate::{Attempt, AttemptOutcome, AttemptReport};
@@ -182,6 +182,7 @@ impl Session {
                 self.path = Some(elsewhere.map_or_else(|| path.clone(), |root| format!("{root}/{path}")));
                 self.layout.clone_from(into);
             }
+            Event::SessionMoved { path } => self.go_to(path),
             Event::ExternalEdit { title, goal, target, .. } => {
                 self.describe(title.as_ref(), goal.as_ref(), target.as_ref());
             }
@@ -380,6 +381,21 @@ impl Session {
         let artifact = Artifact { newest: version.clone(), recorded_at: at };
         self.archived_versions.remove(&version.path);
         self.artifacts.insert(version.path.clone(), artifact);
+    }
+
+    /// What it recorded in its own folder went with it.
+    fn go_to(&mut self, path: &str) {
+        let Some(from) = self.path.replace(path.to_owned()) else { return };
+        let moved = |known: &String| moved_path(known, &from, path);
+        let artifacts = std::mem::take(&mut self.artifacts).into_values();
+        self.artifacts = artifacts
+            .map(|mut artifact| {
+                artifact.newest.path = moved(&artifact.newest.path);
+                (artifact.newest.path.clone(), artifact)
+            })
+            .collect();
+        let archived = std::mem::take(&mut self.archived_versions).into_iter();
+        self.archived_versions = archived.map(|(known, version)| (moved(&known), version)).collect();
     }
 
     fn add_note(

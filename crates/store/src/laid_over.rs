@@ -53,6 +53,11 @@ impl LaidOver {
         self.base.load(id).is_ok_and(|found| found.is_some())
     }
 
+    /// The active session of a worktree as it is kept, whatever is laid over it.
+    pub fn active_kept(&self, worktree: &str) -> Result<Option<SessionId>> {
+        self.base.active(worktree)
+    }
+
     /// What is laid over a session and not kept yet.
     pub fn pending(&self, id: &SessionId) -> Option<StreamAppend> {
         self.over.borrow().get(id)?.pending.streams.first().cloned()

@@ -88,8 +88,8 @@ pub trait Store {
 
     /// The files that show a session, by path.
     fn views(&self, session: &SessionId) -> Result<Vec<ViewRow>>;
-    /// A file is in its place, if it is still to be what it is in this row. The same bytes of another version are to be
-    /// put there again: something else may have been in between.
+    /// A file is in its place, if it is still to be what it is in this row; from now on this is what is kept of it. The
+    /// same bytes of another version are to be put there again: something else may have been in between.
     fn confirm_view(&mut self, row: &ViewRow, patience: Duration) -> Result<()>;
 
     /// Puts other words into a session's history: the one way to change what was kept. `answers` is asked about every

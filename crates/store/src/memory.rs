@@ -345,7 +345,7 @@ impl Store for MemoryStore {
             view.session == row.session && view.hash == row.hash && view.version == row.version
         };
         if let Some(view) = known.filter(is_it) {
-            view.confirmed = true;
+            *view = ViewRow { confirmed: true, ..row.clone() };
         }
         Ok(())
     }

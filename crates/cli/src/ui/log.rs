@@ -94,6 +94,7 @@ pub fn words(event: &Event) -> String {
             format!("file {path} recorded, version {}, {} bytes", artifact.version, artifact.size)
         }
         Event::PhaseRevised { revision } => revised(revision),
+        Event::SessionMoved { path } => format!("its files went to {}", one_line(path, LONGEST)),
         Event::Imported { layout, path, into, from: None, .. } if layout == into => {
             format!("{} is in the newest shape of {layout}", one_line(path, LONGEST))
         }

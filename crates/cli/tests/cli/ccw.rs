@@ -1,8 +1,13 @@
 //! Claude-Code-Workflow's own files, gone through by the whole program beside a hand that edits them as its prompts would.
 
+mod archiving;
 mod commands;
 mod edits;
+mod markers;
 mod several;
+mod switching;
+mod sync;
+mod tasks;
 
 use crate::fresh as git;
 use serde_json::{Value, json};

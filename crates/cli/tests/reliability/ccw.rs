@@ -17,7 +17,8 @@ fn two() -> Sandbox {
     sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
     sandbox.run(["start", "--layout", "ccw", "--goal", "Two"]).ok();
     let lines = sandbox.read(REGISTRY);
-    sandbox.write(REGISTRY, &format!("{{\"id\":\"WFS-theirs\",\"status\":\"paused\"}}\n{BROKEN}\n{lines}"));
+    sandbox
+        .write(REGISTRY, &format!("{{\"id\":\"WFS-theirs\",\"status\":\"completed\"}}\n{BROKEN}\n{lines}"));
     sandbox.run(["note", "seen"]).ok();
     sandbox
 }
@@ -38,7 +39,16 @@ fn check_whole(sandbox: &Sandbox, active: &str, paused: &str, when: &str) {
     assert_eq!(word(sandbox, paused), ("paused".to_owned(), "paused".to_owned()), "{when}");
     let text = sandbox.read(REGISTRY);
     assert!(text.contains("WFS-theirs") && text.contains(&format!("{BROKEN}\n")), "{when}: {text}");
-    sandbox.run(["doctor"]).ok();
+    // What was wrong before is all that is wrong.
+    let told = sandbox.run(["doctor", "--json"]).code(4).json();
+    let findings: Vec<&str> = told["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| finding["message"].as_str().unwrap())
+        .collect();
+    assert_eq!(findings.len(), 1, "{when}: {findings:?}");
+    assert!(findings[0].contains("line 2 is no JSON object"), "{when}: {findings:?}");
 }
 
 #[test]
@@ -64,13 +74,98 @@ fn a_crash_in_a_start_leaves_a_session_that_can_be_gone_on_with() {
         let words = ["start", "--layout", "ccw", "--goal", "Three"];
         let crashed = sandbox.command(words).env("LEFTOFF_TEST_CRASH", step).output();
         assert!(crashed.unwrap().status.code().is_none(), "{step} was not reached");
+        sandbox.run(["repair"]).ok();
+        check_whole(&sandbox, "WFS-three", "WFS-two", step);
+        // The plan's template and the folder for tasks are there whenever the crash came.
+        let template = sandbox.read(".workflow/WFS-three/IMPL_PLAN.md");
+        assert!(template.starts_with("# Implementation plan: Three"), "{step}: {template}");
+        assert!(sandbox.path(".workflow/WFS-three/.task").is_dir(), "{step}");
+        sandbox.write(".workflow/WFS-three/IMPL_PLAN.md", "1. Go on\n");
+        sandbox.run(["advance", "--phase", "plan"]).ok();
+        assert_eq!(sandbox.read(".workflow/WFS-three/IMPL_PLAN.md"), "1. Go on\n", "{step}");
+    }
+}
+
+/// What a session began with is its users' own: a plan that somebody wrote after the crash stays, and one that they
+/// took away later does not come back.
+#[test]
+fn a_plan_that_came_before_the_template_stays_and_one_that_was_taken_away_stays_away() {
+    for step in ["after-append", "view-written-beside"] {
+        let sandbox = two();
+        let words = ["start", "--layout", "ccw", "--goal", "Three"];
+        let crashed = sandbox.command(words).env("LEFTOFF_TEST_CRASH", step).output();
+        assert!(crashed.unwrap().status.code().is_none(), "{step} was not reached");
+        let told = sandbox.run(["doctor"]).code(4).stdout;
+        assert!(told.contains("WFS-three/IMPL_PLAN.md is not there yet"), "{step}: {told}");
+        let plan = ".workflow/WFS-three/IMPL_PLAN.md";
+        sandbox.write(plan, "1. Mine\n");
+        sandbox.run(["repair"]).ok();
+        assert_eq!(sandbox.read(plan), "1. Mine\n", "{step}");
+        std::fs::remove_file(sandbox.path(plan)).unwrap();
         sandbox.run(["note", "next"]).ok();
         sandbox.run(["repair"]).ok();
-        // Its folder was to be furnished after that; without a template, the plan is written as it is.
-        sandbox.write(".workflow/WFS-three/IMPL_PLAN.md", "1. Go on\n");
-        check_whole(&sandbox, "WFS-three", "WFS-two", step);
-        sandbox.run(["advance", "--phase", "plan"]).ok();
+        assert!(!sandbox.path(plan).exists(), "{step}");
     }
+}
+
+/// The session's own file says it already, and the registry not yet: no other session's line is touched by mending it.
+#[test]
+fn a_crash_between_the_sessions_file_and_the_registry_is_told_and_mended() {
+    let sandbox = two();
+    let at = format!("view-before:{}", REGISTRY.trim_start_matches(".workflow/"));
+    let crashed = sandbox.command(["switch", "WFS-one"]).env("LEFTOFF_TEST_CRASH", at).output();
+    assert!(crashed.unwrap().status.code().is_none());
+    assert_eq!(word(&sandbox, "WFS-one"), ("active".to_owned(), "paused".to_owned()));
+    let text = sandbox.read(REGISTRY).replace("\"completed\"", "\"completed\",\"by\":\"them\"");
+    sandbox.write(REGISTRY, &text);
+    let told = sandbox.run(["doctor"]).code(4).stdout;
+    assert!(told.contains("session WFS-one: .workflow/session_status.jsonl is older than the log"), "{told}");
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "WFS-one");
+    sandbox.run(["repair"]).ok();
+    check_whole(&sandbox, "WFS-one", "WFS-two", "before the registry");
+    assert!(sandbox.read(REGISTRY).contains("\"by\":\"them\""));
+}
+
+#[test]
+fn a_registry_that_is_gone_comes_back_with_everybodys_lines() {
+    let sandbox = two();
+    sandbox.run(["switch", "WFS-one"]).ok();
+    std::fs::remove_file(sandbox.path(REGISTRY)).unwrap();
+    sandbox.run(["repair"]).ok();
+    check_whole(&sandbox, "WFS-one", "WFS-two", "the registry was gone");
+}
+
+/// A session keeps its own lines of the registry, not all of them: what is kept grows with the sessions, not with their
+/// square.
+#[test]
+fn a_registry_of_thousands_is_not_kept_with_every_session() {
+    let sandbox = crate::fresh();
+    let line = |number: u32| {
+        format!(
+            "{{\"id\":\"WFS-n{number}\",\"status\":\"completed\",\"description\":\"{}\"}}\n",
+            "x".repeat(120)
+        )
+    };
+    let lines: String = (0..2_000).map(line).collect();
+    sandbox.write(REGISTRY, &lines);
+    for number in 0..12 {
+        sandbox.run(["start", "--layout", "ccw", "--goal", &format!("Work {number}")]).ok();
+    }
+    for number in 0..12 {
+        sandbox.run(["switch", &format!("WFS-work-{number}")]).ok();
+    }
+    let sizes = ["leftoff.db", "leftoff.db-wal"].map(|name| {
+        std::fs::metadata(sandbox.path(&format!(".git/leftoff/{name}"))).map_or(0, |found| found.len())
+    });
+    let whole = 2 * lines.len() as u64;
+    println!(
+        "the registry has {} KB, the store {} KB for 12 sessions",
+        whole / 2048,
+        sizes.iter().sum::<u64>() / 1024
+    );
+    // What one command is about to write is kept whole until it is written; a switch writes two.
+    assert!(sizes.iter().sum::<u64>() < 4 * whole, "{sizes:?} for a registry of {}", lines.len());
+    assert!(sandbox.read(REGISTRY).starts_with(&lines), "no line of others has changed");
 }
 
 #[test]
@@ -120,4 +215,127 @@ fn a_full_disk_leaves_every_file_whole_and_the_command_acknowledged() {
     assert_eq!(sandbox.read(REGISTRY), before);
     sandbox.run(["repair"]).ok();
     check_whole(&sandbox, "WFS-one", "WFS-two", "full disk");
+}
+
+const ACTIVE: &str = ".workflow/active/WFS-one";
+const ARCHIVED: &str = ".workflow/archives/WFS-one";
+
+/// A session among the active ones, with a task that is done and one that is not.
+fn among_the_active() -> Sandbox {
+    let sandbox = crate::fresh();
+    std::fs::create_dir_all(sandbox.path(".workflow/active")).unwrap();
+    sandbox.run(["start", "--layout", "ccw", "--type", "simple", "--goal", "One"]).ok();
+    for title in ["Done", "Open"] {
+        sandbox.run(["item", "add", title]).ok();
+    }
+    sandbox.run(["item", "done", "impl-1"]).ok();
+    sandbox.write(&format!("{ACTIVE}/REVIEW.md"), "Mine.\n");
+    sandbox
+}
+
+/// All of it is in one place, and each file is whole.
+#[track_caller]
+fn check_in_one_place(sandbox: &Sandbox, when: &str) -> &'static str {
+    let there: Vec<&str> =
+        [ACTIVE, ARCHIVED].into_iter().filter(|folder| sandbox.path(folder).exists()).collect();
+    assert_eq!(there.len(), 1, "{when}: {there:?}");
+    let folder = there[0];
+    let read = |name: &str| -> Value {
+        serde_json::from_str(&sandbox.read(&format!("{folder}/{name}"))).expect("no file is torn")
+    };
+    assert!(read("workflow-session.json")["session_id"] == "WFS-one", "{when}");
+    let statuses =
+        [&read(".task/impl-1.json")["status"], &read(".task/impl-2.json")["status"]].map(Clone::clone);
+    assert_eq!(statuses, ["completed", "pending"], "{when}: no task is completed by it");
+    assert_eq!(sandbox.read(&format!("{folder}/REVIEW.md")), "Mine.\n", "{when}");
+    folder
+}
+
+/// An interrupted archive left half. Ours is done or not done, and whoever comes next finishes it.
+#[test]
+fn a_crash_at_each_step_of_archiving_leaves_one_whole_folder_and_is_finished_by_repair() {
+    let steps = STEPS.into_iter().chain(["folder-before-move", "folder-moved"]);
+    for step in steps {
+        let sandbox = among_the_active();
+        let crashed = sandbox.command(["close", "--force"]).env("LEFTOFF_TEST_CRASH", step).output();
+        assert!(crashed.unwrap().status.code().is_none(), "{step} was not reached");
+        check_in_one_place(&sandbox, step);
+        let view = sandbox.run(["show", "WFS-one", "--json"]).ok().json();
+        assert_eq!(
+            view["status"], "completed",
+            "{step}: what was acknowledged, or was about to be, is in the log"
+        );
+        sandbox.run(["repair"]).ok();
+        assert_eq!(check_in_one_place(&sandbox, step), ARCHIVED);
+        sandbox.run(["doctor"]).ok();
+        let log = sandbox.run(["log", "--session", "WFS-one"]).ok().stdout;
+        assert!(!log.contains("changed by somebody else"), "{step}: {log}");
+        // The way back is as safe.
+        let crashed = sandbox.command(["reopen", "WFS-one"]).env("LEFTOFF_TEST_CRASH", step).output();
+        assert!(crashed.unwrap().status.code().is_none(), "{step} was not reached");
+        check_in_one_place(&sandbox, step);
+        sandbox.run(["note", "goes on"]).ok();
+        assert_eq!(check_in_one_place(&sandbox, step), ACTIVE);
+        sandbox.run(["doctor"]).ok();
+    }
+}
+
+#[test]
+fn kills_in_the_middle_of_archiving_leave_one_whole_folder() {
+    const KILLS: u64 = 60;
+    let sandbox = among_the_active();
+    let mut killed = 0;
+    for round in 0..KILLS {
+        let words: &[&str] = if round % 2 == 0 { &["close", "--force"] } else { &["reopen", "WFS-one"] };
+        let mut command = sandbox.command(words);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_micros(500 + 397 * (round % 37)));
+        killed += u64::from(child.kill().is_ok() && child.wait().unwrap().code().is_none());
+        check_in_one_place(&sandbox, &format!("round {round}"));
+    }
+    println!("{killed} of {KILLS} archivings killed in the middle: one folder, nothing torn");
+    assert!(killed > 5, "commands end before they are killed: {killed}");
+    sandbox.run(["repair"]).ok();
+    let status = sandbox.run(["show", "WFS-one", "--json"]).ok().json()["status"].clone();
+    let expected = if status == "completed" { ARCHIVED } else { ACTIVE };
+    assert_eq!(check_in_one_place(&sandbox, "at the end"), expected);
+    sandbox.run(["doctor"]).ok();
+}
+
+/// The log has it; the folder follows when it can.
+#[test]
+fn a_folder_that_cannot_be_moved_fails_nothing_and_is_moved_later() {
+    let sandbox = among_the_active();
+    // Somebody's file stands where the archives would be.
+    sandbox.write(".workflow/archives", "not a folder");
+    let closed = sandbox.run(["close", "--force"]).ok();
+    assert!(closed.stderr.contains("the session's files are not written"), "{}", closed.stderr);
+    assert_eq!(sandbox.run(["show", "WFS-one", "--json"]).ok().json()["status"], "completed");
+    let told = sandbox.run(["doctor"]).code(4).stdout;
+    assert!(told.contains(".workflow/active/WFS-one is to be .workflow/archives/WFS-one"), "{told}");
+    std::fs::remove_file(sandbox.path(".workflow/archives")).unwrap();
+    sandbox.run(["repair"]).ok();
+    assert_eq!(check_in_one_place(&sandbox, "later"), ARCHIVED);
+    sandbox.run(["doctor"]).ok();
+}
+
+/// One marker at most says which is active, and it is the right one once all is mended.
+#[test]
+fn a_crash_at_each_step_of_a_switch_leaves_the_markers_to_be_mended() {
+    let before = ["WFS-one", "WFS-two"].map(|session| format!("view-before:.active-{session}"));
+    for step in STEPS.into_iter().chain(before.iter().map(String::as_str)) {
+        let sandbox = two();
+        sandbox.write(".workflow/.active-WFS-two", "");
+        sandbox.run(["note", "taken in"]).ok();
+        let crashed = sandbox.command(["switch", "WFS-one"]).env("LEFTOFF_TEST_CRASH", step).output();
+        assert!(crashed.unwrap().status.code().is_none(), "{step} was not reached");
+        assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "WFS-one", "{step}");
+        sandbox.run(["repair"]).ok();
+        let marked =
+            ["WFS-one", "WFS-two"].map(|id| sandbox.path(&format!(".workflow/.active-{id}")).exists());
+        assert_eq!(marked, [true, false], "{step}");
+        check_whole(&sandbox, "WFS-one", "WFS-two", step);
+        let log = sandbox.run(["log", "--session", "WFS-one"]).ok().stdout;
+        assert!(!log.contains("changed by somebody else"), "{step}: {log}");
+    }
 }

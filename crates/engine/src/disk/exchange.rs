@@ -56,6 +56,32 @@ pub(crate) fn put(target: &Path, body: &[u8], expected: &[u8]) -> io::Result<Put
     Ok(put)
 }
 
+/// Writes `body` to a file that must not be there yet. False: something is, and stays.
+pub(crate) fn put_new(target: &Path, body: &[u8]) -> io::Result<bool> {
+    if target.symlink_metadata().is_ok() {
+        return Ok(false);
+    }
+    let waiting = waiting(target);
+    write(&waiting, body, None)?;
+    failpoint::reached("view-written-beside");
+    let linked = fs::hard_link(&waiting, target);
+    let put = match linked {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        // Where there are no hard links.
+        Err(_) => renameat_with(CWD, &waiting, CWD, target, RenameFlags::NOREPLACE)
+            .map(|()| true)
+            .or_else(|error| if error == Errno::EXIST { Ok(false) } else { Err(error.into()) }),
+    };
+    failpoint::reached("view-in-place");
+    match fs::remove_file(&waiting) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    sync_folder(target.parent().unwrap_or(target))?;
+    put
+}
+
 fn place(target: &Path, waiting: &Path, expected: &[u8]) -> io::Result<Put> {
     // Somebody may make or take away the file between two of these steps: then the next one tells.
     for _ in 0..100 {

@@ -174,6 +174,13 @@ fn moved(from: &Path, to: &Path, id: &str) -> Result<Option<String>> {
     }
 }
 
+/// Gives a file or folder another name, durably, where nothing has that name.
+pub(crate) fn move_to_free(from: &Path, to: &Path) -> io::Result<()> {
+    rename_to_free(from, to)?;
+    sync_parent(to)?;
+    sync_parent(from)
+}
+
 /// A plain rename would replace what is there.
 fn rename_to_free(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {

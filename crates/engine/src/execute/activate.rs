@@ -15,7 +15,7 @@ use crate::words::one_line;
 use crate::workspace;
 use jiff::tz::TimeZone;
 use layouts::layout::{self, Beginning, Layout, Spot};
-use model::command::{self, Command, REASON_SWITCHED, decide};
+use model::command::{self, Command, decide};
 use model::event::{Event, Recorded};
 use model::gate::{Given, coerce, describe, guess, shown};
 use model::id::SessionId;
@@ -102,8 +102,9 @@ impl Engine {
     /// A workflow that asks for files gets the folder for them. The session is kept already: not being able to make
     /// a folder is said, and fails nothing.
     fn prepare_workspace(&self, workflow: &Workflow, answer: &mut Answer) {
-        if let Some(layout) = layout::by_name(&answer.view.layout) {
-            return self.furnish(layout, answer);
+        // What a layout's sessions begin with is written with their other files.
+        if layout::by_name(&answer.view.layout).is_some() {
+            return;
         }
         if workflow.phases.iter().all(|phase| phase.produces.is_empty()) {
             return;
@@ -134,18 +135,6 @@ impl Engine {
                 line.session_id, line.session_id
             )
         }))
-    }
-
-    /// What a layout's sessions have from the beginning. Nothing is made where something is.
-    fn furnish(&self, layout: &dyn Layout, answer: &mut Answer) {
-        let Ok(id) = SessionId::parse(&answer.view.session_id) else { return };
-        let Ok((_, session)) = self.load_kept(&id) else { return };
-        let Some(spot) = session.path.as_deref().and_then(|path| layout.spot(path, true)) else { return };
-        let furniture = layout.furnish(&session, &spot);
-        let made = workspace::furnish(&self.root_of(&session).join(&spot.home), &furniture);
-        if let Err(error) = made {
-            answer.said.push(format!("what its folder begins with could not be made: {error}"));
-        }
     }
 
     /// What is asked for, else what the layout's sessions follow, else what the project does.
@@ -344,11 +333,8 @@ impl Engine {
             ));
             return Ok(false);
         }
-        let other = self.look_up(&active)?;
-        plan.said.push(format!("paused {active} ({})", one_line(&other.session.title, LONGEST_TITLE)));
-        let pause = Command::Pause { reason: REASON_SWITCHED.to_owned(), context: None, saved: Vec::new() };
-        let events = decide(&other.session, pause)?;
-        plan.others.push(other.change_and_found(events));
+        let change = self.paused(plan, &active)?;
+        plan.others.push(change);
         self.pause_foreign(plan, newcomer)?;
         Ok(true)
     }

@@ -2,10 +2,13 @@
 
 use crate::artifacts::{LARGEST_KEPT, Recording};
 use crate::engine::{Engine, Want};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
+use layouts::layout::{self, Layout};
 use model::command::{Command, REASON_USER_REQUEST, decide};
+use model::lifecycle::Lifecycle;
+use model::session::Session;
 use std::path::PathBuf;
 
 impl Engine {
@@ -26,6 +29,7 @@ impl Engine {
         let mut answer = self.execute(&fingerprint, |engine| {
             let subject = engine.take_up(&id)?;
             let session = &subject.session;
+            engine.refuse_nothing_active(session)?;
             let (reason, context, saved) = (reason.clone(), context.clone(), saved.clone());
             let mut events =
                 decide(session, Command::RecordArtifacts { artifacts: recording.artifacts.clone() })?;
@@ -40,6 +44,21 @@ impl Engine {
             format!("saved: {}{how}", draft.path)
         }));
         Ok(answer)
+    }
+
+    /// Pausing again is no mistake, but for layouts whose tool knows only the active session: there, unless one is
+    /// named, nothing is left that could be meant.
+    fn refuse_nothing_active(&self, session: &Session) -> Result<()> {
+        let is_meant = layout::by_name(&session.layout).is_some_and(Layout::pauses_only_what_is_active)
+            && matches!(session.lifecycle, Lifecycle::Paused { .. })
+            && self.options.session.is_none();
+        let worktree = self.project.worktree();
+        if !is_meant || self.store.active(&worktree)?.is_some() {
+            return Ok(());
+        }
+        let others = self.candidates(&session.id);
+        let paused = std::iter::once(session.id.to_string()).chain(others).collect();
+        Err(Error::NothingActive { worktree, paused })
     }
 
     fn drafts(&self, id: &model::id::SessionId, paths: &[PathBuf]) -> Result<Recording> {

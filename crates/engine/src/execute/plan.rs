@@ -8,7 +8,7 @@ use crate::redact;
 use jiff::Timestamp;
 use model::actor::Actor;
 use model::event::{Event, Recorded};
-use model::id::ItemId;
+use model::id::{ItemId, SessionId};
 use model::item::{Item, ItemBook};
 use model::session::{FOLD_VERSION, Session};
 use model::workflow::Workflow;
@@ -74,6 +74,12 @@ impl Plan {
             item: None,
             history: Vec::new(),
         }
+    }
+
+    /// Whether a session is among those that it changes.
+    pub(crate) fn changes(&self, id: &SessionId) -> bool {
+        let changes = std::iter::once(&self.subject).chain(&self.others);
+        changes.filter_map(|change| change.before.as_ref()).any(|session| session.id == *id)
     }
 
     pub(crate) fn fold(mut self, now: Timestamp, actor: &Actor) -> Result<Kept> {

@@ -309,6 +309,7 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         | Event::PhaseRevised { .. }
         | Event::CheckpointMade { .. }
         | Event::PhasesAdded { .. }
+        | Event::SessionMoved { .. }
         | Event::Restored { .. }
         | Event::Purged { .. }
         | Event::RequirementSatisfied { .. }

@@ -46,6 +46,7 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
         }
         Event::Adopted { .. }
         | Event::Imported { .. }
+        | Event::SessionMoved { .. }
         | Event::PhaseClaimed { .. }
         | Event::PhaseFlagged { .. }
         | Event::RunStarted { .. }

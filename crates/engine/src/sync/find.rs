@@ -1,6 +1,7 @@
 //! Finds the sessions that other tools keep in a project, and tells which of them are not ours yet. Writes nothing.
 
 use super::pointed::Pointed;
+use super::signs::Signs;
 use super::tree;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -17,6 +18,7 @@ use model::session::Session;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 use store::Filter;
 
 /// From so many sessions on, several threads read them.
@@ -178,6 +180,7 @@ impl Engine {
             worktree: self.project.worktree(),
             now: self.clock.now(),
             host: &self.caller.host,
+            signs: self.signs_here(),
         }
     }
 
@@ -249,7 +252,9 @@ impl Engine {
     }
 
     fn foreign_below(&self, located: &Located, root: &Path, depth: Depth) -> Option<Foreign> {
-        Eyes { root, ..self.eyes() }.foreign(located, depth)
+        let is_here = root == self.project.root;
+        let signs = if is_here { self.signs_here() } else { Arc::default() };
+        Eyes { root, signs, ..self.eyes() }.foreign(located, depth)
     }
 
     pub(crate) fn read_tree(&self, located: &Located, tree: &Tree) -> Reading<Told> {
@@ -327,6 +332,7 @@ struct Eyes<'a> {
     worktree: String,
     now: Timestamp,
     host: &'a str,
+    signs: Arc<Signs>,
 }
 
 impl Eyes<'_> {
@@ -372,14 +378,17 @@ impl Eyes<'_> {
 
     fn foreign(&self, located: &Located, depth: Depth) -> Option<Foreign> {
         let Located { layout, spot, id } = located.clone();
-        let tree = tree::read(layout, &spot, self.root, depth);
+        let mut tree = tree::read(layout, &spot, self.root, depth);
+        self.signs.add_to(&mut tree, layout);
         let mut documents = tree.clone();
         let mut reading = self.read(located, &tree);
-        let damaged = reading.value.unreadable.clone();
-        if !damaged.is_empty() {
+        let mut damaged = reading.value.unreadable.clone();
+        let parts = reading.value.unreadable_parts.clone();
+        if !damaged.is_empty() || !parts.is_empty() {
             self.use_backups(located, &mut documents, &mut reading);
             // Also what a backup tells is not what the file says.
             reading.value.unreadable.clone_from(&damaged);
+            damaged.extend(parts.into_iter().filter(|part| !reading.value.unreadable_parts.contains(part)));
         }
         let warnings = warnings(&spot, &reading);
         let told = reading.value;
@@ -400,20 +409,21 @@ impl Eyes<'_> {
     /// The next rung after a file that cannot be read: the version before it.
     fn use_backups(&self, located: &Located, tree: &mut Tree, reading: &mut Reading<Told>) {
         let home = self.root.join(&located.spot.home);
-        for path in reading.value.unreadable.clone() {
+        let parts = reading.value.unreadable_parts.clone();
+        for path in reading.value.unreadable.clone().into_iter().chain(parts) {
             let backup = format!("{path}.bak");
             let most = located.layout.most_bytes(&path);
             let Entry::File(content) = tree::content(&home.join(&backup), most) else { continue };
             let mut other = tree.clone();
             other.insert(path.clone(), Entry::File(content));
             let mut read = self.read(located, &other);
-            if read.value.unreadable.contains(&path) {
+            if read.value.cannot_read(&path) {
                 continue;
             }
             read.warnings.splice(0..0, reading.warnings.drain(..).filter(|oddity| oddity.path == path));
             for oddity in &mut read.warnings {
                 if oddity.path == path
-                    && let Some((why, _)) = oddity.message.split_once("; where things stand")
+                    && let Some(why) = why_of(&oddity.message)
                 {
                     oddity.message = format!("{why}; {backup} was read instead, and may be older");
                 }
@@ -425,11 +435,20 @@ impl Eyes<'_> {
                     .map(|said| Oddity { path: backup.clone(), message: said.to_owned() }),
             );
             // The file itself is as damaged as it was.
-            read.value.unreadable.push(path.clone());
+            if reading.value.unreadable.contains(&path) {
+                read.value.unreadable.push(path.clone());
+            }
             *tree = other;
             *reading = read;
         }
     }
+}
+
+/// Why a file cannot be read, without what was done about it.
+pub(super) fn why_of(message: &str) -> Option<&str> {
+    ["; where things stand", "; it is left as it is"]
+        .iter()
+        .find_map(|after| Some(message.split_once(after)?.0))
 }
 
 enum Owner {

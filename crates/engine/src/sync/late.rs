@@ -128,6 +128,18 @@ impl Before {
         self.keep(lock)
     }
 
+    /// A folder went to another place, and what is noted of its files with it.
+    pub(super) fn moved(&mut self, lock: &File, from: &Path, to: &Path) -> io::Result<()> {
+        let place = |path: String| match Path::new(&path).strip_prefix(from) {
+            Ok(rest) => to.join(rest).display().to_string(),
+            Err(_) => path,
+        };
+        self.noted =
+            std::mem::take(&mut self.noted).into_iter().map(|(path, noted)| (place(path), noted)).collect();
+        self.put = std::mem::take(&mut self.put).into_iter().map(|(path, put)| (place(path), put)).collect();
+        self.keep(lock)
+    }
+
     fn keep(&self, mut lock: &File) -> io::Result<()> {
         let line = |(path, noted): (&String, &Noted)| {
             let (inode, born) = noted.file.unwrap_or_default();

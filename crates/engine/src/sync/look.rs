@@ -1,9 +1,12 @@
 //! One look at a session's files: which are as we wrote them, which somebody changed, and what that means. The rule is
 //! fixed: bytes are compared, never times alone; an edit is never refused; what cannot be read is not an edit.
 
-use super::find::{Foreign, Located, warnings};
+use super::find::{Foreign, Located, warnings, why_of};
 use super::late::{Before, Beside};
+use super::moving::Moving;
+use super::signs::is_sign;
 use super::tree;
+use crate::disk::exchange;
 use crate::engine::Engine;
 use crate::view::Warning;
 use layouts::layout::{Depth, Interest, Layout, Proof, Spot, Told};
@@ -35,9 +38,22 @@ pub(crate) enum FileState {
     Unreadable,
     /// Somebody left it empty or unreadable: not an edit.
     Damaged,
+    /// The same of a part that could not be read before either: nobody knows what was in it, and it is left alone.
+    NeverRead,
     Edited,
     /// Shared with other sessions, and only what is theirs has changed.
     OfOthers,
+    /// The same, and a write of what is this session's did not get there.
+    Behind,
+}
+
+/// An edit that is in no file any more.
+#[derive(Debug, Clone)]
+pub(crate) struct Slip {
+    pub(crate) path: String,
+    pub(crate) bytes: Vec<u8>,
+    /// What its writer had before them.
+    pub(super) before: Vec<u8>,
 }
 
 /// What one look found.
@@ -53,15 +69,15 @@ pub(crate) struct Look {
     pub(crate) states: BTreeMap<String, FileState>,
     pub(crate) rows: BTreeMap<String, ViewRow>,
     /// Edits that came between two of our steps, the earlier first: they are in nobody's file any more.
-    pub(crate) slipped: Vec<(String, Vec<u8>)>,
+    pub(crate) slipped: Vec<Slip>,
     /// What is in files from which an edit came out that counts as if it were there.
     pub(super) over: BTreeMap<String, Vec<u8>>,
     /// What this process has put there, if that was not just what was to be: others' parts of a shared file are in it.
-    put: BTreeMap<String, Vec<u8>>,
+    pub(super) put: BTreeMap<String, Vec<u8>>,
     /// Files that were edited before what we want there got there: whoever did that had the version before.
-    not_there_yet: BTreeSet<String>,
+    pub(super) not_there_yet: BTreeSet<String>,
     /// Why a damaged file cannot be read.
-    damage: BTreeMap<String, String>,
+    pub(super) damage: BTreeMap<String, String>,
     pub(crate) warnings: Vec<Warning>,
     /// Definitions that its files brought along.
     pub(crate) workflows: Vec<Workflow>,
@@ -69,6 +85,10 @@ pub(crate) struct Look {
     pub(crate) is_foreign: bool,
     /// Other files show more than those of its state say.
     pub(crate) is_proven: bool,
+    /// It was begun just now, or there is nothing left of what it was begun with.
+    pub(crate) is_bare: bool,
+    /// Its folder is yet to go to its place.
+    pub(crate) moving: Option<Moving>,
 }
 
 impl Look {
@@ -77,6 +97,7 @@ impl Look {
         let state = |path: &String| match found.tree.get(path) {
             Some(Entry::Unusable(_) | Entry::Folder) => FileState::Unreadable,
             Some(_) | None if found.damaged.contains(path) => FileState::Damaged,
+            Some(_) | None if found.told.cannot_read(path) => FileState::NeverRead,
             Some(_) | None => FileState::Edited,
         };
         let located = Located { layout: found.layout, spot: found.spot.clone(), id: found.id.clone() };
@@ -98,6 +119,8 @@ impl Look {
             workflows: Vec::new(),
             is_foreign: true,
             is_proven: found.recorded.len() > found.told.history.len(),
+            is_bare: !found.told.unreadable.is_empty(),
+            moving: None,
         }
     }
 
@@ -121,6 +144,8 @@ impl Look {
             workflows: Vec::new(),
             is_foreign: false,
             is_proven: false,
+            is_bare: true,
+            moving: None,
         }
     }
 
@@ -144,7 +169,11 @@ impl Look {
             workflows: Vec::new(),
             is_foreign: false,
             is_proven: false,
+            is_bare: false,
+            moving: None,
         };
+        look.find_unmoved();
+        look.leave_out_furniture();
         let before = Before::seen(&root);
         let beside = look.find_beside(&before);
         look.put = look.put_by_this_process(engine);
@@ -166,7 +195,8 @@ impl Look {
     /// if it were there: what we put over it did not know of it.
     fn find_beside(&mut self, before: &Before) -> BTreeMap<String, Beside> {
         let mut all = BTreeMap::new();
-        for (path, row) in &self.rows {
+        let is_file = |(path, _): &(&String, &ViewRow)| !is_sign(self.located.layout, path);
+        for (path, row) in self.rows.iter().filter(is_file) {
             let there = self.tree.content(path);
             let mut beside =
                 before.beside(&self.home.join(path), there, self.located.layout.most_bytes(path));
@@ -188,17 +218,36 @@ impl Look {
         all
     }
 
+    /// What a session began with is its users' own once it is there.
+    fn leave_out_furniture(&mut self) {
+        let (layout, spot, tree) = (self.located.layout, &self.located.spot, &self.tree);
+        let is_state = |path: &str| layout.interest(spot, path, false, Depth::Short) == Interest::Content;
+        self.rows.retain(|path, row| is_state(path) || (!row.confirmed && tree.get(path).is_none()));
+    }
+
+    /// Whether it is a file that a session begins with.
+    pub(super) fn is_furniture(&self, path: &str) -> bool {
+        let Located { layout, spot, .. } = &self.located;
+        layout.interest(spot, path, false, Depth::Short) != Interest::Content
+    }
+
     fn state_of(&self, path: &str, row: &ViewRow, boot_id: &str) -> FileState {
+        if is_sign(self.located.layout, path) {
+            return self.state_of_sign(path, row);
+        }
         match self.tree.get(path) {
             None if self.located.layout.has_moved(&self.located.spot, path, &self.tree) => FileState::Moved,
+            None if self.is_furniture(path) => FileState::Leftover,
             None => FileState::Missing,
             Some(Entry::File(content)) => {
                 let hash = hash(content);
                 let is_earlier = row.earlier.contains(&hash);
                 if hash == row.hash {
                     FileState::Same
-                } else if self.is_others(path, row, content) {
+                } else if self.is_of_others(path, row, content) {
                     FileState::OfOthers
+                } else if self.is_behind_others(path, row, content) {
+                    FileState::Behind
                 } else if is_earlier && (!row.confirmed || row.boot_id != boot_id) {
                     FileState::Leftover
                 } else {
@@ -209,17 +258,6 @@ impl Look {
         }
     }
 
-    /// This session's part is what it was, or what it was before a write that did not get there.
-    fn is_others(&self, path: &str, row: &ViewRow, content: &[u8]) -> bool {
-        self.is_same_share(path, content, &row.body)
-            || (!row.confirmed && self.is_same_share(path, content, &row.previous))
-    }
-
-    fn is_same_share(&self, path: &str, one: &[u8], other: &[u8]) -> bool {
-        let share = |content: &[u8]| self.located.layout.share(&self.located.spot, path, content);
-        share(one).is_some_and(|one| Some(one) == share(other))
-    }
-
     fn put_by_this_process(&self, engine: &Engine) -> BTreeMap<String, Vec<u8>> {
         let all = engine.seen.put.borrow();
         let of = |path: &String| Some((path.clone(), all.get(&self.home.join(path))?.clone()));
@@ -227,10 +265,12 @@ impl Look {
     }
 
     fn find_not_there_yet(&mut self, before: &Before, beside: &BTreeMap<String, Beside>) {
-        let is_theirs =
-            |path: &String| matches!(self.states.get(path), Some(FileState::Edited | FileState::OfOthers));
-        let has_arrived =
-            |path: &String, row: &ViewRow| before.has_arrived(&self.home.join(path), row, &beside[path]);
+        let is_theirs = |path: &String| {
+            matches!(self.states.get(path), Some(FileState::Edited | FileState::OfOthers | FileState::Behind))
+        };
+        let has_arrived = |path: &String, row: &ViewRow| {
+            beside.get(path).is_none_or(|beside| before.has_arrived(&self.home.join(path), row, beside))
+        };
         let unconfirmed = self.rows.iter().filter(|(_, row)| !row.confirmed && !row.previous.is_empty());
         let found = unconfirmed.filter(|(path, row)| is_theirs(path) && !has_arrived(path, row));
         self.not_there_yet = found.map(|(path, _)| path.clone()).collect();
@@ -246,7 +286,7 @@ impl Look {
                 let hash = hash(bytes);
                 bytes == row.previous || hash == row.hash || row.earlier.contains(&hash)
             };
-            let is_shared = self.located.layout.share(&self.located.spot, &path, &row.body).is_some();
+            let is_shared = self.is_shared(&path);
             let waiting = match beside {
                 // What came out by another session's write is that one's to take in: it knows what was there before.
                 Beside::CameOut { by, bytes, is_edited_since: true } if by == self.located.id.as_str() => {
@@ -265,9 +305,11 @@ impl Look {
             let is_readable = |bytes: &Vec<u8>| self.located.layout.is_readable(&path, bytes);
             let backup = before.written_on(&target).filter(|bytes| !is_shared && is_readable(bytes));
             let backup = backup.filter(|bytes| !is_ours(bytes));
+            let had_one_before = !row.previous.is_empty() || (is_shared && !row.earlier.is_empty());
             for bytes in backup.into_iter().chain(waiting) {
-                if !row.previous.is_empty() && self.tree.content(&path) != Some(&bytes) {
-                    self.slipped.push((path.clone(), bytes));
+                if had_one_before && self.tree.content(&path) != Some(&bytes) {
+                    let before = self.before_waiting(&path, row);
+                    self.slipped.push(Slip { path: path.clone(), bytes, before });
                 }
             }
         }
@@ -276,14 +318,14 @@ impl Look {
     /// What somebody added to the version before of a shared file, as if they had added it to what we know.
     fn find_late(&mut self, before: &Before) {
         for (path, row) in &self.rows {
-            let is_shared = self.located.layout.share(&self.located.spot, path, &row.body).is_some();
-            let has_slipped = self.slipped.iter().any(|(slipped, _)| slipped == path);
-            let late = before.late(&self.home.join(path)).filter(|_| is_shared && !has_slipped);
+            let has_slipped = self.slipped.iter().any(|slip| slip.path == *path);
+            let late = before.late(&self.home.join(path)).filter(|_| self.is_shared(path) && !has_slipped);
             let Some(late) = late else { continue };
             let there = self.tree.content(path).unwrap_or_default();
             if self.located.layout.merge_slipped(path, &[], &late, there) != there {
                 let end: &[u8] = if row.previous.ends_with(b"\n") { b"" } else { b"\n" };
-                self.slipped.push((path.clone(), [row.previous.as_slice(), end, &late].concat()));
+                let bytes = [row.previous.as_slice(), end, &late].concat();
+                self.slipped.push(Slip { path: path.clone(), bytes, before: row.previous.clone() });
             }
         }
     }
@@ -294,25 +336,34 @@ impl Look {
         for path in &self.not_there_yet {
             base.insert(path.clone(), Entry::File(self.rows[path].previous.clone()));
         }
-        let is_theirs =
-            |state: &FileState| matches!(state, FileState::Edited | FileState::OfOthers | FileState::Moved);
+        let is_theirs = |state: &FileState| {
+            matches!(state, FileState::Edited | FileState::OfOthers | FileState::Behind | FileState::Moved)
+        };
         let is_ours = |state: &FileState| !is_theirs(state);
         let mut theirs = self.with_rows(is_ours, false);
         let mut reading = engine.read_tree(&self.located, &theirs);
-        let told = &reading.value;
-        let unreadable = told.unreadable.iter().chain(&told.unreadable_parts);
-        let damaged: Vec<String> = unreadable.filter(|path| self.rows.contains_key(*path)).cloned().collect();
-        for path in damaged {
+        let told = reading.value.clone();
+        for path in told.unreadable.iter().chain(&told.unreadable_parts) {
+            let is_part = told.unreadable_parts.contains(path);
+            let Some(content) = self.instead_of(path, is_part) else {
+                if is_part && self.tree.content(path).is_some() {
+                    self.states.insert(path.clone(), FileState::NeverRead);
+                }
+                continue;
+            };
             self.states.insert(path.clone(), FileState::Damaged);
-            theirs.insert(path.clone(), Entry::File(self.rows[&path].body.clone()));
-            let why = reading.warnings.iter().find(|oddity| oddity.path == path);
-            let why = why
-                .map(|oddity| oddity.message.split("; where things").next().unwrap_or_default().to_owned());
+            theirs.insert(path.clone(), Entry::File(content));
+            let why =
+                reading.warnings.iter().find(|oddity| oddity.path == *path).map(|oddity| &oddity.message);
+            let why = why.map(|message| why_of(message).unwrap_or(message).to_owned());
             self.damage.insert(path.clone(), why.unwrap_or_default());
             reading = engine.read_tree(&self.located, &theirs);
         }
         self.documents = theirs;
-        let edited: Vec<String> = self.in_state(&FileState::Edited);
+        // What only the version before tells of is as new to the log as an edit.
+        let is_new = |path: &String| !self.rows.contains_key(path);
+        let from_before = self.in_state(&FileState::Damaged).into_iter().filter(is_new);
+        let edited: Vec<String> = self.in_state(&FileState::Edited).into_iter().chain(from_before).collect();
         if self.put_back_what_was_dropped() {
             reading = engine.read_tree(&self.located, &self.documents);
         }
@@ -321,15 +372,26 @@ impl Look {
         let actor = engine.actor_of(self.located.layout);
         let mut draft = Draft::new(session.clone(), items, engine.clock.now(), actor);
         // What came out of an exchange was there before whatever is there now.
-        for (path, bytes) in self.slipped.clone() {
-            self.bring_in_slipped(engine, &mut draft, &base, &path, &bytes);
+        for slip in self.slipped.clone() {
+            self.bring_in_slipped(engine, &mut draft, &base, &slip);
         }
         if !edited.is_empty() {
             self.bring_in(engine, &mut draft, &base, &reading.value, &edited);
         }
+        self.bring_in_move(&mut draft);
         self.prove(&mut draft, &reading.value, session);
         self.workflows.clone_from(&reading.value.workflows);
         draft.into_parts().0
+    }
+
+    /// What counts in place of a file that cannot be read: what we wrote; of a part that we never did, the version before.
+    fn instead_of(&self, path: &str, is_part: bool) -> Option<Vec<u8>> {
+        if let Some(row) = self.rows.get(path) {
+            return Some(self.whole(path, row));
+        }
+        let backup = exchange::read(&exchange::backup(&self.home.join(path))).ok()?;
+        let is_file = self.tree.content(path).is_some();
+        Some(backup).filter(|backup| is_part && is_file && self.located.layout.is_readable(path, backup))
     }
 
     /// Laid over: what differs between what we wrote and what is there.
@@ -367,43 +429,39 @@ impl Look {
     }
 
     /// An edit that is in no file any more, against what its writer had before them.
-    fn bring_in_slipped(
-        &mut self,
-        engine: &Engine,
-        draft: &mut Draft,
-        base: &Tree,
-        path: &str,
-        bytes: &[u8],
-    ) {
-        let previous = self.rows[path].previous.clone();
-        let (mut before, mut now) = (base.clone(), base.clone());
-        before.insert(path, Entry::File(previous.clone()));
-        now.insert(path, Entry::File(self.located.layout.merge(path, &previous, bytes)));
+    fn bring_in_slipped(&mut self, engine: &Engine, draft: &mut Draft, base: &Tree, slip: &Slip) {
+        let Slip { path, bytes, before } = slip;
+        let (mut was, mut now) = (base.clone(), base.clone());
+        was.insert(path, Entry::File(before.clone()));
+        now.insert(path, Entry::File(self.located.layout.merge(path, before, bytes)));
         let theirs = engine.read_tree(&self.located, &now).value;
-        if theirs.unreadable.iter().any(|unreadable| unreadable == path) {
+        if theirs.unreadable.contains(path) {
             return;
         }
-        if !self.is_same_share(path, &previous, bytes) {
-            self.bring_in(engine, draft, &before, &theirs, &[path.to_owned()]);
+        let is_known = self.is_same_share(path, &self.rows[path].body, bytes);
+        if !is_known && !self.is_same_share(path, before, bytes) {
+            self.bring_in(engine, draft, &was, &theirs, std::slice::from_ref(path));
         }
         let onto = self.documents.content(path).unwrap_or(bytes).to_vec();
         let put = self.put.get(path).unwrap_or(&self.rows[path].body);
-        let is_theirs = |state: &FileState| matches!(state, FileState::Edited | FileState::OfOthers);
+        let is_theirs =
+            |state: &FileState| matches!(state, FileState::Edited | FileState::OfOthers | FileState::Behind);
         let is_edited_since =
             self.states.get(path).is_some_and(is_theirs) && self.tree.content(path) != Some(put);
         let merged = if is_edited_since {
-            self.before_a_later_edit(path, bytes, put, &onto)
+            self.before_a_later_edit(slip, put, &onto)
         } else {
-            self.located.layout.merge_slipped(path, &previous, bytes, &onto)
+            self.located.layout.merge_slipped(path, before, bytes, &onto)
         };
         self.documents.insert(path, Entry::File(merged));
     }
 
-    /// Somebody changed the file again after `bytes` came out of it and ours were put there: the later edit stands, and
-    /// what only the earlier one changed is added to it.
-    fn before_a_later_edit(&self, path: &str, bytes: &[u8], put: &[u8], later: &[u8]) -> Vec<u8> {
+    /// Somebody changed the file again after this came out of it and ours was put there: the later edit stands, and what
+    /// only the earlier one changed is added to it.
+    fn before_a_later_edit(&self, slip: &Slip, put: &[u8], later: &[u8]) -> Vec<u8> {
+        let Slip { path, bytes, before } = slip;
         let layout = self.located.layout;
-        let with_the_earlier = layout.merge_slipped(path, &self.rows[path].previous, bytes, put);
+        let with_the_earlier = layout.merge_slipped(path, before, bytes, put);
         let with_both = layout.merge_slipped(path, put, later, &with_the_earlier);
         layout.merge_slipped(path, later, &with_both, later)
     }
@@ -449,6 +507,9 @@ impl Look {
             let (Some(row), Some(theirs)) = (self.rows.get(&path), self.documents.content(&path)) else {
                 continue;
             };
+            if is_sign(self.located.layout, &path) {
+                continue;
+            }
             // Whoever edited the version before dropped nothing that came after it.
             let had = if self.not_there_yet.contains(&path) { &row.previous } else { &row.body };
             let merged = self.located.layout.merge(&path, had, theirs);
@@ -460,6 +521,15 @@ impl Look {
 
     fn tell(&mut self, session: &Session, reading: &Reading<Told>) {
         self.warnings = warnings(&self.located.spot, reading);
+        if let Some(Moving { from, to }) = &self.moving {
+            let (from, to) = (self.located.spot.below_project(from), self.located.spot.below_project(to));
+            self.warnings.push(Warning {
+                kind: "view_stale".to_owned(),
+                message: format!("{from} is to be {to}, and did not get there"),
+                hint: Some(format!("move it: leftoff repair --session {}", session.id)),
+                path: Some(from),
+            });
+        }
         let states: Vec<(String, FileState)> =
             self.states.iter().map(|(path, state)| (path.clone(), state.clone())).collect();
         for (path, state) in states {
@@ -468,19 +538,29 @@ impl Look {
                 Some(Entry::Unusable(why)) => format!(" ({why})"),
                 Some(Entry::Folder | Entry::File(_) | Entry::Unread { .. }) | None => String::new(),
             };
-            let state = if self.is_behind(&path) { FileState::Leftover } else { state };
+            let is_there = self.tree.get(&path).is_some();
+            let sign = is_sign(self.located.layout, &path).then(|| self.sign_edit(&path));
+            let changed = sign.unwrap_or("changed");
+            let stale = match (is_there, sign) {
+                (true, None) => "older than the log",
+                (true, Some(_)) => "still there",
+                (false, _) => "not there yet",
+            };
             let path = self.located.spot.below_project(&path);
             let id = &session.id;
             let told = match state {
-                FileState::Same | FileState::OfOthers | FileState::Moved => None,
+                // What is odd about one that was never read was told when it was read now.
+                FileState::Same | FileState::OfOthers | FileState::Moved | FileState::NeverRead => None,
                 FileState::Edited => Some((
                     "edited_outside",
-                    format!("{path} was changed by somebody else; shown as it says, and not in the log yet"),
+                    format!(
+                        "{path} was {changed} by somebody else; shown as it says, and not in the log yet"
+                    ),
                     "the next command that changes the session takes it in".to_owned(),
                 )),
-                FileState::Leftover => Some((
+                FileState::Leftover | FileState::Behind => Some((
                     "view_stale",
-                    format!("{path} is older than the log: a write did not get there"),
+                    format!("{path} is {stale}: a write did not get there"),
                     format!("write it again: leftoff repair --session {id}"),
                 )),
                 FileState::Unreadable => Some((
@@ -510,29 +590,9 @@ impl Look {
         }
     }
 
-    /// This session's part of a shared file is as it was before a write that did not get there.
-    fn is_behind(&self, path: &str) -> bool {
-        let there = self.tree.content(path).unwrap_or_default();
-        let is_behind = |row: &ViewRow| !row.confirmed && !self.is_same_share(path, there, &row.body);
-        self.states.get(path) == Some(&FileState::OfOthers) && self.rows.get(path).is_some_and(is_behind)
-    }
-
     pub(super) fn in_state(&self, wanted: &FileState) -> Vec<String> {
         let found = self.states.iter().filter(|(_, state)| *state == wanted);
         found.map(|(path, _)| path.clone()).collect()
-    }
-
-    /// The tree with our own bytes for files in these states. For a `base`, files that we never wrote are left out.
-    fn with_rows(&self, ours: impl Fn(&FileState) -> bool, base: bool) -> Tree {
-        let mut tree = self.tree.clone();
-        for (path, state) in &self.states {
-            match self.rows.get(path) {
-                Some(row) if ours(state) => tree.insert(path.clone(), Entry::File(row.body.clone())),
-                None if base => tree.remove(path),
-                Some(_) | None => {}
-            }
-        }
-        tree
     }
 }
 

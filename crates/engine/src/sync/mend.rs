@@ -1,12 +1,15 @@
 //! Says what is wrong with sessions' files, and mends it on request: nothing is deleted, and twice is the same as once.
 
+use super::index::MOST_MADE;
 use super::look::FileState;
 use super::show::is_settled;
+use crate::disk;
 use crate::doctor::Finding;
 use crate::engine::{Engine, Intent, Options};
 use crate::error::{Error, Result};
 use crate::execute::plan::Plan;
 use crate::view::Warning;
+use model::event::Event;
 use model::id::SessionId;
 use serde::Serialize;
 use store::{Batch, Filter};
@@ -27,7 +30,9 @@ pub struct Mended {
 pub fn repair(options: Options) -> Result<Vec<Mended>> {
     let mut engine = Engine::open(options, Intent::Create)?;
     engine.seen.is_mending.set(true);
-    let named = match engine.options.session.clone() {
+    let asked = engine.options.session.clone();
+    engine.make_lost_folders(asked.as_deref())?;
+    let named = match asked {
         Some(asked) => Some(engine.resolve(&asked)?),
         None => None,
     };
@@ -37,7 +42,8 @@ pub fn repair(options: Options) -> Result<Vec<Mended>> {
             continue;
         }
         // One that cannot be mended keeps no other from it.
-        mended.extend(engine.mend(&id).unwrap_or_else(|error| {
+        let done = engine.mend(&id).and_then(|mended| engine.mend_place(&id, mended));
+        mended.extend(done.unwrap_or_else(|error| {
             Some(Mended {
                 session_id: id.to_string(),
                 done: Vec::new(),
@@ -61,6 +67,9 @@ impl Engine {
                     hint: error.hint(),
                 });
                 continue;
+            }
+            if self.store.base_has(&id) {
+                findings.extend(self.load(&id).ok().and_then(|(_, session)| self.misplaced(&session)));
             }
             let damaged = self.damaged_files(&id);
             for warning in self.file_warnings(&id).into_iter().filter(|warning| self.is_finding(&id, warning))
@@ -129,6 +138,23 @@ impl Engine {
         Ok(())
     }
 
+    /// A session that only an index tells of gets its folder back; what is in it is then written as for any other whose
+    /// files are missing.
+    fn make_lost_folders(&self, asked: Option<&str>) -> Result<()> {
+        let mut lost = self.lost();
+        match asked {
+            Some(asked) => lost.retain(|spot| spot.id.as_str().eq_ignore_ascii_case(asked)),
+            None if lost.len() > MOST_MADE => lost.clear(),
+            None => {}
+        }
+        for spot in lost {
+            let folder = disk::below(&self.project.root, &spot.path)?;
+            std::fs::create_dir_all(&folder)
+                .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+        }
+        Ok(())
+    }
+
     fn mend(&mut self, id: &SessionId) -> Result<Option<Mended>> {
         self.look_again();
         self.attend(id)?;
@@ -152,6 +178,27 @@ impl Engine {
         };
         warnings.retain(|warning| !wrong.contains(&warning.message));
         Ok(Some(Mended { session_id: id.to_string(), done: wrong, failed: None, warnings }))
+    }
+
+    /// A session of ours whose files are where its end, or its going on, does not put them goes to its place.
+    fn mend_place(&mut self, id: &SessionId, mended: Option<Mended>) -> Result<Option<Mended>> {
+        if !self.store.base_has(id) {
+            return Ok(mended);
+        }
+        let (_, session) = self.load(id)?;
+        let (Some((path, true)), Some(wrong)) = (self.to_be_at(&session), self.misplaced(&session)) else {
+            return Ok(mended);
+        };
+        let fingerprint = self.fingerprint("repair", id.as_str());
+        let answer = self.execute(&fingerprint, |engine| {
+            let moved = Event::SessionMoved { path: path.clone() };
+            Ok(Plan::of(engine.take_up(id)?.change(vec![moved])))
+        })?;
+        let (mut done, mut warnings) =
+            mended.map(|mended| (mended.done, mended.warnings)).unwrap_or_default();
+        done.push(wrong.message);
+        warnings.extend(answer.view.warnings);
+        Ok(Some(Mended { session_id: id.to_string(), done, failed: None, warnings }))
     }
 
     /// A session that its own tool can no longer read is taken in, as far as its files tell, and written anew.

@@ -14,17 +14,20 @@ use model::event::{Event, Recorded};
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 use model::session::Session;
+use std::collections::BTreeSet;
+use store::{Batch, StreamAppend};
 
 const REASON_OTHER_ACTIVE: &str = "another session is active";
 const LONGEST_TITLE: usize = 60;
 
 impl Engine {
     /// Sessions that only files tell of and call active, of layouts that have one active session at most.
-    fn foreign_active(&self) -> Vec<(Timestamp, SessionId)> {
+    pub(super) fn foreign_active(&self, except: &BTreeSet<SessionId>) -> Vec<(Timestamp, SessionId)> {
         let candidates = self.unadopted().into_iter().filter(|located| located.layout.takes_the_worktree());
         candidates
+            .filter(|located| !except.contains(&located.id))
             .filter_map(|located| self.foreign_at(&located, Depth::Short))
-            .filter(|found| is_active(&found.session))
+            .filter(|found| is_active(&found.session) && found.told.says_where_it_stands())
             .map(|found| (found.session.updated_at, found.id))
             .collect()
     }
@@ -36,7 +39,8 @@ impl Engine {
         }
         let own = (found.session.updated_at, found.id.clone());
         let ours = self.active_here();
-        let later = self.foreign_active().into_iter().chain(ours).filter(|other| *other > own).max();
+        let later =
+            self.foreign_active(&BTreeSet::new()).into_iter().chain(ours).filter(|other| *other > own).max();
         let Some((_, other)) = later else { return found };
         let event =
             Event::SessionPaused { reason: REASON_OTHER_ACTIVE.to_owned(), context: None, saved: Vec::new() };
@@ -48,18 +52,32 @@ impl Engine {
         found
     }
 
+    /// The same for sessions of ours that files have changed, on the lines of a list.
+    pub(crate) fn kept_lines_beside_others(&self, lines: &mut [ShortView]) -> Vec<Warning> {
+        let here = self.project.worktree();
+        let takes = |line: &ShortView| takes_it(line) && !line.parallel && line.worktree == here;
+        let active = lines.iter().filter(|line| line.layout == super::NATIVE || takes(line));
+        let active =
+            active.filter(|line| line.lifecycle == "active" && line.worktree == here && !line.parallel);
+        let Some((_, latest)) = active.map(|line| (line.updated_at, line.session_id.clone())).max() else {
+            return Vec::new();
+        };
+        let mut warnings = Vec::new();
+        for line in lines.iter_mut().filter(|line| takes(line) && line.session_id != latest) {
+            "paused".clone_into(&mut line.lifecycle);
+            warnings.push(counts_as_paused(&line.session_id, &latest));
+        }
+        warnings
+    }
+
     /// The same for the lines of a list, which are all there.
     pub(super) fn lines_beside_others(&self, lines: &mut [(ShortView, Vec<Warning>)]) {
-        let takes = |line: &ShortView| {
-            let takes_it = layout::by_name(&line.layout).is_some_and(Layout::takes_the_worktree);
-            takes_it && line.lifecycle == "active"
-        };
-        let active = lines.iter().map(|(line, _)| line).filter(|line| takes(line));
+        let active = lines.iter().map(|(line, _)| line).filter(|line| takes_it(line));
         let known: Vec<(Timestamp, String)> =
             active.map(|line| (line.updated_at, line.session_id.clone())).collect();
         let ours = self.active_here().map(|(at, id)| (at, id.to_string()));
         let Some((_, latest)) = known.iter().cloned().chain(ours).max() else { return };
-        for (line, warnings) in lines.iter_mut().filter(|(line, _)| takes(line)) {
+        for (line, warnings) in lines.iter_mut().filter(|(line, _)| takes_it(line)) {
             if line.session_id != latest {
                 "paused".clone_into(&mut line.lifecycle);
                 warnings.push(counts_as_paused(&line.session_id, &latest));
@@ -69,19 +87,32 @@ impl Engine {
 
     fn active_here(&self) -> Option<(Timestamp, SessionId)> {
         let id = self.store.active(&self.project.worktree()).ok().flatten()?;
-        let row = self.store.load(&id).ok().flatten()?.row;
-        Some((row.updated_at, id))
+        // Its files may say by now that it is not.
+        let (_, session) = self.load(&id).ok()?;
+        is_active(&session).then_some((session.updated_at, id))
     }
 
     /// Pauses what only files call active, to make room for a newcomer.
     pub(crate) fn pause_foreign(&self, plan: &mut Plan, newcomer: &SessionId) -> Result<()> {
-        for (_, id) in self.foreign_active() {
-            if !id.as_str().eq_ignore_ascii_case(newcomer.as_str()) {
+        let foreign = self.foreign_active(&BTreeSet::new()).into_iter().map(|(_, id)| id);
+        for id in foreign.chain(self.activated_by_files()) {
+            if !id.as_str().eq_ignore_ascii_case(newcomer.as_str()) && !plan.changes(&id) {
                 let change = self.paused(plan, &id)?;
                 plan.others.push(change);
             }
         }
         Ok(())
+    }
+
+    /// Sessions of ours that their own tool has made active.
+    fn activated_by_files(&self) -> Vec<SessionId> {
+        let is_it = |id: &SessionId| {
+            let found = self.load(id).ok().map(|(_, session)| session);
+            found.is_some_and(|session| {
+                is_active(&session) && !session.parallel && session.worktree == self.project.worktree()
+            })
+        };
+        self.called_active().into_iter().filter(is_it).collect()
     }
 
     /// What files say is active takes the place of what was: the edit is the newer of the two.
@@ -94,13 +125,29 @@ impl Engine {
         }
         let id = before.id.clone();
         let rival = self.store.active(&before.worktree)?.filter(|rival| *rival != id);
-        let is_known = |rival: &SessionId| {
-            let others = plan.others.iter().filter_map(|change| change.before.as_ref());
-            others.into_iter().any(|session| session.id == *rival)
-        };
-        if let Some(rival) = rival.filter(|rival| !is_known(rival)) {
+        if let Some(rival) = rival.filter(|rival| !plan.changes(rival)) {
             let change = self.paused(plan, &rival)?;
             plan.others.push(change);
+        }
+        Ok(())
+    }
+
+    /// The store has one active session of a worktree. One that its files have ended since, and that is in the way of
+    /// another by what is kept of it, goes along as its files have it.
+    pub(crate) fn bring_along_rival(&self, batch: &mut Batch) -> Result<()> {
+        let newcomers = batch.streams.iter().filter(|stream| stream.row.lifecycle == "active");
+        let worktrees: BTreeSet<String> = newcomers
+            .filter(|stream| !stream.row.parallel)
+            .map(|stream| stream.row.worktree.clone())
+            .collect();
+        for worktree in worktrees {
+            let Some(rival) = self.store.active_kept(&worktree)? else { continue };
+            if batch.streams.iter().any(|stream| stream.row.id == rival) {
+                continue;
+            }
+            self.attend(&rival)?;
+            let ended = self.store.pending(&rival).filter(|stream| stream.row.lifecycle != "active");
+            batch.streams.extend(ended.map(|stream| StreamAppend { events: Vec::new(), ..stream }));
         }
         Ok(())
     }
@@ -109,10 +156,13 @@ impl Engine {
     pub(super) fn make_way(&mut self, id: &SessionId) -> Result<()> {
         let (_, session) = self.load(id)?;
         let takes_it = layout::by_name(&session.layout).is_some_and(Layout::takes_the_worktree);
-        let rival = self.store.active(&session.worktree)?.filter(|rival| rival != id);
+        let rival = self.store.active_kept(&session.worktree)?.filter(|rival| rival != id);
         let Some(rival) = rival.filter(|_| takes_it && is_active(&session) && !session.parallel) else {
             return Ok(());
         };
+        if !is_active(&self.load(&rival)?.1) {
+            return self.take_in(&rival);
+        }
         let fingerprint = self.fingerprint("pause", rival.as_str());
         // The key is the command's that this is done for.
         let key = self.options.key.take();
@@ -126,7 +176,7 @@ impl Engine {
     }
 
     /// A session that stops because another one is active. What its files say about it already is kept with that.
-    fn paused(&self, plan: &mut Plan, id: &SessionId) -> Result<Change> {
+    pub(crate) fn paused(&self, plan: &mut Plan, id: &SessionId) -> Result<Change> {
         let other = self.look_up(id)?;
         let mut events = Vec::new();
         if is_active(&other.session) {
@@ -134,8 +184,13 @@ impl Engine {
                 Command::Pause { reason: REASON_SWITCHED.to_owned(), context: None, saved: Vec::new() };
             events = decide(&other.session, pause)?;
         }
-        plan.said.push(format!("paused {id} ({})", one_line(&other.session.title, LONGEST_TITLE)));
-        Ok(other.change_and_found(events))
+        let title = one_line(&other.session.title, LONGEST_TITLE);
+        let change = other.change_and_found(events);
+        // One that its files ended is not ended by this.
+        if change.before.as_ref().is_some_and(is_active) {
+            plan.said.push(format!("paused {id} ({title})"));
+        }
+        Ok(change)
     }
 
     /// The foreign session that was paused, or failed, last.
@@ -150,8 +205,13 @@ impl Engine {
 
     /// The foreign session that is active, as it counts beside others.
     pub(crate) fn active_foreign(&self) -> Option<SessionId> {
-        self.foreign_active().into_iter().max().map(|(_, id)| id)
+        self.foreign_active(&BTreeSet::new()).into_iter().max().map(|(_, id)| id)
     }
+}
+
+fn takes_it(line: &ShortView) -> bool {
+    let takes_it = layout::by_name(&line.layout).is_some_and(Layout::takes_the_worktree);
+    takes_it && line.lifecycle == "active"
 }
 
 fn is_active(session: &Session) -> bool {

@@ -4,16 +4,19 @@
 use super::NATIVE;
 use super::find::Located;
 use super::late::{Before, Beside, LOCK};
-use super::look::{FileState, Look, hash};
+use super::look::{FileState, Look, Slip, hash};
+use super::moving::is_place;
+use super::shared::{beside_others, settled};
+use super::signs::{self, is_sign};
 use crate::disk::{self, exchange};
-use crate::engine::{Engine, read_event};
+use crate::engine::{Engine, is_unfinished, read_event};
 use crate::error::{Error, Result};
 use crate::execute::Answer;
 use crate::failpoint;
 use crate::place::FOLDER;
 use crate::view::Warning;
 use crate::workspace::ensure_ignored;
-use layouts::layout::{Depth, Folder, Spot, Standing};
+use layouts::layout::{Depth, Folder, Interest, Spot, Standing};
 use layouts::tree::{Entry, Tree};
 use model::event::Recorded;
 use model::id::SessionId;
@@ -55,17 +58,21 @@ impl Engine {
         self.begin_look(session);
         let looks = self.seen.looks.borrow();
         let Some(look) = looks.get(&session.id) else { return Ok(Vec::new()) };
-        let shown = look.rows.values().map(|row| row.version).min().unwrap_or(0);
+        let moved = self.where_it_is_to_be(session, look);
+        let look = moved.as_ref().unwrap_or(look);
+        let is_shown = |row: &&ViewRow| look.states.get(&row.path) != Some(&FileState::Moved);
+        let shown = look.rows.values().filter(is_shown).map(|row| row.version).min().unwrap_or(0);
         let kept = self.store.events(&session.id, shown, None)?;
         let since: Vec<Recorded> =
             kept.iter().chain(new).map(|row| read_event(&session.id, row)).collect::<Result<_>>()?;
         let items = self.items_after(&session.id, batch)?;
-        let whole = self.with_all_contents(session, look);
+        let mut tree = self.with_all_contents(session, look).unwrap_or_else(|| look.documents.clone());
+        self.add_customs(look, &mut tree);
         let folder = Folder {
             spot: &look.located.spot,
             id: &session.id,
             worktree: &session.worktree,
-            tree: whole.as_ref().unwrap_or(&look.documents),
+            tree: &tree,
             now: self.clock.now(),
         };
         let standing = Standing { session, items: &items, since: &since };
@@ -76,13 +83,15 @@ impl Engine {
             look.located.layout.write(&standing, &folder)
         };
         // What nobody can look at is left alone, unless it is to be set aside.
-        let is_left_alone = |path: &String| {
-            look.states.get(path) == Some(&FileState::Unreadable) && !self.seen.is_mending.get()
+        let is_left_alone = |path: &String| match look.states.get(path) {
+            Some(FileState::Unreadable) => !self.seen.is_mending.get(),
+            state => state == Some(&FileState::NeverRead),
         };
         let mut paths: BTreeSet<&String> = look
             .states
             .iter()
             .filter(|(path, state)| **state != FileState::Moved && !is_left_alone(path))
+            .filter(|(path, _)| !is_sign(look.located.layout, path))
             .map(|(path, _)| path)
             .collect();
         paths.extend(changes.iter().map(|change| &change.path).filter(|path| !is_left_alone(path)));
@@ -92,13 +101,28 @@ impl Engine {
             let body = changed.or_else(|| look.documents.content(path))?;
             self.view_row(session, look, path, body)
         });
-        Ok(rows.collect())
+        let place = look.place_row(session, self.processes.boot_id()).filter(|_| moved.is_some());
+        let rows = rows.chain(self.furniture_rows(session, look)).chain(place);
+        Ok(rows.chain(self.sign_rows(&standing, look, &folder)).collect())
+    }
+
+    /// What a session begins with, where it has nothing yet. Written once, and its users' own from then on.
+    fn furniture_rows(&self, session: &Session, look: &Look) -> Vec<ViewRow> {
+        if !look.is_bare || !is_unfinished(session.lifecycle.name()) {
+            return Vec::new();
+        }
+        let furniture = look.located.layout.furnish(session, &look.located.spot);
+        let missing = furniture.files.into_iter().filter(|file| look.tree.get(&file.path).is_none());
+        missing.filter_map(|file| self.view_row(session, look, &file.path, &file.content)).collect()
     }
 
     /// What a finished session came to stands in files that are not read otherwise.
     fn with_all_contents(&self, session: &Session, look: &Look) -> Option<Tree> {
         let is_finished = matches!(session.lifecycle, Lifecycle::Completed { .. });
         let (_, mut tree) = is_finished.then(|| self.whole_tree(session)).flatten()?;
+        if let Some(moving) = &look.moving {
+            tree = tree.moved(&moving.from, &moving.to);
+        }
         for path in look.documents.files().filter(|path| look.documents.content(path).is_some()) {
             tree.insert(path, Entry::File(look.documents.content(path).unwrap_or_default().to_vec()));
         }
@@ -111,21 +135,24 @@ impl Engine {
         let hash = hash(body);
         let there = look.tree.content(path);
         let is_there = there == Some(body) && !look.over.contains_key(path);
-        if known.is_some_and(|row| row.hash == hash && row.confirmed && is_there) && look.slipped.is_empty() {
+        // What goes to another place is known there from now on.
+        let is_as_known = known.is_some_and(|row| row.hash == hash && row.confirmed && is_there);
+        if is_as_known && look.slipped.is_empty() && look.moving.is_none() {
             return None;
         }
         let mut earlier = known.map(|row| row.earlier.clone()).unwrap_or_default();
         // What slipped in is taken in with this, and becomes the version before: it must not be taken in again.
-        let slipped = look.slipped.iter().filter(|(slipped, _)| slipped == path);
-        earlier.extend(slipped.map(|(_, bytes)| super::look::hash(bytes)));
+        let slipped = look.slipped.iter().filter(|slip| slip.path == path);
+        earlier.extend(slipped.map(|slip| super::look::hash(&slip.bytes)));
         earlier.extend(there.filter(|_| look.over.contains_key(path)).map(super::look::hash));
         if let Some(row) = known {
             // What others had there before is no edit either, when it comes back. Ours is the last.
-            let before = [super::look::hash(&row.previous), row.hash.clone()];
-            earlier.extend(before.into_iter().filter(|before| *before != hash));
+            let previous = Some(super::look::hash(&row.previous)).filter(|_| !look.is_known_in_part(row));
+            let before = previous.into_iter().chain([row.hash.clone()]);
+            earlier.extend(before.filter(|before| *before != hash));
         }
         let from = earlier.len().saturating_sub(KEPT_HASHES);
-        Some(ViewRow {
+        let row = ViewRow {
             session: session.id.clone(),
             path: path.to_owned(),
             hash,
@@ -135,7 +162,8 @@ impl Engine {
             version: session.version,
             boot_id: self.processes.boot_id(),
             confirmed: is_there,
-        })
+        };
+        Some(if is_there { settled(&look.located, &row) } else { row })
     }
 
     /// What was on disk when it was looked at, readable or not; what slipped in is known by now as well.
@@ -180,7 +208,7 @@ impl Engine {
                 let spot = &look.located.spot;
                 answer.said.push(format!("{} was taken in from {}", spot.id, spot.path));
             }
-            let slipped = look.slipped.iter().map(|(path, _)| path);
+            let slipped = look.slipped.iter().map(|slip| &slip.path);
             for path in slipped.chain(look.in_state(&FileState::Edited).iter()) {
                 if look.rows.contains_key(path) {
                     let path = look.located.spot.below_project(path);
@@ -252,7 +280,17 @@ impl Engine {
         let lock = self.lock_views(&root)?;
         let mut before = Before::read(&lock).unwrap_or_default();
         let mut placed = Vec::new();
-        for row in self.store.views(id)? {
+        let (places, files): (Vec<ViewRow>, Vec<ViewRow>) =
+            self.store.views(id)?.into_iter().partition(is_place);
+        let own = format!("{}/", located.spot.path);
+        // First of all: its files are written where it belongs.
+        for row in
+            places.into_iter().filter(|row| !row.confirmed && located.spot.below_project(&row.path) == own)
+        {
+            self.move_folder(&located, &root, &row, (&mut before, &lock))?;
+            placed.push((row, None));
+        }
+        for row in files {
             let place = root.join(located.spot.below_project(&row.path));
             // A folder that its own tool moved away does not come back for a file that was in it.
             if row.confirmed && !place.parent().is_some_and(Path::exists) {
@@ -275,25 +313,39 @@ impl Engine {
                 continue;
             }
             let failed = |source| Error::io(format!("writing {}", target.display()), source);
+            failpoint::reached_at("view-before", &row.path);
+            if is_sign(located.layout, &row.path) {
+                let held = signs::place(&target, &row)?;
+                let aside =
+                    held.map(|held| self.keep_old(&root, id, &target, &row.path, &held, located.layout));
+                placed.push((row, aside.transpose()?.flatten()));
+                continue;
+            }
+            if located.layout.interest(&located.spot, &row.path, false, Depth::Short) != Interest::Content {
+                make_furniture_folders(&located, &session, &root)?;
+                exchange::put_new(&target, &row.body).map_err(failed)?;
+                placed.push((settled(&located, &row), None));
+                continue;
+            }
             let is_shared = located.layout.share(&located.spot, &row.path, &row.body).is_some();
             let (mut body, previous) = beside_others(&located, &target, &row);
             if let Some(late) = before.late(&target).filter(|_| is_shared) {
                 body = located.layout.merge_slipped(&row.path, &[], &late, &body);
             }
             if is_shared && there.as_ref() == Some(&body) {
-                placed.push((row, None));
+                placed.push((settled(&located, &row), None));
                 continue;
             }
             before.note_put(&lock, &target, &body, &previous, &row).map_err(failed)?;
             self.seen.put.borrow_mut().insert(target.clone(), body.clone());
             match exchange::put(&target, &body, &previous).map_err(failed)? {
-                exchange::Put::New => placed.push((row, None)),
+                exchange::Put::New => placed.push((settled(&located, &row), None)),
                 exchange::Put::Over(out) if is_known(&row, &out) || out == previous => {
                     let aside = self.keep_old(&root, id, &target, &row.path, &out, located.layout)?;
                     if aside.is_none() {
                         before.note(&lock, &target, &out).map_err(failed)?;
                     }
-                    placed.push((row, aside));
+                    placed.push((settled(&located, &row), aside));
                 }
                 exchange::Put::Changed | exchange::Put::Over(_) => return Ok((placed, Some(id.clone()))),
             }
@@ -419,12 +471,16 @@ impl Engine {
         let slipped: Vec<Slipped> = {
             let looks = self.seen.looks.borrow();
             let all = looks.get(id).into_iter();
-            let came_out =
-                |look: &Look, path: &String| Some((path.clone(), look.tree.content(path)?.to_vec()));
+            let came_out = |look: &Look, path: &String| {
+                Some(Slipped {
+                    target: look.home.join(path),
+                    path: path.clone(),
+                    bytes: look.tree.content(path)?.to_vec(),
+                })
+            };
             all.flat_map(|look| {
-                let slipped = look.slipped.iter().cloned();
-                let all = slipped.chain(look.over.keys().filter_map(|path| came_out(look, path)));
-                all.map(|(path, bytes)| Slipped::of(look, &path, &bytes)).collect::<Vec<_>>()
+                let slipped = look.slipped.iter().map(|slip| Slipped::of(look, slip));
+                slipped.chain(look.over.keys().filter_map(|path| came_out(look, path))).collect::<Vec<_>>()
             })
             .collect()
         };
@@ -489,26 +545,9 @@ struct Slipped {
 }
 
 impl Slipped {
-    fn of(look: &Look, path: &str, bytes: &[u8]) -> Self {
-        Self { target: look.home.join(path), path: path.to_owned(), bytes: bytes.to_vec() }
+    fn of(look: &Look, slip: &Slip) -> Self {
+        Self { target: look.home.join(&slip.path), path: slip.path.clone(), bytes: slip.bytes.clone() }
     }
-}
-
-/// What is written and what is expected to be there. Where other sessions changed their parts of a shared file since it
-/// was looked at, those stay: not for a moment is there a file without them.
-fn beside_others(located: &Located, target: &Path, row: &ViewRow) -> (Vec<u8>, Vec<u8>) {
-    let share = |content: &[u8]| located.layout.share(&located.spot, &row.path, content);
-    let there = exchange::read(target).unwrap_or_default();
-    // Another process of ours may have put this session's part there already.
-    let own = share(&there);
-    let is_theirs_alone = there != row.previous
-        && !there.is_empty()
-        && own.is_some()
-        && (own == share(&row.previous) || own == share(&row.body));
-    if !is_theirs_alone {
-        return (row.body.clone(), row.previous.clone());
-    }
-    (located.layout.merge_slipped(&row.path, &row.previous, &there, &row.body), there)
 }
 
 /// The beginning of what we were about to write.
@@ -521,6 +560,16 @@ fn is_cut_off(body: &[u8], bytes: &[u8]) -> bool {
 fn is_known(row: &ViewRow, out: &[u8]) -> bool {
     let hash = hash(out);
     out == row.previous || hash == row.hash || row.earlier.last() == Some(&hash)
+}
+
+/// Folders that a session begins with.
+fn make_furniture_folders(located: &Located, session: &Session, root: &Path) -> Result<()> {
+    for folder in located.layout.furnish(session, &located.spot).folders {
+        let folder = disk::below(root, &located.spot.below_project(&folder))?;
+        fs::create_dir_all(&folder)
+            .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+    }
+    Ok(())
 }
 
 /// A folder for its user alone, if there is none yet.
@@ -550,10 +599,15 @@ fn stale(id: &SessionId, error: &Error) -> Warning {
 /// Nothing of a file is out of step.
 pub(super) fn is_settled(look: &Look) -> bool {
     let is_in_step = |(path, state): (&String, &FileState)| match state {
-        FileState::Same | FileState::Moved | FileState::Unreadable => true,
-        // Its own part may still be as it was before a write that did not get there.
+        FileState::Same | FileState::Moved | FileState::Unreadable | FileState::NeverRead => true,
+        // What was taken in of others' parts may not be there yet.
         FileState::OfOthers => look.rows.get(path).is_none_or(|row| row.confirmed),
-        FileState::Edited | FileState::Leftover | FileState::Missing | FileState::Damaged => false,
+        FileState::Edited
+        | FileState::Behind
+        | FileState::Leftover
+        | FileState::Missing
+        | FileState::Damaged => false,
     };
-    look.slipped.is_empty() && look.over.is_empty() && look.states.iter().all(is_in_step)
+    let is_quiet = look.slipped.is_empty() && look.over.is_empty() && look.moving.is_none();
+    is_quiet && look.states.iter().all(is_in_step)
 }

@@ -4,7 +4,7 @@ use super::documents::{self, PLAN};
 use super::place::Ground;
 use super::tasks::{Task, TaskStatus};
 use super::words::PhaseWord;
-use super::{CcwSession, STATE};
+use super::{CcwSession, HOME, STATE};
 use crate::layout::Health;
 
 pub(super) fn of(session: &CcwSession) -> Vec<Health> {
@@ -69,7 +69,8 @@ fn plan(session: &CcwSession) -> Health {
         (true, false) => format!("{PLAN} says nothing yet"),
         (false, false) => format!("{PLAN} is missing"),
     };
-    let remedy = (!is_there).then(|| format!("begin the phase again by writing {}/{PLAN}", session.folder));
+    let remedy =
+        (!is_there).then(|| format!("begin the phase again by writing {HOME}/{}/{PLAN}", session.folder));
     Health { check: "plan document", is_well: is_there, found, remedy }
 }
 

@@ -4,6 +4,8 @@ use super::{ACTIVE, ARCHIVES, HOME, MARKER, REGISTRY, STATE, TASKS};
 use crate::layout::{Beginning, Depth, Interest, Spot, id_of_name};
 use crate::tree::Tree;
 use model::id::SessionId;
+use model::lifecycle::Lifecycle;
+use model::session::Session;
 
 const PREFIX: &str = "WFS-";
 /// Of a new session's id, `WFS-` counted.
@@ -45,6 +47,11 @@ pub(super) fn spot(path: &str, is_folder: bool) -> Option<Spot> {
     })
 }
 
+/// Every path that a session of this name can be at, below the project's folder.
+pub(super) fn places_of(name: &str) -> [String; 3] {
+    [format!("{HOME}/{name}"), format!("{HOME}/{ACTIVE}/{name}"), format!("{HOME}/{ARCHIVES}/{name}")]
+}
+
 /// The session's own name, which is that of its folder.
 pub(super) fn name_of(spot: &Spot) -> &str {
     spot.path.rsplit('/').next().unwrap_or_default()
@@ -60,6 +67,30 @@ pub(super) fn folder_in(spot: &Spot, tree: &Tree) -> String {
     candidates.into_iter().find(is_there).unwrap_or(own)
 }
 
+/// Whether a file was in the session's folder when that was in another place.
+pub(super) fn has_moved(spot: &Spot, path: &str, tree: &Tree) -> bool {
+    let now = folder_in(spot, tree);
+    let name = name_of(spot);
+    let places = [name.to_owned(), format!("{ACTIVE}/{name}"), format!("{ARCHIVES}/{name}")];
+    let is_in =
+        |folder: &String| path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'));
+    places.iter().any(|folder| *folder != now && is_in(folder))
+}
+
+/// In later releases the place is the state: what is finished is among the archived ones, all else among the active.
+pub(super) fn belongs(session: &Session, spot: &Spot) -> Option<String> {
+    let is_finished = match session.lifecycle {
+        Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => true,
+        Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => false,
+    };
+    let place = match (Ground::of(below_home(spot)), is_finished) {
+        (Ground::Active, true) => ARCHIVES,
+        (Ground::Archives, false) => ACTIVE,
+        (Ground::Active, false) | (Ground::Archives, true) | (Ground::Home, _) => return None,
+    };
+    Some(format!("{HOME}/{place}/{}", name_of(spot)))
+}
+
 /// A session that was moved from one place to another is in one of these.
 pub(super) fn entrances(spot: &Spot) -> Vec<String> {
     let name = name_of(spot);
@@ -72,11 +103,11 @@ pub(super) fn interest(spot: &Spot, path: &str, is_folder: bool, depth: Depth) -
     if path == REGISTRY {
         return Interest::Content;
     }
+    if path.strip_prefix(MARKER) == Some(name) {
+        return if is_folder { Interest::Skip } else { Interest::Content };
+    }
     // The home itself, which holds all of them.
-    if path.is_empty()
-        || path.strip_prefix(MARKER) == Some(name)
-        || (is_folder && (path == ACTIVE || path == ARCHIVES))
-    {
+    if path.is_empty() || (is_folder && (path == ACTIVE || path == ARCHIVES)) {
         return Interest::Name;
     }
     let below = path.strip_prefix(ACTIVE).or_else(|| path.strip_prefix(ARCHIVES));
@@ -109,11 +140,7 @@ fn is_task(path: &str) -> bool {
 
 /// Where a new session goes. In a project that has a folder for active ones it goes there: its tools look there.
 pub(super) fn begin(beginning: &Beginning<'_>) -> Result<Spot, String> {
-    let is_taken = |name: &str| {
-        [HOME.to_owned(), format!("{HOME}/{ACTIVE}"), format!("{HOME}/{ARCHIVES}")]
-            .iter()
-            .any(|place| (beginning.is_taken)(&format!("{place}/{name}")))
-    };
+    let is_taken = |name: &str| places_of(name).iter().any(|path| (beginning.is_taken)(path));
     let name = match beginning.id {
         Some(id) => asked_for(id).and_then(|name| {
             if is_taken(&name) { Err(format!("there is a session '{name}' already")) } else { Ok(name) }
@@ -184,6 +211,6 @@ pub(super) fn below_home(spot: &Spot) -> &str {
     spot.path.strip_prefix(HOME).and_then(|rest| rest.strip_prefix('/')).unwrap_or(&spot.path)
 }
 
-fn id_of(folder: &str) -> SessionId {
+pub(super) fn id_of(folder: &str) -> SessionId {
     id_of_name("ccw", folder)
 }

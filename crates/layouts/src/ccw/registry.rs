@@ -1,8 +1,13 @@
 //! session_status.jsonl, a line for each session: finds a session's line and changes that one alone. A line that is no
 //! JSON is somebody's, and stays as it is.
 
+mod whole;
+
+pub(super) use whole::{active_in, check, named_in};
+
 use super::REGISTRY;
 use super::fields::Fields;
+use super::place::places_of;
 use super::words::Size;
 use crate::json;
 use crate::reading::Oddity;
@@ -20,40 +25,6 @@ pub struct Line {
     pub size: Option<Size>,
     /// How many lines it has there; more than one are folded when the registry is written.
     pub count: usize,
-}
-
-/// What is to be known about the registry as a whole.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Survey {
-    /// Sessions with a line, in order.
-    pub sessions: Vec<String>,
-    /// Numbers of lines that are no JSON object, from 1.
-    pub broken: Vec<usize>,
-    /// Sessions with several lines.
-    pub repeated: Vec<String>,
-}
-
-/// Looks at every line.
-pub fn survey(bytes: &[u8]) -> Survey {
-    let mut survey = Survey::default();
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for (line, number) in lines(bytes).zip(1..) {
-        match object(line) {
-            Some(fields) => {
-                if let Some(name) = name_in(&fields) {
-                    let count = seen.entry(name.to_owned()).or_default();
-                    *count += 1;
-                    if *count == 1 {
-                        survey.sessions.push(name.to_owned());
-                    }
-                }
-            }
-            None if is_blank(line) => {}
-            None => survey.broken.push(number),
-        }
-    }
-    survey.repeated = seen.into_iter().filter(|(_, count)| *count > 1).map(|(name, _)| name).collect();
-    survey
 }
 
 /// The session's line; the last one where it has several, as each was written after the one before.
@@ -126,6 +97,9 @@ pub(super) fn with_line(bytes: &[u8], entered: &Entered<'_>) -> Option<Vec<u8>> 
     if !entered.is_status_kept {
         line = with_value(&line, "status", &Value::from(entered.status));
     }
+    if names_another_place(&line, entered) {
+        line = with_value(&line, "directory", &Value::from(entered.directory));
+    }
     line = with_missing(&line, &new_fields(entered));
     if earlier.is_empty() && line == all[*last] {
         return None;
@@ -139,6 +113,15 @@ pub(super) fn with_line(bytes: &[u8], entered: &Entered<'_>) -> Option<Vec<u8>> 
         }
     }
     Some(written)
+}
+
+/// A folder that went from one of the places to another; where else a line points is its author's matter.
+fn names_another_place(line: &[u8], entered: &Entered<'_>) -> bool {
+    let fields = object(line).unwrap_or_default();
+    let said = fields.get("directory").and_then(Value::as_str).map(|path| path.trim_end_matches('/'));
+    said.is_some_and(|said| {
+        said != entered.directory && places_of(entered.name).iter().any(|place| place == said)
+    })
 }
 
 /// Another writer's registry with what its lines dropped of ours put back. A line that is gone stays gone: which

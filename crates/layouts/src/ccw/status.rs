@@ -26,9 +26,12 @@ pub(super) enum Word {
 }
 
 impl Word {
+    /// All that is said of one that goes on.
+    pub const ACTIVE: [&str; 4] = ["active", "planning", "implementing", "reviewing"];
+
     pub fn parse(text: &str) -> Option<Self> {
         match text.trim().to_ascii_lowercase().as_str() {
-            "active" | "planning" | "implementing" | "reviewing" => Some(Self::Active),
+            word if Self::ACTIVE.contains(&word) => Some(Self::Active),
             "paused" | "interrupted" => Some(Self::Paused),
             "completed" => Some(Self::Completed),
             _ => None,
@@ -58,7 +61,7 @@ pub(super) fn of(sources: &Sources<'_>, warnings: &mut Vec<Oddity>) -> Stands {
     let own = word_in(&file, sources.state.status.as_deref(), warnings);
     let registered = word_in(REGISTRY, sources.line.and_then(|line| line.status.as_deref()), warnings);
     let marker = format!("{MARKER}{}", sources.name);
-    let marked = sources.tree.get(&marker).map(|_| Word::Active);
+    let marked = marked(sources.tree, &marker);
     if sources.ground == Ground::Archives {
         if own.is_some_and(|own| own != Word::Completed) {
             let message = "it lies among the archived ones, so it counts as completed".to_owned();
@@ -66,12 +69,30 @@ pub(super) fn of(sources: &Sources<'_>, warnings: &mut Vec<Oddity>) -> Stands {
         }
         return with_details(Word::Completed, sources.state);
     }
+    // Switching is taking one marker away and making another, says its tool: the files are not touched by it.
+    if marked == Some(Word::Paused) && own != Some(Word::Completed) {
+        return with_details(Word::Paused, sources.state);
+    }
     let told: Vec<(Word, &str)> = [(own, file.as_str()), (marked, marker.as_str()), (registered, REGISTRY)]
         .into_iter()
         .filter_map(|(word, path)| Some((word?, path)))
         .collect();
+    if told.is_empty() {
+        // What nobody can read takes no other's place; what can be read and has no word for it goes on.
+        let word = if sources.state.is_readable { Word::Active } else { Word::Paused };
+        return with_details(word, sources.state);
+    }
     let word = latest(sources.tree, &told, warnings);
     with_details(word, sources.state)
+}
+
+/// What markers say about the one whose own this is: another's, or that its own was taken away, says that it waits.
+fn marked(tree: &Tree, own: &str) -> Option<Word> {
+    if tree.get(own).is_some() {
+        return Some(Word::Active);
+    }
+    let is_anothers = tree.names_in("").any(|name| name.starts_with(MARKER));
+    (is_anothers || tree.is_taken_away(own)).then_some(Word::Paused)
 }
 
 /// Whoever was written last counts; without times, the session's own file before the others.

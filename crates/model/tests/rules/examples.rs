@@ -4,6 +4,7 @@ use crate::given::{
     Given, advance, advance_past, at, fail_the_gate, failing_attempt, given, name, note, pause, plan,
     recorded, resume, skip, started,
 };
+use model::artifact::ArtifactVersion;
 use model::command::Command;
 use model::event::Event;
 use model::gate::AttemptReport;
@@ -232,4 +233,35 @@ fn a_thousand_restorations_are_folded_in_no_time() {
     }
     let session = Session::fold(&history).unwrap();
     assert_eq!((session.version, session.run().unwrap().current().id().as_str()), (999, "plan"));
+}
+
+#[test]
+fn a_session_that_goes_to_another_place_takes_along_what_it_recorded_in_its_folder() {
+    let recorded = |path: &str| Event::ArtifactRecorded {
+        artifact: ArtifactVersion {
+            path: path.to_owned(),
+            hash: "h".to_owned(),
+            size: 1,
+            version: 1,
+            phase: Some(name("plan")),
+        },
+    };
+    let adopted = Event::Adopted { layout: "ccw".to_owned(), path: ".workflow/active/WFS-a".to_owned() };
+    let moved = Event::SessionMoved { path: ".workflow/archives/WFS-a".to_owned() };
+    let files =
+        [".workflow/active/WFS-a/PLAN.md", ".workflow/active/WFS-ab/PLAN.md", "src/main.rs"].map(recorded);
+    let before = three_phases().and([adopted]).and(files);
+    let session = before.and([moved.clone()]).session;
+    assert_eq!(session.path.as_deref(), Some(".workflow/archives/WFS-a"));
+    let paths: Vec<&str> = session.artifacts.keys().map(String::as_str).collect();
+    assert_eq!(
+        paths,
+        [".workflow/active/WFS-ab/PLAN.md", ".workflow/archives/WFS-a/PLAN.md", "src/main.rs"],
+        "and nothing else"
+    );
+    for (path, artifact) in &session.artifacts {
+        assert_eq!(*path, artifact.newest.path);
+    }
+    // A session that has no files has none that could go anywhere.
+    assert_eq!(three_phases().and([moved]).session.artifacts.len(), 0);
 }

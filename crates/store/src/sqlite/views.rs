@@ -38,9 +38,12 @@ pub(super) fn keep(connection: &Connection, view: &ViewRow) -> Result<bool> {
 
 pub(super) fn confirm(connection: &Connection, row: &ViewRow) -> Result<()> {
     let mut statement = connection.prepare_cached(&format!(
-        "UPDATE views SET confirmed=1 WHERE session={OF_SESSION} AND path=?2 AND hash=?3 AND version=?4"
+        "UPDATE views SET confirmed=1,body=?4,previous=?5,earlier=?6 \
+         WHERE session={OF_SESSION} AND path=?2 AND hash=?3 AND version=?7"
     ))?;
-    statement.execute(params![row.session.as_str(), row.path, row.hash, signed(row.version)]).map(drop)
+    let (earlier, version) = (row.earlier.join(" "), signed(row.version));
+    let values = params![row.session.as_str(), row.path, row.hash, row.body, row.previous, earlier, version];
+    statement.execute(values).map(drop)
 }
 
 fn view_row(session: &SessionId, row: &Row<'_>) -> Result<ViewRow> {

@@ -56,6 +56,37 @@ fn pause_saves_and_says_how_to_resume_and_is_an_error_without_a_session() {
     project().run(["pause"]).code(3);
 }
 
+/// Pause: an error if none is active, also where one waits; it says which, and how to go on with it.
+#[test]
+fn pause_is_an_error_when_all_are_paused_unless_one_is_named() {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "Two"]).ok();
+    sandbox.run(["pause", "--key", "once"]).ok();
+    let refused = sandbox.run(["pause", "--json"]).code(3).error();
+    assert_eq!(refused["kind"], "nothing_active");
+    let message = refused["message"].as_str().unwrap();
+    assert!(message.ends_with("paused: WFS-two, WFS-one"), "{message}");
+    let hint = refused["hint"].as_str().unwrap();
+    assert!(hint.contains("leftoff resume WFS-two"), "{hint}");
+    assert_eq!(sandbox.run(["log"]).ok().stdout.matches("paused").count(), 1, "nothing was changed");
+    // The same command under the same key answers as the first time.
+    sandbox.run(["pause", "--key", "once"]).ok();
+    sandbox.run(["pause", "--session", "WFS-one", "--reason", "waits for the design"]).ok();
+    assert!(sandbox.run(["show", "WFS-one"]).ok().stdout.contains("waits for the design"));
+    // A session of theirs that is paused is not taken in by it.
+    let theirs = project();
+    write_session(&theirs, "WFS-a", "IMPLEMENT", "paused", "2026-11-10T10:00:00Z");
+    let before = theirs.read(&state_of("WFS-a"));
+    theirs.run(["pause"]).code(3);
+    assert_eq!(theirs.read(&state_of("WFS-a")), before);
+    // A native session is paused again without harm.
+    let native = project();
+    native.run(["start", "--goal", "Native"]).ok();
+    native.run(["pause"]).ok();
+    native.run(["pause"]).ok();
+}
+
 #[test]
 fn resume_takes_the_one_paused_last_or_the_one_named_and_lists_when_none_is_paused() {
     let sandbox = project();

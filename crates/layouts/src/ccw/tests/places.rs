@@ -94,7 +94,7 @@ fn of_the_home_only_the_registry_the_own_folder_and_the_own_marker_are_looked_at
         ("WFS-login/.task/impl-1.1.json", false, Interest::Content),
         ("WFS-login/IMPL_PLAN.md", false, Interest::Evidence),
         ("active/WFS-login/workflow-session.json", false, Interest::Content),
-        (".active-WFS-login", false, Interest::Name),
+        (".active-WFS-login", false, Interest::Content),
         ("WFS-login", true, Interest::Name),
         ("WFS-login/REVIEW.md", false, Interest::Name),
         ("WFS-login/.chat", true, Interest::Skip),

@@ -68,11 +68,49 @@ fn ten_thousand_lines_with_three_broken_ones() {
     }
     lines.insert(7_000, LINE.to_owned());
     let before = lines.join("\n");
-    let survey = registry::survey(before.as_bytes());
-    assert_eq!(survey.broken, [18, 5_001, 10_001]);
-    assert_eq!((survey.sessions.len(), survey.repeated.len()), (9_998, 0));
+    let survey = registry::check(before.as_bytes(), &|path| path.starts_with(".workflow/WFS-s"));
+    assert_eq!(survey.oddities.len(), 1, "{:?}", survey.oddities);
+    assert!(survey.oddities[0].message.starts_with("lines 18, 5001, 10001 are no JSON objects"));
+    assert_eq!(survey.lost.iter().map(|spot| spot.id.as_str()).collect::<Vec<_>>(), [NAME]);
+    assert_eq!(registry::active_in(before.as_bytes()).len(), 9_998);
     lines[7_000] = LINE.replace("active", "paused");
     check(&before, &[paused()], &lines.join("\n"));
+}
+
+#[test]
+fn the_active_ones_are_those_whose_last_line_says_so_in_whatever_word() {
+    let line = |id: &str, status: &str| format!("{{\"id\":\"{id}\",\"status\":\"{status}\"}}\n");
+    let text = [
+        line("WFS-a", "active"),
+        line("WFS-b", "Implementing"),
+        line("WFS-c", "active"),
+        line("WFS-d", "interrupted"),
+        "{\"directory\":\".workflow/WFS-e/\",\"status\":\"reviewing\"}\n".to_owned(),
+        line("WFS-c", "paused"),
+        "active, and no JSON\n".to_owned(),
+    ]
+    .concat();
+    assert_eq!(registry::active_in(text.as_bytes()), ["WFS-a", "WFS-b", "WFS-e"]);
+}
+
+#[test]
+fn a_line_without_a_folder_is_lost_unless_it_is_finished_or_its_folder_is_in_another_place() {
+    let line = |id: &str, status: &str, at: &str| {
+        format!("{{\"id\":\"{id}\",\"status\":\"{status}\",\"directory\":\"{at}\"}}\n")
+    };
+    let text = [
+        line("WFS-here", "active", ".workflow/WFS-here"),
+        line("WFS-moved", "paused", ".workflow/WFS-moved"),
+        line("WFS-done", "completed", ".workflow/WFS-done"),
+        line("WFS-lost", "paused", ".workflow/active/WFS-lost"),
+        line("WFS-odd", "active", "somewhere/else"),
+    ]
+    .concat();
+    let there = [".workflow/WFS-here", ".workflow/archives/WFS-moved"];
+    let survey = registry::check(text.as_bytes(), &|path| there.contains(&path));
+    let lost: Vec<&str> = survey.lost.iter().map(|spot| spot.path.as_str()).collect();
+    assert_eq!(lost, [".workflow/active/WFS-lost", ".workflow/WFS-odd"]);
+    assert_eq!(survey.oddities, []);
 }
 
 #[test]

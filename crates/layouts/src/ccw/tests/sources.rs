@@ -63,6 +63,47 @@ fn a_marker_makes_a_session_active() {
 }
 
 #[test]
+fn another_ones_marker_or_ones_own_that_was_taken_away_says_that_it_waits() {
+    let json = r#"{"current_phase":"PLAN","status":"active"}"#;
+    let own = "WFS-login/workflow-session.json";
+    let mut others = tree(&[(own, json), (".active-WFS-other", "")]);
+    assert_eq!(folded(&others).0.lifecycle.name(), "paused");
+    others.insert(".active-WFS-login", Entry::File(Vec::new()));
+    assert_eq!(folded(&others).0.lifecycle.name(), "active", "both are marked");
+    let mut taken = tree(&[(own, json)]);
+    taken.take_away(".active-WFS-login");
+    assert_eq!(folded(&taken).0.lifecycle.name(), "paused");
+    let done = r#"{"current_phase":"PLAN","status":"completed"}"#;
+    let done = tree(&[(own, done), (".active-WFS-other", "")]);
+    assert_eq!(folded(&done).0.lifecycle.name(), "completed", "what is finished waits for nobody");
+}
+
+#[test]
+fn markers_are_kept_true_only_where_there_are_some() {
+    let signs = |tree: &Tree, events: &[Event]| {
+        let (before, _, _) = told(tree).value.fold(&actor()).expect("a session");
+        let first = before.len() as u64 + 1;
+        let new = events.iter().cloned().zip(first..);
+        let new = new.map(|(event, version)| Recorded { version, at: now(), actor: actor(), event });
+        let all: Vec<Recorded> = before.into_iter().chain(new).collect();
+        let session = Session::fold(&all).expect("a session");
+        let (items, spot) = (ItemBook::fold(&all), spot_at(FOLDER));
+        let folder = Folder { spot: &spot, id: &spot.id, worktree: "/w", tree, now: now() };
+        Ccw.signs(&Standing { session: &session, items: &items, since: &all }, &folder)
+    };
+    let paused = Event::SessionPaused { reason: "r".to_owned(), context: None, saved: Vec::new() };
+    let own = || ".active-WFS-login".to_owned();
+    assert_eq!(signs(&seed(), &[]), []);
+    let mut with_one = seed();
+    with_one.insert(".active-WFS-login", Entry::File(Vec::new()));
+    assert_eq!(signs(&with_one, &[]), [(own(), true)]);
+    assert_eq!(signs(&with_one, &[paused]), [(own(), false)]);
+    let mut had_one = seed();
+    had_one.take_away(".active-");
+    assert_eq!(signs(&had_one, &[]), [(own(), true)]);
+}
+
+#[test]
 fn times_of_every_writer_are_read() {
     for (json, created) in [
         (r#"{"current_phase":"PLAN","created_at":"2026-01-28T10:00:00Z"}"#, "2026-01-28T10:00:00Z"),
@@ -78,6 +119,20 @@ fn times_of_every_writer_are_read() {
         with_state(r#"{"current_phase":"PLAN","created_at":"soon","updated_at":"2027-01-01T00:00:00Z"}"#);
     check_warnings(&odd, &["created_at is 'soon', which is no time", "updated_at is in the future"]);
     assert_eq!(folded(&odd).0.updated_at, at("2027-01-01T00:00:00Z"));
+}
+
+#[test]
+fn a_session_that_nobody_can_read_and_nobody_calls_active_is_not() {
+    let folder = |content: &str| tree(&[("WFS-login/workflow-session.json", content)]);
+    assert_eq!(folded(&folder("{\"current_ph")).0.lifecycle.name(), "paused");
+    assert_eq!(
+        folded(&folder("{}")).0.lifecycle.name(),
+        "active",
+        "it can be read, and nothing else is said"
+    );
+    let mut registered = folder("");
+    registered.insert("session_status.jsonl", Entry::File(LINE.as_bytes().to_vec()));
+    assert_eq!(folded(&registered).0.lifecycle.name(), "active", "the registry calls it so");
 }
 
 /// Monday's session is still active on Friday: inactivity is told, and pauses nothing.

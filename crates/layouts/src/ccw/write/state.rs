@@ -29,9 +29,9 @@ pub(super) fn file(standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_>
     }
     describe(&mut changes, session, said);
     phase(&mut changes, session, said);
-    status(&mut changes, session, said);
-    progress(&mut changes, standing, said);
     let since = ours(standing.since);
+    status(&mut changes, session, said, since);
+    progress(&mut changes, standing, said);
     for recorded in since {
         transition(&mut changes, recorded, standing, said);
     }
@@ -110,13 +110,20 @@ fn phase(changes: &mut Changes, session: &Session, said: &Said<'_>) {
     }
 }
 
-fn status(changes: &mut Changes, session: &Session, said: &Said<'_>) {
+fn status(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Recorded]) {
+    let ends = |recorded: &Recorded| {
+        matches!(
+            recorded.event,
+            Event::SessionCompleted { .. } | Event::SessionAbandoned { .. } | Event::Restored { .. }
+        )
+    };
     let word = word(&session.lifecycle);
     let known = said.read.state.status.as_deref();
     let is_moved = known.is_some_and(|known| ["planning", "implementing", "reviewing"].contains(&known))
         && session.run().map(|run| run.current().id()) != said.session.run().map(|run| run.current().id());
-    // An archived session is completed by its place, whatever stands in its file.
-    let is_told_by_place = said.read.ground == Ground::Archives && word == Word::Completed;
+    // A session that was found among the archived ones is completed by its place, whatever stands in its file.
+    let is_told_by_place =
+        said.read.ground == Ground::Archives && word == Word::Completed && !since.iter().any(ends);
     // Where the file has no word for it, what the others say has to do, as long as it is true.
     let shown = known.and_then(Word::parse).unwrap_or_else(|| super::word(&said.session.lifecycle));
     if shown != word && !is_told_by_place {

@@ -1,0 +1,208 @@
+//! Later releases: `.workflow/active/` and `.workflow/archives/`, where the place is the state. What ends goes to the
+//! archives as a whole, with every task as it was; what goes on again comes back.
+
+use super::*;
+
+const ACTIVE: &str = ".workflow/active/WFS-one";
+const ARCHIVED: &str = ".workflow/archives/WFS-one";
+
+/// A project of that era with a session of ours half way: one task done, one begun, one untouched.
+fn half_way() -> Sandbox {
+    let sandbox = project();
+    std::fs::create_dir_all(sandbox.path(".workflow/active")).unwrap();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
+    sandbox.write(&format!("{ACTIVE}/IMPL_PLAN.md"), "1. Do it\n");
+    sandbox.run(["advance", "--phase", "plan"]).ok();
+    for title in ["First", "Second", "Third"] {
+        sandbox.run(["item", "add", title]).ok();
+    }
+    sandbox.run(["item", "done", "impl-1"]).ok();
+    sandbox.run(["item", "start", "impl-2"]).ok();
+    sandbox.write(&format!("{ACTIVE}/.summaries/IMPL-1-summary.md"), "Done.\n");
+    sandbox
+}
+
+fn statuses(sandbox: &Sandbox, folder: &str) -> Vec<Value> {
+    ["impl-1", "impl-2", "impl-3"]
+        .map(|id| {
+            let task: Value =
+                serde_json::from_str(&sandbox.read(&format!("{folder}/.task/{id}.json"))).unwrap();
+            task["status"].clone()
+        })
+        .to_vec()
+}
+
+fn status(sandbox: &Sandbox, folder: &str) -> Value {
+    let json: Value =
+        serde_json::from_str(&sandbox.read(&format!("{folder}/workflow-session.json"))).unwrap();
+    json["status"].clone()
+}
+
+#[test]
+fn closing_moves_the_whole_folder_to_the_archives_and_completes_no_task() {
+    let sandbox = half_way();
+    sandbox.run(["close", "--force"]).ok();
+    assert!(!sandbox.path(ACTIVE).exists(), "nothing of it is left among the active ones");
+    assert_eq!(status(&sandbox, ARCHIVED), "completed");
+    assert_eq!(statuses(&sandbox, ARCHIVED), ["completed", "active", "pending"], "each as it was");
+    assert_eq!(sandbox.read(&format!("{ARCHIVED}/.summaries/IMPL-1-summary.md")), "Done.\n");
+    let view = sandbox.run(["show", "WFS-one", "--json"]).ok().json();
+    assert_eq!((&view["status"], &view["warnings"]), (&json!("completed"), &json!([])));
+    assert_eq!(
+        view["artifacts"][0]["path"],
+        format!("{ARCHIVED}/IMPL_PLAN.md"),
+        "recorded files went with it"
+    );
+    let versions = sandbox.run(["artifact", "history", &format!("{ARCHIVED}/IMPL_PLAN.md")]).ok().stdout;
+    assert!(versions.contains("IMPL_PLAN.md"), "{versions}");
+    sandbox.run(["doctor"]).ok();
+    // Again is not twice.
+    assert_eq!(sandbox.run(["close", "--json"]).ok().json()["already"], true);
+    assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing was to be mended"));
+    let list = sandbox.run(["list", "--all", "--json"]).ok().json();
+    assert_eq!(list["sessions"].as_array().unwrap().len(), 1, "{list:#}");
+}
+
+#[test]
+fn the_last_phase_completes_it_and_giving_it_up_ends_it_in_the_same_place() {
+    let sandbox = half_way();
+    for item in ["impl-2", "impl-3"] {
+        sandbox.run(["item", "done", item]).ok();
+    }
+    sandbox.run(["advance", "--phase", "implement"]).ok();
+    sandbox.write(&format!("{ACTIVE}/REVIEW.md"), "Fine.\n");
+    sandbox.run(["advance", "--phase", "review"]).ok();
+    assert_eq!(status(&sandbox, ARCHIVED), "completed");
+    let transitions = sandbox.read(&format!("{ARCHIVED}/workflow-session.json"));
+    assert!(transitions.contains("\"review_document\": \"REVIEW.md\""), "{transitions}");
+    let given_up = half_way();
+    given_up.run(["abandon"]).ok();
+    let text = given_up.read(&format!("{ARCHIVED}/workflow-session.json"));
+    assert!(text.contains("\"completion_type\": \"abandoned\""), "{text}");
+    sandbox.run(["doctor"]).ok();
+    given_up.run(["doctor"]).ok();
+}
+
+#[test]
+fn opening_it_again_and_undoing_bring_it_back_to_the_active_ones() {
+    let sandbox = half_way();
+    sandbox.run(["close", "--force"]).ok();
+    sandbox.run(["reopen", "WFS-one"]).ok();
+    assert!(!sandbox.path(ARCHIVED).exists());
+    assert_eq!(status(&sandbox, ACTIVE), "active");
+    let shown = sandbox.run(["exec", "--", "sh", "-c", "echo $LEFTOFF_WORKSPACE"]).ok().stdout;
+    assert!(shown.trim().ends_with(ACTIVE), "{shown}");
+    sandbox.at("2026-11-14T11:00:00Z").run(["close", "--force"]).ok();
+    assert!(sandbox.path(ARCHIVED).is_dir());
+    sandbox.at("2026-11-14T12:00:00Z").run(["undo"]).ok();
+    assert!(!sandbox.path(ARCHIVED).exists());
+    assert_eq!(status(&sandbox, ACTIVE), "active");
+    assert_eq!(statuses(&sandbox, ACTIVE), ["completed", "active", "pending"]);
+    sandbox.run(["item", "done", "impl-2"]).ok();
+    assert_eq!(statuses(&sandbox, ACTIVE), ["completed", "completed", "pending"]);
+    sandbox.run(["doctor"]).ok();
+}
+
+#[test]
+fn a_place_that_is_taken_is_told_and_nothing_there_is_touched() {
+    let sandbox = half_way();
+    let theirs = r#"{"session_id":"WFS-one","current_phase":"REVIEW","status":"completed"}"#;
+    sandbox.write(&format!("{ARCHIVED}/workflow-session.json"), theirs);
+    let closed = sandbox.run(["close", "--force"]).ok();
+    assert!(closed.stderr.contains("its files stay in .workflow/active/WFS-one"), "{}", closed.stderr);
+    assert_eq!(status(&sandbox, ACTIVE), "completed");
+    assert_eq!(sandbox.read(&format!("{ARCHIVED}/workflow-session.json")), theirs);
+    let told = sandbox.run(["doctor"]).code(4).stdout;
+    assert!(told.contains("they belong in .workflow/archives/WFS-one"), "{told}");
+    sandbox.run(["repair"]).ok();
+    assert!(sandbox.path(ACTIVE).is_dir());
+    std::fs::rename(sandbox.path(ARCHIVED), sandbox.path(".workflow/archives/WFS-older")).unwrap();
+    sandbox.run(["repair"]).ok();
+    assert_eq!(status(&sandbox, ARCHIVED), "completed");
+    sandbox.run(["doctor"]).ok();
+}
+
+/// Their tool archives by moving the folder, and nothing else.
+#[test]
+fn a_folder_that_their_tool_archived_is_followed_with_all_that_was_recorded_in_it() {
+    let sandbox = half_way();
+    std::fs::create_dir_all(sandbox.path(".workflow/archives")).unwrap();
+    std::fs::rename(sandbox.path(ACTIVE), sandbox.path(ARCHIVED)).unwrap();
+    let view = sandbox.run(["show", "WFS-one", "--json"]).ok().json();
+    assert_eq!(view["status"], "completed");
+    assert_eq!(view["artifacts"][0]["path"], format!("{ARCHIVED}/IMPL_PLAN.md"));
+    assert!(!view["warnings"].to_string().contains("artifact_missing"), "{}", view["warnings"]);
+    assert!(!sandbox.path(ACTIVE).exists());
+    sandbox.run(["repair"]).ok();
+    sandbox.run(["doctor"]).ok();
+    assert_eq!(statuses(&sandbox, ARCHIVED), ["completed", "active", "pending"]);
+    let log = sandbox.run(["log", "--session", "WFS-one"]).ok().stdout;
+    assert!(log.contains("its files went to .workflow/archives/WFS-one"), "{log}");
+    // Somebody brings it back: it goes on.
+    std::fs::rename(sandbox.path(ARCHIVED), sandbox.path(ACTIVE)).unwrap();
+    let view = sandbox.run(["show", "WFS-one", "--json"]).ok().json();
+    assert_eq!(view["status"], "active");
+    sandbox.run(["item", "done", "impl-2", "--session", "WFS-one"]).ok();
+    assert_eq!(status(&sandbox, ACTIVE), "active");
+    assert!(!sandbox.path(ARCHIVED).exists());
+    sandbox.run(["doctor"]).ok();
+}
+
+/// An interrupted archive left half: the file says completed, and the folder is still among the active ones.
+#[test]
+fn an_archive_that_their_tool_left_half_is_told_and_finished() {
+    let sandbox = half_way();
+    let file = format!("{ACTIVE}/workflow-session.json");
+    sandbox.write(&file, &sandbox.read(&file).replace("\"status\": \"active\"", "\"status\": \"completed\""));
+    let told = sandbox.run(["doctor"]).code(4).stdout;
+    assert!(told.contains("misplaced: session WFS-one is completed"), "{told}");
+    sandbox.run(["repair"]).ok();
+    assert_eq!(status(&sandbox, ARCHIVED), "completed");
+    assert_eq!(statuses(&sandbox, ARCHIVED), ["completed", "active", "pending"]);
+    assert!(!sandbox.path(ACTIVE).exists());
+    sandbox.run(["doctor"]).ok();
+}
+
+#[test]
+fn a_session_of_theirs_is_archived_by_the_command_that_takes_it_in() {
+    let sandbox = project();
+    let json = r#"{"session_id":"WFS-one","current_phase":"IMPLEMENT","status":"implementing","created_at":"2026-11-10T10:00:00Z","theirs":1.50}"#;
+    sandbox.write(&format!("{ACTIVE}/workflow-session.json"), json);
+    sandbox.write(
+        &format!("{ACTIVE}/.task/IMPL-1.json"),
+        r#"{"id":"IMPL-1","title":"T","status":"in_progress"}"#,
+    );
+    sandbox.run(["close", "--force"]).ok();
+    assert_eq!(status(&sandbox, ARCHIVED), "completed");
+    assert!(sandbox.read(&format!("{ARCHIVED}/workflow-session.json")).contains("\"theirs\":1.50"));
+    let task = sandbox.read(&format!("{ARCHIVED}/.task/IMPL-1.json"));
+    assert!(task.contains("in_progress"), "{task}");
+    assert!(!sandbox.path(ACTIVE).exists());
+    assert!(!sandbox.path(REGISTRY).exists(), "those have no registry");
+    sandbox.run(["doctor"]).ok();
+}
+
+#[test]
+fn where_there_is_a_registry_too_its_line_follows_the_folder() {
+    let sandbox = project();
+    std::fs::create_dir_all(sandbox.path(".workflow/active")).unwrap();
+    sandbox.write(REGISTRY, "");
+    sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
+    assert!(sandbox.read(REGISTRY).contains(&format!("\"directory\":\"{ACTIVE}\"")));
+    sandbox.run(["close", "--force"]).ok();
+    let line = sandbox.read(REGISTRY);
+    assert!(
+        line.contains(&format!("\"directory\":\"{ARCHIVED}\"")) && line.contains("\"completed\""),
+        "{line}"
+    );
+}
+
+/// Right below `.workflow/` the place says nothing: a session that ends there stays there.
+#[test]
+fn a_session_of_the_first_era_ends_where_it_is() {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
+    sandbox.run(["close", "--force"]).ok();
+    assert_eq!(state(&sandbox, "WFS-one")["status"], "completed");
+    assert!(!sandbox.path(".workflow/archives").exists());
+}

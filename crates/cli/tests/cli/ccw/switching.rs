@@ -1,0 +1,114 @@
+//! Their own tool pauses, switches and ends sessions by writing files; whatever is asked next means the one it left
+//! active.
+
+use super::*;
+
+/// As the tool's prompts do it: in the session's file and in the registry.
+fn set_status(sandbox: &Sandbox, session: &str, from: &str, to: &str) {
+    let text = sandbox.read(&state_of(session));
+    let changed = text.replace(&format!("\"status\": \"{from}\""), &format!("\"status\": \"{to}\""));
+    assert_ne!(text, changed, "{session} was not {from}: {text}");
+    sandbox.write(&state_of(session), &changed);
+    let registry = sandbox.read(REGISTRY);
+    let own = |line: &str| line.contains(&format!("\"id\":\"{session}\""));
+    let lines = registry.lines().map(|line| {
+        let line = if own(line) {
+            line.replace(&format!("\"{from}\""), &format!("\"{to}\""))
+        } else {
+            line.to_owned()
+        };
+        format!("{line}\n")
+    });
+    sandbox.write(REGISTRY, &lines.collect::<String>());
+}
+
+fn two() -> Sandbox {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "Two"]).ok();
+    sandbox
+}
+
+#[track_caller]
+fn check_registered(sandbox: &Sandbox, expected: &[(&str, &str)]) {
+    let expected: Vec<(String, String)> =
+        expected.iter().map(|(id, status)| ((*id).to_owned(), (*status).to_owned())).collect();
+    assert_eq!(registered(sandbox), expected);
+}
+
+/// The registry tells which session is active: commands ask it before anything else.
+#[test]
+fn a_switch_by_their_tool_is_followed_by_whatever_is_asked_next() {
+    let sandbox = two();
+    set_status(&sandbox, "WFS-two", "active", "paused");
+    set_status(&sandbox, "WFS-one", "paused", "active");
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "WFS-one");
+    let noted = sandbox.run(["note", "goes to the one that is active now", "--json"]).ok().json();
+    assert_eq!(noted["session_id"], "WFS-one");
+    check_registered(&sandbox, &[("WFS-one", "active"), ("WFS-two", "paused")]);
+    assert_eq!(state(&sandbox, "WFS-two")["status"], "paused");
+    sandbox.run(["doctor"]).ok();
+}
+
+#[test]
+fn what_their_tool_paused_or_completed_is_in_nobodys_way() {
+    let sandbox = two();
+    set_status(&sandbox, "WFS-two", "active", "paused");
+    let started = sandbox.run(["start", "--layout", "ccw", "--goal", "Three"]).ok();
+    assert!(!started.stderr.contains("paused WFS-two"), "it was paused before: {}", started.stderr);
+    set_status(&sandbox, "WFS-three", "active", "completed");
+    sandbox.run(["switch", "WFS-one"]).ok();
+    check_registered(&sandbox, &[("WFS-one", "active"), ("WFS-two", "paused"), ("WFS-three", "completed")]);
+    sandbox.run(["doctor"]).ok();
+}
+
+#[test]
+fn a_start_pauses_the_session_that_their_tool_made_active() {
+    let sandbox = two();
+    set_status(&sandbox, "WFS-two", "active", "paused");
+    set_status(&sandbox, "WFS-one", "paused", "active");
+    let started = sandbox.run(["start", "--layout", "ccw", "--goal", "Three"]).ok();
+    assert!(started.stderr.contains("paused WFS-one"), "{}", started.stderr);
+    check_registered(&sandbox, &[("WFS-one", "paused"), ("WFS-two", "paused"), ("WFS-three", "active")]);
+}
+
+#[test]
+fn an_active_session_of_theirs_comes_before_a_paused_one_of_ours() {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "Ours"]).ok();
+    sandbox.run(["pause"]).ok();
+    write_session(&sandbox, "WFS-theirs", "IMPLEMENT", "active", "2026-11-01T10:00:00Z");
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "WFS-theirs");
+    let paused = sandbox.run(["pause"]).ok();
+    assert!(paused.stdout.contains("WFS-theirs paused"), "{}", paused.stdout);
+    check_registered(&sandbox, &[("WFS-ours", "paused"), ("WFS-theirs", "paused")]);
+}
+
+/// Several found active: the latest stays, and it is said, also where all of them are ours.
+#[test]
+fn of_several_of_ours_that_files_call_active_the_latest_stays() {
+    let sandbox = two();
+    sandbox.at("2026-11-14T11:00:00Z");
+    set_status(&sandbox, "WFS-one", "paused", "active");
+    let list = sandbox.run(["list", "--json"]).ok().json();
+    let active: Vec<&Value> =
+        list["sessions"].as_array().unwrap().iter().filter(|line| line["lifecycle"] == "active").collect();
+    assert_eq!((active.len(), &active[0]["session_id"]), (1, &json!("WFS-one")));
+    assert!(list["warnings"].to_string().contains("WFS-two counts as paused"), "{}", list["warnings"]);
+    sandbox.run(["note", "makes it so"]).ok();
+    check_registered(&sandbox, &[("WFS-one", "active"), ("WFS-two", "paused")]);
+    assert_eq!(state(&sandbox, "WFS-two")["status"], "paused");
+}
+
+#[test]
+fn repair_takes_a_switch_in_whichever_of_the_two_comes_first() {
+    for (from, to) in [("WFS-two", "WFS-one"), ("WFS-one", "WFS-two")] {
+        let sandbox = two();
+        sandbox.run(["switch", from]).ok();
+        set_status(&sandbox, from, "active", "paused");
+        set_status(&sandbox, to, "paused", "active");
+        sandbox.run(["repair"]).ok();
+        sandbox.run(["doctor"]).ok();
+        assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], to);
+    }
+}

@@ -1,0 +1,146 @@
+//! `sync` of the format: check is `doctor`, fix and force are `repair`. A backup comes before a fix, nothing is deleted.
+
+use super::*;
+
+fn append(sandbox: &Sandbox, line: &str) {
+    let known = if sandbox.path(REGISTRY).exists() { sandbox.read(REGISTRY) } else { String::new() };
+    sandbox.write(REGISTRY, &format!("{known}{line}\n"));
+}
+
+const LOST: &str = r#"{"id":"WFS-lost","status":"paused","description":"Lost on the way","created":"2026-11-01T10:00:00Z","directory":".workflow/WFS-lost","complexity":"simple","theirs":[1]}"#;
+
+/// Check: a line without a folder is told of. Fix: the session file is recreated with defaults.
+#[test]
+fn a_line_without_a_folder_is_told_of_and_its_session_made_again_with_what_the_line_tells() {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "Ours"]).ok();
+    append(&sandbox, LOST);
+    let told = sandbox.run(["doctor"]).code(4).stdout;
+    assert!(told.contains("tells of WFS-lost, and .workflow/WFS-lost is not there"), "{told}");
+    assert!(!sandbox.path(".workflow/WFS-lost").exists(), "doctor touches nothing");
+    let list = sandbox.run(["list"]).ok();
+    assert!(list.stderr.contains("WFS-lost is not there"), "{}", list.stderr);
+    let before = sandbox.read(REGISTRY);
+    sandbox.run(["repair"]).ok();
+    let json = state(&sandbox, "WFS-lost");
+    assert_eq!((&json["project"], &json["type"]), (&json!("Lost on the way"), &json!("simple")));
+    assert_eq!((&json["status"], &json["current_phase"]), (&json!("paused"), &json!("IMPLEMENT")));
+    assert_eq!(json["meta"]["created"], "2026-11-01T10:00:00Z");
+    assert_eq!(sandbox.read(REGISTRY), before, "no line is deleted, and none has to change");
+    assert_eq!(state(&sandbox, "WFS-ours")["status"], "active", "the active one stays it");
+    sandbox.run(["doctor"]).ok();
+    assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing was to be mended"));
+}
+
+/// A registry from somewhere else fills nobody's folder.
+#[test]
+fn many_lines_without_folders_are_told_of_once_and_made_again_one_by_one() {
+    let sandbox = project();
+    for number in 0..21 {
+        append(&sandbox, &LOST.replace("WFS-lost", &format!("WFS-lost-{number}")));
+    }
+    let told = sandbox.run(["doctor"]).code(4).stdout;
+    assert_eq!(told.matches("session_lost").count(), 1, "{told}");
+    assert!(
+        told.contains("21 sessions that have no folder: WFS-lost-0, ") && told.contains("and 11 more"),
+        "{told}"
+    );
+    sandbox.run(["repair"]).ok();
+    assert!(!sandbox.path(".workflow/WFS-lost-0").exists());
+    sandbox.run(["repair", "--session", "WFS-lost-7"]).ok();
+    assert_eq!(state(&sandbox, "WFS-lost-7")["project"], "Lost on the way");
+    // Twenty are few enough.
+    sandbox.run(["repair"]).ok();
+    assert_eq!(state(&sandbox, "WFS-lost-0")["project"], "Lost on the way");
+    sandbox.run(["doctor"]).ok();
+}
+
+#[test]
+fn a_line_of_a_finished_session_may_be_without_a_folder() {
+    let sandbox = project();
+    append(&sandbox, &LOST.replace("paused", "completed"));
+    sandbox.run(["start", "--layout", "ccw", "--goal", "Ours"]).ok();
+    sandbox.run(["doctor"]).ok();
+    sandbox.run(["repair"]).ok();
+    assert!(!sandbox.path(".workflow/WFS-lost").exists(), "somebody has cleaned up");
+}
+
+/// What a line says never becomes a path unchecked.
+#[test]
+fn lines_that_name_no_session_make_no_folder_and_take_nothing_over() {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "Ours"]).ok();
+    append(&sandbox, r#"{"id":"../../WFS-evil","status":"active"}"#);
+    append(&sandbox, r#"{"id":"WFS-a/b","status":"active","directory":"/tmp/WFS-a/b"}"#);
+    append(&sandbox, r#"{"id":"WFS-nothing-known"}"#);
+    append(&sandbox, r#"{"id":"elsewhere","status":"active","directory":"../elsewhere"}"#);
+    let told = sandbox.run(["doctor"]).code(4).stdout;
+    for name in ["../../WFS-evil", "WFS-a/b", "WFS-nothing-known", "elsewhere"] {
+        assert!(told.contains(&format!("'{name}'")), "{name} in {told}");
+    }
+    let before = sandbox.read(REGISTRY);
+    sandbox.run(["repair"]).ok();
+    let folders: Vec<String> = std::fs::read_dir(sandbox.path(".workflow"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("WFS-"))
+        .collect();
+    assert_eq!(folders, ["WFS-ours"]);
+    assert_eq!(sandbox.read(REGISTRY), before);
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "WFS-ours");
+}
+
+/// A lost session that its line calls active does not take the place of the one that is.
+#[test]
+fn a_lost_session_that_is_called_active_counts_as_paused_beside_a_later_one() {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "Ours"]).ok();
+    append(&sandbox, &LOST.replace("paused", "active"));
+    sandbox.run(["repair"]).ok();
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "WFS-ours");
+    assert_eq!(
+        registered(&sandbox),
+        [("WFS-ours".to_owned(), "active".to_owned()), ("WFS-lost".to_owned(), "paused".to_owned())]
+    );
+}
+
+/// A missing or broken session file is recreated with defaults, and takes no other's place.
+#[test]
+fn a_stray_folder_that_is_mended_pauses_nobody() {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "Ours"]).ok();
+    sandbox.write(&state_of("WFS-stray"), "{\"session_id\":");
+    sandbox.write(".workflow/WFS-bare/IMPL_PLAN.md", "1. Do it\n");
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "WFS-ours");
+    sandbox.run(["repair"]).ok();
+    assert_eq!(state(&sandbox, "WFS-ours")["status"], "active");
+    for session in ["WFS-stray", "WFS-bare"] {
+        assert_eq!(state(&sandbox, session)["status"], "paused");
+    }
+    sandbox.run(["doctor"]).ok();
+}
+
+#[test]
+fn of_ten_thousand_lines_three_broken_ones_are_told_of_once_and_the_rest_goes_on() {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "Ours"]).ok();
+    let own = sandbox.read(REGISTRY);
+    let mut lines: Vec<String> = (0..10_000)
+        .map(|n| {
+            format!("{{\"id\":\"WFS-n{n}\",\"status\":\"completed\",\"directory\":\".workflow/WFS-n{n}\"}}")
+        })
+        .collect();
+    for (at, broken) in [(17, "{\"id\":\"WFS-n17\","), (5_000, "not JSON"), (9_999, "[]")] {
+        broken.clone_into(&mut lines[at]);
+    }
+    lines.insert(7_000, own.trim().to_owned());
+    sandbox.write(REGISTRY, &format!("{}\n", lines.join("\n")));
+    let told = sandbox.run(["doctor"]).code(4).stdout;
+    assert_eq!(told.matches("no JSON object").count(), 1, "{told}");
+    assert!(told.contains("lines 18, 5001, 10001 are no JSON objects"), "{told}");
+    assert_eq!(sandbox.run(["list", "--json"]).ok().json()["sessions"].as_array().unwrap().len(), 1);
+    sandbox.run(["pause"]).ok();
+    lines[7_000] = own.trim().replace("\"active\"", "\"paused\"");
+    assert_eq!(sandbox.read(REGISTRY), format!("{}\n", lines.join("\n")), "one line changed");
+    assert!(sandbox.path(&format!("{REGISTRY}.bak")).exists(), "a backup before a fix");
+}

@@ -1,0 +1,146 @@
+//! `.task/*.json`, damaged and mended: what we know of a task comes back whole, what nobody knows is left alone.
+
+use super::*;
+
+const TASKS: &str = ".workflow/WFS-one/.task";
+
+fn path(id: &str) -> String {
+    format!("{TASKS}/{id}.json")
+}
+
+fn asides(sandbox: &Sandbox) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(sandbox.path(".leftoff/aside/WFS-one")) else { return Vec::new() };
+    let mut found: Vec<String> =
+        entries.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
+    found.sort();
+    found
+}
+
+/// Three tasks of ours: one cut into parts, one that waits for it.
+fn ours() -> Sandbox {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ccw", "--type", "simple", "--goal", "One"]).ok();
+    sandbox.run(["item", "add", "First"]).ok();
+    sandbox.run(["item", "add", "Second", "--needs", "impl-1"]).ok();
+    sandbox.run(["item", "split", "impl-1", "--into", "Half", "--into", "Other half"]).ok();
+    sandbox
+}
+
+/// The same, planned by their tool and taken in by a command of ours.
+fn adopted() -> Sandbox {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-one", "IMPLEMENT", "active", "2026-11-13T10:00:00Z");
+    let task = |id: &str, status: &str, parent: &str, parts: &str, needs: &str| {
+        let text = format!(
+            "{{\"id\":\"{id}\",\"title\":\"T {id}\",\"status\":\"{status}\",\"type\":\"bugfix\",\"theirs\":1.50,\
+             \"relations\":{{\"parent\":{parent},\"subtasks\":[{parts}],\"dependencies\":[{needs}]}}}}"
+        );
+        sandbox.write(&path(id), &text);
+    };
+    task("impl-1", "container", "null", "\"impl-1.1\",\"impl-1.2\"", "");
+    task("impl-1.1", "pending", "\"impl-1\"", "", "");
+    task("impl-1.2", "pending", "\"impl-1\"", "", "");
+    task("impl-2", "pending", "null", "", "\"impl-1\"");
+    sandbox.run(["note", "taken in"]).ok();
+    sandbox
+}
+
+#[test]
+fn a_damaged_task_is_written_again_with_its_relations_and_the_damaged_one_is_set_aside() {
+    for (sandbox, whose) in [(ours(), "ours"), (adopted(), "taken in")] {
+        for (id, damage) in [
+            ("impl-1", "{\"id\":\"impl-1\",\"title\":\"Fi"),
+            ("impl-1.2", ""),
+            ("impl-2", "[1,2]"),
+            ("impl-1.1", "\u{fffd}\u{0}"),
+        ] {
+            let good = sandbox.read(&path(id));
+            sandbox.write(&path(id), damage);
+            let list = sandbox.run(["item", "list", "--json"]).ok().json().to_string();
+            for known in ["impl-1", "impl-1.1", "impl-1.2", "impl-2"] {
+                assert!(list.contains(&format!("\"{known}\"")), "{whose}, {id}: the log knows {known}");
+            }
+            let told = sandbox.run(["doctor"]).code(4).stdout;
+            assert!(told.contains(&format!("{id}.json is damaged")), "{told}");
+            assert_eq!(sandbox.read(&path(id)), damage, "doctor touches nothing");
+            sandbox.run(["repair"]).ok();
+            assert_eq!(sandbox.read(&path(id)), good, "{whose}, {id}: byte for byte");
+            assert!(asides(&sandbox).contains(&damage.to_owned()), "{whose}, {id}: {:?}", asides(&sandbox));
+            sandbox.run(["doctor"]).ok();
+        }
+        // What waits still waits, and parts are still parts.
+        sandbox.run(["item", "start", "impl-2"]).code(4);
+        for part in ["impl-1.1", "impl-1.2"] {
+            sandbox.run(["item", "done", part]).ok();
+        }
+        assert_eq!(task(&sandbox, "WFS-one", "impl-1")["status"], "completed");
+        sandbox.run(["item", "done", "impl-2"]).ok();
+    }
+}
+
+#[test]
+fn a_command_on_a_damaged_task_goes_on_from_the_log() {
+    let sandbox = ours();
+    let cut = &sandbox.read(&path("impl-1.1"))[..40];
+    sandbox.write(&path("impl-1.1"), cut);
+    sandbox.run(["item", "done", "impl-1.1"]).ok();
+    let json = task(&sandbox, "WFS-one", "impl-1.1");
+    assert_eq!((&json["status"], &json["relations"]["parent"]), (&json!("completed"), &json!("impl-1")));
+    assert_eq!(asides(&sandbox), [cut]);
+    sandbox.run(["doctor"]).ok();
+}
+
+#[test]
+fn a_task_whose_file_is_gone_is_written_again() {
+    let sandbox = ours();
+    let good = sandbox.read(&path("impl-2"));
+    std::fs::remove_file(sandbox.path(&path("impl-2"))).unwrap();
+    sandbox.run(["doctor"]).code(4);
+    sandbox.run(["repair"]).ok();
+    assert_eq!(sandbox.read(&path("impl-2")), good);
+}
+
+/// Nobody knows what was in it: it is told of, hides no other, and stays as it is, also when the session is taken in.
+#[test]
+fn a_task_that_nobody_ever_read_is_left_alone() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-one", "IMPLEMENT", "active", "2026-11-13T10:00:00Z");
+    sandbox.write(&path("impl-1"), r#"{"id":"impl-1","title":"T","status":"pending"}"#);
+    let torn = r#"{"id":"impl-2","title":"#;
+    sandbox.write(&path("impl-2"), torn);
+    let list = sandbox.run(["item", "list", "--json"]).ok();
+    assert!(list.stdout.contains("impl-1") && !list.stdout.contains("impl-2"), "{}", list.stdout);
+    for words in [&["note", "taken in"][..], &["repair"], &["note", "again"], &["repair"]] {
+        sandbox.run(words.iter().copied()).ok();
+        assert_eq!(sandbox.read(&path("impl-2")), torn, "{words:?}");
+    }
+    assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing was to be mended"));
+    let told = sandbox.run(["doctor"]).code(4).stdout;
+    assert!(told.contains("impl-2.json: it is no JSON") && told.contains("mend it there"), "{told}");
+    assert_eq!(asides(&sandbox), [""; 0]);
+    // Whoever wrote it mends it.
+    sandbox.write(&path("impl-2"), r#"{"id":"impl-2","title":"Whole","status":"pending"}"#);
+    assert!(sandbox.run(["item", "list"]).ok().stdout.contains("impl-2 Whole"));
+    sandbox.run(["note", "seen"]).ok();
+    sandbox.run(["doctor"]).ok();
+}
+
+/// The next rung: the version before, where somebody has left one.
+#[test]
+fn a_task_that_nobody_ever_read_is_mended_from_the_version_before() {
+    for taken_in in [false, true] {
+        let sandbox = project();
+        write_session(&sandbox, "WFS-one", "IMPLEMENT", "active", "2026-11-13T10:00:00Z");
+        if taken_in {
+            sandbox.run(["note", "taken in"]).ok();
+        }
+        sandbox.write(&path("impl-2"), "{\"id\":\"impl-2\",");
+        let before = r#"{"id":"impl-2","title":"From before","status":"pending","theirs":1.50}"#;
+        sandbox.write(&format!("{}.bak", path("impl-2")), before);
+        assert!(sandbox.run(["item", "list"]).ok().stdout.contains("impl-2 From before"), "{taken_in}");
+        sandbox.run(["repair"]).ok();
+        assert_eq!(sandbox.read(&path("impl-2")), before, "{taken_in}");
+        assert_eq!(asides(&sandbox), ["{\"id\":\"impl-2\","], "{taken_in}");
+        sandbox.run(["doctor"]).ok();
+    }
+}

@@ -1,0 +1,145 @@
+//! What files tell of all sessions of a layout at once: which of them is active now, whoever made it so, and which have
+//! no folder. Another tool switches sessions by writing there, and nobody tells the log. Writes nothing.
+
+use super::{NATIVE, signs, tree};
+use crate::doctor::Finding;
+use crate::engine::Engine;
+use crate::view::Warning;
+use layouts::layout::{self, Index, Layout, Spot, Survey, some_of};
+use layouts::tree::{Entry, Tree};
+use model::id::SessionId;
+use model::lifecycle::Lifecycle;
+use std::collections::BTreeSet;
+use store::SessionRow;
+
+/// So many are made again without being named; more have hardly been lost one by one.
+pub(super) const MOST_MADE: usize = 20;
+
+impl Engine {
+    /// The session that is active here, as files have it by now. `latest` is what the log takes for it.
+    pub(crate) fn active_by_files(&self, latest: Option<&SessionRow>) -> Option<SessionId> {
+        let called = self.called_active();
+        if is_as_known(&called, latest) {
+            return None;
+        }
+        self.active_of(called, latest).or_else(|| self.active_without_index())
+    }
+
+    /// The same, as far as indexes tell: without a look into every folder.
+    pub(crate) fn active_by_index(&self, latest: Option<&SessionRow>) -> Option<SessionId> {
+        let called = self.called_active();
+        if is_as_known(&called, latest) { None } else { self.active_of(called, latest) }
+    }
+
+    /// Of what is called active and what the log takes for it, the one that is and that changed last.
+    fn active_of(&self, called: BTreeSet<SessionId>, latest: Option<&SessionRow>) -> Option<SessionId> {
+        let ours = latest.filter(|row| row.lifecycle == "active").map(|row| row.id.clone());
+        let candidates: BTreeSet<SessionId> = called.into_iter().chain(ours).collect();
+        let active = candidates.into_iter().filter_map(|id| {
+            let (_, session) = self.load(&id).ok()?;
+            let is_active = matches!(session.lifecycle, Lifecycle::Active) && !session.parallel;
+            let is_it = is_active && session.worktree == self.project.worktree();
+            is_it.then_some((session.updated_at, id))
+        });
+        active.max().map(|(_, id)| id)
+    }
+
+    /// One that no index tells of has to be looked at.
+    fn active_without_index(&self) -> Option<SessionId> {
+        let indexes = self.indexes();
+        let indexed = indexes.iter().flat_map(|(layout, _, tree)| layout.indexed(tree)).collect();
+        self.foreign_active(&indexed).into_iter().max().map(|(_, id)| id)
+    }
+
+    /// Sessions that some index calls active, known to the log or not.
+    pub(super) fn called_active(&self) -> BTreeSet<SessionId> {
+        self.indexes().into_iter().flat_map(|(layout, _, tree)| layout.called_active(&tree)).collect()
+    }
+
+    /// What is wrong with indexes, for somebody who looks for it.
+    pub(crate) fn index_findings(&self) -> Vec<Finding> {
+        self.index_warnings()
+            .into_iter()
+            .map(|warning| Finding { kind: warning.kind, message: warning.message, hint: warning.hint })
+            .collect()
+    }
+
+    /// The same for whoever sees a list that may be too short.
+    pub(crate) fn index_warnings(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        for (_, index, survey) in self.surveys() {
+            let path = format!("{}/{}", index.home, index.file);
+            warnings.extend(lost_warning(&path, &survey.lost));
+            warnings.extend(survey.oddities.into_iter().map(|oddity| Warning {
+                kind: "foreign_file".to_owned(),
+                message: format!("{}/{}: {}", index.home, oddity.path, oddity.message),
+                hint: Some("mend it there; nothing of it is used".to_owned()),
+                path: Some(path.clone()),
+            }));
+        }
+        warnings
+    }
+
+    /// Where the folders of sessions would be that an index tells of, and that have none.
+    pub(super) fn lost(&self) -> Vec<Spot> {
+        self.surveys().into_iter().flat_map(|(_, _, survey)| survey.lost).collect()
+    }
+
+    fn surveys(&self) -> Vec<(&'static dyn Layout, Index, Survey)> {
+        let is_there = |path: &str| self.project.root.join(path).symlink_metadata().is_ok();
+        let survey = |(layout, index, tree): (&'static dyn Layout, Index, Tree)| {
+            let found = layout.survey(&tree, &is_there);
+            (layout, index, found)
+        };
+        self.indexes().into_iter().map(survey).collect()
+    }
+
+    fn indexes(&self) -> Vec<(&'static dyn Layout, Index, Tree)> {
+        // A session outside of projects is alone in its own.
+        let known = layout::all().iter().filter(|_| !self.project.is_outside);
+        known
+            .filter_map(|layout| {
+                let index = layout.index()?;
+                let home = self.project.root.join(index.home);
+                let mut tree = Tree::default();
+                let content = tree::content(&home.join(index.file), layout.most_bytes(index.file));
+                if let Entry::File(content) = content {
+                    tree.insert(index.file, Entry::File(content));
+                }
+                for name in signs::listed(*layout, &home) {
+                    tree.insert(name, Entry::Unread { size: 0 });
+                }
+                Some((*layout, index, tree))
+            })
+            .collect()
+    }
+}
+
+/// The rule: files say what the log says, or the session has none.
+fn is_as_known(called: &BTreeSet<SessionId>, latest: Option<&SessionRow>) -> bool {
+    latest.filter(|row| row.lifecycle == "active").is_some_and(|row| match called.first() {
+        Some(first) => called.len() == 1 && *first == row.id,
+        None => row.layout == NATIVE,
+    })
+}
+
+/// Said once, however many they are.
+fn lost_warning(path: &str, lost: &[Spot]) -> Option<Warning> {
+    let ids: Vec<String> = lost.iter().map(|spot| spot.id.to_string()).collect();
+    let (message, hint) = match lost {
+        [] => return None,
+        [one] => (
+            format!("{path} tells of {}, and {} is not there", one.id, one.path),
+            "make it again, as far as is known: leftoff repair; or take its line out".to_owned(),
+        ),
+        several if several.len() <= MOST_MADE => (
+            format!("{path} tells of {} sessions that have no folder: {}", ids.len(), some_of(&ids)),
+            "make them again, as far as is known: leftoff repair; or take their lines out".to_owned(),
+        ),
+        [first, ..] => (
+            format!("{path} tells of {} sessions that have no folder: {}", ids.len(), some_of(&ids)),
+            format!("make one again, as far as is known: leftoff repair --session {}", first.id),
+        ),
+    };
+    Some(Warning { kind: "session_lost".to_owned(), message, hint: Some(hint), path: Some(path.to_owned()) })
+}

@@ -1,0 +1,105 @@
+//! Files that several sessions share. Of one that is in its place only the session's own part is kept with it: a registry
+//! of thousands, kept whole with each of them, would be thousands of registries.
+
+use super::find::Located;
+use super::look::{FileState, Look, hash};
+use super::signs::is_sign;
+use crate::disk::exchange;
+use layouts::tree::{Entry, Tree};
+use std::path::Path;
+use store::ViewRow;
+
+/// A file as it is known once it is in its place. What was there before is still known by its hash.
+pub(super) fn settled(located: &Located, row: &ViewRow) -> ViewRow {
+    let share = |content: &[u8]| located.layout.share(&located.spot, &row.path, content);
+    let (Some(body), Some(previous)) = (share(&row.body), share(&row.previous)) else {
+        return ViewRow { confirmed: true, ..row.clone() };
+    };
+    let mut earlier = row.earlier.clone();
+    let before = hash(&row.previous);
+    if !row.previous.is_empty() && before != row.hash && !earlier.contains(&before) {
+        // The last of them is ours.
+        earlier.insert(earlier.len().saturating_sub(1), before);
+    }
+    ViewRow { body, previous, earlier, confirmed: true, ..row.clone() }
+}
+
+/// What is written and what is expected to be there. Where other sessions changed their parts of a shared file since it
+/// was looked at, those stay: not for a moment is there a file without them.
+pub(super) fn beside_others(located: &Located, target: &Path, row: &ViewRow) -> (Vec<u8>, Vec<u8>) {
+    let share = |content: &[u8]| located.layout.share(&located.spot, &row.path, content);
+    let there = exchange::read(target).unwrap_or_default();
+    // Another process of ours may have put this session's part there already.
+    let own = share(&there);
+    let is_theirs_alone = there != row.previous
+        && !there.is_empty()
+        && own.is_some()
+        && (own == share(&row.previous) || own == share(&row.body));
+    if !is_theirs_alone {
+        return (row.body.clone(), row.previous.clone());
+    }
+    (located.layout.merge_slipped(&row.path, &row.previous, &there, &row.body), there)
+}
+
+impl Look {
+    pub(super) fn is_shared(&self, path: &str) -> bool {
+        self.located.layout.share(&self.located.spot, path, &[]).is_some()
+    }
+
+    /// Only this session's part of it is known.
+    pub(super) fn is_known_in_part(&self, row: &ViewRow) -> bool {
+        row.confirmed && self.is_shared(&row.path)
+    }
+
+    /// The whole file as it is to be again: the session's part in what is there, else in the version before.
+    pub(super) fn whole(&self, path: &str, row: &ViewRow) -> Vec<u8> {
+        if !self.is_known_in_part(row) {
+            return row.body.clone();
+        }
+        let backup = || exchange::read(&exchange::backup(&self.home.join(path))).unwrap_or_default();
+        let onto = self.tree.content(path).map_or_else(backup, <[u8]>::to_vec);
+        self.located.layout.merge_slipped(path, &[], &row.body, &onto)
+    }
+
+    /// What somebody had before them who wrote what now waits beside a file.
+    pub(super) fn before_waiting(&self, path: &str, row: &ViewRow) -> Vec<u8> {
+        let backup = || exchange::read(&exchange::backup(&self.home.join(path))).ok();
+        if self.is_known_in_part(row) { backup().unwrap_or_default() } else { row.previous.clone() }
+    }
+
+    /// This session's part is what it was.
+    pub(super) fn is_of_others(&self, path: &str, row: &ViewRow, content: &[u8]) -> bool {
+        self.is_same_share(path, content, &row.body)
+    }
+
+    /// This session's part is what it was before a write that did not get there.
+    pub(super) fn is_behind_others(&self, path: &str, row: &ViewRow, content: &[u8]) -> bool {
+        !row.confirmed && self.is_same_share(path, content, &row.previous)
+    }
+
+    pub(super) fn is_same_share(&self, path: &str, one: &[u8], other: &[u8]) -> bool {
+        let share = |content: &[u8]| self.located.layout.share(&self.located.spot, path, content);
+        share(one).is_some_and(|one| Some(one) == share(other))
+    }
+
+    /// The tree with our own bytes for files in these states. For a `base`, files that we never wrote are left out.
+    pub(super) fn with_rows(&self, ours: impl Fn(&FileState) -> bool, base: bool) -> Tree {
+        let mut tree = self.tree.clone();
+        for (path, state) in &self.states {
+            match self.rows.get(path) {
+                // These are our bytes, of all sessions.
+                Some(_) if *state == FileState::Same => {}
+                Some(row) if is_sign(self.located.layout, path) => match (base, ours(state)) {
+                    (true, _) | (_, true) => Self::put_sign(&mut tree, row),
+                    (false, false) if self.is_taken_away(path) => tree.take_away(path.clone()),
+                    (false, false) => {}
+                },
+                Some(row) if base => tree.insert(path.clone(), Entry::File(row.body.clone())),
+                Some(row) if ours(state) => tree.insert(path.clone(), Entry::File(self.whole(path, row))),
+                None if base => tree.remove(path),
+                Some(_) | None => {}
+            }
+        }
+        tree
+    }
+}

@@ -1,0 +1,101 @@
+//! The registry as a whole: which sessions it calls active, and which of its lines fit nothing that is there.
+
+use super::super::fields::cut;
+use super::super::place::{name_of, places_of, spot};
+use super::super::status::Word;
+use super::super::{HOME, REGISTRY};
+use super::{is_blank, lines, mentioning, mentions, name_in, object};
+use crate::layout::{Spot, Survey, some_of};
+use crate::reading::Oddity;
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Names of the sessions that their lines call active. Few lines are read whole: every command asks this.
+pub(in crate::ccw) fn active_in(bytes: &[u8]) -> Vec<String> {
+    let may_say_so =
+        |line: &&[u8]| Word::ACTIVE.iter().any(|word| mentions(&line.to_ascii_lowercase(), word));
+    let called = lines(bytes).filter(may_say_so).filter_map(object).filter(is_active);
+    let names: BTreeSet<String> =
+        called.filter_map(|fields| name_in(&fields).map(ToOwned::to_owned)).collect();
+    // Of several lines of one session the last counts.
+    let is_still = |name: &String| {
+        let own = mentioning(bytes, name).into_iter().rev().filter_map(|(line, _)| object(line));
+        own.into_iter().find(|fields| name_in(fields) == Some(name)).is_some_and(|last| is_active(&last))
+    };
+    names.into_iter().filter(is_still).collect()
+}
+
+/// Names of all sessions that have a line.
+pub(in crate::ccw) fn named_in(bytes: &[u8]) -> BTreeSet<String> {
+    let known = lines(bytes).filter_map(object);
+    known.filter_map(|fields| name_in(&fields).map(ToOwned::to_owned)).collect()
+}
+
+/// Every line against what is there: `is_there` is asked about paths below the project's folder.
+pub(in crate::ccw) fn check(bytes: &[u8], is_there: &dyn Fn(&str) -> bool) -> Survey {
+    let mut survey = Survey::default();
+    let mut broken: Vec<usize> = Vec::new();
+    let mut known: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
+    for (line, number) in lines(bytes).zip(1..) {
+        match object(line) {
+            Some(fields) => {
+                if let Some(name) = name_in(&fields).map(ToOwned::to_owned) {
+                    known.insert(name, fields);
+                }
+            }
+            None if is_blank(line) => {}
+            None => broken.push(number),
+        }
+    }
+    if !broken.is_empty() {
+        survey.oddities.push(odd(told_of(&broken)));
+    }
+    let mut unclear: Vec<String> = Vec::new();
+    for (name, fields) in &known {
+        let is_elsewhere = directory(fields).is_some_and(is_there);
+        if is_elsewhere || places_of(name).iter().any(|path| is_there(path)) {
+            continue;
+        }
+        match (Word::parse(&status(fields)), spot_of(name, fields)) {
+            // What is finished needs no folder: somebody has cleaned up.
+            (Some(Word::Completed), _) => {}
+            (Some(Word::Active | Word::Paused), Some(spot)) => survey.lost.push(spot),
+            (None, _) | (_, None) => unclear.push(format!("'{}'", cut(name))),
+        }
+    }
+    if !unclear.is_empty() {
+        let message = format!("it names {}, of which nothing else is known", some_of(&unclear));
+        survey.oddities.push(odd(message));
+    }
+    survey
+}
+
+/// Where a session's folder would be: where its line says, if that can be.
+fn spot_of(name: &str, fields: &Map<String, Value>) -> Option<Spot> {
+    let said = directory(fields).and_then(|path| spot(path, true)).filter(|spot| name_of(spot) == name);
+    said.or_else(|| spot(&format!("{HOME}/{name}"), true))
+}
+
+fn directory(fields: &Map<String, Value>) -> Option<&str> {
+    fields.get("directory").and_then(Value::as_str).map(|path| path.trim_end_matches('/'))
+}
+
+fn status(fields: &Map<String, Value>) -> String {
+    fields.get("status").and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn is_active(fields: &Map<String, Value>) -> bool {
+    Word::parse(&status(fields)) == Some(Word::Active)
+}
+
+fn told_of(broken: &[usize]) -> String {
+    let numbers: Vec<String> = broken.iter().map(ToString::to_string).collect();
+    match broken {
+        [one] => format!("line {one} is no JSON object; it is left as it is"),
+        _ => format!("lines {} are no JSON objects; they are left as they are", some_of(&numbers)),
+    }
+}
+
+fn odd(message: String) -> Oddity {
+    Oddity { path: REGISTRY.to_owned(), message }
+}
