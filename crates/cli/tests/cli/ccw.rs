@@ -4,6 +4,7 @@ mod archiving;
 mod commands;
 mod edits;
 mod markers;
+mod rules;
 mod several;
 mod switching;
 mod sync;
