@@ -6,7 +6,7 @@ use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::sync::tree;
 use layouts::layout::{self, Beginning, Depth, FileChange, Folder, Layout, Spot, Standing};
-use layouts::tree::Tree;
+use layouts::tree::{Entry, Tree};
 use model::event::{Event, Recorded};
 use model::session::Session;
 use serde::Serialize;
@@ -117,7 +117,18 @@ impl Engine {
         if session.path.as_deref() != Some(spot.path.as_str()) {
             return Tree::default();
         }
-        tree::read(layout, spot, &self.root_of(session), Depth::Whole)
+        let mut tree = tree::read(layout, spot, &self.root_of(session), Depth::Whole);
+        // Of what it shares with others, only its own part goes with it.
+        let paths: Vec<String> = tree.files().map(ToOwned::to_owned).collect();
+        for path in paths {
+            let share = tree.content(&path).and_then(|content| layout.share(spot, &path, content));
+            match share {
+                Some(share) if share.is_empty() => tree.remove(&path),
+                Some(share) => tree.insert(path, Entry::File([share.as_slice(), b"\n"].concat())),
+                None => {}
+            }
+        }
+        tree
     }
 
     fn workflows_of(&self, history: &[Recorded]) -> Result<Vec<Value>> {

@@ -131,6 +131,10 @@ impl Layout for Ccw {
         write::files(standing, folder)
     }
 
+    fn write_anew(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+        write::anew(standing, folder)
+    }
+
     fn begin(&self, beginning: &Beginning<'_>) -> Result<Spot, String> {
         place::begin(beginning)
     }
