@@ -62,8 +62,8 @@ pub enum Error {
     NoStore { folder: PathBuf },
     #[error("no session is going on in {worktree}")]
     NoSession { worktree: String },
-    #[error("no session is paused in {worktree}")]
-    NothingPaused { worktree: String },
+    #[error("no session is paused in {worktree}{}", listed(there_are))]
+    NothingPaused { worktree: String, there_are: Vec<String> },
     #[error("no session is active in {worktree}; paused: {}", paused.join(", "))]
     NothingActive { worktree: String, paused: Vec<String> },
     #[error("there is no session '{asked}'")]
@@ -431,6 +431,11 @@ fn unknown_workflow_hint(
         Some(name) => format!("did you mean '{name}'? There are {known}"),
         None => format!("there are {known}; write your own: {new}"),
     }
+}
+
+/// What there is instead, where there is something.
+fn listed(there_are: &[String]) -> String {
+    if there_are.is_empty() { String::new() } else { format!("; there are {}", there_are.join(", ")) }
 }
 
 /// What stands in the way is the system's to say; what a person can do about it follows from its kind.

@@ -32,10 +32,12 @@ use crate::items::ItemView;
 use crate::sync::NATIVE;
 use crate::view::{self, Material, View};
 use crate::workspace::ensure_ignored;
+use layouts::layout::some_of;
 use model::Refusal;
 use model::command::{Command, decide};
 use model::event::Event;
 use model::id::SessionId;
+use model::item::Item;
 use model::note::NoteKind;
 use model::run::RunPlan;
 use model::session::Session;
@@ -87,7 +89,28 @@ impl Engine {
     }
 
     pub fn close(&mut self, force: bool) -> Result<Answer> {
-        self.change("close", Want::Latest, &Command::Close { force })
+        let command = Command::Close { force };
+        let fingerprint = self.fingerprint("close", &format!("{command:?}"));
+        self.execute(&fingerprint, |engine| {
+            let id = engine.select(Want::Latest)?;
+            let subject = engine.take_up(&id)?;
+            let events = decide(&subject.session, command.clone())?;
+            let open = if events.is_empty() { Vec::new() } else { engine.open_items(&id)? };
+            let mut plan = Plan::of(subject.change(events));
+            if !open.is_empty() {
+                plan.said.push(format!("left unfinished: {}", some_of(&open)));
+            }
+            Ok(plan)
+        })
+    }
+
+    /// Items that something is left to do about, by place; what is cut into parts is its parts.
+    fn open_items(&self, id: &SessionId) -> Result<Vec<String>> {
+        let items = self.all_items(id)?;
+        let mut open: Vec<&Item> =
+            items.iter().filter(|item| !item.is_done() && !item.is_container()).collect();
+        open.sort_by_key(|item| item.sort_key());
+        Ok(open.into_iter().map(|item| item.id.to_string()).collect())
     }
 
     /// Gives a session up: the one named, else the one that is meant. Its workspace goes to the archive.

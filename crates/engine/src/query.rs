@@ -221,6 +221,7 @@ impl Engine {
         warnings.extend(sessions.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
         warnings.extend(self.place_warnings());
         warnings.extend(self.index_warnings());
+        warnings.extend(self.unknown_warnings());
         let mut odd = Vec::new();
         for (short, said) in self.foreign_lines() {
             if request.wants(&short) {

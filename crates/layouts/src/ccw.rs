@@ -132,6 +132,10 @@ impl Layout for Ccw {
         write::files(standing, folder)
     }
 
+    fn write_anew(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+        write::anew(standing, folder)
+    }
+
     fn begin(&self, beginning: &Beginning<'_>) -> Result<Spot, String> {
         place::begin(beginning)
     }
@@ -191,12 +195,26 @@ impl Layout for Ccw {
     }
 
     fn survey(&self, index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Survey {
-        registry::check(index.content(REGISTRY).unwrap_or_default(), is_there)
+        let mut survey = registry::check(index.content(REGISTRY).unwrap_or_default(), is_there);
+        survey.unknown = place::strangers(index);
+        survey
     }
 
     /// A broken line of the registry is nobody's: it is told of once, with the others.
     fn is_to_mend(&self, said: &str) -> bool {
         !(said.contains(REGISTRY) && said.contains("is no JSON object"))
+    }
+
+    fn spelling(&self, item: &str) -> Option<String> {
+        Some(tasks::plain(item))
+    }
+
+    fn spelled_like(&self, item: &str, known: &[&str]) -> Option<String> {
+        tasks::spelled_like(item, known)
+    }
+
+    fn no_archives_in(&self) -> Option<&'static str> {
+        Some(TASKS)
     }
 
     fn pauses_only_what_is_active(&self) -> bool {

@@ -154,6 +154,18 @@ pub trait Layout: Sync {
         false
     }
 
+    /// An item's id in the one spelling by which ids are compared; none where each is written in one way only.
+    fn spelling(&self, item: &str) -> Option<String> {
+        let _ = item;
+        None
+    }
+
+    /// The id of a new item, written as those that are there are.
+    fn spelled_like(&self, item: &str, known: &[&str]) -> Option<String> {
+        let _ = (item, known);
+        None
+    }
+
     /// Whether pausing is an error where no session is active: its tool then has nothing to pause.
     fn pauses_only_what_is_active(&self) -> bool {
         false
@@ -189,7 +201,8 @@ pub trait Layout: Sync {
         Vec::new()
     }
 
-    /// What the index tells that does not fit what is there. `is_there` is asked about paths below the project.
+    /// What the index tells that does not fit what is there. It has all names right below the home; `is_there` is asked
+    /// about paths below the project.
     fn survey(&self, index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Survey {
         let _ = (index, is_there);
         Survey::default()
@@ -223,10 +236,10 @@ pub trait Layout: Sync {
         None
     }
 
-    /// Whether an archived version may lie beside the file: not where the tool takes every file of a folder for one of
-    /// the session's.
-    fn archives_beside(&self) -> bool {
-        true
+    /// The folder below a session's own, empty for all of it, in which no archived version may lie beside its file: the
+    /// tool takes every file there for one of the session's.
+    fn no_archives_in(&self) -> Option<&'static str> {
+        None
     }
 
     /// Somebody else's version of a file, with what it dropped of ours put back: a key that is missing from another
@@ -371,6 +384,8 @@ pub struct Survey {
     /// Unfinished sessions without a folder, and where each would be.
     pub lost: Vec<Spot>,
     pub oddities: Vec<Oddity>,
+    /// Files of another kind, for somebody who finds no session: nothing is wrong with them.
+    pub unknown: Option<Oddity>,
 }
 
 /// Names on one line: all of them, or the first and how many more there are.

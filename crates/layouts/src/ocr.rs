@@ -255,8 +255,8 @@ impl Layout for Ocr {
     }
 
     /// Every file in `reviews/` is a reviewer to the tool.
-    fn archives_beside(&self) -> bool {
-        false
+    fn no_archives_in(&self) -> Option<&'static str> {
+        Some("")
     }
 }
 

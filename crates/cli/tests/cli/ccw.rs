@@ -1,10 +1,13 @@
 //! Claude-Code-Workflow's own files, gone through by the whole program beside a hand that edits them as its prompts would.
 
 mod archiving;
+mod carrying;
 mod commands;
 mod edits;
 mod markers;
+mod rules;
 mod several;
+mod story;
 mod switching;
 mod sync;
 mod tasks;

@@ -382,7 +382,19 @@ impl Engine {
             return Ok(active);
         }
         let waiting = self.waiting()?.or_else(|| self.current_foreign(false));
-        waiting.ok_or(Error::NothingPaused { worktree })
+        match waiting {
+            Some(waiting) => Ok(waiting),
+            None => Err(Error::NothingPaused { worktree, there_are: self.some_here()? }),
+        }
+    }
+
+    /// The sessions of this worktree with how each stands, those that changed last.
+    fn some_here(&self) -> Result<Vec<String>> {
+        const MOST_TOLD: usize = 5;
+        let mut lines: Vec<ShortView> = self.own_lines()?.into_iter().map(|(line, _)| line).collect();
+        lines.sort_by_key(|line| std::cmp::Reverse(line.updated_at));
+        let told = lines.iter().map(|line| format!("{} ({})", line.session_id, line.lifecycle));
+        Ok(told.take(MOST_TOLD).collect())
     }
 
     /// A session that an agent works on in another worktree is not pulled away from it.

@@ -1,6 +1,7 @@
 //! Commands about items. Each loads the few that its decision needs, inside this process's turn.
 
 mod load;
+mod spelling;
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
@@ -118,8 +119,9 @@ impl Engine {
             let subject = engine.take_up(&id)?;
             let session = &subject.session;
             let actor = engine.asking_actor()?;
-            let mut loading = Loading::new(engine, session);
+            let mut loading = Loading::new(engine, session)?;
             let command = engine.item_asked(asked, session, &actor, &mut loading)?;
+            let command = loading.in_known_spelling(command);
             loading.what_is_needed_by(&command)?;
             let book = loading.book;
             let item = named(&command).clone();
@@ -173,8 +175,9 @@ impl Engine {
         let parent = request.parent.as_deref().map(parse).transpose()?;
         let parent = match &parent {
             Some(id) => {
-                loading.item(id)?;
-                loading.book.get(id).cloned()
+                let id = loading.known(id);
+                loading.item(&id)?;
+                loading.book.get(&id).cloned()
             }
             None => None,
         };

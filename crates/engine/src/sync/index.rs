@@ -6,10 +6,12 @@ use crate::doctor::Finding;
 use crate::engine::Engine;
 use crate::view::Warning;
 use layouts::layout::{self, Index, Layout, Spot, Survey, some_of};
+use layouts::reading::Oddity;
 use layouts::tree::{Entry, Tree};
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 use std::collections::BTreeSet;
+use std::path::Path;
 use store::SessionRow;
 
 /// So many are made again without being named; more have hardly been lost one by one.
@@ -64,18 +66,23 @@ impl Engine {
             .collect()
     }
 
+    /// What is there where sessions would be, and is of a kind that is not known.
+    pub(crate) fn unknown_warnings(&self) -> Vec<Warning> {
+        let hint = "if those are sessions, their layout is not known here";
+        let of = |(_, index, survey): (&dyn Layout, Index, Survey)| {
+            survey.unknown.map(|oddity| warning(&index, &oddity, hint))
+        };
+        self.surveys().into_iter().filter_map(of).collect()
+    }
+
     /// The same for whoever sees a list that may be too short.
     pub(crate) fn index_warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         for (_, index, survey) in self.surveys() {
             let path = format!("{}/{}", index.home, index.file);
             warnings.extend(lost_warning(&path, &survey.lost));
-            warnings.extend(survey.oddities.into_iter().map(|oddity| Warning {
-                kind: "foreign_file".to_owned(),
-                message: format!("{}/{}: {}", index.home, oddity.path, oddity.message),
-                hint: Some("mend it there; nothing of it is used".to_owned()),
-                path: Some(path.clone()),
-            }));
+            let hint = "mend it there; nothing of it is used";
+            warnings.extend(survey.oddities.iter().map(|oddity| warning(&index, oddity, hint)));
         }
         warnings
     }
@@ -87,7 +94,12 @@ impl Engine {
 
     fn surveys(&self) -> Vec<(&'static dyn Layout, Index, Survey)> {
         let is_there = |path: &str| self.project.root.join(path).symlink_metadata().is_ok();
-        let survey = |(layout, index, tree): (&'static dyn Layout, Index, Tree)| {
+        let survey = |(layout, index, mut tree): (&'static dyn Layout, Index, Tree)| {
+            for name in names_in(&self.project.root.join(index.home)) {
+                if tree.get(&name).is_none() {
+                    tree.insert(name, Entry::Unread { size: 0 });
+                }
+            }
             let found = layout.survey(&tree, &is_there);
             (layout, index, found)
         };
@@ -113,6 +125,21 @@ impl Engine {
             })
             .collect()
     }
+}
+
+fn warning(index: &Index, oddity: &Oddity, hint: &str) -> Warning {
+    let path = format!("{}/{}", index.home, oddity.path).trim_end_matches('/').to_owned();
+    Warning {
+        kind: "foreign_file".to_owned(),
+        message: format!("{path}: {}", oddity.message),
+        hint: Some(hint.to_owned()),
+        path: Some(path),
+    }
+}
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).collect()
 }
 
 /// The rule: files say what the log says, or the session has none.

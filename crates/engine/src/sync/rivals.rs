@@ -39,8 +39,9 @@ impl Engine {
         }
         let own = (found.session.updated_at, found.id.clone());
         let ours = self.active_here();
-        let later =
-            self.foreign_active(&BTreeSet::new()).into_iter().chain(ours).filter(|other| *other > own).max();
+        // Its own files may tell another time by now.
+        let others = self.foreign_active(&BTreeSet::from([found.id.clone()]));
+        let later = others.into_iter().chain(ours).filter(|other| *other > own).max();
         let Some((_, other)) = later else { return found };
         let event =
             Event::SessionPaused { reason: REASON_OTHER_ACTIVE.to_owned(), context: None, saved: Vec::new() };

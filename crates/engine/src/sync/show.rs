@@ -39,7 +39,8 @@ const KEPT_HASHES: usize = 64;
 const TRIES: usize = 50;
 const ASIDE: &str = "aside";
 /// Warnings of a look that a command does something about.
-const DEALT_WITH: [&str; 4] = ["edited_outside", "view_stale", "view_missing", "view_damaged"];
+const DEALT_WITH: [&str; 5] =
+    ["edited_outside", "view_stale", "view_missing", "view_damaged", "several_active"];
 
 impl Engine {
     /// Adds to a batch what the files of its sessions are to be.

@@ -27,7 +27,7 @@ const BLOCKED: &str = "blocked, as its file says";
 pub(super) const OUTCOME: &str = "outcome";
 
 pub(super) fn of(session: &CcwSession, folder: &Folder<'_>) -> Vec<Dated> {
-    let begin = begin(session, folder.now);
+    let begin = begin(session, folder);
     let end = end(session, begin);
     let mut events = vec![Dated { at: begin, event: started(session, folder) }];
     let Some((workflow, stubs)) = workflow() else { return events };
@@ -45,9 +45,12 @@ pub(super) fn of(session: &CcwSession, folder: &Folder<'_>) -> Vec<Dated> {
     events
 }
 
-fn begin(session: &CcwSession, now: Timestamp) -> Timestamp {
+/// Without any time in its files, the one at which its file was written tells when: asked twice, it is the same.
+fn begin(session: &CcwSession, folder: &Folder<'_>) -> Timestamp {
     let registered = session.line.as_ref().and_then(|line| line.created);
-    session.state.created.or(registered).or(session.state.updated).unwrap_or(now)
+    let written = folder.tree.modified(&format!("{}/{STATE}", session.folder));
+    let written = written.map_or(folder.now, |written| written.min(folder.now));
+    session.state.created.or(registered).or(session.state.updated).unwrap_or(written)
 }
 
 /// When something last happened, as far as the files tell.

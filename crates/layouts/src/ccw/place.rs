@@ -1,7 +1,8 @@
 //! Where sessions are, what of their files is wanted, and what a new one is called. Ids never become a path unchecked.
 
 use super::{ACTIVE, ARCHIVES, HOME, MARKER, REGISTRY, STATE, TASKS};
-use crate::layout::{Beginning, Depth, Interest, Spot, id_of_name};
+use crate::layout::{Beginning, Depth, Interest, Spot, id_of_name, some_of};
+use crate::reading::Oddity;
 use crate::tree::Tree;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
@@ -75,6 +76,20 @@ pub(super) fn has_moved(spot: &Spot, path: &str, tree: &Tree) -> bool {
     let is_in =
         |folder: &String| path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'));
     places.iter().any(|folder| *folder != now && is_in(folder))
+}
+
+/// A home in which nothing is known: saying that there are no sessions would be saying too much.
+pub(super) fn strangers(index: &Tree) -> Option<Oddity> {
+    let is_known = |name: &str| {
+        name.starts_with(PREFIX) || name.starts_with(MARKER) || [ACTIVE, ARCHIVES, REGISTRY].contains(&name)
+    };
+    let names: Vec<String> = index.names_in("").map(ToOwned::to_owned).collect();
+    if names.is_empty() || names.iter().any(|name| is_known(name)) {
+        return None;
+    }
+    let message =
+        format!("nothing in it is known as a session, a folder {PREFIX}…; it holds {}", some_of(&names));
+    Some(Oddity { path: String::new(), message })
 }
 
 /// In later releases the place is the state: what is finished is among the archived ones, all else among the active.

@@ -231,6 +231,20 @@ pub(super) fn plain(id: &str) -> String {
     plain
 }
 
+/// `impl-3` as `IMPL-003` among tasks that are called `IMPL-001` and `IMPL-002`.
+pub(super) fn spelled_like(id: &str, known: &[&str]) -> Option<String> {
+    let parted = |id: &'_ str| -> Option<(String, String)> {
+        let at = id.rfind(|letter: char| !letter.is_ascii_digit()).map_or(0, |at| at + 1);
+        let (before, number) = id.split_at(at);
+        (!number.is_empty() && !id.contains('.')).then(|| (before.to_owned(), number.to_owned()))
+    };
+    let (before, number) = parted(id)?;
+    let is_like = |other: &(String, String)| other.0.eq_ignore_ascii_case(&before);
+    let (written, width) =
+        known.iter().rev().filter_map(|known| parted(known)).find(is_like).map(|(b, n)| (b, n.len()))?;
+    Some(format!("{written}{number:0>width$}"))
+}
+
 /// To sort by, so that the tenth comes after the ninth: every number as wide as the widest.
 pub(super) fn natural(id: &str) -> String {
     let mut key = String::new();

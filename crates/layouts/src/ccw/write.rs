@@ -9,7 +9,7 @@ use super::place::Ground;
 use super::registry::{self, Entered};
 use super::status::Word;
 use super::words::Size;
-use super::{CcwSession, HOME, REGISTRY};
+use super::{CcwSession, HOME, PLAN, REGISTRY, STATE};
 use crate::json::Document;
 use crate::layout::{Details, FileChange, Folder, Standing, Told};
 use crate::tree::Entry;
@@ -45,6 +45,21 @@ pub(super) fn files(standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileCha
     changes.extend(tasks::files(standing, &said, folder));
     changes.extend(line(standing, &said, folder));
     changes
+}
+
+/// All of a session's own files, also those that show it already.
+pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+    let mut files = files(standing, folder);
+    let read = super::read(folder).value;
+    let own = [format!("{}/{STATE}", read.folder), format!("{}/{PLAN}", read.folder), REGISTRY.to_owned()];
+    for path in own.into_iter().chain(read.tasks.tasks.into_iter().map(|task| task.file)) {
+        if let Some(content) =
+            folder.tree.content(&path).filter(|_| files.iter().all(|file| file.path != path))
+        {
+            files.push(FileChange { path, content: content.to_vec() });
+        }
+    }
+    files
 }
 
 /// Later releases have no registry: where there is none, their sessions make none.

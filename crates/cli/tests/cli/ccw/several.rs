@@ -36,6 +36,16 @@ fn of_several_active_ones_the_latest_stays_and_the_others_are_paused_and_it_is_s
 }
 
 #[test]
+fn a_session_without_any_time_is_not_in_its_own_way() {
+    let sandbox = project();
+    sandbox.write(&state_of("WFS-bare"), r#"{"current_phase":"IMPLEMENT","status":"active"}"#);
+    let status = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!((&status["status"], &status["warnings"]), (&json!("active"), &json!([])));
+    sandbox.run(["item", "add", "Works"]).ok();
+    assert_eq!(task(&sandbox, "WFS-bare", "impl-1")["title"], "Works");
+}
+
+#[test]
 fn a_session_that_somebody_made_active_by_hand_takes_the_place_of_ours() {
     let sandbox = project();
     sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();

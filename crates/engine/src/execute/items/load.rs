@@ -1,5 +1,6 @@
 //! Loads the few items that a decision needs: never all of them, except what waits for what when a circle could close.
 
+use super::spelling::Spellings;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::items::read_item;
@@ -16,11 +17,25 @@ pub(super) struct Loading<'a> {
     engine: &'a Engine,
     session: &'a Session,
     pub(super) book: ItemBook,
+    spellings: Option<Spellings>,
 }
 
 impl<'a> Loading<'a> {
-    pub(super) fn new(engine: &'a Engine, session: &'a Session) -> Self {
-        Self { engine, session, book: ItemBook::default() }
+    pub(super) fn new(engine: &'a Engine, session: &'a Session) -> Result<Self> {
+        let spellings = Spellings::of(engine, session)?;
+        Ok(Self { engine, session, book: ItemBook::default(), spellings })
+    }
+
+    /// The command about the items that are meant, whatever way their ids are written.
+    pub(super) fn in_known_spelling(&self, command: ItemCommand) -> ItemCommand {
+        match &self.spellings {
+            Some(spellings) => spellings.command(command),
+            None => command,
+        }
+    }
+
+    pub(super) fn known(&self, id: &ItemId) -> ItemId {
+        self.spellings.as_ref().map_or_else(|| id.clone(), |spellings| spellings.known(id.clone()))
     }
 
     /// An item, if there is one of that name.
@@ -60,8 +75,12 @@ impl<'a> Loading<'a> {
                 message: format!("no id can be made for it: {why}"),
                 hint: "give it one: --id ID".to_owned(),
             })?;
-            if self.engine.store.item(&self.session.id, &id)?.is_none() {
-                return Ok(id);
+            let is_taken = match &self.spellings {
+                Some(spellings) => spellings.is_taken(&id),
+                None => self.engine.store.item(&self.session.id, &id)?.is_some(),
+            };
+            if !is_taken {
+                return Ok(self.spellings.as_ref().map_or(id.clone(), |spellings| spellings.new_one(id)));
             }
         }
         Err(Error::Contended)

@@ -124,9 +124,11 @@ impl Archive {
 }
 
 fn elsewhere(session: &Session) -> Option<(String, String)> {
-    let layout = layouts::layout::by_name(&session.layout).filter(|layout| !layout.archives_beside())?;
+    let layout = layouts::layout::by_name(&session.layout)?;
+    let within = layout.no_archives_in()?;
     let spot = layout.spot(session.path.as_deref()?, true)?;
-    Some((spot.workspace, archive_name(&session.id)))
+    let place = |folder: String| if within.is_empty() { folder } else { format!("{folder}/{within}") };
+    Some((place(spot.workspace), place(archive_name(&session.id))))
 }
 
 fn beside(path: &str, version: u32) -> String {

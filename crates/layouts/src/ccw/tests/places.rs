@@ -142,3 +142,52 @@ fn a_new_folder_has_a_plans_template_and_a_place_for_tasks() {
     tree.insert("WFS-login/IMPL_PLAN.md", Entry::File(furniture.files[0].content.clone()));
     assert!(!documents::has(&details(&tree).documents, PLAN));
 }
+
+/// `IMPL_PLAN.md`, `TODO_LIST.md`, `.summaries/`, `.brainstorming/`, `reports/`, `issues/`, `REVIEW.md`, `test-results.json`.
+#[test]
+fn every_document_of_the_format_is_seen_and_what_was_said_is_not_looked_at() {
+    let files = [
+        "IMPL_PLAN.md",
+        "TODO_LIST.md",
+        "REVIEW.md",
+        "test-results.json",
+        ".summaries/IMPL-1-summary.md",
+        ".brainstorming/synthesis.md",
+        "reports/SYNC_REPORT.md",
+        "issues/ISS-001.json",
+    ];
+    let mut tree = seed();
+    for file in files {
+        tree.insert(format!("WFS-login/{file}"), Entry::File(b"Something.".to_vec()));
+        let folder = file.split_once('/').map_or("", |(folder, _)| folder);
+        tree.insert(format!("WFS-login/{folder}"), Entry::Folder);
+    }
+    let session = details(&tree);
+    let seen: Vec<&str> =
+        session.documents.iter().filter(|found| found.says_something).map(|found| found.path).collect();
+    for file in files {
+        let name = file.split_once('/').map_or(file, |(folder, _)| folder);
+        assert!(seen.contains(&name), "{name} in {seen:?}");
+        let is_wanted = Ccw.interest(&spot_at(FOLDER), &format!("WFS-login/{file}"), false, Depth::Whole);
+        assert_ne!(is_wanted, Interest::Skip, "{file}");
+    }
+    assert_eq!(Ccw.interest(&spot_at(FOLDER), "WFS-login/.chat", true, Depth::Whole), Interest::Skip);
+}
+
+#[test]
+fn a_home_that_holds_something_else_is_not_an_empty_one() {
+    let index = |names: &[&str]| {
+        let mut tree = Tree::default();
+        for name in names {
+            tree.insert(*name, Entry::Unread { size: 0 });
+        }
+        Ccw.survey(&tree, &|_| true).unknown.map(|oddity| oddity.message)
+    };
+    let message = index(&["sessions", ".lite"]).expect("told");
+    assert!(message.contains("nothing in it is known as a session") && message.contains(".lite, sessions"));
+    for names in
+        [&[][..], &["WFS-a", "other"], &["active", "other"], &["session_status.jsonl"], &[".active-WFS-a"]]
+    {
+        assert_eq!(index(names), None, "{names:?}");
+    }
+}

@@ -58,6 +58,35 @@ fn impl_1_and_impl_001_are_the_same_task() {
 }
 
 #[test]
+fn a_new_id_is_written_as_its_neighbours_are_and_any_spelling_means_the_same() {
+    for (id, known, expected) in [
+        ("impl-3", &["IMPL-001", "IMPL-002"][..], Some("IMPL-003")),
+        ("impl-10", &["IMPL-9"], Some("IMPL-10")),
+        ("impl-2", &["impl-1"], Some("impl-2")),
+        ("impl-2", &["Task-1"], None),
+        ("impl-2", &["IMPL-1.1"], None),
+        ("impl-2", &[], None),
+    ] {
+        assert_eq!(Ccw.spelled_like(id, known).as_deref(), expected, "{id} among {known:?}");
+    }
+    for (one, other) in [("impl-1", "IMPL-001"), ("impl-1.2", "IMPL-01.002"), ("impl-10", "Impl-010")] {
+        assert_eq!(Ccw.spelling(one), Ccw.spelling(other));
+    }
+    assert_ne!(Ccw.spelling("impl-1"), Ccw.spelling("impl-10"));
+    assert_ne!(Ccw.spelling("impl-1.1"), Ccw.spelling("impl-11"));
+}
+
+#[test]
+fn every_type_of_a_task_is_known() {
+    for kind in ["feature", "bugfix", "refactor", "test", "docs"] {
+        let json = format!("{{\"id\":\"impl-1\",\"status\":\"pending\",\"type\":\"{kind}\"}}");
+        let tree = project(&[("impl-1", &json)]);
+        check_warnings(&tree, &[]);
+        assert_eq!(item(&folded(&tree).1, "impl-1").fields["type"], kind);
+    }
+}
+
+#[test]
 fn every_status_of_both_eras_is_known() {
     let words = ["pending", "active", "in_progress", "completed", "blocked", "cancelled"];
     let tasks: Vec<(String, String)> = words

@@ -18,6 +18,7 @@ fn rich() -> String {
  "documents":{"plan":"IMPL_PLAN.md"},"task_system":{"max_depth":3},"stats":{"ratio":1.50e-3},"brainstorming":{"roles":[]},
  "issues":{"open":0},"recent_activity":["é","\u00e9"],"checkpoints":{"plan":false,"implement":false,"review":false},
  "context_chain":[{}],"state_transitions":[{"phase_completed":"INIT","next_phase":"PLAN","n":0.10}],"sync_history":[],
+ "created":"2026-01-28","paused_at":"2026-01-29T10:00:00Z","completed_at":null,"completion_type":"normal",
  "resumed_at":"2026-01-30T10:00:00Z","resumable":true,"final_phase":null,
  "resume_count":2,"interruption_history":[{"at":"x"}],"progress":{"completed_phases":[],"mine":7} }"#
         .to_owned()
@@ -201,7 +202,12 @@ fn a_new_task_has_every_field_and_a_split_one_becomes_a_container() {
     let added = after(&tree, &[Event::Item(ItemEvent::ItemAdded { item: new_item("impl-3", None) })]);
     let json = json_at(&added, "WFS-login/.task/impl-3.json");
     let keys: Vec<&String> = json.as_object().expect("an object").keys().collect();
-    assert_eq!(keys, ["id", "title", "status", "type", "context", "relations", "execution", "meta"]);
+    assert_eq!(keys, ["id", "title", "status", "type", "agent", "context", "relations", "execution", "meta"]);
+    let below = |key: &str| -> Vec<&String> { json[key].as_object().expect("an object").keys().collect() };
+    assert_eq!(below("context"), ["requirements", "scope", "acceptance", "inherited_from"]);
+    assert_eq!(below("relations"), ["parent", "subtasks", "dependencies"]);
+    assert_eq!(below("execution"), ["attempts", "last_attempt"]);
+    assert_eq!(below("meta"), ["created", "updated"]);
     assert!(warnings(&added).is_empty(), "{:?}", warnings(&added));
     let parts = vec![new_item("impl-3.1", Some("impl-3")), new_item("impl-3.2", Some("impl-3"))];
     let split = after(&added, &[Event::Item(ItemEvent::ItemSplit { id: id("impl-3"), parts })]);

@@ -47,9 +47,7 @@ fn begin(changes: &mut Changes, item: &Item, items: &ItemBook) {
     changes.set(&["title"], &json!(item.title));
     changes.set(&["status"], &json!(status(item)));
     changes.set(&["type"], &field("type").unwrap_or_else(|| json!("feature")));
-    if let Some(agent) = field("agent") {
-        changes.set(&["agent"], &agent);
-    }
+    changes.set(&["agent"], &field("agent").unwrap_or(Value::Null));
     for key in CONTEXT {
         let nothing = if key == "inherited_from" { Value::Null } else { json!([]) };
         changes.set(&["context", key], &field(key).unwrap_or(nothing));

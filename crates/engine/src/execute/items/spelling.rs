@@ -1,0 +1,69 @@
+//! Layouts that write one id in several ways: whoever names an item in any of them means the one that is there, and a new
+//! one is written as its neighbours are.
+
+use crate::engine::Engine;
+use crate::error::Result;
+use layouts::layout::{self, Layout};
+use model::command::items::{AddItem, ItemCommand, ItemEdit};
+use model::id::ItemId;
+use model::session::Session;
+
+/// The ids of a session's items, for a layout that has several spellings.
+pub(super) struct Spellings {
+    layout: &'static dyn Layout,
+    known: Vec<ItemId>,
+}
+
+impl Spellings {
+    /// None where an id is written in one way only.
+    pub(super) fn of(engine: &Engine, session: &Session) -> Result<Option<Self>> {
+        let Some(layout) = layout::by_name(&session.layout).filter(|layout| layout.spelling("").is_some())
+        else {
+            return Ok(None);
+        };
+        let known = engine.all_items(&session.id)?.iter().map(|item| item.id.clone()).collect();
+        Ok(Some(Self { layout, known }))
+    }
+
+    /// The id as the item has it that is meant.
+    pub(super) fn known(&self, id: ItemId) -> ItemId {
+        let meant = self.layout.spelling(id.as_str());
+        let is_it = |known: &&ItemId| known.is(&id) || self.layout.spelling(known.as_str()) == meant;
+        self.known.iter().find(is_it).cloned().unwrap_or(id)
+    }
+
+    pub(super) fn is_taken(&self, id: &ItemId) -> bool {
+        self.known.contains(&self.known(id.clone()))
+    }
+
+    /// A new id as those that are there are written.
+    pub(super) fn new_one(&self, id: ItemId) -> ItemId {
+        let known: Vec<&str> = self.known.iter().map(ItemId::as_str).collect();
+        let written = self.layout.spelled_like(id.as_str(), &known);
+        written.and_then(|text| ItemId::parse(&text).ok()).unwrap_or(id)
+    }
+
+    /// The command about the items that are meant.
+    pub(super) fn command(&self, command: ItemCommand) -> ItemCommand {
+        let all = |ids: Vec<ItemId>| ids.into_iter().map(|id| self.known(id)).collect();
+        match command {
+            ItemCommand::Add(new) => ItemCommand::Add(AddItem {
+                id: self.known(new.id),
+                parent: new.parent.map(|id| self.known(id)),
+                needs: all(new.needs),
+                ..new
+            }),
+            ItemCommand::Start { id } => ItemCommand::Start { id: self.known(id) },
+            ItemCommand::Complete { id } => ItemCommand::Complete { id: self.known(id) },
+            ItemCommand::Block { id, reason } => ItemCommand::Block { id: self.known(id), reason },
+            ItemCommand::Unblock { id } => ItemCommand::Unblock { id: self.known(id) },
+            ItemCommand::Claim { id, seconds } => ItemCommand::Claim { id: self.known(id), seconds },
+            ItemCommand::Release { id } => ItemCommand::Release { id: self.known(id) },
+            ItemCommand::Split { id, titles } => ItemCommand::Split { id: self.known(id), titles },
+            ItemCommand::Set { id, edit } => ItemCommand::Set {
+                id: self.known(id),
+                edit: ItemEdit { needs: all(edit.needs), no_longer: all(edit.no_longer), ..edit },
+            },
+        }
+    }
+}
