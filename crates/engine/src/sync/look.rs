@@ -189,8 +189,11 @@ impl Look {
         if is_sign(self.located.layout, path) {
             return self.state_of_sign(path, row);
         }
+        // Where it once was, another session of that name may be by now.
+        if self.located.layout.has_moved(&self.located.spot, path, &self.tree) {
+            return FileState::Moved;
+        }
         match self.tree.get(path) {
-            None if self.located.layout.has_moved(&self.located.spot, path, &self.tree) => FileState::Moved,
             None if self.is_furniture(path) => FileState::Leftover,
             None => FileState::Missing,
             Some(Entry::File(content)) => {
@@ -478,8 +481,10 @@ impl Look {
 
 /// Files of a session's state: those whose content even a short look wants.
 fn state_files(located: &Located, tree: &Tree) -> impl Iterator<Item = String> {
-    let is_state =
-        |path: &&str| located.layout.interest(&located.spot, path, false, Depth::Short) == Interest::Content;
+    let is_state = |path: &&str| {
+        located.layout.interest(&located.spot, path, false, Depth::Short) == Interest::Content
+            && !located.layout.has_moved(&located.spot, path, tree)
+    };
     tree.files().filter(is_state).map(ToOwned::to_owned).collect::<Vec<_>>().into_iter()
 }
 
