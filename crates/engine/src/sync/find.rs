@@ -16,7 +16,7 @@ use model::event::Recorded;
 use model::id::SessionId;
 use model::session::Session;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use store::Filter;
@@ -62,9 +62,14 @@ impl Engine {
             let asked: Vec<&SessionId> = spots.iter().map(|spot| &spot.id).collect();
             // What cannot be asked counts as there: each is then looked up, and told of.
             let exist = self.store.which_exist(&asked).unwrap_or_else(|_| vec![true; spots.len()]);
+            let ours = self.ours_of_several(&spots, &exist);
             let mut ids = BTreeSet::new();
             for (spot, exists) in spots.into_iter().zip(exist) {
-                let is_first = ids.insert(spot.id.clone());
+                // Of several of one name the one where it is known to be counts; else the first.
+                let is_first = match ours.get(&spot.id) {
+                    Some(path) => *path == spot.path,
+                    None => ids.insert(spot.id.clone()),
+                };
                 let owner = match (exists, is_first) {
                     (false, true) => Ok(Owner::Nobody(spot.id.clone())),
                     (true, _) | (false, false) => self.owner(*layout, &spot, is_first),
@@ -75,6 +80,22 @@ impl Engine {
             }
         }
         found
+    }
+
+    /// Where those sessions of ours are whose names stand in several places.
+    fn ours_of_several(&self, spots: &[Spot], exist: &[bool]) -> BTreeMap<SessionId, String> {
+        let mut paths: BTreeMap<&SessionId, Vec<&str>> = BTreeMap::new();
+        for (spot, _) in spots.iter().zip(exist).filter(|(_, exists)| **exists) {
+            paths.entry(&spot.id).or_default().push(&spot.path);
+        }
+        let several = paths.into_iter().filter(|(_, paths)| paths.len() > 1);
+        several
+            .filter_map(|(id, paths)| {
+                let loaded = self.store.load(id).ok()??;
+                let path = self.folded(&loaded).ok()?.path?;
+                paths.contains(&path.as_str()).then(|| (id.clone(), path))
+            })
+            .collect()
     }
 
     /// The foreign session that is meant when none is named: of each layout the last by name that is not closed, one

@@ -235,8 +235,11 @@ impl Look {
         if is_sign(self.located.layout, path) {
             return self.state_of_sign(path, row);
         }
+        // Where it once was, another session of that name may be by now.
+        if self.located.layout.has_moved(&self.located.spot, path, &self.tree) {
+            return FileState::Moved;
+        }
         match self.tree.get(path) {
-            None if self.located.layout.has_moved(&self.located.spot, path, &self.tree) => FileState::Moved,
             None if self.is_furniture(path) => FileState::Leftover,
             None => FileState::Missing,
             Some(Entry::File(content)) => {
@@ -598,7 +601,10 @@ impl Look {
 
 /// Files of a session's state: those whose content even a short look wants.
 pub(super) fn state_files(layout: &dyn Layout, spot: &Spot, tree: &Tree) -> impl Iterator<Item = String> {
-    let is_state = |path: &&str| layout.interest(spot, path, false, Depth::Short) == Interest::Content;
+    let is_state = |path: &&str| {
+        layout.interest(spot, path, false, Depth::Short) == Interest::Content
+            && !layout.has_moved(spot, path, tree)
+    };
     tree.files().filter(is_state).map(ToOwned::to_owned).collect::<Vec<_>>().into_iter()
 }
 

@@ -197,6 +197,32 @@ fn where_there_is_a_registry_too_its_line_follows_the_folder() {
     );
 }
 
+/// Their tool gives a name again that is in the archives: two sessions, and each is where it is.
+#[test]
+fn a_new_session_of_theirs_with_the_name_of_an_archived_one_is_another_one() {
+    let sandbox = half_way();
+    sandbox.run(["close", "--force"]).ok();
+    let json = r#"{"session_id":"WFS-one","project":"Again","current_phase":"PLAN","status":"planning","created_at":"2026-11-14T10:00:00Z"}"#;
+    sandbox.write(&format!("{ACTIVE}/workflow-session.json"), json);
+    let list = sandbox.run(["list", "--all", "--json"]).ok().json();
+    let lines: Vec<(&str, &str)> = list["sessions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| (line["title"].as_str().unwrap(), line["lifecycle"].as_str().unwrap()))
+        .collect();
+    assert!(lines.contains(&("One", "completed")) && lines.contains(&("Again", "active")), "{lines:?}");
+    assert_eq!(lines.len(), 2);
+    sandbox.run(["note", "goes to the new one"]).ok();
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["title"], "Again");
+    assert_eq!(status(&sandbox, ARCHIVED), "completed");
+    assert_eq!(statuses(&sandbox, ARCHIVED), ["completed", "active", "pending"]);
+    sandbox.write(&format!("{ACTIVE}/IMPL_PLAN.md"), "1. Again\n");
+    sandbox.run(["doctor"]).ok();
+    let log = sandbox.run(["log", "--session", "WFS-one"]).ok().stdout;
+    assert!(!log.contains("changed by somebody else"), "{log}");
+}
+
 /// Right below `.workflow/` the place says nothing: a session that ends there stays there.
 #[test]
 fn a_session_of_the_first_era_ends_where_it_is() {
