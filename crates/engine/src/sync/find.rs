@@ -229,7 +229,7 @@ impl Engine {
         for layout in layout::all() {
             for place in layout.places() {
                 if let Place::Project(folder) = place {
-                    warnings.extend(odd_entries(&self.project.root, folder));
+                    warnings.extend(odd_entries(&self.project.root, folder, *layout));
                 }
             }
         }
@@ -510,6 +510,9 @@ fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mut Vec<Spot>
 
 /// Every file and folder in a folder below the root, by its path below the root.
 pub(super) fn each_entry(root: &Path, folder: &str, mut look: impl FnMut(&str, bool)) {
+    if link_on_the_way(root, folder).is_some() {
+        return;
+    }
     let Ok(entries) = std::fs::read_dir(root.join(folder)) else { return };
     for entry in entries.flatten() {
         // A link may lead anywhere, or nowhere.
@@ -523,14 +526,27 @@ pub(super) fn each_entry(root: &Path, folder: &str, mut look: impl FnMut(&str, b
     }
 }
 
+/// The first link among the folders that lead to where a layout has its sessions.
+fn link_on_the_way(root: &Path, folder: &str) -> Option<String> {
+    let ends = folder.match_indices('/').map(|(end, _)| end).chain([folder.len()]);
+    let mut all = ends.map(|end| &folder[..end]).filter(|part| !part.is_empty());
+    all.find(|part| root.join(part).is_symlink()).map(ToOwned::to_owned)
+}
+
 /// Links, which may lead anywhere and are not followed; names that cannot be written; a folder that cannot be read.
-fn odd_entries(root: &Path, folder: &str) -> Vec<Warning> {
+fn odd_entries(root: &Path, folder: &str, layout: &dyn Layout) -> Vec<Warning> {
     let odd = |path: String, why: &str| Warning {
         kind: "foreign_file".to_owned(),
         message: format!("{path}: {why}"),
         hint: None,
         path: Some(path),
     };
+    if let Some(link) = link_on_the_way(root, folder) {
+        return vec![odd(
+            link,
+            "it is a link, and links are not followed; sessions in it are not looked for",
+        )];
+    }
     let entries = match std::fs::read_dir(root.join(folder)) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
@@ -539,7 +555,12 @@ fn odd_entries(root: &Path, folder: &str) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let path = format!("{folder}/{}", name.to_string_lossy());
+        let name_there = name.to_string_lossy();
+        let path = if folder.is_empty() { name_there.into_owned() } else { format!("{folder}/{name_there}") };
+        // A project's own folder holds much that is none of the layout's.
+        if folder.is_empty() && layout.spot(&path, true).is_none() {
+            continue;
+        }
         if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
             warnings.push(odd(path, "it is a link, and links are not followed"));
         } else if name.to_str().is_none() {

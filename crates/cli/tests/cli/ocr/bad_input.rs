@@ -234,6 +234,28 @@ fn links_pipes_and_folders_are_named_and_not_followed() {
 }
 
 #[test]
+fn a_link_in_the_place_of_a_folder_of_sessions_is_named_and_not_followed() {
+    for link in [".ocr", ".ocr/sessions"] {
+        let sandbox = project();
+        let elsewhere = sandbox.folder().join("elsewhere");
+        let state = r#"{"session_id":"x","current_phase":"reviews","phase_number":4}"#;
+        let below = if link == ".ocr" { "sessions/2026-11-14-x" } else { "2026-11-14-x" };
+        std::fs::create_dir_all(elsewhere.join(below)).unwrap();
+        std::fs::write(elsewhere.join(below).join("state.json"), state).unwrap();
+        if link == ".ocr/sessions" {
+            std::fs::create_dir(sandbox.path(".ocr")).unwrap();
+        }
+        std::os::unix::fs::symlink(&elsewhere, sandbox.path(link)).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, sandbox.path("node_modules")).unwrap();
+        let list = sandbox.run(["list", "--json"]).ok().json();
+        assert_eq!(list["sessions"].as_array().unwrap().len(), 0, "{link}: {list}");
+        let said = warnings(&list);
+        assert!(said.contains(&format!("{link}: it is a link, and links are not followed")), "{said}");
+        assert!(!said.contains("node_modules"), "{said}");
+    }
+}
+
+#[test]
 fn a_link_in_the_place_of_our_own_file_is_set_aside_by_repair_and_led_nowhere() {
     let sandbox = begun();
     let real = sandbox.path("elsewhere.json");
