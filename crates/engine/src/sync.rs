@@ -3,6 +3,7 @@
 //! done here, for all of them alike.
 
 mod find;
+mod furniture;
 mod index;
 mod late;
 mod look;
@@ -15,6 +16,7 @@ mod says;
 mod shared;
 mod show;
 mod signs;
+mod telling;
 pub(crate) mod tree;
 
 pub(crate) use find::has_foreign;
@@ -79,6 +81,18 @@ impl Engine {
         };
         if let Some(look) = look {
             self.seen.looks.borrow_mut().insert(id.clone(), look);
+        }
+        Ok(())
+    }
+
+    /// The same for one that was found in files and that the store does not have: without looking for it again.
+    pub(crate) fn attend_found(&self, located: &find::Located) -> Result<()> {
+        if self.seen.looks.borrow().contains_key(&located.id) {
+            return Ok(());
+        }
+        if let Some(found) = self.foreign_found(located) {
+            let look = self.adopt(found)?;
+            self.seen.looks.borrow_mut().insert(located.id.clone(), look);
         }
         Ok(())
     }

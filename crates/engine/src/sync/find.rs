@@ -134,7 +134,12 @@ impl Engine {
     /// A foreign session by its id.
     pub(crate) fn foreign(&self, id: &SessionId) -> Option<Foreign> {
         let located = self.unadopted().into_iter().find(|located| located.id == *id)?;
-        self.foreign_at(&located, Depth::Whole).map(|found| self.beside_others(found))
+        self.foreign_found(&located)
+    }
+
+    /// The same, where it was found before.
+    pub(super) fn foreign_found(&self, located: &Located) -> Option<Foreign> {
+        self.foreign_at(located, Depth::Whole).map(|found| self.beside_others(found))
     }
 
     /// The foreign session with this number: they are counted on after those of the store.

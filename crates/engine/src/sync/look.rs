@@ -1,7 +1,8 @@
 //! One look at a session's files: which are as we wrote them, which somebody changed, and what that means. The rule is
 //! fixed: bytes are compared, never times alone; an edit is never refused; what cannot be read is not an edit.
 
-use super::find::{Foreign, Located, warnings, why_of};
+use super::find::{Foreign, Located, why_of};
+use super::furniture::is_furniture;
 use super::late::{Before, Beside};
 use super::moving::Moving;
 use super::signs::is_sign;
@@ -10,7 +11,6 @@ use crate::disk::exchange;
 use crate::engine::Engine;
 use crate::view::Warning;
 use layouts::layout::{Depth, Interest, Layout, Proof, Spot, Told};
-use layouts::reading::Reading;
 use layouts::reconcile::{self, Draft, Laid};
 use layouts::tree::{Entry, Tree};
 use model::event::Event;
@@ -218,19 +218,6 @@ impl Look {
         all
     }
 
-    /// What a session began with is its users' own once it is there.
-    fn leave_out_furniture(&mut self) {
-        let (layout, spot, tree) = (self.located.layout, &self.located.spot, &self.tree);
-        let is_state = |path: &str| layout.interest(spot, path, false, Depth::Short) == Interest::Content;
-        self.rows.retain(|path, row| is_state(path) || (!row.confirmed && tree.get(path).is_none()));
-    }
-
-    /// Whether it is a file that a session begins with.
-    pub(super) fn is_furniture(&self, path: &str) -> bool {
-        let Located { layout, spot, .. } = &self.located;
-        layout.interest(spot, path, false, Depth::Short) != Interest::Content
-    }
-
     fn state_of(&self, path: &str, row: &ViewRow, boot_id: &str) -> FileState {
         if is_sign(self.located.layout, path) {
             return self.state_of_sign(path, row);
@@ -240,7 +227,7 @@ impl Look {
             return FileState::Moved;
         }
         match self.tree.get(path) {
-            None if self.is_furniture(path) => FileState::Leftover,
+            None if is_furniture(&self.located, path) => FileState::Leftover,
             None => FileState::Missing,
             Some(Entry::File(content)) => {
                 let hash = hash(content);
@@ -520,77 +507,6 @@ impl Look {
             self.documents.insert(path, Entry::File(merged));
         }
         any
-    }
-
-    fn tell(&mut self, session: &Session, reading: &Reading<Told>) {
-        self.warnings = warnings(&self.located.spot, reading);
-        if let Some(Moving { from, to }) = &self.moving {
-            let (from, to) = (self.located.spot.below_project(from), self.located.spot.below_project(to));
-            self.warnings.push(Warning {
-                kind: "view_stale".to_owned(),
-                message: format!("{from} is to be {to}, and did not get there"),
-                hint: Some(format!("move it: leftoff repair --session {}", session.id)),
-                path: Some(from),
-            });
-        }
-        let states: Vec<(String, FileState)> =
-            self.states.iter().map(|(path, state)| (path.clone(), state.clone())).collect();
-        for (path, state) in states {
-            let why = self.damage.get(&path).map(|why| format!(": {why}")).unwrap_or_default();
-            let unusable = match self.tree.get(&path) {
-                Some(Entry::Unusable(why)) => format!(" ({why})"),
-                Some(Entry::Folder | Entry::File(_) | Entry::Unread { .. }) | None => String::new(),
-            };
-            let is_there = self.tree.get(&path).is_some();
-            let sign = is_sign(self.located.layout, &path).then(|| self.sign_edit(&path));
-            let changed = sign.unwrap_or("changed");
-            let stale = match (is_there, sign) {
-                (true, None) => "older than the log",
-                (true, Some(_)) => "still there",
-                (false, _) => "not there yet",
-            };
-            let path = self.located.spot.below_project(&path);
-            let id = &session.id;
-            let told = match state {
-                // What is odd about one that was never read was told when it was read now.
-                FileState::Same | FileState::OfOthers | FileState::Moved | FileState::NeverRead => None,
-                FileState::Edited => Some((
-                    "edited_outside",
-                    format!(
-                        "{path} was {changed} by somebody else; shown as it says, and not in the log yet"
-                    ),
-                    "the next command that changes the session takes it in".to_owned(),
-                )),
-                FileState::Leftover | FileState::Behind => Some((
-                    "view_stale",
-                    format!("{path} is {stale}: a write did not get there"),
-                    format!("write it again: leftoff repair --session {id}"),
-                )),
-                FileState::Unreadable => Some((
-                    "view_unreadable",
-                    format!("{path} cannot be looked at{unusable}; it is left alone, and the log goes on"),
-                    format!("make it readable, or set it aside: leftoff repair --session {id}"),
-                )),
-                FileState::Missing => Some((
-                    "view_missing",
-                    format!("{path} is missing; the log has all of it"),
-                    format!("write it again: leftoff repair --session {id}"),
-                )),
-                FileState::Damaged => Some((
-                    "view_damaged",
-                    format!("{path} is damaged{why}; going on from the log"),
-                    format!("set it aside and write it again: leftoff repair --session {id}"),
-                )),
-            };
-            if let Some((kind, message, hint)) = told {
-                self.warnings.push(Warning {
-                    kind: kind.to_owned(),
-                    message,
-                    hint: Some(hint),
-                    path: Some(path),
-                });
-            }
-        }
     }
 
     pub(super) fn in_state(&self, wanted: &FileState) -> Vec<String> {

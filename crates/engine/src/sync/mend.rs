@@ -1,5 +1,6 @@
 //! Says what is wrong with sessions' files, and mends it on request: nothing is deleted, and twice is the same as once.
 
+use super::find::Located;
 use super::index::MOST_MADE;
 use super::look::FileState;
 use super::show::is_settled;
@@ -37,12 +38,13 @@ pub fn repair(options: Options) -> Result<Vec<Mended>> {
         None => None,
     };
     let mut mended = Vec::new();
-    for id in engine.file_backed()? {
+    for backed in engine.file_backed()? {
+        let id = backed.id().clone();
         if named.as_ref().is_some_and(|named| *named != id) {
             continue;
         }
         // One that cannot be mended keeps no other from it.
-        let done = engine.mend(&id).and_then(|mended| engine.mend_place(&id, mended));
+        let done = engine.mend(&backed).and_then(|mended| engine.mend_place(&id, mended));
         mended.extend(done.unwrap_or_else(|error| {
             Some(Mended {
                 session_id: id.to_string(),
@@ -55,12 +57,28 @@ pub fn repair(options: Options) -> Result<Vec<Mended>> {
     Ok(mended)
 }
 
+/// A session that has files: in the store, or only found in them.
+enum Backed {
+    Kept(SessionId),
+    Found(Located),
+}
+
+impl Backed {
+    fn id(&self) -> &SessionId {
+        match self {
+            Self::Kept(id) => id,
+            Self::Found(located) => &located.id,
+        }
+    }
+}
+
 impl Engine {
     /// What is wrong with sessions' files, found without touching any.
     pub(crate) fn file_findings(&self) -> Result<Vec<Finding>> {
         let mut findings = Vec::new();
-        for id in self.file_backed()? {
-            if let Err(error) = self.attend(&id) {
+        for backed in self.file_backed()? {
+            let id = backed.id().clone();
+            if let Err(error) = self.attend_backed(&backed) {
                 findings.push(Finding {
                     kind: error.kind().to_owned(),
                     message: format!("session {id}: {error}"),
@@ -106,12 +124,19 @@ impl Engine {
     }
 
     /// Sessions of this worktree that have files, ours and those that are not yet.
-    fn file_backed(&self) -> Result<Vec<SessionId>> {
+    fn file_backed(&self) -> Result<Vec<Backed>> {
         let here = Filter { worktree: Some(self.project.worktree()), ..Filter::default() };
         let kept = self.store.list(&here)?.into_iter().filter(|listed| listed.row.layout != super::NATIVE);
-        let mut ids: Vec<SessionId> = kept.map(|listed| listed.row.id).collect();
-        ids.extend(self.unadopted().into_iter().map(|located| located.id));
-        Ok(ids)
+        let mut all: Vec<Backed> = kept.map(|listed| Backed::Kept(listed.row.id)).collect();
+        all.extend(self.unadopted().into_iter().map(Backed::Found));
+        Ok(all)
+    }
+
+    fn attend_backed(&self, backed: &Backed) -> Result<()> {
+        match backed {
+            Backed::Kept(id) => self.attend(id),
+            Backed::Found(located) => self.attend_found(located),
+        }
     }
 
     /// Files of a session's state that hold a text.
@@ -155,9 +180,10 @@ impl Engine {
         Ok(())
     }
 
-    fn mend(&mut self, id: &SessionId) -> Result<Option<Mended>> {
+    fn mend(&mut self, backed: &Backed) -> Result<Option<Mended>> {
+        let id = backed.id();
         self.look_again();
-        self.attend(id)?;
+        self.attend_backed(backed)?;
         let (wrong, is_foreign): (Vec<String>, bool) = {
             let looks = self.seen.looks.borrow();
             let Some(look) = looks.get(id) else { return Ok(None) };

@@ -3,20 +3,21 @@
 
 use super::NATIVE;
 use super::find::Located;
+use super::furniture::{self, is_furniture};
 use super::late::{Before, Beside, LOCK};
 use super::look::{FileState, Look, Slip, hash};
 use super::moving::is_place;
 use super::shared::{beside_others, settled};
 use super::signs::{self, is_sign};
 use crate::disk::{self, exchange};
-use crate::engine::{Engine, is_unfinished, read_event};
+use crate::engine::{Engine, read_event};
 use crate::error::{Error, Result};
 use crate::execute::Answer;
 use crate::failpoint;
 use crate::place::FOLDER;
 use crate::view::Warning;
 use crate::workspace::ensure_ignored;
-use layouts::layout::{Depth, Folder, Interest, Spot, Standing};
+use layouts::layout::{Depth, Folder, Spot, Standing};
 use layouts::tree::{Entry, Tree};
 use model::event::Recorded;
 use model::id::SessionId;
@@ -107,16 +108,6 @@ impl Engine {
         Ok(rows.chain(self.sign_rows(&standing, look, &folder)).collect())
     }
 
-    /// What a session begins with, where it has nothing yet. Written once, and its users' own from then on.
-    fn furniture_rows(&self, session: &Session, look: &Look) -> Vec<ViewRow> {
-        if !look.is_bare || !is_unfinished(session.lifecycle.name()) {
-            return Vec::new();
-        }
-        let furniture = look.located.layout.furnish(session, &look.located.spot);
-        let missing = furniture.files.into_iter().filter(|file| look.tree.get(&file.path).is_none());
-        missing.filter_map(|file| self.view_row(session, look, &file.path, &file.content)).collect()
-    }
-
     /// What a finished session came to stands in files that are not read otherwise.
     fn with_all_contents(&self, session: &Session, look: &Look) -> Option<Tree> {
         let is_finished = matches!(session.lifecycle, Lifecycle::Completed { .. });
@@ -131,7 +122,13 @@ impl Engine {
     }
 
     /// A file as it is to be kept; none when that is what is known of it.
-    fn view_row(&self, session: &Session, look: &Look, path: &str, body: &[u8]) -> Option<ViewRow> {
+    pub(super) fn view_row(
+        &self,
+        session: &Session,
+        look: &Look,
+        path: &str,
+        body: &[u8],
+    ) -> Option<ViewRow> {
         let known = look.rows.get(path);
         let hash = hash(body);
         let there = look.tree.content(path);
@@ -322,8 +319,8 @@ impl Engine {
                 placed.push((row, aside.transpose()?.flatten()));
                 continue;
             }
-            if located.layout.interest(&located.spot, &row.path, false, Depth::Short) != Interest::Content {
-                make_furniture_folders(&located, &session, &root)?;
+            if is_furniture(&located, &row.path) {
+                furniture::make_folders(&located, &session, &root)?;
                 exchange::put_new(&target, &row.body).map_err(failed)?;
                 placed.push((settled(&located, &row), None));
                 continue;
@@ -561,16 +558,6 @@ fn is_cut_off(body: &[u8], bytes: &[u8]) -> bool {
 fn is_known(row: &ViewRow, out: &[u8]) -> bool {
     let hash = hash(out);
     out == row.previous || hash == row.hash || row.earlier.last() == Some(&hash)
-}
-
-/// Folders that a session begins with.
-fn make_furniture_folders(located: &Located, session: &Session, root: &Path) -> Result<()> {
-    for folder in located.layout.furnish(session, &located.spot).folders {
-        let folder = disk::below(root, &located.spot.below_project(&folder))?;
-        fs::create_dir_all(&folder)
-            .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
-    }
-    Ok(())
 }
 
 /// A folder for its user alone, if there is none yet.

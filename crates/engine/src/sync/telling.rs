@@ -1,0 +1,84 @@
+//! What a look found, in words: for whoever reads a view, and for `doctor`.
+
+use super::find::warnings;
+use super::look::{FileState, Look};
+use super::moving::Moving;
+use super::signs::is_sign;
+use crate::view::Warning;
+use layouts::layout::Told;
+use layouts::reading::Reading;
+use layouts::tree::Entry;
+use model::session::Session;
+
+impl Look {
+    pub(super) fn tell(&mut self, session: &Session, reading: &Reading<Told>) {
+        self.warnings = warnings(&self.located.spot, reading);
+        if let Some(Moving { from, to }) = &self.moving {
+            let (from, to) = (self.located.spot.below_project(from), self.located.spot.below_project(to));
+            self.warnings.push(Warning {
+                kind: "view_stale".to_owned(),
+                message: format!("{from} is to be {to}, and did not get there"),
+                hint: Some(format!("move it: leftoff repair --session {}", session.id)),
+                path: Some(from),
+            });
+        }
+        let states: Vec<(String, FileState)> =
+            self.states.iter().map(|(path, state)| (path.clone(), state.clone())).collect();
+        for (path, state) in states {
+            let why = self.damage.get(&path).map(|why| format!(": {why}")).unwrap_or_default();
+            let unusable = match self.tree.get(&path) {
+                Some(Entry::Unusable(why)) => format!(" ({why})"),
+                Some(Entry::Folder | Entry::File(_) | Entry::Unread { .. }) | None => String::new(),
+            };
+            let is_there = self.tree.get(&path).is_some();
+            let sign = is_sign(self.located.layout, &path).then(|| self.sign_edit(&path));
+            let changed = sign.unwrap_or("changed");
+            let stale = match (is_there, sign) {
+                (true, None) => "older than the log",
+                (true, Some(_)) => "still there",
+                (false, _) => "not there yet",
+            };
+            let path = self.located.spot.below_project(&path);
+            let id = &session.id;
+            let told = match state {
+                // What is odd about one that was never read was told when it was read now.
+                FileState::Same | FileState::OfOthers | FileState::Moved | FileState::NeverRead => None,
+                FileState::Edited => Some((
+                    "edited_outside",
+                    format!(
+                        "{path} was {changed} by somebody else; shown as it says, and not in the log yet"
+                    ),
+                    "the next command that changes the session takes it in".to_owned(),
+                )),
+                FileState::Leftover | FileState::Behind => Some((
+                    "view_stale",
+                    format!("{path} is {stale}: a write did not get there"),
+                    format!("write it again: leftoff repair --session {id}"),
+                )),
+                FileState::Unreadable => Some((
+                    "view_unreadable",
+                    format!("{path} cannot be looked at{unusable}; it is left alone, and the log goes on"),
+                    format!("make it readable, or set it aside: leftoff repair --session {id}"),
+                )),
+                FileState::Missing => Some((
+                    "view_missing",
+                    format!("{path} is missing; the log has all of it"),
+                    format!("write it again: leftoff repair --session {id}"),
+                )),
+                FileState::Damaged => Some((
+                    "view_damaged",
+                    format!("{path} is damaged{why}; going on from the log"),
+                    format!("set it aside and write it again: leftoff repair --session {id}"),
+                )),
+            };
+            if let Some((kind, message, hint)) = told {
+                self.warnings.push(Warning {
+                    kind: kind.to_owned(),
+                    message,
+                    hint: Some(hint),
+                    path: Some(path),
+                });
+            }
+        }
+    }
+}
