@@ -242,6 +242,12 @@ pub trait Layout: Sync {
         crate::json::with_changes(base, theirs, onto)
     }
 
+    /// Whether a place where a session could be holds anything of one: a folder may stand there for another reason.
+    fn holds_any(&self, spot: &Spot, tree: &Tree) -> bool {
+        let _ = (spot, tree);
+        true
+    }
+
     /// Whether a file of a session's state could be read at all: a damaged one never becomes the backup.
     fn is_readable(&self, path: &str, content: &[u8]) -> bool {
         let _ = path;

@@ -24,6 +24,19 @@ pub const SESSIONS: &str = ".ocr/sessions";
 /// The file with the state, below a session's folder.
 pub const STATE: &str = "state.json";
 
+/// What a session's folder may hold, of any release.
+const ARTIFACTS: [&str; 9] = [
+    STATE,
+    "discovered-standards.md",
+    "requirements.md",
+    "context.md",
+    "rounds",
+    "map",
+    "reviews",
+    "discourse.md",
+    "final.md",
+];
+
 /// Which of the two workflows a session is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -252,6 +265,11 @@ impl Layout for Ocr {
 
     fn workflows(&self) -> &'static [&'static str] {
         &["review", "map"]
+    }
+
+    /// Only session folders should stand among them, and others do. One that cannot be looked into may be one.
+    fn holds_any(&self, _: &Spot, tree: &Tree) -> bool {
+        ARTIFACTS.iter().any(|name| tree.get(name).is_some()) || tree.is_unusable("")
     }
 
     /// Every file in `reviews/` is a reviewer to the tool.

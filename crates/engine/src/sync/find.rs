@@ -390,6 +390,9 @@ impl Eyes<'_> {
             reading.value.unreadable.clone_from(&damaged);
             damaged.extend(parts.into_iter().filter(|part| !reading.value.unreadable_parts.contains(part)));
         }
+        if !layout.holds_any(&spot, &documents) {
+            return None;
+        }
         let warnings = warnings(&spot, &reading);
         let told = reading.value;
         let (recorded, session, _) = told.fold(&self.actor(layout))?;

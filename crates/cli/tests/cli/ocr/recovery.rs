@@ -171,3 +171,24 @@ fn a_session_whose_state_tells_no_time_is_as_old_as_its_files() {
     let old = sandbox.run(["status", "--session", "2026-01-01-old", "--json"]).ok().json();
     assert_eq!(old["updated_at"], "2026-01-01T10:00:00Z");
 }
+
+#[test]
+fn a_folder_that_holds_nothing_of_a_session_is_none() {
+    let sandbox = begun();
+    for other in ["zz-backup", "node_modules/left-pad", "zz-archive"] {
+        std::fs::create_dir_all(sandbox.path(&format!(".ocr/sessions/{other}"))).unwrap();
+    }
+    sandbox.write(".ocr/sessions/zz-archive/notes.txt", "mine\n");
+    doctor(&sandbox, 0);
+    let before = everything(&sandbox.path(".ocr"));
+    repaired(&sandbox);
+    assert_eq!(everything(&sandbox.path(".ocr")), before);
+    let list = sandbox.run(["list", "--all", "--json"]).ok().json();
+    assert_eq!(list["sessions"].as_array().unwrap().len(), 1, "{list}");
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], ID);
+    sandbox.run(["status", "--session", "zz-backup"]).code(3);
+    // The version before is enough to know one by.
+    sandbox.write(".ocr/sessions/zz-kept/state.json.bak", &sandbox.read(&format!("{FOLDER}/state.json")));
+    let list = sandbox.run(["list", "--all", "--json"]).ok().json();
+    assert_eq!(list["sessions"].as_array().unwrap().len(), 2, "{list}");
+}
