@@ -152,14 +152,15 @@ impl Look {
     /// A session of ours, against what was written last.
     pub(super) fn of_kept(engine: &Engine, located: Located, session: &Session, rows: Vec<ViewRow>) -> Self {
         let root = engine.root_of(session);
-        let tree = tree::read(located.layout, &located.spot, &root, Depth::Short);
+        let rows: BTreeMap<String, ViewRow> = rows.into_iter().map(|row| (row.path.clone(), row)).collect();
+        let tree = engine.tree_when_written(&located, &root, &rows);
         let mut look = Self {
             home: root.join(&located.spot.home),
             documents: tree.clone(),
             tree,
             located,
             states: BTreeMap::new(),
-            rows: rows.into_iter().map(|row| (row.path.clone(), row)).collect(),
+            rows,
             slipped: Vec::new(),
             over: BTreeMap::new(),
             put: BTreeMap::new(),

@@ -30,6 +30,7 @@ pub struct Mended {
 pub fn repair(options: Options) -> Result<Vec<Mended>> {
     let mut engine = Engine::open(options, Intent::Create)?;
     engine.seen.is_mending.set(true);
+    engine.seen.set_changing(true);
     let asked = engine.options.session.clone();
     engine.make_lost_folders(asked.as_deref())?;
     let named = match asked {

@@ -8,6 +8,7 @@ use super::look::{FileState, Look, Slip, hash};
 use super::moving::is_place;
 use super::shared::{beside_others, settled};
 use super::signs::{self, is_sign};
+use super::torn::out_when_written;
 use crate::disk::{self, exchange};
 use crate::engine::{Engine, is_unfinished, read_event};
 use crate::error::{Error, Result};
@@ -304,6 +305,9 @@ impl Engine {
                 continue;
             }
             let target = self.target(&root, &located.spot, &row.path)?;
+            exchange::let_read(&exchange::waiting(&target)).map_err(|source| {
+                Error::io(format!("reading what waits beside {}", target.display()), source)
+            })?;
             let there = exchange::read(&target).ok();
             let beside = before.beside(&target, there.as_deref(), located.layout.most_bytes(&row.path));
             if let Some(by) = self.settle_waiting(&root, &target, &row, &located, beside)? {
@@ -338,7 +342,14 @@ impl Engine {
             }
             before.note_put(&lock, &target, &body, &previous, &row).map_err(failed)?;
             self.seen.put.borrow_mut().insert(target.clone(), body.clone());
-            match exchange::put(&target, &body, &previous).map_err(failed)? {
+            let put = match exchange::put(&target, &body, &previous).map_err(failed)? {
+                // What was seen there was waited for already.
+                exchange::Put::Over(out) if out != previous => {
+                    exchange::Put::Over(out_when_written(&target, &row.path, out, located.layout))
+                }
+                put => put,
+            };
+            match put {
                 exchange::Put::New => placed.push((settled(&located, &row), None)),
                 exchange::Put::Over(out) if is_known(&row, &out) || out == previous => {
                     let aside = self.keep_old(&root, id, &target, &row.path, &out, located.layout)?;
