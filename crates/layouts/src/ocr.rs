@@ -356,6 +356,7 @@ fn round(tree: &Tree, number: u32, prefix: &str) -> Round {
     let reviews = format!("{prefix}reviews");
     let reviewers = tree
         .names_in(&reviews)
+        .filter(|name| !tree.has_folder(&format!("{reviews}/{name}")))
         .filter_map(|name| {
             let reviewer = name.strip_suffix(".md")?;
             Some(Reviewer {

@@ -125,6 +125,7 @@ impl Surroundings<'_> {
         };
         let mut found: Vec<String> = entries
             .flatten()
+            .filter(|entry| !entry.file_type().is_ok_and(|kind| kind.is_dir()))
             .filter_map(|entry| entry.file_name().into_string().ok())
             .filter(|name| {
                 name.len() > before.len() + after.len() && name.starts_with(before) && name.ends_with(after)

@@ -7,6 +7,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::place::Project;
 use crate::view::{HealthView, ShortView, Warning};
+use crate::words::one_line;
 use jiff::Timestamp;
 use layouts::layout::{self, Depth, Details, Folder, Health, Layout, Line, Place, Spot, Told};
 use layouts::reading::{Oddity, Reading};
@@ -24,6 +25,8 @@ use store::Filter;
 /// From so many sessions on, several threads read them.
 const MANY: usize = 64;
 const READERS: usize = 4;
+/// What a file holds may be part of what is said about it.
+pub(super) const LONGEST_WARNING: usize = 1_000;
 
 /// A session that only its own tool's files tell of.
 pub(crate) struct Foreign {
@@ -540,7 +543,7 @@ pub(super) fn warnings<T>(spot: &Spot, reading: &Reading<T>) -> Vec<Warning> {
             let path = spot.below_project(&oddity.path).trim_end_matches('/').to_owned();
             Warning {
                 kind: "foreign_file".to_owned(),
-                message: format!("{path}: {}", oddity.message),
+                message: one_line(&format!("{path}: {}", oddity.message), LONGEST_WARNING),
                 hint: None,
                 path: Some(path),
             }

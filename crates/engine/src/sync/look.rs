@@ -1,7 +1,7 @@
 //! One look at a session's files: which are as we wrote them, which somebody changed, and what that means. The rule is
 //! fixed: bytes are compared, never times alone; an edit is never refused; what cannot be read is not an edit.
 
-use super::find::{Foreign, Located, warnings, why_of};
+use super::find::{Foreign, LONGEST_WARNING, Located, warnings, why_of};
 use super::late::{Before, Beside};
 use super::moving::Moving;
 use super::signs::is_sign;
@@ -9,6 +9,7 @@ use super::tree;
 use crate::disk::exchange;
 use crate::engine::Engine;
 use crate::view::Warning;
+use crate::words::one_line;
 use layouts::layout::{Depth, Interest, Layout, Proof, Spot, Told};
 use layouts::reading::Reading;
 use layouts::reconcile::{self, Draft, Laid};
@@ -356,7 +357,7 @@ impl Look {
             theirs.insert(path.clone(), Entry::File(content));
             let why =
                 reading.warnings.iter().find(|oddity| oddity.path == *path).map(|oddity| &oddity.message);
-            let why = why.map(|message| why_of(message).unwrap_or(message).to_owned());
+            let why = why.map(|message| one_line(why_of(message).unwrap_or(message), LONGEST_WARNING));
             self.damage.insert(path.clone(), why.unwrap_or_default());
             reading = engine.read_tree(&self.located, &theirs);
         }
