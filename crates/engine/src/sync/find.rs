@@ -45,6 +45,13 @@ pub(crate) struct Foreign {
     pub(crate) session: Session,
 }
 
+impl Foreign {
+    /// A place without anything of a session is one only for whoever names it.
+    fn holds_any(&self) -> bool {
+        self.layout.holds_any(&self.spot, &self.documents)
+    }
+}
+
 /// Where a session's files are and how they are read.
 #[derive(Clone)]
 pub(crate) struct Located {
@@ -92,7 +99,8 @@ impl Engine {
             if known == Some(located.layout.name()) {
                 continue;
             }
-            let Some(found) = self.foreign_at(located, Depth::Short) else { continue };
+            let found = self.foreign_at(located, Depth::Short).filter(Foreign::holds_any);
+            let Some(found) = found else { continue };
             if !crate::engine::is_unfinished(found.session.lifecycle.name()) {
                 last_closed = last_closed.or(Some(found.id));
                 continue;
@@ -351,7 +359,7 @@ impl Eyes<'_> {
                 return Some((self.short(located, number, reading.value), said));
             }
         }
-        let found = self.foreign(located, Depth::Short)?;
+        let found = self.foreign(located, Depth::Short).filter(Foreign::holds_any)?;
         Some((ShortView { number, ..(&found.session).into() }, found.warnings))
     }
 
@@ -392,9 +400,6 @@ impl Eyes<'_> {
             // Also what a backup tells is not what the file says.
             reading.value.unreadable.clone_from(&damaged);
             damaged.extend(parts.into_iter().filter(|part| !reading.value.unreadable_parts.contains(part)));
-        }
-        if !layout.holds_any(&spot, &documents) {
-            return None;
         }
         let warnings = warnings(&spot, &reading);
         let told = reading.value;

@@ -125,6 +125,11 @@ impl Look {
         }
     }
 
+    /// A place where a session could be, and nothing of one is.
+    pub(super) fn holds_nothing(&self) -> bool {
+        self.is_foreign && !self.located.layout.holds_any(&self.located.spot, &self.documents)
+    }
+
     /// A session that has no file yet.
     pub(super) fn of_nothing(located: Located, root: &std::path::Path) -> Self {
         let tree = tree::read(located.layout, &located.spot, root, Depth::Short);

@@ -1,7 +1,7 @@
 //! Says what is wrong with sessions' files, and mends it on request: nothing is deleted, and twice is the same as once.
 
 use super::index::MOST_MADE;
-use super::look::FileState;
+use super::look::{FileState, Look};
 use super::show::is_settled;
 use crate::disk;
 use crate::doctor::Finding;
@@ -67,6 +67,9 @@ impl Engine {
                     message: format!("session {id}: {error}"),
                     hint: error.hint(),
                 });
+                continue;
+            }
+            if self.seen.looks.borrow().get(&id).is_some_and(Look::holds_nothing) {
                 continue;
             }
             if self.store.base_has(&id) {
@@ -161,7 +164,7 @@ impl Engine {
         self.attend(id)?;
         let (wrong, is_foreign): (Vec<String>, bool) = {
             let looks = self.seen.looks.borrow();
-            let Some(look) = looks.get(id) else { return Ok(None) };
+            let Some(look) = looks.get(id).filter(|look| !look.holds_nothing()) else { return Ok(None) };
             let is_damaged =
                 look.states.values().any(|state| matches!(state, FileState::Damaged | FileState::Unreadable));
             // Somebody else's session is left to them as long as it can be read.
