@@ -186,9 +186,31 @@ fn a_folder_that_holds_nothing_of_a_session_is_none() {
     let list = sandbox.run(["list", "--all", "--json"]).ok().json();
     assert_eq!(list["sessions"].as_array().unwrap().len(), 1, "{list}");
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], ID);
-    sandbox.run(["status", "--session", "zz-backup"]).code(3);
     // The version before is enough to know one by.
     sandbox.write(".ocr/sessions/zz-kept/state.json.bak", &sandbox.read(&format!("{FOLDER}/state.json")));
     let list = sandbox.run(["list", "--all", "--json"]).ok().json();
     assert_eq!(list["sessions"].as_array().unwrap().len(), 2, "{list}");
+}
+
+#[test]
+fn a_backup_that_somebody_made_themselves_is_kept_once() {
+    let sandbox = project();
+    let at = |phase: &str, number: u32| {
+        json!({ "session_id": ID, "status": "active", "workflow_type": "review", "current_phase": phase,
+            "phase_number": number, "current_round": 1, "started_at": NOW, "updated_at": NOW })
+    };
+    foreign(&sandbox, ID, &at("context", 1));
+    sandbox.write(&format!("{FOLDER}/state.json.bak"), "my own copy\n");
+    let said = sandbox.run(["skip", "--reason", "to see what is written"]).ok();
+    assert!(said.stderr.contains("state.json.bak was not ours; it was kept"), "{}", said.stderr);
+    let aside = || {
+        let files = everything(&sandbox.path(&format!(".leftoff/aside/{ID}")));
+        files.into_values().map(|bytes| String::from_utf8(bytes).unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(aside(), ["my own copy\n"]);
+    for _ in 0..3 {
+        let said = sandbox.run(["skip", "--reason", "again"]).ok().stderr;
+        assert!(!said.contains("was not ours"), "{said}");
+    }
+    assert_eq!(aside(), ["my own copy\n"], "the version before is ours from then on");
 }
