@@ -267,6 +267,13 @@ impl Layout for Ocr {
         &["review", "map"]
     }
 
+    /// Before rounds had folders of their own, the first one's files lay in the session's.
+    fn place_of_file(&self, path: &str, is_there: &dyn Fn(&str) -> bool) -> Option<String> {
+        let old = path.strip_prefix("rounds/round-1/")?;
+        let is_old = !is_there("rounds") && ["reviews", "discourse.md", "final.md"].into_iter().any(is_there);
+        is_old.then(|| old.to_owned())
+    }
+
     /// Only session folders should stand among them, and others do. One that cannot be looked into may be one.
     fn holds_any(&self, _: &Spot, tree: &Tree) -> bool {
         ARTIFACTS.iter().any(|name| tree.get(name).is_some()) || tree.is_unusable("")

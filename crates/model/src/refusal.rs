@@ -60,7 +60,7 @@ pub enum WayOn {
 }
 
 impl WayOn {
-    pub(crate) fn from(lifecycle: &Lifecycle) -> Self {
+    pub fn from(lifecycle: &Lifecycle) -> Self {
         match lifecycle {
             Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => Self::Resume,
             Lifecycle::Completed { .. } => Self::NextRun,

@@ -20,7 +20,7 @@ pub(super) fn run(
     matches: Option<&str>,
     stale_ok: bool,
 ) -> (Verdict, Vec<(String, Looked)>) {
-    let path = path.replace("{run}", &around.run_ordinal.to_string());
+    let path = around.engine.file_of_run(around.session, around.run_ordinal, path);
     let wanted = around.below_project(&path);
     let needed = wanted.replace("{item}", "*");
     match around.prove(&wanted, matches, stale_ok) {
