@@ -144,7 +144,7 @@ impl Out {
 }
 
 /// What was typed or read may be part of a message, and must not steer the terminal.
-fn without_controls(text: &str) -> String {
+pub fn without_controls(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 

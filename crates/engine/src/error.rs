@@ -2,6 +2,7 @@
 
 use model::Refusal;
 use model::id::InvalidId;
+use model::refusal::WayOn;
 use std::path::PathBuf;
 
 pub type Result<T> = std::result::Result<T, Error>;
@@ -75,7 +76,7 @@ pub enum Error {
     #[error("{asked:?} cannot be a workflow's name: {why}")]
     InvalidWorkflowName { asked: String, why: InvalidId },
     #[error("there is a session {existing} already")]
-    IdTaken { existing: String },
+    IdTaken { existing: String, way_on: WayOn },
     #[error("the files of session {session} hold that text, and would bring it back: {}", paths.join(", "))]
     StillInFiles { session: String, paths: Vec<String> },
     #[error("there is no workflow '{asked}'")]
@@ -152,7 +153,9 @@ pub enum Error {
 impl From<store::Error> for Error {
     fn from(error: store::Error) -> Self {
         match error {
-            store::Error::IdTaken { existing } => Self::IdTaken { existing: existing.to_string() },
+            store::Error::IdTaken { existing } => {
+                Self::IdTaken { existing: existing.to_string(), way_on: WayOn::Resume }
+            }
             other => Self::Store(other),
         }
     }
@@ -300,9 +303,13 @@ impl Error {
                 "leave --id out to be given one, or use letters, digits, '-', '_' and '.'".to_owned()
             }
             Self::InvalidWorkflowName { asked, .. } => invalid_workflow_hint(asked),
-            Self::IdTaken { existing } => {
-                format!("go on with it: leftoff resume {existing}, or choose another --id")
-            }
+            Self::IdTaken { existing, way_on } => match way_on {
+                WayOn::Resume => format!("go on with it: leftoff resume {existing}, or choose another --id"),
+                WayOn::NextRun => {
+                    format!("begin its next round: leftoff round --session {existing}, or choose another --id")
+                }
+                WayOn::NewSession => "choose another --id".to_owned(),
+            },
             Self::StillInFiles { .. } => "take it out of them by hand, then purge again".to_owned(),
             Self::UnknownWorkflow { asked, nearest, known, place } => {
                 unknown_workflow_hint(asked, nearest.as_deref(), known, *place)

@@ -197,8 +197,10 @@ impl Engine {
         for _ in 0..TRIES {
             self.store.take_turn(self.patience)?;
             self.look_again();
+            self.seen.set_changing(true);
             let decided = match self.remembered(fingerprint) {
                 Ok(Some(answer)) => {
+                    self.seen.set_changing(false);
                     self.store.give_turn_back();
                     return Ok(answer);
                 }
@@ -206,6 +208,7 @@ impl Engine {
                 Err(error) => Err(error),
             };
             let kept = decided.and_then(|plan| self.keep(plan, fingerprint));
+            self.seen.set_changing(false);
             self.store.give_turn_back();
             match kept {
                 Err(error) if error.is_contended() => {}

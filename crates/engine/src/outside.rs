@@ -211,7 +211,7 @@ fn new_folder(layout: &dyn Layout, request: &StartRequest) -> Result<PathBuf> {
         .map_err(|message| Error::WrongUsage { message, hint: "see: leftoff start --help".to_owned() })?;
     let folder = place.join(&spot.path);
     if folder.symlink_metadata().is_ok() {
-        return Err(Error::IdTaken { existing: spot.id.to_string() });
+        return Err(Error::IdTaken { existing: spot.id.to_string(), way_on: model::refusal::WayOn::Resume });
     }
     Ok(folder)
 }

@@ -17,6 +17,7 @@ mod shared;
 mod show;
 mod signs;
 mod telling;
+mod torn;
 pub(crate) mod tree;
 
 pub(crate) use find::has_foreign;
@@ -54,11 +55,18 @@ pub(crate) struct Seen {
     /// What this process last put into each file.
     put: RefCell<BTreeMap<PathBuf, Vec<u8>>>,
     signs: RefCell<Option<Arc<signs::Signs>>>,
+    /// A command is being decided: a file that somebody is just writing is waited for.
+    is_changing: Cell<bool>,
     /// Files that nobody can look at are set aside and written anew: a person asked for it.
     is_mending: Cell<bool>,
 }
 
 impl Seen {
+    /// From now on, until told otherwise, a command is being decided.
+    pub(crate) fn set_changing(&self, is_changing: bool) {
+        self.is_changing.set(is_changing);
+    }
+
     pub(crate) fn forget(&self) {
         self.looks.borrow_mut().clear();
         self.signs.replace(None);
@@ -74,7 +82,7 @@ impl Engine {
         let look = match self.store.load(id)? {
             Some(loaded) if loaded.row.layout == NATIVE => return Ok(()),
             Some(loaded) => self.look_at_files(&loaded)?,
-            None => match self.foreign(id) {
+            None => match self.foreign_when_written(id) {
                 Some(found) => Some(self.adopt(found)?),
                 None => None,
             },

@@ -80,15 +80,24 @@ impl Engine {
         Some(operation)
     }
 
+    /// A file that a workflow names, in one of its runs, below the workspace.
+    pub(crate) fn file_of_run(&self, session: &Session, ordinal: u32, path: &str) -> String {
+        let path = path.replace("{run}", &ordinal.to_string());
+        let workspace = self.workspace(session);
+        let is_there = |below: &str| workspace.join(below).symlink_metadata().is_ok();
+        let layout = layouts::layout::by_name(&session.layout);
+        layout.and_then(|layout| layout.place_of_file(&path, &is_there)).unwrap_or(path)
+    }
+
     /// The files that a phase declares and that exist, relative to the session's root.
     pub(crate) fn produced(&self, session: &Session, definition: &Workflow, phase: &Name) -> Vec<String> {
         let Some(defined) = definition.phase(phase.as_str()) else { return Vec::new() };
-        let ordinal = session.run().map_or(1, |run| run.ordinal).to_string();
+        let ordinal = session.run().map_or(1, |run| run.ordinal);
         let workspace = self.workspace(session);
         let mut found: Vec<String> = defined
             .produces
             .iter()
-            .flat_map(|path| matching(&workspace, &path.replace("{run}", &ordinal)))
+            .flat_map(|path| matching(&workspace, &self.file_of_run(session, ordinal, path)))
             .map(|path| in_workspace(session, &path))
             .collect();
         found.sort();

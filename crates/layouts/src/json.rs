@@ -199,26 +199,27 @@ impl Default for Document {
 /// `theirs` with every key put back that `base` has and it has not, at every level of nested objects.
 /// What cannot be read as an object is given back as it is.
 pub fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {
-    let (Ok(base), Ok(mut document)) = (object(base), Document::parse(theirs)) else {
+    let (Ok(had), Ok(mut document)) = (Document::parse(base), Document::parse(theirs)) else {
         return theirs.to_vec();
     };
-    let Ok(fields) = object(theirs) else { return theirs.to_vec() };
-    put_back(&mut document, &base, &fields, &mut Vec::new());
+    let (Ok(base), Ok(fields)) = (object(base), object(theirs)) else { return theirs.to_vec() };
+    put_back(&mut document, &had, (&base, &fields), &mut Vec::new());
     document.into_bytes()
 }
 
+/// As it was written there, numbers to the digit.
 fn put_back<'a>(
     document: &mut Document,
-    base: &'a Map<String, Value>,
-    theirs: &Map<String, Value>,
+    had: &Document,
+    (base, theirs): (&'a Map<String, Value>, &Map<String, Value>),
     above: &mut Vec<&'a str>,
 ) {
     for (key, value) in base {
         above.push(key);
         match (value, theirs.get(key)) {
-            (_, None) => document.set(above, value),
+            (_, None) => document.copy_missing(above, had),
             (Value::Object(inner), Some(Value::Object(present))) => {
-                put_back(document, inner, present, above);
+                put_back(document, had, (inner, present), above);
             }
             (_, Some(_)) => {}
         }
@@ -228,25 +229,28 @@ fn put_back<'a>(
 
 /// `onto` with every key set that `theirs` has another value for than `base`, at every level of nested objects.
 pub fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
-    let (Ok(base), Ok(theirs), Ok(mut document)) = (object(base), object(theirs), Document::parse(onto))
-    else {
+    let (Ok(written), Ok(mut document)) = (Document::parse(theirs), Document::parse(onto)) else {
         return onto.to_vec();
     };
-    set_changed(&mut document, &base, &theirs, &mut Vec::new());
+    let (Ok(base), Ok(theirs)) = (object(base), object(theirs)) else { return onto.to_vec() };
+    set_changed(&mut document, &written, (&base, &theirs), &mut Vec::new());
     document.into_bytes()
 }
 
 fn set_changed<'a>(
     document: &mut Document,
-    base: &Map<String, Value>,
-    theirs: &'a Map<String, Value>,
+    written: &Document,
+    (base, theirs): (&Map<String, Value>, &'a Map<String, Value>),
     above: &mut Vec<&'a str>,
 ) {
     for (key, value) in theirs {
         above.push(key);
         match (base.get(key), value) {
             (Some(before), now) if before == now => {}
-            (Some(Value::Object(before)), Value::Object(now)) => set_changed(document, before, now, above),
+            (Some(Value::Object(before)), Value::Object(now)) => {
+                set_changed(document, written, (before, now), above);
+            }
+            (None, _) if document.get(above).is_none() => document.copy_missing(above, written),
             (_, now) => document.set(above, now),
         }
         above.pop();
@@ -377,6 +381,19 @@ mod tests {
         let theirs = br#"{"own": {"x": 5}, "a": 2, "new": true}"#;
         let merged = object(&with_missing_of(base, theirs)).expect("an object");
         assert_eq!(Value::Object(merged), json!({"own": {"x": 5, "y": 2}, "a": 2, "new": true, "gone": [1]}));
+    }
+
+    #[test]
+    fn what_comes_back_or_came_in_keeps_the_spelling_of_its_numbers() {
+        let base = br#"{"id": 123456789012345678901234567890, "in": {"n": 1E3, "a": 1}, "share": [0.10]}"#;
+        let merged = with_missing_of(base, br#"{"in": {"a": 1}}"#);
+        let added = with_changes(br#"{"a": 1}"#, base, br#"{"a": 1}"#);
+        for bytes in [merged, added] {
+            let text = String::from_utf8(bytes).expect("text");
+            for written in ["123456789012345678901234567890", "1E3", "[0.10]"] {
+                assert!(text.contains(written), "{written} is not in {text}");
+            }
+        }
     }
 
     #[test]

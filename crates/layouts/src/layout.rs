@@ -255,6 +255,19 @@ pub trait Layout: Sync {
         crate::json::with_changes(base, theirs, onto)
     }
 
+    /// Where a file of a phase is in a session that keeps it elsewhere than its workflow says; `is_there` looks below the
+    /// session's workspace.
+    fn place_of_file(&self, path: &str, is_there: &dyn Fn(&str) -> bool) -> Option<String> {
+        let _ = (path, is_there);
+        None
+    }
+
+    /// Whether a place where a session could be holds anything of one: a folder may stand there for another reason.
+    fn holds_any(&self, spot: &Spot, tree: &Tree) -> bool {
+        let _ = (spot, tree);
+        true
+    }
+
     /// Whether a file of a session's state could be read at all: a damaged one never becomes the backup.
     fn is_readable(&self, path: &str, content: &[u8]) -> bool {
         let _ = path;

@@ -24,6 +24,19 @@ pub const SESSIONS: &str = ".ocr/sessions";
 /// The file with the state, below a session's folder.
 pub const STATE: &str = "state.json";
 
+/// What a session's folder may hold, of any release.
+const ARTIFACTS: [&str; 9] = [
+    STATE,
+    "discovered-standards.md",
+    "requirements.md",
+    "context.md",
+    "rounds",
+    "map",
+    "reviews",
+    "discourse.md",
+    "final.md",
+];
+
 /// Which of the two workflows a session is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -254,6 +267,18 @@ impl Layout for Ocr {
         &["review", "map"]
     }
 
+    /// Before rounds had folders of their own, the first one's files lay in the session's.
+    fn place_of_file(&self, path: &str, is_there: &dyn Fn(&str) -> bool) -> Option<String> {
+        let old = path.strip_prefix("rounds/round-1/")?;
+        let is_old = !is_there("rounds") && ["reviews", "discourse.md", "final.md"].into_iter().any(is_there);
+        is_old.then(|| old.to_owned())
+    }
+
+    /// Only session folders should stand among them, and others do. One that cannot be looked into may be one.
+    fn holds_any(&self, _: &Spot, tree: &Tree) -> bool {
+        ARTIFACTS.iter().any(|name| tree.get(name).is_some()) || tree.is_unusable("")
+    }
+
     /// Every file in `reviews/` is a reviewer to the tool.
     fn no_archives_in(&self) -> Option<&'static str> {
         Some("")
@@ -338,6 +363,7 @@ fn round(tree: &Tree, number: u32, prefix: &str) -> Round {
     let reviews = format!("{prefix}reviews");
     let reviewers = tree
         .names_in(&reviews)
+        .filter(|name| !tree.has_folder(&format!("{reviews}/{name}")))
         .filter_map(|name| {
             let reviewer = name.strip_suffix(".md")?;
             Some(Reviewer {

@@ -32,6 +32,7 @@ impl<'a> Refused<'a> {
             | Refusal::UnknownCheckpoint { .. }
             | Refusal::UnknownVersion { .. }
             | Refusal::NewerEvent { .. }
+            | Refusal::NoMoreRuns { .. }
             | Refusal::Item(_) => None,
         }
     }

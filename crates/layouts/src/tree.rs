@@ -148,12 +148,17 @@ impl Tree {
         let mut numbers: Vec<u32> = self
             .names_in(folder)
             .filter(|name| self.has_folder(&format!("{folder}/{name}")))
-            .filter_map(|name| name.strip_prefix(prefix)?.parse().ok())
-            .filter(|number| *number > 0)
+            .filter_map(|name| counted(name.strip_prefix(prefix)?))
             .collect();
         numbers.sort_unstable();
         numbers
     }
+}
+
+/// A number from 1 on as one counts with it: `+3` and `01` are names of something else, or there were two of them.
+fn counted(text: &str) -> Option<u32> {
+    let number: u32 = text.parse().ok()?;
+    (number > 0 && number.to_string() == text).then_some(number)
 }
 
 #[cfg(test)]
@@ -163,7 +168,7 @@ mod tests {
     #[test]
     fn numbers_sort_as_numbers_and_files_are_no_rounds() {
         let mut tree = Tree::default();
-        for name in ["round-10", "round-9", "round-x", "round-0", "other"] {
+        for name in ["round-10", "round-9", "round-x", "round-0", "round-+3", "round-09", "other"] {
             tree.insert(format!("rounds/{name}"), Entry::Folder);
         }
         tree.insert("rounds/round-3", Entry::File(b"a file".to_vec()));

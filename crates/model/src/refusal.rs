@@ -29,6 +29,8 @@ pub enum Refusal {
     },
     #[error("cannot {doing}: run {ordinal} of '{workflow}' is finished")]
     RunFinished { doing: &'static str, session: SessionId, workflow: Name, ordinal: u32 },
+    #[error("cannot start another run of '{workflow}': the last one has the highest number that there is")]
+    NoMoreRuns { session: SessionId, workflow: Name },
     #[error("cannot close session {session}: {done} of {total} phases of '{workflow}' are done")]
     Unfinished { session: SessionId, workflow: Name, done: usize, total: usize, current: Name },
     #[error("there is no note {id} in this session")]
@@ -58,7 +60,7 @@ pub enum WayOn {
 }
 
 impl WayOn {
-    pub(crate) fn from(lifecycle: &Lifecycle) -> Self {
+    pub fn from(lifecycle: &Lifecycle) -> Self {
         match lifecycle {
             Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => Self::Resume,
             Lifecycle::Completed { .. } => Self::NextRun,
@@ -78,6 +80,7 @@ impl Refusal {
             Self::UnknownPhase { .. } => "unknown_phase",
             Self::NotActive { .. } => "not_active",
             Self::RunFinished { .. } => "run_finished",
+            Self::NoMoreRuns { .. } => "no_more_runs",
             Self::Unfinished { .. } => "unfinished",
             Self::UnknownNote { .. } => "unknown_note",
             Self::NothingToResolve { .. } => "nothing_to_resolve",
@@ -104,6 +107,7 @@ impl Refusal {
             | Self::CheckpointExists { .. }
             | Self::NotActive { .. }
             | Self::RunFinished { .. }
+            | Self::NoMoreRuns { .. }
             | Self::Unfinished { .. }
             | Self::NothingToResolve { .. }
             | Self::AnothersChange { .. }
@@ -135,6 +139,9 @@ impl Refusal {
             },
             Self::RunFinished { session, workflow, .. } => format!(
                 "begin the next run with: leftoff run start {workflow} --session {session}, or end the session: leftoff close --session {session}"
+            ),
+            Self::NoMoreRuns { session, workflow } => format!(
+                "see where the number comes from: leftoff show {session}; or begin a new session: leftoff start {workflow}"
             ),
             Self::Unfinished { session, current, .. } => format!(
                 "go on with phase '{current}', or close it as it is: leftoff close --force --session {session}"

@@ -5,7 +5,7 @@ use crate::commands::{Outcome, Run};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::install::{Wiring, wiring};
-use crate::ui::Tone;
+use crate::ui::{Tone, without_controls};
 use std::process::ExitCode;
 
 /// Look for anything wrong with the project and its store; change nothing
@@ -31,10 +31,10 @@ impl Run for Doctor {
                 out.text(&format!(
                     "{} {}",
                     out.paint(Tone::Bad, &format!("{}:", finding.kind)),
-                    finding.message
+                    without_controls(&finding.message)
                 ));
                 if let Some(hint) = &finding.hint {
-                    out.text(&format!("  {hint}"));
+                    out.text(&format!("  {}", without_controls(hint)));
                 }
             }
         }

@@ -84,7 +84,9 @@ enum Action {
 
 impl Run for ReqCommand {
     fn run(self, globals: &Globals) -> Outcome {
-        let mut engine = open(globals)?;
+        // A question sets nothing up.
+        let intent = if matches!(self.action, Action::List { .. }) { Intent::Query } else { Intent::Command };
+        let mut engine = open(globals, intent)?;
         let (done, answer) = match self.action {
             Action::List { who } => return list(&engine, &who, globals),
             Action::Satisfy { names, branch, ttl, field, bypass, who } => {
@@ -113,8 +115,8 @@ impl Run for ReqCommand {
 }
 
 /// Requirements stand in the branch's file: a store that cannot be opened is no reason not to change them.
-fn open(globals: &Globals) -> engine::Result<Engine> {
-    match globals.open(Intent::Command) {
+fn open(globals: &Globals, intent: Intent) -> engine::Result<Engine> {
+    match globals.open(intent) {
         Err(Error::Store(error)) => {
             globals.out().warn(&format!("{error}; what is done is not told in a session's log"));
             Engine::without_store(globals.options.clone())

@@ -23,6 +23,7 @@ mod queries;
 mod races;
 mod read_only;
 mod requirements;
+mod torn;
 mod tree;
 mod views;
 mod worktrees;

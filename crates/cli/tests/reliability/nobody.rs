@@ -83,11 +83,11 @@ fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-fn give_away(folder: &Path) {
+pub fn give_away(folder: &Path) {
     each(folder, &mut |path| std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).unwrap());
 }
 
-fn set_mode(path: &Path, mode: u32) {
+pub fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 

@@ -20,7 +20,7 @@ pub(super) fn run(
     matches: Option<&str>,
     stale_ok: bool,
 ) -> (Verdict, Vec<(String, Looked)>) {
-    let path = path.replace("{run}", &around.run_ordinal.to_string());
+    let path = around.engine.file_of_run(around.session, around.run_ordinal, path);
     let wanted = around.below_project(&path);
     let needed = wanted.replace("{item}", "*");
     match around.prove(&wanted, matches, stale_ok) {
@@ -125,6 +125,7 @@ impl Surroundings<'_> {
         };
         let mut found: Vec<String> = entries
             .flatten()
+            .filter(|entry| !entry.file_type().is_ok_and(|kind| kind.is_dir()))
             .filter_map(|entry| entry.file_name().into_string().ok())
             .filter(|name| {
                 name.len() > before.len() + after.len() && name.starts_with(before) && name.ends_with(after)

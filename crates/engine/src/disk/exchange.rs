@@ -144,7 +144,8 @@ fn without_exchange(target: &Path, waiting: &Path, expected: &[u8]) -> io::Resul
 }
 
 fn write(path: &Path, body: &[u8], like: Option<fs::Permissions>) -> io::Result<()> {
-    let mode = like.map_or(0o644, |permissions| permissions.mode() & 0o7777);
+    // Whoever writes it must be able to read it: it may have to be told from somebody's edit.
+    let mode = like.map_or(0o644, |permissions| permissions.mode() & 0o7777 | 0o400);
     let mut file = OpenOptions::new()
         .write(true)
         .create_new(true)
@@ -159,6 +160,18 @@ fn write(path: &Path, body: &[u8], like: Option<fs::Permissions>) -> io::Result<
         let _ = fs::remove_file(path);
     }
     written
+}
+
+/// Lets its owner read what waits beside a file. False: nothing that could not be read was there.
+pub(crate) fn let_read(waiting: &Path) -> io::Result<bool> {
+    let found = match fs::symlink_metadata(waiting) {
+        Ok(found) if found.is_file() => found.permissions(),
+        Ok(_) | Err(_) => return Ok(false),
+    };
+    if found.mode() & 0o400 != 0 {
+        return Ok(false);
+    }
+    fs::set_permissions(waiting, fs::Permissions::from_mode(found.mode() & 0o7777 | 0o400)).map(|()| true)
 }
 
 /// What is in a file. A link, a folder or a pipe in its place holds nothing that could be taken in.

@@ -20,6 +20,7 @@ use model::event::{Event, Recorded};
 use model::gate::{Given, coerce, describe, guess, shown};
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
+use model::refusal::WayOn;
 use model::revision::Impact;
 use model::run::RunPlan;
 use model::session::Session;
@@ -186,7 +187,7 @@ impl Engine {
             })
             .map_err(|message| Error::WrongUsage { message, hint: "see: leftoff start --help".to_owned() })?;
         if root.join(&spot.path).symlink_metadata().is_ok() {
-            return Err(Error::IdTaken { existing: spot.id.to_string() });
+            return Err(self.taken(&spot.id));
         }
         Ok(spot)
     }
@@ -418,9 +419,19 @@ impl Engine {
     fn refuse_taken(&self, id: &SessionId) -> Result<()> {
         let nearest = self.store.with_prefix(id.as_str(), 1)?.pop();
         match nearest.filter(|existing| existing.as_str().eq_ignore_ascii_case(id.as_str())) {
-            Some(existing) => Err(Error::IdTaken { existing: existing.to_string() }),
+            Some(existing) => Err(self.taken(&existing)),
             None => Ok(()),
         }
+    }
+
+    /// That an id is taken, and how whoever has it is gone on with.
+    fn taken(&self, id: &SessionId) -> Error {
+        let way_on = match self.load(id) {
+            Ok((_, session)) => WayOn::from(&session.lifecycle),
+            // Something else stands there.
+            Err(_) => WayOn::NewSession,
+        };
+        Error::IdTaken { existing: id.to_string(), way_on }
     }
 
     fn unused_id(&self) -> Result<SessionId> {

@@ -7,6 +7,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::place::Project;
 use crate::view::{HealthView, ShortView, Warning};
+use crate::words::one_line;
 use jiff::Timestamp;
 use layouts::layout::{self, Depth, Details, Folder, Health, Layout, Line, Place, Spot, Told};
 use layouts::reading::{Oddity, Reading};
@@ -24,6 +25,8 @@ use store::Filter;
 /// From so many sessions on, several threads read them.
 const MANY: usize = 64;
 const READERS: usize = 4;
+/// What a file holds may be part of what is said about it.
+pub(super) const LONGEST_WARNING: usize = 1_000;
 
 /// A session that only its own tool's files tell of.
 pub(crate) struct Foreign {
@@ -40,6 +43,13 @@ pub(crate) struct Foreign {
     pub(crate) warnings: Vec<Warning>,
     pub(crate) recorded: Vec<Recorded>,
     pub(crate) session: Session,
+}
+
+impl Foreign {
+    /// A place without anything of a session is one only for whoever names it.
+    fn holds_any(&self) -> bool {
+        self.layout.holds_any(&self.spot, &self.documents)
+    }
 }
 
 /// Where a session's files are and how they are read.
@@ -110,7 +120,8 @@ impl Engine {
             if known == Some(located.layout.name()) {
                 continue;
             }
-            let Some(found) = self.foreign_at(located, Depth::Short) else { continue };
+            let found = self.foreign_at(located, Depth::Short).filter(Foreign::holds_any);
+            let Some(found) = found else { continue };
             if !crate::engine::is_unfinished(found.session.lifecycle.name()) {
                 last_closed = last_closed.or(Some(found.id));
                 continue;
@@ -374,7 +385,7 @@ impl Eyes<'_> {
                 return Some((self.short(located, number, reading.value), said));
             }
         }
-        let found = self.foreign(located, Depth::Short)?;
+        let found = self.foreign(located, Depth::Short).filter(Foreign::holds_any)?;
         Some((ShortView { number, ..(&found.session).into() }, found.warnings))
     }
 
@@ -584,7 +595,7 @@ pub(super) fn warnings<T>(spot: &Spot, reading: &Reading<T>) -> Vec<Warning> {
             let path = spot.below_project(&oddity.path).trim_end_matches('/').to_owned();
             Warning {
                 kind: "foreign_file".to_owned(),
-                message: format!("{path}: {}", oddity.message),
+                message: one_line(&format!("{path}: {}", oddity.message), LONGEST_WARNING),
                 hint: None,
                 path: Some(path),
             }

@@ -193,6 +193,19 @@ impl Before {
         (!late.is_empty() && hash(before) == noted.hash).then(|| late.to_vec())
     }
 
+    /// A backup beside a file that is not the version before of ours: its bytes. Where files cannot be told apart, what
+    /// is in it tells.
+    pub(super) fn others_backup(&self, target: &Path, row: &ViewRow) -> Option<Vec<u8>> {
+        let backup = exchange::backup(target);
+        let bytes = exchange::read(&backup).ok().filter(|bytes| !bytes.is_empty())?;
+        let hash = hash(&bytes);
+        let is_noted = self.noted.get(&target.display().to_string()).is_some_and(|noted| {
+            noted.hash == hash || (noted.file.is_some() && noted.file == file_at(&backup))
+        });
+        let is_ours = is_noted || bytes == row.previous || hash == row.hash || row.earlier.contains(&hash);
+        (!is_ours).then_some(bytes)
+    }
+
     /// The version before, if somebody who had it open wrote into it since it became that.
     pub(super) fn written_on(&self, target: &Path) -> Option<Vec<u8>> {
         let noted = self.noted.get(&target.display().to_string())?;

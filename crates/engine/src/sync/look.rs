@@ -1,7 +1,7 @@
 //! One look at a session's files: which are as we wrote them, which somebody changed, and what that means. The rule is
 //! fixed: bytes are compared, never times alone; an edit is never refused; what cannot be read is not an edit.
 
-use super::find::{Foreign, Located, why_of};
+use super::find::{Foreign, LONGEST_WARNING, Located, why_of};
 use super::furniture::is_furniture;
 use super::late::{Before, Beside};
 use super::moving::Moving;
@@ -10,6 +10,7 @@ use super::tree;
 use crate::disk::exchange;
 use crate::engine::Engine;
 use crate::view::Warning;
+use crate::words::one_line;
 use layouts::layout::{Depth, Interest, Layout, Proof, Spot, Told};
 use layouts::reconcile::{self, Draft, Laid};
 use layouts::tree::{Entry, Tree};
@@ -124,6 +125,11 @@ impl Look {
         }
     }
 
+    /// A place where a session could be, and nothing of one is.
+    pub(super) fn holds_nothing(&self) -> bool {
+        self.is_foreign && !self.located.layout.holds_any(&self.located.spot, &self.documents)
+    }
+
     /// A session that has no file yet.
     pub(super) fn of_nothing(located: Located, root: &std::path::Path) -> Self {
         let tree = tree::read(located.layout, &located.spot, root, Depth::Short);
@@ -152,14 +158,15 @@ impl Look {
     /// A session of ours, against what was written last.
     pub(super) fn of_kept(engine: &Engine, located: Located, session: &Session, rows: Vec<ViewRow>) -> Self {
         let root = engine.root_of(session);
-        let tree = tree::read(located.layout, &located.spot, &root, Depth::Short);
+        let rows: BTreeMap<String, ViewRow> = rows.into_iter().map(|row| (row.path.clone(), row)).collect();
+        let tree = engine.tree_when_written(&located, &root, &rows);
         let mut look = Self {
             home: root.join(&located.spot.home),
             documents: tree.clone(),
             tree,
             located,
             states: BTreeMap::new(),
-            rows: rows.into_iter().map(|row| (row.path.clone(), row)).collect(),
+            rows,
             slipped: Vec::new(),
             over: BTreeMap::new(),
             put: BTreeMap::new(),
@@ -345,7 +352,7 @@ impl Look {
             theirs.insert(path.clone(), Entry::File(content));
             let why =
                 reading.warnings.iter().find(|oddity| oddity.path == *path).map(|oddity| &oddity.message);
-            let why = why.map(|message| why_of(message).unwrap_or(message).to_owned());
+            let why = why.map(|message| one_line(why_of(message).unwrap_or(message), LONGEST_WARNING));
             self.damage.insert(path.clone(), why.unwrap_or_default());
             reading = engine.read_tree(&self.located, &theirs);
         }

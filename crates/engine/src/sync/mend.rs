@@ -2,7 +2,7 @@
 
 use super::find::Located;
 use super::index::MOST_MADE;
-use super::look::FileState;
+use super::look::{FileState, Look};
 use super::show::is_settled;
 use crate::disk;
 use crate::doctor::Finding;
@@ -31,6 +31,7 @@ pub struct Mended {
 pub fn repair(options: Options) -> Result<Vec<Mended>> {
     let mut engine = Engine::open(options, Intent::Create)?;
     engine.seen.is_mending.set(true);
+    engine.seen.set_changing(true);
     let asked = engine.options.session.clone();
     engine.make_lost_folders(asked.as_deref())?;
     let named = match asked {
@@ -84,6 +85,9 @@ impl Engine {
                     message: format!("session {id}: {error}"),
                     hint: error.hint(),
                 });
+                continue;
+            }
+            if self.seen.looks.borrow().get(&id).is_some_and(Look::holds_nothing) {
                 continue;
             }
             if self.store.base_has(&id) {
@@ -186,7 +190,7 @@ impl Engine {
         self.attend_backed(backed)?;
         let (wrong, is_foreign): (Vec<String>, bool) = {
             let looks = self.seen.looks.borrow();
-            let Some(look) = looks.get(id) else { return Ok(None) };
+            let Some(look) = looks.get(id).filter(|look| !look.holds_nothing()) else { return Ok(None) };
             let is_damaged =
                 look.states.values().any(|state| matches!(state, FileState::Damaged | FileState::Unreadable));
             // Somebody else's session is left to them as long as it can be read.

@@ -9,6 +9,7 @@ use super::look::{FileState, Look, Slip, hash};
 use super::moving::is_place;
 use super::shared::{beside_others, settled};
 use super::signs::{self, is_sign};
+use super::torn::out_when_written;
 use crate::disk::{self, exchange};
 use crate::engine::{Engine, read_event};
 use crate::error::{Error, Result};
@@ -302,6 +303,9 @@ impl Engine {
                 continue;
             }
             let target = self.target(&root, &located.spot, &row.path)?;
+            exchange::let_read(&exchange::waiting(&target)).map_err(|source| {
+                Error::io(format!("reading what waits beside {}", target.display()), source)
+            })?;
             let there = exchange::read(&target).ok();
             let beside = before.beside(&target, there.as_deref(), located.layout.most_bytes(&row.path));
             if let Some(by) = self.settle_waiting(&root, &target, &row, &located, beside)? {
@@ -334,16 +338,29 @@ impl Engine {
                 placed.push((settled(&located, &row), None));
                 continue;
             }
+            // What cannot be read becomes no backup, and the one that is there stays.
+            let takes_its_place = located.layout.is_readable(&row.path, &previous);
+            let kept = match before.others_backup(&target, &row).filter(|_| takes_its_place) {
+                Some(bytes) => Some(self.keep_others_backup(&root, &target, &row, &bytes)?),
+                None => None,
+            };
             before.note_put(&lock, &target, &body, &previous, &row).map_err(failed)?;
             self.seen.put.borrow_mut().insert(target.clone(), body.clone());
-            match exchange::put(&target, &body, &previous).map_err(failed)? {
+            let put = match exchange::put(&target, &body, &previous).map_err(failed)? {
+                // What was seen there was waited for already.
+                exchange::Put::Over(out) if out != previous => {
+                    exchange::Put::Over(out_when_written(&target, &row.path, out, located.layout))
+                }
+                put => put,
+            };
+            match put {
                 exchange::Put::New => placed.push((settled(&located, &row), None)),
                 exchange::Put::Over(out) if is_known(&row, &out) || out == previous => {
                     let aside = self.keep_old(&root, id, &target, &row.path, &out, located.layout)?;
                     if aside.is_none() {
                         before.note(&lock, &target, &out).map_err(failed)?;
                     }
-                    placed.push((settled(&located, &row), aside));
+                    placed.push((settled(&located, &row), aside.or(kept)));
                 }
                 exchange::Put::Changed | exchange::Put::Over(_) => return Ok((placed, Some(id.clone()))),
             }
@@ -419,12 +436,7 @@ impl Engine {
             fs::rename(&waiting, exchange::backup(target)).map_err(failed)?;
             return Ok(None);
         }
-        ensure_ignored(root)?;
-        let folder = disk::below(root, &format!("{FOLDER}/{ASIDE}/{id}"))?;
-        fs::create_dir_all(&folder).map_err(failed)?;
-        let name = path.replace('/', "_");
-        let mark: String = hash(out).chars().take(8).collect();
-        let aside = folder.join(format!("{name}.{mark}"));
+        let aside = aside_of(root, id, path, out)?;
         fs::rename(&waiting, &aside)
             .or_else(|_| fs::copy(&waiting, &aside).and_then(|_| fs::remove_file(&waiting)))
             .map_err(failed)?;
@@ -434,6 +446,23 @@ impl Engine {
             hint: Some(format!("what was in it: {}", aside.display())),
             path: Some(aside.display().to_string()),
         }))
+    }
+
+    /// Somebody's own backup of a file is kept before the version before takes its place.
+    fn keep_others_backup(&self, root: &Path, target: &Path, row: &ViewRow, bytes: &[u8]) -> Result<Warning> {
+        let backup = exchange::backup(target);
+        let aside = aside_of(root, &row.session, &format!("{}.bak", row.path), bytes)?;
+        fs::copy(&backup, &aside)
+            .map_err(|source| Error::io(format!("keeping {}", backup.display()), source))?;
+        Ok(Warning {
+            kind: "set_aside".to_owned(),
+            message: format!(
+                "{} was not ours; it was kept, and the version before takes its place",
+                backup.display()
+            ),
+            hint: Some(format!("what was in it: {}", aside.display())),
+            path: Some(aside.display().to_string()),
+        })
     }
 
     /// Whether a session's files do not say yet what they, or other files, made of it.
@@ -546,6 +575,17 @@ impl Slipped {
     fn of(look: &Look, slip: &Slip) -> Self {
         Self { target: look.home.join(&slip.path), path: slip.path.clone(), bytes: slip.bytes.clone() }
     }
+}
+
+/// Where what was in a file is kept, by its content: the same is kept once.
+fn aside_of(root: &Path, id: &SessionId, path: &str, bytes: &[u8]) -> Result<PathBuf> {
+    ensure_ignored(root)?;
+    let folder = disk::below(root, &format!("{FOLDER}/{ASIDE}/{id}"))?;
+    fs::create_dir_all(&folder)
+        .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+    let name = path.replace('/', "_");
+    let mark: String = hash(bytes).chars().take(8).collect();
+    Ok(folder.join(format!("{name}.{mark}")))
 }
 
 /// The beginning of what we were about to write.

@@ -46,5 +46,8 @@ pub(super) fn start(session: &Session, plan: RunPlan) -> Result<Vec<Event>, Refu
         return Ok(events);
     }
     let other_open = session.runs.iter().any(Run::is_open);
-    Ok(begin(plan, session.runs_of(&name) + 1, other_open))
+    let Some(ordinal) = session.runs_of(&name).checked_add(1) else {
+        return Err(Refusal::NoMoreRuns { session: session.id.clone(), workflow: name });
+    };
+    Ok(begin(plan, ordinal, other_open))
 }

@@ -328,3 +328,56 @@ fn a_folder_without_permission_is_named_and_hides_no_other() {
     assert_eq!(current["session_id"], HEALTHY);
     assert!(warnings(&none).contains(".ocr/sessions: Permission denied"), "{}", warnings(&none));
 }
+
+#[test]
+fn what_stands_in_a_file_neither_steers_the_terminal_nor_floods_it() {
+    let sandbox = project();
+    let long = "x".repeat(500_000);
+    for (id, name) in [("2026-11-14-steers", "a\u{1b}[31mred\nline"), ("2026-11-14-floods", &long)] {
+        foreign(
+            &sandbox,
+            id,
+            &json!({ "session_id": id, "status": "active", "current_phase": name, "phase_number": 4 }),
+        );
+    }
+    let said = sandbox.run(["doctor"]).code(4).stdout;
+    assert!(said.contains("current_phase is 'a [31mred line'"), "{said}");
+    assert!(!said.contains('\u{1b}') && said.len() < 10_000, "{} bytes: {said:.2000}", said.len());
+    let list = sandbox.run(["list"]).ok();
+    let said = format!("{}{}", list.stdout, list.stderr);
+    assert!(!said.contains('\u{1b}') && said.len() < 10_000, "{} bytes: {said:.2000}", said.len());
+}
+
+#[test]
+fn a_round_of_the_highest_number_is_the_last() {
+    let sandbox = project();
+    foreign(
+        &sandbox,
+        ID,
+        &json!({ "session_id": ID, "status": "closed", "workflow_type": "review", "current_phase": "complete",
+            "phase_number": 8, "current_round": u32::MAX, "updated_at": NOW }),
+    );
+    artifact(&sandbox, &format!("rounds/round-{}/final.md", u32::MAX), "F\n");
+    let said = sandbox.run(["round", "--session", ID]).code(4).stderr;
+    assert!(said.contains("cannot start another run of 'review': the last one has the highest"), "{said}");
+}
+
+#[test]
+fn a_folder_among_the_reviews_is_no_reviewer() {
+    let sandbox = begun();
+    artifact(&sandbox, "rounds/round-1/reviews/security-1.md", "## Finding 1\n");
+    std::fs::create_dir_all(sandbox.path(&format!("{FOLDER}/rounds/round-1/reviews/folder.md"))).unwrap();
+    edit(&sandbox, &json!({ "current_phase": "reviews", "phase_number": 4 }));
+    let screen = sandbox.run(["progress", "--once"]).ok().stdout;
+    assert!(screen.contains("security-1") && !screen.contains("folder"), "{screen}");
+    let gate = sandbox.run(["gate"]).ok().stdout;
+    assert!(!gate.contains("folder.md"), "{gate}");
+}
+
+#[test]
+fn a_list_of_requirements_sets_nothing_up() {
+    let sandbox = with_a_healthy_one();
+    let before = everything(sandbox.folder());
+    sandbox.run(["req", "list"]).ok();
+    assert_eq!(everything(sandbox.folder()), before);
+}

@@ -137,7 +137,7 @@ fn the_last_by_name_that_is_not_closed_is_meant_and_a_broken_one_hides_none() {
     std::fs::create_dir_all(sandbox.path(".ocr/sessions/.locks")).unwrap();
     sandbox.write(".ocr/sessions/zzz.txt", "no session");
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "2026-11-10-healthy");
-    assert_eq!(listed(&sandbox).len(), 7, "tmp, .locks and a file are no sessions");
+    assert_eq!(listed(&sandbox).len(), 6, "tmp, .locks, an empty folder and a file are no sessions");
     let screen = sandbox.run(["progress", "--once"]).ok().stdout;
     assert!(screen.starts_with("2026-11-10-healthy\n"), "{screen}");
 }

@@ -171,3 +171,46 @@ fn a_session_whose_state_tells_no_time_is_as_old_as_its_files() {
     let old = sandbox.run(["status", "--session", "2026-01-01-old", "--json"]).ok().json();
     assert_eq!(old["updated_at"], "2026-01-01T10:00:00Z");
 }
+
+#[test]
+fn a_folder_that_holds_nothing_of_a_session_is_none() {
+    let sandbox = begun();
+    for other in ["zz-backup", "node_modules/left-pad", "zz-archive"] {
+        std::fs::create_dir_all(sandbox.path(&format!(".ocr/sessions/{other}"))).unwrap();
+    }
+    sandbox.write(".ocr/sessions/zz-archive/notes.txt", "mine\n");
+    doctor(&sandbox, 0);
+    let before = everything(&sandbox.path(".ocr"));
+    repaired(&sandbox);
+    assert_eq!(everything(&sandbox.path(".ocr")), before);
+    let list = sandbox.run(["list", "--all", "--json"]).ok().json();
+    assert_eq!(list["sessions"].as_array().unwrap().len(), 1, "{list}");
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], ID);
+    // The version before is enough to know one by.
+    sandbox.write(".ocr/sessions/zz-kept/state.json.bak", &sandbox.read(&format!("{FOLDER}/state.json")));
+    let list = sandbox.run(["list", "--all", "--json"]).ok().json();
+    assert_eq!(list["sessions"].as_array().unwrap().len(), 2, "{list}");
+}
+
+#[test]
+fn a_backup_that_somebody_made_themselves_is_kept_once() {
+    let sandbox = project();
+    let at = |phase: &str, number: u32| {
+        json!({ "session_id": ID, "status": "active", "workflow_type": "review", "current_phase": phase,
+            "phase_number": number, "current_round": 1, "started_at": NOW, "updated_at": NOW })
+    };
+    foreign(&sandbox, ID, &at("context", 1));
+    sandbox.write(&format!("{FOLDER}/state.json.bak"), "my own copy\n");
+    let said = sandbox.run(["skip", "--reason", "to see what is written"]).ok();
+    assert!(said.stderr.contains("state.json.bak was not ours; it was kept"), "{}", said.stderr);
+    let aside = || {
+        let files = everything(&sandbox.path(&format!(".leftoff/aside/{ID}")));
+        files.into_values().map(|bytes| String::from_utf8(bytes).unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(aside(), ["my own copy\n"]);
+    for _ in 0..3 {
+        let said = sandbox.run(["skip", "--reason", "again"]).ok().stderr;
+        assert!(!said.contains("was not ours"), "{said}");
+    }
+    assert_eq!(aside(), ["my own copy\n"], "the version before is ours from then on");
+}

@@ -94,3 +94,43 @@ fn going_back_is_not_undone_by_what_was_written_before() {
         sandbox.run(["note", "still there"]).ok();
     }
 }
+
+#[test]
+fn the_gates_of_a_session_without_folders_of_rounds_look_where_its_files_are() {
+    let sandbox = project();
+    foreign(
+        &sandbox,
+        ID,
+        &serde_json::json!({ "session_id": ID, "status": "active", "current_phase": "reviews",
+            "phase_number": 4, "started_at": NOW, "updated_at": NOW }),
+    );
+    artifact(&sandbox, "reviews/security-1.md", "## Finding 1\n");
+    let view = sandbox.run(["advance", "--phase", "reviews", "--json"]).ok().json();
+    assert_eq!(phase(&view), "aggregation");
+    let kept = sandbox.run(["artifact", "list", "--json"]).ok().stdout;
+    assert!(kept.contains(&format!("{FOLDER}/reviews/security-1.md")), "{kept}");
+}
+
+#[test]
+fn starting_a_session_that_is_finished_names_the_way_to_its_next_round() {
+    let sandbox = project();
+    foreign(
+        &sandbox,
+        ID,
+        &serde_json::json!({ "session_id": ID, "status": "closed", "workflow_type": "review",
+            "current_phase": "complete", "phase_number": 8, "current_round": 1, "updated_at": NOW }),
+    );
+    artifact(&sandbox, "rounds/round-1/final.md", "F\n");
+    let hinted = |sandbox: &Sandbox| {
+        let said = sandbox.run(["start", "--layout", "ocr"]).code(4).stderr;
+        assert!(said.contains(&format!("leftoff round --session {ID}")), "{said}");
+    };
+    hinted(&sandbox);
+    sandbox.run(["round", "--session", ID]).ok();
+    sandbox.run(["close", "--force", "--session", ID]).ok();
+    hinted(&sandbox);
+    sandbox.run(["round", "--session", ID]).ok();
+    // One that goes on is gone on with.
+    let said = sandbox.run(["start", "--layout", "ocr"]).code(4).stderr;
+    assert!(said.contains(&format!("leftoff resume {ID}")), "{said}");
+}

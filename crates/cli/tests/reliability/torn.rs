@@ -1,0 +1,81 @@
+//! Files of a session that somebody is just writing, or that nobody could read for a while: an edit that was emptied
+//! first is not lost, and what a failed write leaves behind keeps no later one from its place.
+
+use crate::nobody::{Nobody, set_mode};
+use engine::{Engine, Intent, Options};
+use model::note::NoteKind;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use testkit::Sandbox;
+
+const SESSION: &str = "2026-11-14-main";
+
+fn begun() -> (Sandbox, PathBuf) {
+    let sandbox = crate::fresh();
+    sandbox.run(["start", "--layout", "ocr", "--id", SESSION]).ok();
+    let file = sandbox.path(&format!(".ocr/sessions/{SESSION}/state.json"));
+    (sandbox, file)
+}
+
+/// Opened, emptied, and only then written, as an editor or a script does it.
+fn write_slowly(file: &Path, text: &str, pause: Duration) {
+    let mut open = OpenOptions::new().write(true).truncate(true).open(file).unwrap();
+    std::thread::sleep(pause);
+    open.write_all(text.as_bytes()).unwrap();
+}
+
+fn edited(file: &Path, number: u64) -> String {
+    let mut document: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    document["edit"] = json!(number);
+    document.to_string()
+}
+
+#[test]
+fn an_edit_that_is_being_written_while_we_write_is_not_lost() {
+    let (sandbox, file) = begun();
+    let options = Options {
+        project: Some(sandbox.project().to_owned()),
+        session: Some(SESSION.to_owned()),
+        ..Options::default()
+    };
+    for number in 1..=40 {
+        let text = edited(&file, number);
+        std::thread::scope(|scope| {
+            let ours = scope.spawn(|| {
+                let mut engine = Engine::open(options.clone(), Intent::Command).unwrap();
+                engine.note(NoteKind::Note, &format!("note {number}"), BTreeMap::new()).unwrap();
+                engine.start_run(Some(if number % 2 == 0 { "review" } else { "map" })).unwrap();
+            });
+            std::thread::sleep(Duration::from_micros(number * 250));
+            write_slowly(&file, &text, Duration::from_millis(8));
+            ours.join().unwrap();
+        });
+        sandbox.run(["note", "afterwards", "--session", SESSION]).ok();
+        let found: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+        assert_eq!(found["edit"], number, "{found}");
+    }
+}
+
+#[test]
+fn a_file_that_nobody_may_read_wedges_nothing_once_it_can_be_read_again() {
+    let (sandbox, file) = begun();
+    let nobody = Nobody::in_sandbox(&sandbox);
+    set_mode(&file, 0o000);
+    nobody.run(&["repair"]);
+    set_mode(&file, 0o644);
+    let waiting = file.with_file_name(".state.json.leftoff");
+    assert!(!waiting.exists(), "what could not be put in its place is left lying");
+    // One that was left by an earlier version.
+    fs::copy(&file, &waiting).unwrap();
+    set_mode(&waiting, 0o000);
+    crate::nobody::give_away(sandbox.folder());
+    let said = nobody.run(&["run", "start", "map"]).ok();
+    assert!(!said.stderr.contains("keeps changing"), "{}", said.stderr);
+    let found: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    assert_eq!(found["workflow_type"], "map");
+    nobody.run(&["doctor"]).ok();
+}
