@@ -16,12 +16,16 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::files::Looked;
 use crate::redact;
+use crate::sync::NATIVE;
 use jiff::Timestamp;
 use layouts::layout::{self, Refused};
+use model::actor::Actor;
 use model::artifact::ArtifactVersion;
+use model::event::{Event, Recorded};
 use model::gate::{AttemptReport, CheckOutcome, CheckResult, EVIDENCE, Given, read_evidence};
-use model::id::Name;
-use model::run::Skip;
+use model::id::{Name, SessionId};
+use model::phase::Phase;
+use model::run::{Run, Skip};
 use model::session::Session;
 use model::workflow::{CheckDefinition, CheckKind, PhaseDefinition, Workflow};
 use serde_json::{Map, Value};
@@ -191,14 +195,39 @@ impl Engine {
         })
     }
 
+    /// Since when a file counts for a phase: since it began. Where another tool moved the session on by its files,
+    /// nobody knows when that was, only that it was after the phase before had begun. Whoever went back wants what
+    /// was written before done again.
+    pub(crate) fn files_count_since(&self, session: &Session, run: &Run, phase: &Name) -> Option<Timestamp> {
+        let at = run.position(phase.as_str())?;
+        let began = run.phases.get(at)?.started_at()?;
+        let told = |before: &&Phase| before.started_at().is_none() || is_told_by_files(session, before);
+        let before = run.phases.iter().take(at).rev().take_while(told);
+        let since = before.filter_map(Phase::started_at).min().filter(|since| *since < began);
+        let Some(since) = since else { return Some(began) };
+        let back = self.went_back_at(&session.id);
+        Some(back.map_or(since, |back| since.max(back)).min(began))
+    }
+
+    fn went_back_at(&self, id: &SessionId) -> Option<Timestamp> {
+        let rows = self.store.events(id, 0, None).ok()?;
+        let events = rows.iter().rev().filter_map(|row| crate::engine::read_event(id, row).ok());
+        let is_back = |recorded: &Recorded| {
+            matches!(
+                recorded.event,
+                Event::RolledBack { .. } | Event::PhaseRevised { .. } | Event::Restored { .. }
+            )
+        };
+        events.into_iter().find(is_back).map(|recorded| recorded.at)
+    }
+
     fn surroundings<'a>(&'a self, session: &'a Session, phase: &'a PhaseDefinition) -> Surroundings<'a> {
         let run = session.run();
-        let record = run.and_then(|run| run.phases.iter().find(|record| *record.id() == phase.id));
         Surroundings {
             engine: self,
             session,
             phase,
-            started_at: record.and_then(model::phase::Phase::started_at),
+            started_at: run.and_then(|run| self.files_count_since(session, run, &phase.id)),
             workspace: self.workspace(session),
             run_ordinal: run.map_or(1, |run| run.ordinal),
             now: self.clock.now(),
@@ -283,4 +312,11 @@ fn result(check: &CheckDefinition, verdict: Verdict) -> CheckResult {
 
 fn help_of(check: &CheckDefinition, found: Option<String>, found_first: bool) -> Option<String> {
     if found_first { found.or_else(|| check.help.clone()) } else { check.help.clone().or(found) }
+}
+
+/// It is over because another tool's files say so.
+fn is_told_by_files(session: &Session, phase: &Phase) -> bool {
+    let by_layout = |actor: &Actor| matches!(actor, Actor::Person { name, .. } if *name == session.layout);
+    let shown = phase.last_attempt().is_some_and(|attempt| by_layout(&attempt.actor));
+    phase.is_done() && session.layout != NATIVE && (phase.claimed || shown)
 }

@@ -8,7 +8,7 @@ use crate::outside;
 use crate::place::Project;
 use crate::presence::AgentIdentity;
 use crate::processes::{Processes, SystemProcesses};
-use crate::sync::Seen;
+use crate::sync::{NATIVE, Seen};
 use crate::view::Warning;
 use model::event::{Event, Recorded};
 use model::id::SessionId;
@@ -249,19 +249,28 @@ impl Engine {
             return Ok(active);
         }
         if self.looks_around
-            && latest.as_ref().is_none_or(|row| !is_unfinished(&row.lifecycle))
+            && latest.as_ref().is_none_or(|row| !self.goes_on(row))
             && let Some(foreign) = self.current_foreign(latest.is_none() && want == Want::Latest)
         {
             return Ok(foreign);
         }
         let fallback = match (latest, want) {
             // What was worked on last is finished: an older one that waits is not what is meant.
-            (Some(row), Want::Unfinished) if !is_unfinished(&row.lifecycle) => None,
+            (Some(row), Want::Unfinished) if !self.goes_on(&row) => None,
             (Some(row), Want::Unfinished | Want::Latest) => Some(row.id),
             (None, Want::Latest) => self.bound_session()?,
             (None, Want::Unfinished) => None,
         };
         fallback.ok_or_else(|| Error::NoSession { worktree: self.project.worktree() })
+    }
+
+    /// Not finished, as the store has it; or opened again by its files since.
+    fn goes_on(&self, row: &SessionRow) -> bool {
+        let is_opened_again = || {
+            let session = self.load(&row.id).map(|(_, session)| session);
+            session.is_ok_and(|session| is_unfinished(session.lifecycle.name()))
+        };
+        is_unfinished(&row.lifecycle) || (row.layout != NATIVE && is_opened_again())
     }
 
     /// The session that a text names: a number of the list, an id, the beginning of one, or else a part of one.
@@ -281,7 +290,9 @@ impl Engine {
         }
         let mut found = if asked.is_empty() { Vec::new() } else { self.store.with_prefix(asked, 10)? };
         found.extend(self.foreign_ids(asked));
-        if let Some(same) = found.iter().position(|id| id.as_str().eq_ignore_ascii_case(asked)) {
+        let exact = found.iter().position(|id| id.as_str() == asked);
+        let in_other_case = || found.iter().position(|id| id.as_str().eq_ignore_ascii_case(asked));
+        if let Some(same) = exact.or_else(in_other_case) {
             return Ok(found.swap_remove(same));
         }
         if found.is_empty() {

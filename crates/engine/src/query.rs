@@ -207,6 +207,7 @@ impl Engine {
         };
         let mut sessions: Vec<ShortView> =
             self.store.list(&filter)?.into_iter().map(ShortView::from).collect();
+        sessions.extend(self.opened_by_files(request)?);
         let mut warnings = self.warnings.clone();
         for line in &mut sessions {
             // What is wrong with one session is said on the way, and hides no other.

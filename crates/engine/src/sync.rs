@@ -59,6 +59,8 @@ pub(crate) struct Seen {
     is_changing: Cell<bool>,
     /// Files that nobody can look at are set aside and written anew: a person asked for it.
     is_mending: Cell<bool>,
+    /// The phase that a command is about to complete: what its file shows is for that command to say.
+    left_to_command: RefCell<Option<String>>,
 }
 
 impl Seen {
@@ -103,6 +105,14 @@ impl Engine {
             self.seen.looks.borrow_mut().insert(located.id.clone(), look);
         }
         Ok(())
+    }
+
+    /// From now on this phase is a command's to complete, whatever files show; none, when that is over.
+    pub(crate) fn leave_to_command(&self, phase: Option<&str>) {
+        if phase.is_some() {
+            self.look_again();
+        }
+        self.seen.left_to_command.replace(phase.map(ToOwned::to_owned));
     }
 
     /// Whatever was laid over is forgotten: the files are looked at anew.

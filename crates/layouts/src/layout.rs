@@ -249,6 +249,18 @@ pub trait Layout: Sync {
         crate::json::with_missing_of(base, theirs)
     }
 
+    /// What its screen shows, for a session that is known: where it stands is what the session says.
+    fn details_of(&self, details: Details, session: &Session) -> Details {
+        let _ = session;
+        details
+    }
+
+    /// What there was when we wrote the files of the state, as far as they tell: the others are as they are today, and
+    /// what came since is no part of what we wrote.
+    fn as_we_wrote(&self, tree: &Tree) -> Tree {
+        tree.clone()
+    }
+
     /// `onto` with what differs between `base` and `theirs`: an edit that came while we wrote.
     fn merge_slipped(&self, path: &str, base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
         let _ = path;

@@ -18,6 +18,7 @@ use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 use model::id::SessionId;
 use model::run::Run;
+use model::session::Session;
 
 /// Where sessions are, below the project's folder.
 pub const SESSIONS: &str = ".ocr/sessions";
@@ -117,6 +118,8 @@ pub struct OcrSession {
     /// The other workflow, where the session has one: how far its newest round or run is, as files show.
     pub beside: Option<Beside>,
     pub state: State,
+    /// When the first file of the current round or run was written, if the state is about an earlier one.
+    pub newer_since: Option<Timestamp>,
 }
 
 /// The workflow that a session is not in just now.
@@ -136,10 +139,14 @@ impl OcrSession {
 
     /// Since when the current round or run goes on.
     pub fn since(&self) -> Option<Timestamp> {
-        let own = match self.kind {
-            Kind::Review => self.state.round_started_at,
-            Kind::Map => self.state.map_started_at,
+        let (own, about) = match self.kind {
+            Kind::Review => (self.state.round_started_at, self.state.current_round),
+            Kind::Map => (self.state.map_started_at, self.state.current_map_run),
         };
+        // What the state says is when an earlier one began.
+        if about.is_some_and(|about| about < self.ordinal()) {
+            return self.newer_since.or(self.state.updated_at).or(self.state.started_at);
+        }
         own.or(self.state.started_at)
     }
 
@@ -238,7 +245,7 @@ impl Layout for Ocr {
     }
 
     fn write(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
-        write::state(standing.session, folder.spot, folder.tree.content(STATE), folder.now)
+        write::state(standing.session, folder.spot, folder.tree.content(STATE))
             .map(|content| FileChange { path: STATE.to_owned(), content })
             .into_iter()
             .collect()
@@ -279,6 +286,38 @@ impl Layout for Ocr {
         ARTIFACTS.iter().any(|name| tree.get(name).is_some()) || tree.is_unusable("")
     }
 
+    fn details_of(&self, details: Details, session: &Session) -> Details {
+        let (Details::Ocr(mut shown), Some(run)) = (details.clone(), session.run()) else { return details };
+        let is_shown = write::kind_of(run) == Some(shown.kind) && run.ordinal == shown.ordinal();
+        let phase = shown.kind.phases().iter().position(|phase| *run.current().id() == **phase);
+        if let Some(phase) = phase.filter(|_| is_shown) {
+            shown.phase = phase;
+        }
+        Details::Ocr(shown)
+    }
+
+    /// A round or a run that begins after the one that we wrote came since.
+    fn as_we_wrote(&self, tree: &Tree) -> Tree {
+        let said = state::of_tree(tree);
+        let mut before = tree.clone();
+        for (folder, prefix, last) in
+            [("rounds", "round-", said.current_round), ("map/runs", "run-", said.current_map_run)]
+        {
+            let Some(last) = last else { continue };
+            let newer = tree.numbered(folder, prefix).into_iter().filter(|number| *number > last);
+            for number in newer {
+                before.remove_folder(&format!("{folder}/{prefix}{number}"));
+            }
+        }
+        before
+    }
+
+    /// A closing template names no workflow; what it says of a phase may still be said of one of the two only.
+    fn merge(&self, path: &str, base: &[u8], theirs: &[u8]) -> Vec<u8> {
+        let merged = crate::json::with_missing_of(base, theirs);
+        if path == STATE { write::of_the_workflow_meant(base, theirs, merged) } else { merged }
+    }
+
     /// Every file in `reviews/` is a reviewer to the tool.
     fn no_archives_in(&self) -> Option<&'static str> {
         Some("")
@@ -312,9 +351,11 @@ pub fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSession> {
     let phase = said_phase.max(proven.unwrap_or_default());
     let beside = beside(kind, &state, &rounds, &map_runs, tree);
     let is_complete = phase + 1 == kind.phases().len();
-    // Without a word in the file, a finished review is closed and a finished map is not.
+    // A review that says to be complete is closed, whatever its status; a finished map is not. Files that finish one
+    // close it where there is no word about it.
+    let is_said_complete = said.is_some_and(|said| said + 1 == kind.phases().len());
     let is_closed = state.status.as_deref() == Some("closed")
-        || (state.status.is_none() && is_complete && kind == Kind::Review);
+        || (kind == Kind::Review && (is_said_complete || (state.status.is_none() && is_complete)));
     let value = OcrSession {
         folder: folder.to_owned(),
         kind,
@@ -327,9 +368,19 @@ pub fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSession> {
         map_runs,
         has_requirements,
         beside,
+        newer_since: first_written(kind, current, tree),
         state,
     };
     Reading { value, warnings }
+}
+
+/// When the first file of a round or run was written.
+fn first_written(kind: Kind, ordinal: u32, tree: &Tree) -> Option<Timestamp> {
+    let folder = match kind {
+        Kind::Review => format!("rounds/round-{ordinal}/"),
+        Kind::Map => format!("map/runs/run-{ordinal}/"),
+    };
+    tree.files().filter(|path| path.starts_with(&folder)).filter_map(|path| tree.modified(path)).min()
 }
 
 /// Other files of the session that say nothing because they cannot be read.

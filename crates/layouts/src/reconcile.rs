@@ -11,7 +11,7 @@ mod tests;
 
 pub use draft::Draft;
 pub use items::drop_parts;
-pub use proofs::{prove, shown_by};
+pub use proofs::{prove, prove_but, shown_by};
 
 use model::event::Event;
 use model::gate::AttemptOutcome;
@@ -58,6 +58,7 @@ fn runs(draft: &mut Draft, base: &Session, theirs: &Session) -> bool {
     if draft.session().run().is_some_and(|run| is_same(run, now)) {
         return true;
     }
+    settle(draft, theirs);
     if draft.session().runs.iter().any(|run| is_same(run, now)) {
         draft.push(Event::RunSelected { workflow: now.workflow.name.clone(), ordinal: now.ordinal });
     } else {
@@ -68,6 +69,18 @@ fn runs(draft: &mut Draft, base: &Session, theirs: &Session) -> bool {
         });
     }
     true
+}
+
+/// A run of ours that goes on, and that the files tell to be over: so it was before the next one began.
+fn settle(draft: &mut Draft, theirs: &Session) {
+    let Some(ours) = draft.session().run().filter(|run| run.is_open()) else { return };
+    let Some(over) = theirs.runs.iter().find(|run| is_same(run, ours) && !run.is_open()) else { return };
+    for phase in &over.phases {
+        if !draft.is_done(phase.id()) {
+            done(draft, phase);
+        }
+    }
+    draft.push(Event::RunCompleted);
 }
 
 /// Revisions that the files now tell of. Each begins its phase again, until the files say how that one stands.

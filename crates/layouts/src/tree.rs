@@ -35,6 +35,15 @@ impl Tree {
         self.entries.remove(path);
     }
 
+    /// A folder with all that is in it.
+    pub fn remove_folder(&mut self, path: &str) {
+        let is_below = |entry: &str| {
+            entry.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.entries.retain(|entry, _| !is_below(entry));
+        self.modified.retain(|entry, _| !is_below(entry));
+    }
+
     /// A file that was known to be there, and that somebody took away.
     pub fn take_away(&mut self, path: impl Into<String>) {
         let path = path.into();

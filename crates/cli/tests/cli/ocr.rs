@@ -2,6 +2,7 @@
 //! writer, and of somebody who works beside it.
 
 mod bad_input;
+mod beside;
 mod choice;
 mod edits;
 mod recovery;

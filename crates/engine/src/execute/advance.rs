@@ -66,6 +66,13 @@ fn opened(session: &Session, phase: &Name) -> Option<(u32, Option<Timestamp>)> {
 
 impl Engine {
     pub fn advance(&mut self, request: &AdvanceRequest) -> Result<Answer> {
+        self.leave_to_command(request.phase.as_deref());
+        let answer = self.advance_by_gate(request);
+        self.leave_to_command(None);
+        answer
+    }
+
+    fn advance_by_gate(&mut self, request: &AdvanceRequest) -> Result<Answer> {
         let submission = read(request)?;
         let fingerprint = self.fingerprint("advance", &format!("{request:?}"));
         if let Some(answer) = self.remembered(&fingerprint)? {

@@ -6,6 +6,7 @@ use super::tree;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::place::Project;
+use crate::query::ListRequest;
 use crate::view::{HealthView, ShortView, Warning};
 use crate::words::one_line;
 use jiff::Timestamp;
@@ -228,6 +229,42 @@ impl Engine {
         Ok(kept.chain(self.foreign_lines()).collect())
     }
 
+    /// Sessions of this worktree that the store has finished and whose files say something else by now, for a list of
+    /// others than finished ones. Only where one small file tells: a thousand old ones are not read whole.
+    pub(crate) fn opened_by_files(&self, request: &ListRequest) -> Result<Vec<ShortView>> {
+        let is_over = |lifecycle: &&str| !request.lifecycles.iter().any(|wanted| wanted == lifecycle);
+        let lifecycles: Vec<String> =
+            ["completed", "abandoned"].iter().filter(|over| is_over(over)).map(ToString::to_string).collect();
+        if request.lifecycles.is_empty() || lifecycles.is_empty() {
+            return Ok(Vec::new());
+        }
+        let filter = Filter {
+            lifecycles,
+            worktree: Some(self.project.worktree()),
+            layout: request.layout.clone(),
+            search: request.search.clone(),
+            ..Filter::default()
+        };
+        let over = self.store.list(&filter)?;
+        let mut found = Vec::new();
+        for layout in layout::all().iter().filter(|layout| !layout.line_files().is_empty()) {
+            if !over.iter().any(|listed| listed.row.layout == layout.name()) {
+                continue;
+            }
+            for spot in self.spots(*layout) {
+                let is_it =
+                    |listed: &&store::Listed| listed.row.id == spot.id && listed.row.layout == layout.name();
+                let Some(listed) = over.iter().find(is_it) else { continue };
+                let located = Located { layout: *layout, id: spot.id.clone(), spot: spot.clone() };
+                let says = self.eyes().line(&located, listed.number);
+                if says.is_some_and(|(line, _)| request.lifecycles.contains(&line.lifecycle)) {
+                    found.push(ShortView::from(listed.clone()));
+                }
+            }
+        }
+        Ok(found)
+    }
+
     /// Lays over a line of a list what the session's files tell by now; what is odd about them.
     pub(crate) fn shown_by_files(&self, line: &mut ShortView) -> Result<Vec<Warning>> {
         let is_here = line.layout != super::NATIVE && line.worktree == self.project.worktree();
@@ -265,7 +302,8 @@ impl Engine {
                 }
             }
         }
-        Some(self.read_tree(&located, &tree).value.details)
+        let details = self.read_tree(&located, &tree).value.details;
+        Some(located.layout.details_of(details, &session))
     }
 
     /// What its layout checks of a session's files, adopted or laid over.

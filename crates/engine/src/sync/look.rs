@@ -376,7 +376,7 @@ impl Look {
             self.bring_in(engine, &mut draft, &base, &reading.value, &edited);
         }
         self.bring_in_move(&mut draft);
-        self.prove(&mut draft, &reading.value, session);
+        self.prove(engine, &mut draft, &reading.value, session);
         self.workflows.clone_from(&reading.value.workflows);
         draft.into_parts().0
     }
@@ -394,7 +394,7 @@ impl Look {
     /// Laid over: what differs between what we wrote and what is there.
     fn bring_in(&mut self, engine: &Engine, draft: &mut Draft, base: &Tree, theirs: &Told, paths: &[String]) {
         let actor = engine.actor_of(self.located.layout);
-        let before = engine.read_tree(&self.located, base).value;
+        let before = engine.read_tree(&self.located, &self.located.layout.as_we_wrote(base)).value;
         let (Some(before), Some(now)) = (fold(&before, &actor), fold(theirs, &actor)) else { return };
         let (title, goal, target) = reconcile::described(&before.0, &now.0);
         let paths = paths.iter().map(|path| self.located.spot.below_project(path)).collect();
@@ -465,8 +465,11 @@ impl Look {
 
     /// What other files show: forward only, and only what was written since the phase began in which the log has the
     /// session. Several may show one phase after the other: all of them are held against that time.
-    fn prove(&self, draft: &mut Draft, told: &Told, session: &Session) {
-        let run_began = session.run().and_then(|run| run.current().started_at().or(Some(run.started_at)));
+    fn prove(&self, engine: &Engine, draft: &mut Draft, told: &Told, session: &Session) {
+        let run_began = session.run().and_then(|run| {
+            let began = engine.files_count_since(session, run, run.current().id());
+            began.or(Some(run.started_at))
+        });
         // Whoever went back wants what those files show done again.
         let began = run_began.max(session.restored_at);
         let is_new_enough = |proof: &Proof| {
@@ -480,7 +483,8 @@ impl Look {
                 (None, _) | (_, None) => matches!(proof, Proof::Run { .. }),
             }
         };
-        reconcile::prove(draft, told, &is_new_enough);
+        let left = engine.seen.left_to_command.borrow();
+        reconcile::prove_but(draft, told, &is_new_enough, left.as_deref());
     }
 
     /// An edit of the version before, and what we want there: both.

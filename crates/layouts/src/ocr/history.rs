@@ -1,6 +1,6 @@
 //! Tells a session's files as events: folding them gives the session, and adopting it keeps just these.
 
-use super::{Kind, OcrSession, Round};
+use super::{Kind, OcrSession, Round, STATE};
 use crate::builtin;
 use crate::definition;
 use crate::layout::{Folder, Proof};
@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 
 pub(super) fn of(session: &OcrSession, folder: &Folder<'_>) -> Vec<Dated> {
     let (begin, end) = span(session, folder);
-    let since = session.since().unwrap_or(begin);
+    let since = session.since().filter(|since| *since <= folder.now).unwrap_or(begin);
     let mut events = vec![Dated {
         at: begin,
         event: Event::SessionStarted {
@@ -58,8 +58,13 @@ pub(super) fn span(session: &OcrSession, folder: &Folder<'_>) -> (Timestamp, Tim
     let now = folder.now;
     let state = &session.state;
     let (first, last) = folder.tree.written().unwrap_or((now, now));
-    let begin = state.started_at.or(session.since()).or(state.updated_at).unwrap_or(first.min(now));
-    (begin, state.updated_at.or(session.since()).unwrap_or(last.min(now).max(begin)))
+    // A local time that is called UTC lies hours ahead: nothing would be new enough to count after it.
+    let past = |at: Option<Timestamp>| at.filter(|at| *at <= now);
+    let (started, since) = (past(state.started_at), past(session.since()));
+    let begin = started.or(since).or(past(state.updated_at)).unwrap_or(first.min(now));
+    let written = || past(folder.tree.modified(STATE)).filter(|_| state.updated_at.is_some());
+    let end = past(state.updated_at).or_else(written).or(since);
+    (begin, end.unwrap_or(last.min(now).max(begin)))
 }
 
 /// What the current round or run has that no word in the state can take away: the last files of each.

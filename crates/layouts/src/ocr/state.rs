@@ -60,6 +60,25 @@ impl State {
         self.phase_name.as_deref().and_then(|name| position(kind, name))
     }
 
+    /// The workflow that the phase is one of, where the other one has none of that name and number.
+    pub(super) fn kind_of_phase(&self) -> Option<Kind> {
+        let both = [Kind::Review, Kind::Map];
+        let only = |fits: &dyn Fn(Kind) -> bool| {
+            let mut fitting = both.into_iter().filter(|kind| fits(*kind));
+            fitting.next().filter(|_| fitting.next().is_none())
+        };
+        if self.phase_name.as_deref() == Some("map-complete") {
+            return Some(Kind::Map);
+        }
+        only(&|kind| self.named_phase(kind).is_some())
+            .or_else(|| {
+                only(&|kind| {
+                    self.named_phase(kind).is_some() && self.named_phase(kind) == self.numbered_phase(kind)
+                })
+            })
+            .or_else(|| only(&|kind| self.numbered_phase(kind).is_some()))
+    }
+
     pub(super) fn numbered_phase(&self, kind: Kind) -> Option<usize> {
         let at = usize::try_from(self.phase_number?).ok()?.checked_sub(1)?;
         (at < kind.phases().len()).then_some(at)
@@ -96,6 +115,17 @@ pub(super) fn read(tree: &Tree, now: Timestamp, warnings: &mut Vec<Oddity>) -> S
         }
         Err(why) => unusable(&why, warnings),
     }
+}
+
+/// What the file says, without a word about what is odd in it.
+pub(super) fn of_tree(tree: &Tree) -> State {
+    read(tree, Timestamp::MAX, &mut Vec::new())
+}
+
+pub(super) fn of_bytes(bytes: &[u8]) -> State {
+    let mut tree = Tree::default();
+    tree.insert(STATE, Entry::File(bytes.to_vec()));
+    of_tree(&tree)
 }
 
 fn unusable(why: &str, warnings: &mut Vec<Oddity>) -> State {

@@ -1,10 +1,9 @@
 //! Writes state.json as the tool's own reader expects it. Sets only what says something else than the session does.
 
+use super::Kind;
 use super::state::{self, State};
-use super::{Kind, STATE};
 use crate::json::Document;
 use crate::layout::Spot;
-use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 use model::lifecycle::Lifecycle;
 use model::run::Run;
@@ -12,17 +11,12 @@ use model::session::Session;
 use serde_json::{Value, json};
 
 /// The file as it is to be; none when it shows the session already.
-pub(super) fn state(
-    session: &Session,
-    spot: &Spot,
-    now_there: Option<&[u8]>,
-    now: Timestamp,
-) -> Option<Vec<u8>> {
+pub(super) fn state(session: &Session, spot: &Spot, now_there: Option<&[u8]>) -> Option<Vec<u8>> {
     let run = session.run()?;
     let kind = kind_of(run)?;
     let name = spot.path.rsplit('/').next().unwrap_or_default();
     let (mut document, said) = match now_there.and_then(|bytes| Some((Document::parse(bytes).ok()?, bytes))) {
-        Some((document, bytes)) => (document, read(bytes, now)),
+        Some((document, bytes)) => (document, state::of_bytes(bytes)),
         None => (Document::new(), State::default()),
     };
     let mut changes = Changes { document: &mut document, any: false };
@@ -117,10 +111,33 @@ pub(super) fn kind_of(run: &Run) -> Option<Kind> {
     [Kind::Review, Kind::Map].into_iter().find(|kind| run.workflow.name.as_str() == kind.workflow())
 }
 
-fn read(bytes: &[u8], now: Timestamp) -> State {
-    let mut tree = Tree::default();
-    tree.insert(STATE, Entry::File(bytes.to_vec()));
-    state::read(&tree, now, &mut Vec::new())
+/// `merged` with the workflow that somebody meant who wrote none: the one that alone has such a phase, else the one
+/// whose round or run they counted on; ours, when neither tells.
+pub(super) fn of_the_workflow_meant(base: &[u8], theirs: &[u8], merged: Vec<u8>) -> Vec<u8> {
+    let (was, now) = (state::of_bytes(base), state::of_bytes(theirs));
+    let has_word = Document::parse(theirs).is_ok_and(|document| document.get(&["workflow_type"]).is_some());
+    if has_word || was.kind.is_none() {
+        return merged;
+    }
+    let counted = |was: Option<u32>, now: Option<u32>| now.is_some() && now != was;
+    let by_count = match (
+        counted(was.current_round, now.current_round),
+        counted(was.current_map_run, now.current_map_run),
+    ) {
+        (true, false) => Some(Kind::Review),
+        (false, true) => Some(Kind::Map),
+        (true, true) | (false, false) => None,
+    };
+    match now.kind_of_phase().or(by_count).filter(|kind| was.kind != Some(*kind)) {
+        Some(kind) => set(&merged, "workflow_type", &json!(kind.workflow())).unwrap_or(merged),
+        None => merged,
+    }
+}
+
+fn set(bytes: &[u8], key: &str, value: &Value) -> Option<Vec<u8>> {
+    let mut document = Document::parse(bytes).ok()?;
+    document.set(&[key], value);
+    Some(document.into_bytes())
 }
 
 /// To the second, in UTC.

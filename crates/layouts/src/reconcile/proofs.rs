@@ -14,14 +14,26 @@ use model::workflow::OnComplete;
 /// Brings into `draft` what the files show and it does not have. `counts` tells whether a proof's file is not older
 /// than what it is to prove.
 pub fn prove(draft: &mut Draft, told: &Told, counts: &dyn Fn(&Proof) -> bool) {
-    for proof in told.proofs.iter().filter(|proof| counts(proof)) {
+    prove_but(draft, told, counts, None);
+}
+
+/// The same, except that the last phase that is shown is only begun where it is the one `left` to a command, by id or
+/// number: that has more to say of it than that its file is there.
+pub fn prove_but(draft: &mut Draft, told: &Told, counts: &dyn Fn(&Proof) -> bool, left: Option<&str>) {
+    let mut proofs = told.proofs.iter().filter(|proof| counts(proof)).peekable();
+    while let Some(proof) = proofs.next() {
         match proof {
             Proof::Run { workflow, ordinal, phase, .. } => begin(draft, told, workflow, *ordinal, phase),
             Proof::Phase { workflow, ordinal, phase, path } => {
                 let is_current = draft.session().run().is_some_and(|run| {
                     run.workflow.name == *workflow && run.ordinal == *ordinal && run.is_open()
                 });
-                if is_current && !draft.is_done(phase) {
+                if !is_current || draft.is_done(phase) {
+                    continue;
+                }
+                if proofs.peek().is_none() && left.is_some_and(|left| is_meant(draft, left, phase)) {
+                    arrive(draft, phase);
+                } else {
                     complete(draft, phase, path);
                 }
             }
@@ -42,6 +54,26 @@ fn begin(draft: &mut Draft, told: &Told, workflow: &Name, ordinal: u32, current:
         draft.push(Event::PhaseClaimed { phase });
     }
     draft.push(Event::PhaseStarted { phase: current.clone() });
+}
+
+fn is_meant(draft: &Draft, asked: &str, phase: &Name) -> bool {
+    let run = draft.session().run();
+    run.and_then(|run| run.resolve(asked)).is_some_and(|found| found.id() == phase)
+}
+
+/// All that lies before is claimed, and the phase goes on.
+fn arrive(draft: &mut Draft, at: &Name) {
+    let Some(run) = draft.session().run() else { return };
+    let phases = run.phases.iter().map(|phase| phase.id().clone());
+    let before: Vec<Name> = phases.take_while(|phase| phase != at).collect();
+    for phase in before {
+        if !draft.is_done(&phase) {
+            draft.push(Event::PhaseClaimed { phase });
+        }
+    }
+    if !draft.is_in_progress(at) {
+        draft.push(Event::PhaseStarted { phase: at.clone() });
+    }
 }
 
 /// All that lies before is claimed; what comes next begins.

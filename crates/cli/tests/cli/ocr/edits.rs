@@ -200,3 +200,79 @@ fn status_in_a_bound_session_reads_that_sessions_files_only() {
     assert!(!trace.contains("2026-12-"), "another session's file was looked at");
     assert!(!trace.contains(".ocr/sessions\""), "the folder of all sessions was listed");
 }
+
+/// What the tool leaves of a round that it finished, and of the next that it has begun.
+fn second_round(sandbox: &Sandbox) {
+    artifact_at(sandbox, "rounds/round-2/reviews/security-1.md", "x", "2026-11-14T11:00:00Z");
+    edit(
+        sandbox,
+        &json!({ "status": "active", "current_phase": "reviews", "phase_number": 4, "current_round": 2,
+            "round_started_at": "2026-11-14T10:55:00Z", "updated_at": "2026-11-14T11:00:00Z" }),
+    );
+    sandbox.at("2026-11-14T11:01:00Z");
+}
+
+#[test]
+fn a_second_round_that_the_tool_begins_leaves_the_finished_one_alone_and_can_be_closed() {
+    for is_finished_by_us in [true, false] {
+        let sandbox = begun();
+        for name in ["discovered-standards", "context", "rounds/round-1/reviews/security-1"] {
+            artifact_at(&sandbox, &format!("{name}.md"), "x", "2026-11-14T10:01:00Z");
+        }
+        for name in ["discourse", "final"] {
+            artifact_at(&sandbox, &format!("rounds/round-1/{name}.md"), "x", "2026-11-14T10:02:00Z");
+        }
+        sandbox.at("2026-11-14T10:05:00Z");
+        if is_finished_by_us {
+            sandbox.run(["advance", "--phase", "synthesis"]).ok();
+            assert_eq!(state(&sandbox)["status"], "closed");
+        }
+        second_round(&sandbox);
+        sandbox.run(["note", "taken in"]).ok();
+        let log = sandbox.run(["log", "--session", ID]).ok().stdout;
+        assert!(!log.contains("back to"), "nothing of round 1 is rolled back: {log}");
+        let view = sandbox.run(["status", "--json"]).ok().json();
+        assert_eq!((phase(&view), &view["run"]["ordinal"]), ("reviews", &2.into()));
+        for name in ["discourse", "final"] {
+            artifact_at(&sandbox, &format!("rounds/round-2/{name}.md"), "x", "2026-11-14T11:10:00Z");
+        }
+        sandbox.at("2026-11-14T11:11:00Z");
+        sandbox.run(["advance", "--phase", "synthesis"]).ok();
+        let written = state(&sandbox);
+        assert_eq!((&written["status"], &written["current_round"]), (&"closed".into(), &2.into()));
+        sandbox.run(["close", "--session", ID]).ok();
+    }
+}
+
+#[test]
+fn a_template_that_names_no_workflow_is_of_the_one_that_has_its_phase() {
+    let template = |phase: &str, number: u32, round: &str| {
+        json!({ "session_id": ID, "status": "active", "current_phase": phase, "phase_number": number,
+            round: 1, "started_at": NOW, "updated_at": NOW })
+    };
+    for (ours, phase_name, number, round, workflow) in [
+        ("map", "reviews", 4, "current_round", "review"),
+        ("map", "context", 1, "current_round", "review"),
+        ("map", "synthesis", 7, "current_round", "review"),
+        ("map", "complete", 8, "current_round", "review"),
+        ("map", "synthesis", 5, "current_map_run", "map"),
+        ("review", "topology", 2, "current_map_run", "map"),
+        ("review", "synthesis", 5, "current_map_run", "map"),
+        ("review", "synthesis", 7, "current_round", "review"),
+    ] {
+        let sandbox = project();
+        sandbox.run(["start", ours, "--layout", "ocr"]).ok();
+        foreign(&sandbox, ID, &template(phase_name, number, round));
+        let view = sandbox.run(["status", "--session", ID, "--json"]).ok().json();
+        let shown = (view["run"]["workflow"].as_str().unwrap(), phase(&view));
+        assert_eq!(shown, (workflow, phase_name), "{ours} {number}: {view}");
+        if view["status"] != "completed" {
+            sandbox.run(["note", "taken in"]).ok();
+            let written = state(&sandbox);
+            assert_eq!(
+                (&written["workflow_type"], &written["current_phase"]),
+                (&workflow.into(), &phase_name.into())
+            );
+        }
+    }
+}
