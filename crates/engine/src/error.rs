@@ -303,13 +303,7 @@ impl Error {
                 "leave --id out to be given one, or use letters, digits, '-', '_' and '.'".to_owned()
             }
             Self::InvalidWorkflowName { asked, .. } => invalid_workflow_hint(asked),
-            Self::IdTaken { existing, way_on } => match way_on {
-                WayOn::Resume => format!("go on with it: leftoff resume {existing}, or choose another --id"),
-                WayOn::NextRun => {
-                    format!("begin its next round: leftoff round --session {existing}, or choose another --id")
-                }
-                WayOn::NewSession => "choose another --id".to_owned(),
-            },
+            Self::IdTaken { existing, way_on } => id_taken_hint(existing, *way_on),
             Self::StillInFiles { .. } => "take it out of them by hand, then purge again".to_owned(),
             Self::UnknownWorkflow { asked, nearest, known, place } => {
                 unknown_workflow_hint(asked, nearest.as_deref(), known, *place)
@@ -394,6 +388,16 @@ fn invalid_workflow_hint(asked: &str) -> String {
         format!("what is to be reached is the goal: leftoff start --goal {asked:?}")
     } else {
         "use letters, digits, '-' and '_'".to_owned()
+    }
+}
+
+fn id_taken_hint(existing: &str, way_on: WayOn) -> String {
+    match way_on {
+        WayOn::Resume => format!("go on with it: leftoff resume {existing}, or choose another --id"),
+        WayOn::NextRun => {
+            format!("begin its next round: leftoff round --session {existing}, or choose another --id")
+        }
+        WayOn::NewSession => "choose another --id".to_owned(),
     }
 }
 
