@@ -61,6 +61,8 @@ pub enum OnComplete {
     #[default]
     Close,
     Stay,
+    /// Nobody knows which phase is the last: another follows each, until the session is closed.
+    Grow,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -187,7 +187,7 @@ impl Definition {
         let phases: Vec<PhaseDefinition> = range
             .map(|number| self.phases.get(&number).cloned().unwrap_or_else(|| phase(number, None, None)))
             .collect();
-        let on_complete = if closes { OnComplete::Close } else { OnComplete::Stay };
+        let on_complete = if closes { OnComplete::Close } else { OnComplete::Grow };
         let hash = hex(format!("{} {first} {last} {closes}", self.hash).as_bytes());
         workflow(name, self, first, phases, on_complete, hash)
     }
