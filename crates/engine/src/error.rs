@@ -133,6 +133,8 @@ pub enum Error {
     Io { doing: String, source: std::io::Error },
     #[error("{path} cannot be used: {why}", path = path.display())]
     BrokenFile { path: PathBuf, why: String },
+    #[error("{path} cannot be read ({why}), and nothing else tells of session {session}")]
+    NothingKnown { session: String, path: String, why: String },
     #[error("{path} is being written by somebody else", path = path.display())]
     FileBusy { path: PathBuf },
     #[error("no session was completed or abandoned in {worktree}")]
@@ -221,6 +223,7 @@ impl Error {
             Self::Store(store::Error::Unknown { .. }) => Class::OutcomeUnknown,
             Self::BadConfig { .. }
             | Self::BrokenFile { .. }
+            | Self::NothingKnown { .. }
             | Self::FileBusy { .. }
             | Self::Contended
             | Self::Store(_)
@@ -269,6 +272,7 @@ impl Error {
             Self::Io { .. } => "io",
             Self::BrokenLog { .. } => "broken_log",
             Self::BrokenFile { .. } => "broken_file",
+            Self::NothingKnown { .. } => "nothing_known",
             Self::FileBusy { .. } => "file_busy",
             Self::UnknownRequirement { .. } => "unknown_requirement",
             Self::NoAgentSession => "no_agent_session",
@@ -363,6 +367,9 @@ impl Error {
             Self::BrokenLog { .. } => "see what is wrong: leftoff doctor".to_owned(),
             Self::BrokenFile { .. } => {
                 "look at the file; the next change keeps it under another name and begins a new one".to_owned()
+            }
+            Self::NothingKnown { path, .. } => {
+                format!("nothing was written: mend the file or put a copy of it back, or move {path} away")
             }
             Self::UnknownRequirement { nearest: Some(name), .. } => {
                 format!("did you mean '{name}'? See what there is: leftoff req list")

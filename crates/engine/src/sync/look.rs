@@ -398,7 +398,9 @@ impl Look {
     fn bring_in(&mut self, engine: &Engine, draft: &mut Draft, base: &Tree, theirs: &Told, paths: &[String]) {
         let actor = engine.actor_of(self.located.layout);
         let before = engine.read_tree(&self.located, base).value;
-        let (Some(before), Some(now)) = (fold(&before, &actor), fold(theirs, &actor)) else { return };
+        let only_claims = self.located.layout.edits_only_claim();
+        let laid = |told: Told| fold(&if only_claims { told.only_claiming() } else { told }, &actor);
+        let (Some(before), Some(now)) = (laid(before), laid(theirs.clone())) else { return };
         let (title, goal, target) = reconcile::described(&before.0, &now.0);
         let paths = paths.iter().map(|path| self.located.spot.below_project(path)).collect();
         draft.push(Event::ExternalEdit { paths, title, goal, target });
@@ -588,6 +590,17 @@ impl Look {
                 });
             }
         }
+    }
+
+    /// Files without which nothing is known of a session that is not ours yet, and that no version before stands for.
+    pub(super) fn untold(&self) -> impl Iterator<Item = &String> {
+        let is_bad = |state: &FileState| matches!(state, FileState::Damaged | FileState::Unreadable);
+        let found = self.states.iter().filter(move |(path, state)| {
+            self.is_foreign
+                && is_bad(state)
+                && self.located.layout.knows_nothing_of(self.documents.content(path))
+        });
+        found.map(|(path, _)| path)
     }
 
     pub(super) fn in_state(&self, wanted: &FileState) -> Vec<String> {
