@@ -119,6 +119,8 @@ pub enum Error {
     NotSupported { what: String, hint: String },
     #[error("{doing} is a person's to do, at a terminal")]
     NeedsAPerson { doing: String, has_policy: bool },
+    #[error("the gate of phase '{phase}' cannot be overridden: workflow '{workflow}' does not allow it")]
+    NoOverride { phase: String, workflow: String },
     #[error("phase '{phase}' was opened again while its gate was tried")]
     MovedMeanwhile { phase: String },
     #[error("nothing has failed in phase '{phase}'")]
@@ -195,6 +197,7 @@ impl Error {
             | Self::ActiveElsewhere { .. }
             | Self::NothingFailed { .. }
             | Self::MovedMeanwhile { .. }
+            | Self::NoOverride { .. }
             | Self::ActiveAlready { .. }
             | Self::NotPurgeable { .. }
             | Self::BadBundle { .. }
@@ -264,6 +267,7 @@ impl Error {
             Self::NotPurgeable { .. } => "not_purgeable",
             Self::BadBundle { .. } => "bad_bundle",
             Self::Diverged { .. } => "diverged",
+            Self::NoOverride { .. } => "no_override",
             Self::MovedMeanwhile { .. } => "moved_meanwhile",
             Self::NothingFailed { .. } => "nothing_failed",
             Self::UnknownCheck { .. } => "unknown_check",
@@ -368,6 +372,7 @@ impl Error {
             Self::BrokenFile { .. } => {
                 "look at the file; the next change keeps it under another name and begins a new one".to_owned()
             }
+            Self::NoOverride { .. } => "meet what it asks for: leftoff gate".to_owned(),
             Self::NothingKnown { path, .. } => {
                 format!("nothing was written: mend the file or put a copy of it back, or move {path} away")
             }

@@ -107,7 +107,7 @@ impl Engine {
             return Ok(Some(look));
         }
         let actor = self.actor_of(look.located.layout);
-        let at = self.clock.now();
+        let at = look.edited_at(&session, self.clock.now());
         let recorded: Vec<Recorded> = events
             .into_iter()
             .zip(session.version + 1..)

@@ -9,6 +9,7 @@ use super::tree;
 use crate::disk::exchange;
 use crate::engine::Engine;
 use crate::view::Warning;
+use jiff::Timestamp;
 use layouts::layout::{Depth, Interest, Layout, Proof, Spot, Told};
 use layouts::reading::Reading;
 use layouts::reconcile::{self, Draft, Laid};
@@ -370,7 +371,8 @@ impl Look {
         self.put_ours_onto_what_was_edited_before();
         self.tell(session, &reading);
         let actor = engine.actor_of(self.located.layout);
-        let mut draft = Draft::new(session.clone(), items, engine.clock.now(), actor);
+        let at = self.edited_at(session, engine.clock.now());
+        let mut draft = Draft::new(session.clone(), items, at, actor);
         // What came out of an exchange was there before whatever is there now.
         for slip in self.slipped.clone() {
             self.bring_in_slipped(engine, &mut draft, &base, &slip);
@@ -382,6 +384,16 @@ impl Look {
         self.prove(&mut draft, &reading.value, session);
         self.workflows.clone_from(&reading.value.workflows);
         draft.into_parts().0
+    }
+
+    /// When somebody changed the files, as those tell: not before what the log has, and not after now. A session is not
+    /// active again each time that somebody looks at an edit of last week.
+    pub(super) fn edited_at(&self, session: &Session, now: Timestamp) -> Timestamp {
+        let edited = self.in_state(&FileState::Edited);
+        let modified: Option<Vec<Timestamp>> = edited.iter().map(|path| self.tree.modified(path)).collect();
+        let is_all = self.slipped.is_empty() && !self.is_proven;
+        let last = modified.filter(|_| is_all).and_then(|all| all.into_iter().max());
+        last.map_or(now, |last| last.max(session.updated_at).min(now))
     }
 
     /// What counts in place of a file that cannot be read: what we wrote; of a part that we never did, the version before.

@@ -147,6 +147,7 @@ impl Definition {
         match (gate::read(content), self.phases.get_mut(&number)) {
             (Ok(gate), Some(phase)) => {
                 phase.strict = gate.strict;
+                phase.no_override = gate.no_override;
                 phase.evidence = gate.evidence;
                 phase.checks = gate.checks;
                 gate.refused.into_iter().for_each(|message| self.refuse(path, message));
@@ -247,6 +248,7 @@ fn phase(number: u32, described: Option<&Map<String, Value>>, task_title: Option
         when: None,
         items: Some("task".to_owned()),
         strict: false,
+        no_override: false,
         terminal: false,
         evidence: Vec::new(),
         checks: Vec::new(),

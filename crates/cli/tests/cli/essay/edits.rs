@@ -223,3 +223,23 @@ fn a_key_that_is_missing_from_an_entry_of_a_list_is_no_deletion() {
         says(&sandbox, &["total_paragraphs: 3", "completed_paragraphs: 1"]);
     }
 }
+
+#[test]
+fn a_session_that_was_edited_and_left_alone_since_is_paused() {
+    let sandbox = started();
+    edit(&sandbox, "pushback_level: \"full\"", "pushback_level: \"light\"");
+    let at: jiff::Timestamp = "2026-11-14T11:30:00Z".parse().unwrap();
+    let edited =
+        std::fs::File::options().write(true).open(sandbox.path(&file("session-state.yaml"))).unwrap();
+    edited.set_modified(std::time::SystemTime::from(at)).unwrap();
+    sandbox.at("2026-11-15T11:00:00Z");
+    assert_eq!(run(&sandbox, "status --json").json()["lifecycle"]["state"], "active");
+    sandbox.at("2026-11-15T12:00:00Z");
+    assert_eq!(run(&sandbox, "status --json").json()["lifecycle"]["reason"], "inactivity");
+    sandbox.at("2026-11-23T12:00:00Z");
+    let warned = run(&sandbox, "status").stderr;
+    assert!(
+        warned.contains("nothing has happened in session essay-pipeline-20261114-100000 for"),
+        "{warned}"
+    );
+}

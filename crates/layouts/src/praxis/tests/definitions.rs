@@ -123,7 +123,8 @@ fn strict_is_false_and_override_allowed_unless_said_and_a_disabled_gate_asks_for
     let files: Vec<(&str, &str)> = off.iter().map(|(path, text)| (*path, text.as_str())).collect();
     let Defined::Found(reading) = defined_with(&files, None) else { panic!("it is usable") };
     assert!(reading.value.phases[1].checks.is_empty() && reading.value.phases[1].evidence.is_empty());
-    assert_eq!(reading.warnings.len(), 2);
+    assert!(reading.value.phases[1].no_override && !found(FILES, None).phases[1].no_override);
+    assert_eq!(reading.warnings.len(), 1);
 }
 
 #[test]
@@ -192,6 +193,12 @@ fn a_lambda_that_is_not_simple_is_refused_by_name_and_never_passes_by_itself() {
 fn a_gate_that_is_no_usable_yaml_is_refused() {
     gate_refused("type: integer", "type: float", "the field 'tests' has the type 'float', which is none of");
     gate_refused("strict: true", "strict: maybe", "strict is \"maybe\", not true or false");
+    gate_refused(
+        "validator: positive",
+        "validator: [positive, small]",
+        "validator [\"positive\",\"small\"] of the field 'tests' uses something that is not the name of one",
+    );
+    gate_refused("validator: positive", "validator: 5", "validator 5 of the field 'tests'");
     gate_refused("checkpoint:\n", "checkpoint:\n\tx: 1\n", "it is no usable YAML");
     gate_refused("  allow_override: true", "  strict: false", "it is no usable YAML");
     gate_refused(FILES[1].1, "- a\n- b\n", "it holds no mapping");
