@@ -87,6 +87,7 @@ impl Definition {
                 format!("workflow_type is '{other}', expected '{name}' as the folder is called"),
             );
         }
+        self.odd_phases(metadata, &path);
         let described = described(metadata);
         let named = tasks_of(metadata, spec, tree);
         for number in numbers(metadata, spec, tree) {
@@ -95,6 +96,30 @@ impl Definition {
             self.gate(&gate_path(folder, name, number), number, tree);
         }
         self.total(metadata, &path, spec, tree);
+    }
+
+    /// Phases that would be lost without a word.
+    fn odd_phases(&mut self, metadata: &Map<String, Value>, path: &str) {
+        let phases = metadata.get("phases").and_then(Value::as_array).into_iter().flatten();
+        let mut known: Vec<u64> = Vec::new();
+        for (place, phase) in (1..).zip(phases) {
+            let number = phase.get("phase_number");
+            match number.and_then(Value::as_u64).filter(|number| *number < u64::from(MOST_PHASES)) {
+                Some(number) if known.contains(&number) => {
+                    self.refuse(path, format!("phase_number {number} is there more than once"));
+                }
+                Some(number) => known.push(number),
+                // Those of a specification have theirs there.
+                None if is_dynamic(metadata) => {}
+                None => {
+                    let said = number.map_or_else(|| "missing".to_owned(), ToString::to_string);
+                    self.refuse(
+                        path,
+                        format!("phase_number of phase {place} in the list is {said}, not a number"),
+                    );
+                }
+            }
+        }
     }
 
     /// Whether the number of phases is known, and right.

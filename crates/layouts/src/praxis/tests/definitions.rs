@@ -210,6 +210,23 @@ fn a_gate_that_is_no_usable_yaml_is_refused() {
 }
 
 #[test]
+fn a_phase_without_a_number_or_with_that_of_another_is_not_dropped_silently() {
+    for (old, new, why) in [
+        ("\"phase_number\": 1,", "", "phase_number of phase 2 in the list is missing, not a number"),
+        ("\"phase_number\": 1,", "\"phase_number\": \"1\",", "phase_number of phase 2 in the list is \"1\""),
+        ("\"phase_number\": 1,", "\"phase_number\": 0,", "phase_number 0 is there more than once"),
+    ] {
+        let metadata = FILES[0].1.replace(old, new);
+        assert_ne!(metadata, FILES[0].1);
+        let files = [(FILES[0].0, metadata.as_str()), FILES[1]];
+        let Defined::Refused(refused) = defined_with(&files, None) else {
+            panic!("{new}: it is not refused")
+        };
+        assert!(refused.iter().any(|oddity| oddity.message.contains(why)), "{refused:?}");
+    }
+}
+
+#[test]
 fn a_yaml_tag_is_never_acted_upon() {
     let files = gate("strict: true", "strict: !!python/object/apply:os.system [id]");
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
