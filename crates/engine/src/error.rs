@@ -120,6 +120,8 @@ pub enum Error {
     NotSupported { what: String, hint: String },
     #[error("{doing} is a person's to do, at a terminal")]
     NeedsAPerson { doing: String, has_policy: bool },
+    #[error("the gate of phase '{phase}' cannot be overridden: workflow '{workflow}' does not allow it")]
+    NoOverride { phase: String, workflow: String },
     #[error("phase '{phase}' was opened again while its gate was tried")]
     MovedMeanwhile { phase: String },
     #[error("nothing has failed in phase '{phase}'")]
@@ -134,6 +136,8 @@ pub enum Error {
     Io { doing: String, source: std::io::Error },
     #[error("{path} cannot be used: {why}", path = path.display())]
     BrokenFile { path: PathBuf, why: String },
+    #[error("{path} cannot be read ({why}), and nothing else tells of session {session}")]
+    NothingKnown { session: String, path: String, why: String },
     #[error("{path} is being written by somebody else", path = path.display())]
     FileBusy { path: PathBuf },
     #[error("no session was completed or abandoned in {worktree}")]
@@ -196,6 +200,7 @@ impl Error {
             | Self::ActiveElsewhere { .. }
             | Self::NothingFailed { .. }
             | Self::MovedMeanwhile { .. }
+            | Self::NoOverride { .. }
             | Self::ActiveAlready { .. }
             | Self::NotPurgeable { .. }
             | Self::BadBundle { .. }
@@ -224,6 +229,7 @@ impl Error {
             Self::Store(store::Error::Unknown { .. }) => Class::OutcomeUnknown,
             Self::BadConfig { .. }
             | Self::BrokenFile { .. }
+            | Self::NothingKnown { .. }
             | Self::FileBusy { .. }
             | Self::Contended
             | Self::Store(_)
@@ -264,6 +270,7 @@ impl Error {
             Self::NotPurgeable { .. } => "not_purgeable",
             Self::BadBundle { .. } => "bad_bundle",
             Self::Diverged { .. } => "diverged",
+            Self::NoOverride { .. } => "no_override",
             Self::MovedMeanwhile { .. } => "moved_meanwhile",
             Self::NothingFailed { .. } => "nothing_failed",
             Self::UnknownCheck { .. } => "unknown_check",
@@ -272,6 +279,7 @@ impl Error {
             Self::Io { .. } => "io",
             Self::BrokenLog { .. } => "broken_log",
             Self::BrokenFile { .. } => "broken_file",
+            Self::NothingKnown { .. } => "nothing_known",
             Self::FileBusy { .. } => "file_busy",
             Self::UnknownRequirement { .. } => "unknown_requirement",
             Self::NoAgentSession => "no_agent_session",
@@ -364,6 +372,10 @@ impl Error {
             Self::BrokenLog { .. } => "see what is wrong: leftoff doctor".to_owned(),
             Self::BrokenFile { .. } => {
                 "look at the file; the next change keeps it under another name and begins a new one".to_owned()
+            }
+            Self::NoOverride { .. } => "meet what it asks for: leftoff gate".to_owned(),
+            Self::NothingKnown { path, .. } => {
+                format!("nothing was written: mend the file or put a copy of it back, or move {path} away")
             }
             Self::UnknownRequirement { nearest: Some(name), .. } => {
                 format!("did you mean '{name}'? See what there is: leftoff req list")

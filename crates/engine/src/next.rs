@@ -9,7 +9,7 @@ use model::lifecycle::Lifecycle;
 use model::phase::Phase;
 use model::run::Run;
 use model::session::{RevisionMade, Session};
-use model::workflow::{PhaseDefinition, ValueType};
+use model::workflow::{OnComplete, PhaseDefinition, ValueType};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 
@@ -81,6 +81,10 @@ impl Next {
                 ),
                 Some(format!("leftoff start {name}")),
             ),
+            // Its workflow is not known as a whole: no other run of it can be begun.
+            Lifecycle::Completed { .. } if run.workflow.on_complete == OnComplete::Grow => {
+                Self::new("Finished; nothing is left to do.".to_owned(), None)
+            }
             // A layout may name its sessions by the day: what is finished today may have taken the name.
             Lifecycle::Completed { .. } => Self::new(
                 "Finished; nothing is left to do. Another run of this begins with:".to_owned(),

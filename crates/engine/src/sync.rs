@@ -28,7 +28,7 @@ pub(crate) use pointed::{Pointed, around, pointed, sessions_in, spot_at};
 pub(crate) use says::{heading, in_own_words};
 
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::execute::plan;
 use crate::items::item_row;
 use crate::redact;
@@ -139,7 +139,7 @@ impl Engine {
             return Ok(Some(look));
         }
         let actor = self.actor_of(look.located.layout);
-        let at = self.clock.now();
+        let at = look.edited_at(&session, self.clock.now());
         let recorded: Vec<Recorded> = events
             .into_iter()
             .zip(session.version + 1..)
@@ -193,6 +193,18 @@ impl Engine {
         let look = self.adopt(found)?;
         self.seen.looks.borrow_mut().insert(id.clone(), look);
         Ok(id)
+    }
+
+    /// A session of which nothing can be known is left as it is: whatever was written of it would be invented.
+    pub(crate) fn refuse_what_nobody_knows(&self, id: &SessionId) -> Result<()> {
+        let looks = self.seen.looks.borrow();
+        let Some(look) = looks.get(id) else { return Ok(()) };
+        let Some(path) = look.untold().next() else { return Ok(()) };
+        let path = look.located.spot.below_project(path);
+        let said = look.warnings.iter().find(|warning| warning.path.as_ref() == Some(&path));
+        let why = said.map(|warning| warning.message.trim_start_matches(&format!("{path}: ")));
+        let why = why.map(|why| find::why_of(why).unwrap_or(why)).unwrap_or_default().to_owned();
+        Err(Error::NothingKnown { session: id.to_string(), path, why })
     }
 
     /// That a session was taken in, if it is about to be.

@@ -3,6 +3,7 @@
 
 mod elsewhere;
 mod history;
+mod merge;
 mod position;
 mod recover;
 mod state;
@@ -161,11 +162,15 @@ impl Layout for Essay {
     }
 
     fn merge(&self, _: &str, base: &[u8], theirs: &[u8]) -> Vec<u8> {
-        yaml::with_missing_of(base, theirs)
+        merge::with_counts_of(base, yaml::with_missing_of(base, theirs))
     }
 
     fn merge_slipped(&self, _: &str, base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
         yaml::with_changes(base, theirs, onto)
+    }
+
+    fn edits_only_claim(&self) -> bool {
+        true
     }
 
     fn is_readable(&self, _: &str, content: &[u8]) -> bool {

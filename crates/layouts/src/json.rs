@@ -10,6 +10,29 @@ pub struct Document {
     object: CstObject,
     /// A byte order mark is kept where there was one.
     has_mark: bool,
+    ends: LineEnds,
+}
+
+/// How the lines of a text end: what is added ends its lines as all others do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LineEnds {
+    Windows,
+    Other,
+}
+
+impl LineEnds {
+    fn of(text: &str) -> Self {
+        let is_windows = text.contains("\r\n") && !text.replace("\r\n", "").contains(['\r', '\n']);
+        if is_windows { Self::Windows } else { Self::Other }
+    }
+
+    /// No line end stands inside of a value of JSON.
+    fn put(self, text: &str) -> String {
+        match self {
+            Self::Windows => text.replace("\r\n", "\n").replace('\r', "\n").replace('\n', "\r\n"),
+            Self::Other => text.to_owned(),
+        }
+    }
 }
 
 /// The object that these bytes hold; why they hold none.
@@ -86,7 +109,7 @@ impl Document {
         let root = CstRootNode::parse(text.trim_start_matches(MARK), &ParseOptions::default())
             .map_err(|error| error.to_string())?;
         let object = root.object_value().ok_or_else(|| "it holds no JSON object".to_owned())?;
-        Ok(Self { root, object, has_mark })
+        Ok(Self { root, object, has_mark, ends: LineEnds::of(text) })
     }
 
     /// Sets a value below these keys; objects on the way are made. What has this value already is left alone.
@@ -186,7 +209,7 @@ impl Document {
 
     pub fn into_bytes(self) -> Vec<u8> {
         let mark = if self.has_mark { MARK.to_string() } else { String::new() };
-        format!("{mark}{}", self.root).into_bytes()
+        format!("{mark}{}", self.ends.put(&self.root.to_string())).into_bytes()
     }
 }
 
@@ -301,6 +324,17 @@ fn input(value: &Value) -> CstInputValue {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn lines_that_are_added_end_as_all_others_do() {
+        let before = "{\r\n  \"a\": 1,\r\n  \"list\": [\r\n    1\r\n  ]\r\n}\r\n";
+        let mut document = Document::parse(before.as_bytes()).unwrap();
+        document.set(&["b", "c"], &json!({"d": [1, {"e": 2}]}));
+        document.push(&["list"], &json!(2));
+        let after = String::from_utf8(document.into_bytes()).unwrap();
+        assert!(!after.replace("\r\n", "").contains(['\r', '\n']), "{after:?}");
+        assert!(after.contains("\r\n    2\r\n  ]"), "{after:?}");
+    }
 
     #[track_caller]
     fn check(before: &str, edit: impl FnOnce(&mut Document), after: &str) {

@@ -10,7 +10,7 @@ use crate::tree::Tree;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use model::actor::Actor;
-use model::event::Recorded;
+use model::event::{Event, Recorded};
 use model::id::{ItemId, Name, SessionId};
 use model::item::ItemBook;
 use model::run::Run;
@@ -286,6 +286,19 @@ pub trait Layout: Sync {
         crate::json::object(content).is_ok()
     }
 
+    /// Whether a phase that somebody calls done in the files of a session that we know is only claimed, also where its
+    /// file is there: not where a tool writes that down only once it is so.
+    fn edits_only_claim(&self) -> bool {
+        false
+    }
+
+    /// Whether nothing can be known of a session whose state is in such a file, which cannot be read as a whole. None
+    /// where not even its bytes were read. Not where other files tell as well.
+    fn knows_nothing_of(&self, content: Option<&[u8]>) -> bool {
+        let _ = content;
+        false
+    }
+
     /// What its own tool says to its user at such a moment, in its words; nothing where it says nothing.
     fn says(&self, moment: Moment, standing: &Standing<'_>, folder: &Folder<'_>) -> Option<String> {
         let _ = (moment, standing, folder);
@@ -491,6 +504,17 @@ impl Told {
                 Details::None | Details::Ccw(_) => true,
                 Details::Ocr(session) => session.says_phase,
             }
+    }
+
+    /// The same without a gate that passed: what is called done is claimed.
+    #[must_use]
+    pub fn only_claiming(mut self) -> Self {
+        for dated in &mut self.history {
+            if let Event::PhaseCompleted { phase, .. } = &dated.event {
+                dated.event = Event::PhaseClaimed { phase: phase.clone() };
+            }
+        }
+        self
     }
 
     /// The whole history with what the files prove, as a session that nobody has taken in yet has it; the session and

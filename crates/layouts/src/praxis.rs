@@ -163,6 +163,12 @@ impl Layout for Praxis {
         crate::json::object(content).is_ok_and(|fields| state::damage::of(&fields).is_empty())
     }
 
+    /// Its file is all there is; without its workflow nobody can go on with it.
+    fn knows_nothing_of(&self, content: Option<&[u8]>) -> bool {
+        let fields = content.and_then(|content| crate::json::object(content).ok());
+        !fields.is_some_and(|fields| fields.get("workflow_type").is_some_and(serde_json::Value::is_string))
+    }
+
     fn has_local_times(&self) -> bool {
         true
     }

@@ -263,7 +263,8 @@ impl Document {
     }
 }
 
-/// `theirs` with every key put back that `base` has and it has not, at every level of nested mappings.
+/// `theirs` with every key put back that `base` has and it has not, at every level of nested mappings, also of those in
+/// lists.
 /// What cannot be read as a mapping is given back as it is.
 pub fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {
     let (Ok((base, _)), Ok(mut document)) = (object(base), Document::parse(theirs)) else {
@@ -286,10 +287,49 @@ fn put_back<'a>(
             // What cannot be put back without harm stays away: the log has it.
             (_, None) => drop(document.set(above, value)),
             (Value::Object(inner), Some(Value::Object(present))) => put_back(document, inner, present, above),
+            (Value::Array(inner), Some(Value::Array(present))) => {
+                put_back_in_entries(document, inner, present, above);
+            }
             (_, Some(_)) => {}
         }
         above.pop();
     }
+}
+
+/// Entries that were taken out stay out; of those that are there, each gets back what it lacks.
+fn put_back_in_entries<'a>(
+    document: &mut Document,
+    base: &'a [Value],
+    theirs: &[Value],
+    above: &mut Vec<Step<'a>>,
+) {
+    for (place, now) in theirs.iter().enumerate() {
+        let Value::Object(present) = now else { continue };
+        if let Some(before) = same_entry(base, present, place, base.len() == theirs.len()) {
+            above.push(Step::At(place));
+            put_back(document, before, present, above);
+            above.pop();
+        }
+    }
+}
+
+/// The one that has the same under its first key, which is what such entries are told apart by; where that is missing
+/// as well, the one at the same place, if none came or went.
+fn same_entry<'a>(
+    base: &'a [Value],
+    entry: &Map<String, Value>,
+    place: usize,
+    is_as_long: bool,
+) -> Option<&'a Map<String, Value>> {
+    let mut known = base.iter().filter_map(Value::as_object);
+    let is_same = |known: &&Map<String, Value>| {
+        known.iter().next().is_some_and(|(key, value)| entry.get(key) == Some(value))
+    };
+    known.find(is_same).or_else(|| {
+        let there = base.get(place).filter(|_| is_as_long)?.as_object()?;
+        let (first, _) = there.iter().next()?;
+        (!entry.contains_key(first)).then_some(there)
+    })
 }
 
 /// `onto` with every key set that `theirs` has another value for than `base`, at every level of nested mappings.

@@ -123,6 +123,21 @@ impl Run {
         (0..self.phases.len()).find(|at| self.number_at(*at) == number).and_then(|at| self.phases.get(at))
     }
 
+    /// The phase that would follow the last one, where nobody knows how many there are.
+    pub(crate) fn following(&self) -> Option<PhaseStub> {
+        if self.workflow.on_complete != OnComplete::Grow {
+            return None;
+        }
+        let number = self.number_at(self.phases.len());
+        let id = Name::parse(&number.to_string()).ok().filter(|id| self.position(id.as_str()).is_none())?;
+        Some(PhaseStub { id, title: format!("Phase {number}"), terminal: false })
+    }
+
+    /// Whether nothing is open but a phase of which nobody knows whether there is one.
+    pub fn may_be_whole(&self) -> bool {
+        self.workflow.on_complete == OnComplete::Grow && self.done() + 1 >= self.phases.len()
+    }
+
     pub(crate) fn phase_mut(&mut self, id: &Name) -> Option<&mut Phase> {
         self.phases.iter_mut().find(|phase| phase.id() == id)
     }

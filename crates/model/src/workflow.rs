@@ -61,6 +61,8 @@ pub enum OnComplete {
     #[default]
     Close,
     Stay,
+    /// Nobody knows which phase is the last: another follows each, until the session is closed.
+    Grow,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,6 +85,9 @@ pub struct PhaseDefinition {
     pub items: Option<String>,
     /// A failed check holds the phase; otherwise it passes with warnings.
     pub strict: bool,
+    /// Nobody passes its gate by overriding it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_override: bool,
     /// Entering this phase completes it. Only the last one may say so.
     #[serde(default)]
     pub terminal: bool,

@@ -1,6 +1,7 @@
 //! Sessions of praxis OS: its files read and written through the whole program, whichever shape they have.
 
 mod definitions;
+mod going_on;
 mod life;
 mod outside;
 mod story;

@@ -88,6 +88,7 @@ impl Engine {
         let mut tried = self.try_gate(&session, request.phase.as_deref(), &submission)?;
         let held = tried.as_mut().filter(|tried| !tried.run.report.passes());
         if let (Some(tried), Some(reason)) = (held, &request.override_reason) {
+            self.refuse_override(&session, &tried.phase)?;
             tried.run.report.overridden = Some(bounded("the reason", reason)?);
         }
         self.complete(&fingerprint, &subject, request, tried.as_ref())
@@ -236,6 +237,16 @@ impl Engine {
         let run = self.run_gate(session, &phase, submission)?;
         let opened = opened(session, &phase);
         Ok(Some(Tried { phase, run, opened, version: session.version }))
+    }
+
+    fn refuse_override(&self, session: &Session, phase: &Name) -> Result<()> {
+        let workflow = self.definition_of(session)?;
+        match workflow.phase(phase.as_str()) {
+            Some(defined) if defined.no_override => {
+                Err(Error::NoOverride { phase: phase.to_string(), workflow: workflow.name.to_string() })
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// What a gate said, for the session as it is now. Commands are not run twice; what can be looked at at once is

@@ -44,6 +44,7 @@ impl Engine {
     /// A session that a command changes beside its own.
     pub(crate) fn look_up(&self, id: &SessionId) -> Result<Subject> {
         let (loaded, before) = self.load(id)?;
+        self.refuse_what_nobody_knows(id)?;
         let mut found: Vec<Event> = self.adoption(id).into_iter().collect();
         let session = match self.expired_since(&before) {
             None => before.clone(),

@@ -11,6 +11,7 @@ use crate::disk::exchange;
 use crate::engine::Engine;
 use crate::view::Warning;
 use crate::words::one_line;
+use jiff::Timestamp;
 use layouts::layout::{Depth, Interest, Layout, Proof, Spot, Told};
 use layouts::reconcile::{self, Draft, Laid};
 use layouts::tree::{Entry, Tree};
@@ -367,7 +368,8 @@ impl Look {
         self.put_ours_onto_what_was_edited_before();
         self.tell(session, &reading);
         let actor = engine.actor_of(self.located.layout);
-        let mut draft = Draft::new(session.clone(), items, engine.clock.now(), actor);
+        let at = self.edited_at(session, engine.clock.now());
+        let mut draft = Draft::new(session.clone(), items, at, actor);
         // What came out of an exchange was there before whatever is there now.
         for slip in self.slipped.clone() {
             self.bring_in_slipped(engine, &mut draft, &base, &slip);
@@ -379,6 +381,16 @@ impl Look {
         self.prove(engine, &mut draft, &reading.value, session);
         self.workflows.clone_from(&reading.value.workflows);
         draft.into_parts().0
+    }
+
+    /// When somebody changed the files, as those tell: not before what the log has, and not after now. A session is not
+    /// active again each time that somebody looks at an edit of last week.
+    pub(super) fn edited_at(&self, session: &Session, now: Timestamp) -> Timestamp {
+        let edited = self.in_state(&FileState::Edited);
+        let modified: Option<Vec<Timestamp>> = edited.iter().map(|path| self.tree.modified(path)).collect();
+        let is_all = self.slipped.is_empty() && !self.is_proven;
+        let last = modified.filter(|_| is_all).and_then(|all| all.into_iter().max());
+        last.map_or(now, |last| last.max(session.updated_at).min(now))
     }
 
     /// What counts in place of a file that cannot be read: what we wrote; of a part that we never did, the version before.
@@ -395,7 +407,9 @@ impl Look {
     fn bring_in(&mut self, engine: &Engine, draft: &mut Draft, base: &Tree, theirs: &Told, paths: &[String]) {
         let actor = engine.actor_of(self.located.layout);
         let before = engine.read_tree(&self.located, &self.located.layout.as_we_wrote(base)).value;
-        let (Some(before), Some(now)) = (fold(&before, &actor), fold(theirs, &actor)) else { return };
+        let only_claims = self.located.layout.edits_only_claim();
+        let laid = |told: Told| fold(&if only_claims { told.only_claiming() } else { told }, &actor);
+        let (Some(before), Some(now)) = (laid(before), laid(theirs.clone())) else { return };
         let (title, goal, target) = reconcile::described(&before.0, &now.0);
         let paths = paths.iter().map(|path| self.located.spot.below_project(path)).collect();
         draft.push(Event::ExternalEdit { paths, title, goal, target });
@@ -518,6 +532,17 @@ impl Look {
             self.documents.insert(path, Entry::File(merged));
         }
         any
+    }
+
+    /// Files without which nothing is known of a session that is not ours yet, and that no version before stands for.
+    pub(super) fn untold(&self) -> impl Iterator<Item = &String> {
+        let is_bad = |state: &FileState| matches!(state, FileState::Damaged | FileState::Unreadable);
+        let found = self.states.iter().filter(move |(path, state)| {
+            self.is_foreign
+                && is_bad(state)
+                && self.located.layout.knows_nothing_of(self.documents.content(path))
+        });
+        found.map(|(path, _)| path)
     }
 
     pub(super) fn in_state(&self, wanted: &FileState) -> Vec<String> {

@@ -116,6 +116,7 @@ impl Engine {
         let damaged = look.in_state(&FileState::Damaged).into_iter();
         damaged
             .chain(look.in_state(&FileState::Unreadable))
+            .filter(|path| !look.untold().any(|untold| untold == path))
             .map(|path| look.located.spot.below_project(&path))
             .collect()
     }

@@ -63,6 +63,7 @@ pub(crate) fn add(
         for path in new {
             match below(home, &path) {
                 Ok(place) if fs::symlink_metadata(&place).is_ok() => {
+                    date(tree, &path, &place);
                     tree.insert(path, content(&place, MOST_BYTES));
                 }
                 Ok(_) => {
@@ -170,10 +171,14 @@ impl Walk<'_> {
     }
 
     fn dated(&mut self, path: &str) {
-        let modified = fs::symlink_metadata(self.home.join(path)).and_then(|found| found.modified());
-        if let Some(modified) = modified.ok().and_then(|at| Timestamp::try_from(at).ok()) {
-            self.tree.set_modified(path, modified);
-        }
+        date(&mut self.tree, path, &self.home.join(path));
+    }
+}
+
+fn date(tree: &mut Tree, path: &str, place: &Path) {
+    let modified = fs::symlink_metadata(place).and_then(|found| found.modified());
+    if let Some(modified) = modified.ok().and_then(|at| Timestamp::try_from(at).ok()) {
+        tree.set_modified(path, modified);
     }
 }
 

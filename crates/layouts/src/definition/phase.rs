@@ -89,6 +89,7 @@ fn phase(
         when: when.map(|when| when.text.to_owned()),
         items: items?.map(String::from),
         strict: strict?.unwrap_or(true),
+        no_override: false,
         terminal: terminal?,
         evidence: evidence?,
         checks,

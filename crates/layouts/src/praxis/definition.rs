@@ -87,6 +87,7 @@ impl Definition {
                 format!("workflow_type is '{other}', expected '{name}' as the folder is called"),
             );
         }
+        self.odd_phases(metadata, &path);
         let described = described(metadata);
         let named = tasks_of(metadata, spec, tree);
         for number in numbers(metadata, spec, tree) {
@@ -95,6 +96,30 @@ impl Definition {
             self.gate(&gate_path(folder, name, number), number, tree);
         }
         self.total(metadata, &path, spec, tree);
+    }
+
+    /// Phases that would be lost without a word.
+    fn odd_phases(&mut self, metadata: &Map<String, Value>, path: &str) {
+        let phases = metadata.get("phases").and_then(Value::as_array).into_iter().flatten();
+        let mut known: Vec<u64> = Vec::new();
+        for (place, phase) in (1..).zip(phases) {
+            let number = phase.get("phase_number");
+            match number.and_then(Value::as_u64).filter(|number| *number < u64::from(MOST_PHASES)) {
+                Some(number) if known.contains(&number) => {
+                    self.refuse(path, format!("phase_number {number} is there more than once"));
+                }
+                Some(number) => known.push(number),
+                // Those of a specification have theirs there.
+                None if is_dynamic(metadata) => {}
+                None => {
+                    let said = number.map_or_else(|| "missing".to_owned(), ToString::to_string);
+                    self.refuse(
+                        path,
+                        format!("phase_number of phase {place} in the list is {said}, not a number"),
+                    );
+                }
+            }
+        }
     }
 
     /// Whether the number of phases is known, and right.
@@ -147,6 +172,7 @@ impl Definition {
         match (gate::read(content), self.phases.get_mut(&number)) {
             (Ok(gate), Some(phase)) => {
                 phase.strict = gate.strict;
+                phase.no_override = gate.no_override;
                 phase.evidence = gate.evidence;
                 phase.checks = gate.checks;
                 gate.refused.into_iter().for_each(|message| self.refuse(path, message));
@@ -187,7 +213,7 @@ impl Definition {
         let phases: Vec<PhaseDefinition> = range
             .map(|number| self.phases.get(&number).cloned().unwrap_or_else(|| phase(number, None, None)))
             .collect();
-        let on_complete = if closes { OnComplete::Close } else { OnComplete::Stay };
+        let on_complete = if closes { OnComplete::Close } else { OnComplete::Grow };
         let hash = hex(format!("{} {first} {last} {closes}", self.hash).as_bytes());
         workflow(name, self, first, phases, on_complete, hash)
     }
@@ -247,6 +273,7 @@ fn phase(number: u32, described: Option<&Map<String, Value>>, task_title: Option
         when: None,
         items: Some("task".to_owned()),
         strict: false,
+        no_override: false,
         terminal: false,
         evidence: Vec::new(),
         checks: Vec::new(),

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Gate {
     pub(super) strict: bool,
+    pub(super) no_override: bool,
     pub(super) evidence: Vec<EvidenceDefinition>,
     pub(super) checks: Vec<CheckDefinition>,
     /// What cannot be used as it stands, by name. A rule among them is a check that a person answers.
@@ -26,12 +27,11 @@ pub(super) fn read(content: &[u8]) -> Result<Gate, String> {
     let mut gate = Gate::default();
     let checkpoint = gate.section(&document, "checkpoint");
     gate.strict = gate.flag(&checkpoint, "strict", false);
-    if !gate.flag(&checkpoint, "allow_override", true) {
-        gate.remarks.push("allow_override is false; here overriding always takes a person".to_owned());
-    }
+    gate.no_override = !gate.flag(&checkpoint, "allow_override", true);
     if !gate.flag(&checkpoint, "enabled", true) {
         gate.remarks.push("the checkpoint is not enabled: it asks for nothing".to_owned());
-        return Ok(Gate { strict: gate.strict, remarks: gate.remarks, ..Gate::default() });
+        let Gate { strict, no_override, remarks, .. } = gate;
+        return Ok(Gate { strict, no_override, remarks, ..Gate::default() });
     }
     let schema = gate.section(&document, "evidence_schema");
     let validators = gate.section(&document, "validators");
@@ -89,7 +89,17 @@ impl Gate {
     fn validators(&mut self, schema: &Map<String, Value>, validators: &Map<String, Value>) {
         let declared = self.declared();
         for (field, details) in schema {
-            let Some(validator) = details.get("validator").and_then(Value::as_str) else { continue };
+            let validator = match details.get("validator") {
+                None | Some(Value::Null) => continue,
+                Some(Value::String(name)) => name,
+                Some(other) => {
+                    let about = format!("validator {other} of the field '{field}'");
+                    let help = format!("Validator {other} for field '{field}' is not the name of one");
+                    let refused = Err(("something that is not the name of one".to_owned(), ""));
+                    self.check(&format!("{field}-validator"), &about, refused, help);
+                    continue;
+                }
+            };
             let nothing = Map::new();
             let parameters = details.get("validator_params").and_then(Value::as_object).unwrap_or(&nothing);
             let about = format!("validator '{validator}' of the field '{field}'");

@@ -201,7 +201,7 @@ impl Teller<'_> {
         let (at, event) = match &self.state.life {
             Life::Unsaid | Life::Active if all => (None, Event::SessionCompleted { forced: false }),
             Life::Unsaid | Life::Active => return,
-            Life::Completed { at } => (*at, Event::SessionCompleted { forced: !all }),
+            Life::Completed { at } => (*at, Event::SessionCompleted { forced: !all && extent.is_known }),
             Life::Failed { at, error } => (*at, Event::SessionFailed { error: error.clone() }),
             Life::Paused { at, reason, context } if reason.as_deref() == Some("abandoned") => {
                 (*at, Event::SessionAbandoned { reason: context.clone(), operation: None })

@@ -146,6 +146,29 @@ mod tests {
         check(rule, json!({"b": true, "l": [1], "n": 2}), false);
         check("lambda e: 'odd-name' in e and e['odd-name'] is not None", json!({"odd-name": 1}), true);
         check("lambda e: 'odd-name' in e and e['odd-name'] is not None", json!({}), false);
+        check("lambda e: 'm' not in e or e['m'] > 0", json!({}), true);
+        let share = "lambda e: e['n'] >= 0.8 * e['m']";
+        check(share, json!({"n": 4, "m": 5}), true);
+        check(share, json!({"n": 3, "m": 5}), false);
+        check("lambda e: e['n'] > 1.5", json!({"n": 2}), true);
+        check("lambda e: 1.5 * 2 == e['n']", json!({"n": 3}), true);
+        check("lambda e: e['b'] or e['n'] > 0", json!({"b": true}), true);
+    }
+
+    /// Python stops at a field that is missing; nothing passes by what stands beside it.
+    #[test]
+    fn a_field_that_is_missing_is_never_passed_over() {
+        for text in [
+            "lambda e: e['n'] != 1 or e['b']",
+            "lambda e: not (e['n'] == 1 and not e['b'])",
+            "lambda e: not (1 < e['n'] < 0)",
+        ] {
+            let expression = of_evidence(text, &declared()).unwrap_or_else(|why| panic!("{text}: {why}"));
+            let program = ::cel::Program::compile(&expression).expect("CEL");
+            let mut context = ::cel::Context::default();
+            context.add_variable_from_value("evidence", to_cel(&json!({"b": true})));
+            assert!(program.execute(&context).is_err(), "{expression}");
+        }
     }
 
     #[test]

@@ -264,6 +264,15 @@ impl State {
         };
         let fallback = (first..=last).find(|number| !self.completed.contains(number)).unwrap_or(last);
         let current = match self.current.map(u32::try_from) {
+            // Nobody could go on from a phase that is done while another is open.
+            Some(Ok(current)) if self.completed.contains(&current) && current != fallback => {
+                if !self.completed.contains(&fallback) {
+                    say(format!(
+                        "current_phase is {current}, which is completed already; phase {fallback} is taken"
+                    ));
+                }
+                fallback
+            }
             Some(Ok(current)) if (first..=last).contains(&current) => current,
             // One too many after the last one is how the old shapes say that all is done.
             Some(Ok(current)) if is_known && current == last + 1 && fallback == last => last,
@@ -289,8 +298,11 @@ impl State {
         let current = self.current.and_then(|current| u32::try_from(current).ok()).unwrap_or(first);
         if self.completed.is_empty() {
             first.max(current.min(first + 1))
-        } else {
+        } else if matches!(self.life, Life::Completed { .. }) {
             current.clamp(reached - 1, reached)
+        } else {
+            // Nobody said that it is over: the next one is open.
+            reached
         }
     }
 

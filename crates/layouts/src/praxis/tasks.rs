@@ -4,7 +4,7 @@
 pub(super) fn phases(text: &str) -> Vec<(u32, String)> {
     let mut found: Vec<(u32, String)> = Vec::new();
     let mut is_code = false;
-    for line in text.lines() {
+    for line in text.trim_start_matches('\u{feff}').lines() {
         let line = line.trim();
         if line.starts_with("```") || line.starts_with("~~~") {
             is_code = !is_code;
@@ -54,6 +54,11 @@ mod tests {
     fn a_heading_repeated_in_a_summary_is_not_a_second_phase() {
         let text = "## Phase 0: A\n## Phase 1: B\n## Summary\n### Phase 0: A, again\n### Phase 1: B\n";
         assert_eq!(phases(text), [(0, "A".to_owned()), (1, "B".to_owned())]);
+    }
+
+    #[test]
+    fn a_mark_before_the_first_heading_hides_nothing() {
+        assert_eq!(phases("\u{feff}## Phase 0: A\n## Phase 1: B\n").len(), 2);
     }
 
     #[test]

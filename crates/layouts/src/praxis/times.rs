@@ -38,6 +38,14 @@ pub(super) fn write(at: Timestamp, writing: Writing, zone: &TimeZone) -> String 
     }
 }
 
+/// Whether they are the same on the clocks of two zones, which differ by quarters of an hour and 26 hours at
+/// most.
+pub(super) fn is_another_zone(one: Timestamp, other: Timestamp) -> bool {
+    const QUARTER: u64 = 15 * 60 * 1_000_000;
+    let apart = one.as_microsecond().abs_diff(other.as_microsecond());
+    apart > 0 && apart % QUARTER == 0 && apart / QUARTER <= 26 * 4
+}
+
 /// Two times that a file cannot tell apart are the same.
 pub(super) fn to_micros(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at)

@@ -89,10 +89,8 @@ fn structure(run: &Run) -> Value {
         Indexing::Zero => (0, "zero_based"),
         Indexing::One => (1, "one_based"),
     };
-    // A workflow of this format's own that stays open is one whose end nobody recorded; others know their phases.
-    let is_own = run.phases.iter().all(|phase| phase.id().as_str().parse::<u32>().is_ok());
     let total = match run.workflow.on_complete {
-        OnComplete::Stay if is_own => Value::Null,
+        OnComplete::Grow => Value::Null,
         OnComplete::Close | OnComplete::Stay => json!(run.phases.len()),
     };
     json!({
@@ -137,6 +135,7 @@ impl<'a> Change<'a> {
         self.lifecycle();
         self.metadata();
         if self.any {
+            self.no_completed_phase_is_current();
             let updated = self.time(self.session.updated_at);
             self.set(&["updated_at"], &updated);
             self.set_missing_sections();
@@ -161,14 +160,25 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// A time that the file already tells is left as it is written there.
-    fn set_time(&mut self, path: &[&str], at: Timestamp) {
+    /// A time that the file already tells is left as it is written there. Tells whether it was another.
+    fn set_time(&mut self, path: &[&str], at: Timestamp) -> bool {
         let there = self.document.get(path);
-        let told = there.as_ref().and_then(Value::as_str).and_then(|text| times::read(text, &self.zone));
-        if told != Some(times::to_micros(at)) {
+        let is_told = there.as_ref().and_then(Value::as_str).is_some_and(|text| self.tells(text, at));
+        if !is_told {
             let value = self.time(at);
             self.set(path, &value);
         }
+        !is_told
+    }
+
+    /// A local time that was taken in in another zone is as far off as all others of its file.
+    fn tells(&self, text: &str, at: Timestamp) -> bool {
+        let Some(told) = times::read(text, &self.zone) else { return false };
+        let is_elsewhere = self.said.created_at.is_some_and(|created| {
+            times::is_another_zone(created, times::to_micros(self.session.created_at))
+        });
+        let at = times::to_micros(at);
+        told == at || (is_elsewhere && times::is_local(text) && times::is_another_zone(told, at))
     }
 
     fn progress(&mut self) {
@@ -182,6 +192,15 @@ impl<'a> Change<'a> {
             .collect();
         if !self.said.completed.iter().copied().eq(done.iter().copied()) {
             self.set(&["completed_phases"], &json!(done));
+        }
+    }
+
+    /// The old shapes' one too many after the last one is theirs to keep; this nobody could go on from.
+    fn no_completed_phase_is_current(&mut self) {
+        let said = self.said.current.and_then(|current| u32::try_from(current).ok());
+        if said.is_some_and(|said| self.said.completed.contains(&said)) {
+            let current = self.run.current_number();
+            self.set(&["current_phase"], &json!(current));
         }
     }
 

@@ -50,14 +50,14 @@ pub(super) fn close(session: &Session, force: bool) -> Result<Vec<Event>, Refusa
     }
     let unfinished = session.runs.iter().rev().find(|run| run.is_open());
     match unfinished {
-        Some(run) if !force => Err(Refusal::Unfinished {
+        Some(run) if !force && !run.may_be_whole() => Err(Refusal::Unfinished {
             session: session.id.clone(),
             workflow: run.workflow.name.clone(),
             done: run.done(),
             total: run.phases.len(),
             current: run.current().id().clone(),
         }),
-        Some(_) => Ok(vec![Event::SessionCompleted { forced: true }]),
+        Some(run) => Ok(vec![Event::SessionCompleted { forced: !run.may_be_whole() }]),
         None => Ok(vec![Event::SessionCompleted { forced: false }]),
     }
 }

@@ -83,8 +83,16 @@ pub(super) fn complete(
 
 /// What follows this phase of the run once it is done or skipped.
 fn after(session: &Session, run: &Run, phase: &Name, skips: &[Skip]) -> Vec<Event> {
-    let position = run.position(phase.as_str()).map_or(0, |position| position + 1);
-    let rest = run.phases.iter().skip(position).filter(|phase| !phase.is_done()).map(|phase| &phase.stub);
+    let position = run.position(phase.as_str()).unwrap_or_default();
+    let (before, rest) = run.phases.split_at(position);
+    // What lies behind and is open comes last: a run does not end without it.
+    let rest = rest.iter().skip(1).chain(before).filter(|phase| !phase.is_done()).map(|phase| &phase.stub);
+    if rest.clone().next().is_none()
+        && let Some(stub) = run.following()
+    {
+        let phase = stub.id.clone();
+        return vec![Event::PhasesAdded { phases: vec![stub] }, Event::PhaseStarted { phase }];
+    }
     let closes = run.workflow.on_complete == OnComplete::Close && !has_other_open_run(session, run);
     go_on(rest, skips, closes)
 }

@@ -169,3 +169,77 @@ fn a_section_goes_where_its_id_says() {
     let (third, fourth) = text.split_once("  stage_4:").unwrap();
     assert!(third.contains("section_index: 1") && fourth.contains("section_index: 1"), "{text}");
 }
+
+/// What lies there shows nothing: its evidence and the user's word are missing.
+#[test]
+fn a_stage_that_somebody_calls_completed_is_a_claim_until_its_gate_passes() {
+    let sandbox = started();
+    sandbox.write(&file("stage-1-thesis.md"), "x\n");
+    let good = state(&sandbox);
+    let at = good.find("  stage_1:").expect("the first stage");
+    let text = format!("{}{}", &good[..at], good[at..].replacen("\"in_progress\"", "\"completed\"", 1));
+    let text = text.replace("current_stage: 1", "current_stage: 2");
+    assert_ne!(text, state(&sandbox), "{text}");
+    sandbox.write(&file("session-state.yaml"), &text);
+    let gate =
+        |sandbox: &Sandbox| run(sandbox, "status --json").json()["phases"][0]["gate"]["outcome"].clone();
+    assert_eq!(gate(&sandbox), "claimed", "{}", state(&sandbox));
+    run(&sandbox, "note go~on");
+    assert_eq!(gate(&sandbox), "claimed");
+    run(&sandbox, "set claim_type=argument");
+    let held = sandbox.run(
+        "advance --phase thesis_development --evidence specific=true --evidence defensible=true".split(' '),
+    );
+    assert!(held.code(5).stderr.contains("thesis-approved"), "nobody has approved it");
+    assert_eq!(gate(&sandbox), "claimed");
+}
+
+#[test]
+fn a_key_that_is_missing_from_an_entry_of_a_list_is_no_deletion() {
+    let sandbox = in_stage_4();
+    run(&sandbox, "item add c --parent draft-2");
+    let (before, good) = (items(&sandbox), state(&sandbox));
+    let at = good.rfind("total_paragraphs: 3").expect("the second section");
+    for (old, new) in [
+        ("total_paragraphs: 3\n", ""),
+        ("total_paragraphs: 3\n", "total_paragraphs: null\n"),
+        ("total_paragraphs: 3\n", "total_paragraphs: \"x\"\n"),
+        ("total_paragraphs: 3\n", "total_paragraphs: []\n"),
+        ("completed_paragraphs: 1\n", ""),
+        ("completed_paragraphs: 1\n", "completed_paragraphs: [1]\n"),
+        ("status: \"in_progress\"\n", ""),
+    ] {
+        let changed = good[at..].replacen(old, new, 1);
+        assert_ne!(changed, good[at..], "{old}: {good}");
+        // The line that is left empty goes.
+        let text = format!("{}{changed}", &good[..at])
+            .replace("        \n", "")
+            .replace("                ", "        ");
+        sandbox.write(&file("session-state.yaml"), &text);
+        assert_eq!(items(&sandbox), before, "{new}");
+        let view = run(&sandbox, "status --json").json();
+        assert_eq!(view["item_counts"], serde_json::json!({"total": 7, "done": 4}), "{new}: {text}");
+        run(&sandbox, "set calibration_notes=calm");
+        says(&sandbox, &["total_paragraphs: 3", "completed_paragraphs: 1"]);
+    }
+}
+
+#[test]
+fn a_session_that_was_edited_and_left_alone_since_is_paused() {
+    let sandbox = started();
+    edit(&sandbox, "pushback_level: \"full\"", "pushback_level: \"light\"");
+    let at: jiff::Timestamp = "2026-11-14T11:30:00Z".parse().unwrap();
+    let edited =
+        std::fs::File::options().write(true).open(sandbox.path(&file("session-state.yaml"))).unwrap();
+    edited.set_modified(std::time::SystemTime::from(at)).unwrap();
+    sandbox.at("2026-11-15T11:00:00Z");
+    assert_eq!(run(&sandbox, "status --json").json()["lifecycle"]["state"], "active");
+    sandbox.at("2026-11-15T12:00:00Z");
+    assert_eq!(run(&sandbox, "status --json").json()["lifecycle"]["reason"], "inactivity");
+    sandbox.at("2026-11-23T12:00:00Z");
+    let warned = run(&sandbox, "status").stderr;
+    assert!(
+        warned.contains("nothing has happened in session essay-pipeline-20261114-100000 for"),
+        "{warned}"
+    );
+}

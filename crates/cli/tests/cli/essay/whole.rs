@@ -183,7 +183,7 @@ fn begun_by_us_edited_by_hand_damaged_recovered_and_finished() {
         .iter()
         .map(|phase| phase["gate"]["outcome"].as_str().unwrap())
         .collect();
-    assert_eq!(outcomes, ["passed", "passed", "passed", "open"], "their artifacts are there");
+    assert_eq!(outcomes, ["passed", "claimed", "claimed", "open"], "what lies there is no approval");
     run(&sandbox, "item set draft-1 voice_check_score=4");
     run(&sandbox, "item done draft-2.1");
     run(&sandbox, "item set draft-2 voice_check_score=5");

@@ -184,3 +184,23 @@ fn the_gate_of_a_definition_that_was_found_later_holds_for_what_is_adopted() {
     sandbox.run(["advance", "--phase", "1", "--session", ID]).code(5);
     sandbox.run(["advance", "--phase", "1", "--session", ID, "--evidence", "tests=1"]).ok();
 }
+
+#[test]
+fn a_gate_that_allows_no_override_is_not_overridden() {
+    let sandbox = started();
+    sandbox.write(".leftoff/config.toml", "[policy]\noverride = \"anyone\"\n");
+    let gate = sandbox.read(GATE).replace("{strict: true}", "{strict: true, allow_override: false}");
+    sandbox.write(GATE, &gate);
+    sandbox.run(["start", "ship_v1", "--layout", "praxis", "--id", "t", "--target", "x.md"]).ok();
+    sandbox.run(["advance", "--phase", "0", "--session", "t"]).ok();
+    let refused = sandbox.run(["advance", "--phase", "1", "--override", "in a hurry", "--session", "t"]);
+    let said = refused.code(4).stderr;
+    assert!(said.contains("the gate of phase '1' cannot be overridden: workflow 'ship_v1'"), "{said}");
+    sandbox.run(["advance", "--phase", "1", "--evidence", "tests=1", "--session", "t"]).ok();
+    // One that does not say so still is.
+    sandbox.run(["advance", "--phase", "0", "--session", "s"]).ok();
+    sandbox.write(GATE, &gate.replace("allow_override: false", "allow_override: true"));
+    sandbox.run(["start", "ship_v1", "--layout", "praxis", "--id", "u", "--target", "x.md"]).ok();
+    sandbox.run(["advance", "--phase", "0", "--session", "u"]).ok();
+    sandbox.run(["advance", "--phase", "1", "--override", "in a hurry", "--session", "u"]).ok();
+}

@@ -268,3 +268,23 @@ fn the_same_name_in_two_places_is_two_sessions() {
     }
     assert_eq!(ids(&sandbox), before, "each is itself also when both are taken in");
 }
+
+/// Looking at an edit does not make a session active again.
+#[test]
+fn an_edit_is_of_when_the_file_was_changed() {
+    let sandbox = started();
+    edit(&sandbox, NEW, |value| value["metadata"]["theirs"] = json!(1));
+    let at: jiff::Timestamp = "2026-11-14T11:30:00Z".parse().unwrap();
+    let edited = std::fs::File::options().write(true).open(sandbox.path(NEW)).unwrap();
+    edited.set_modified(std::time::SystemTime::from(at)).unwrap();
+    sandbox.at("2026-11-23T12:00:00Z");
+    assert_eq!(view(&sandbox)["updated_at"], "2026-11-14T11:30:00Z");
+    sandbox.run(["note", "seen"]).ok();
+    assert!(sandbox.run(["log", "--json"]).ok().stdout.contains("2026-11-14T11:30:00Z"));
+    // Never before what the log has.
+    edit(&sandbox, NEW, |value| value["metadata"]["theirs"] = json!(2));
+    let edited = std::fs::File::options().write(true).open(sandbox.path(NEW)).unwrap();
+    edited.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    sandbox.at("2026-11-23T13:00:00Z");
+    assert_eq!(view(&sandbox)["updated_at"], "2026-11-23T12:00:00Z");
+}

@@ -211,3 +211,30 @@ fn a_secret_in_somebodys_file_stays_in_it_and_out_of_the_log() {
     let log = sandbox.run(["log", "--session", ID, "--json"]).ok().stdout;
     assert!(!log.contains(&token), "{log}");
 }
+
+/// Whatever a command wrote of it would be invented.
+#[test]
+fn a_file_that_nobody_ever_read_is_left_as_it_is_by_every_command() {
+    let large = pretty(&json!({"session_id": ID, "workflow_type": "ship_v1", "current_phase": 1,
+        "completed_phases": [0], "metadata": {"text": "x".repeat(1_100_000)}}));
+    for text in ["", "{\"session_id\":", "[]", "{\"workflow_type\": 5}", &large] {
+        let sandbox = fresh();
+        sandbox.write(OLD, text);
+        let shown = sandbox.run(["show", ID, "--json"]).ok().json();
+        assert!(shown["warnings"].to_string().contains("where things stand cannot be told"), "{shown:#}");
+        for command in [&["advance"][..], &["note", "x"], &["set", "a=1"], &["pause"], &["close", "--force"]]
+        {
+            let refused = sandbox.run(command.iter().chain(&["--session", ID])).code(1).stderr;
+            assert!(refused.contains("nothing else tells of session"), "{refused}");
+            assert!(refused.contains("put a copy of it back"), "{refused}");
+        }
+        let mended = sandbox.run(["repair", "--session", ID]);
+        assert!(
+            format!("{}{}", mended.stdout, mended.stderr).contains("nothing else tells"),
+            "{}",
+            mended.stdout
+        );
+        assert_eq!(sandbox.read(OLD), text);
+        assert!(!sandbox.path(".leftoff/aside").exists(), "it was not set aside either");
+    }
+}

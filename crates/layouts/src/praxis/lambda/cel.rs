@@ -10,7 +10,10 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Boolean,
+    /// A whole number, as far as is known.
     Number,
+    /// One with a fraction, which CEL does not count together with a whole one.
+    Decimal,
     Text,
     List,
     Object,
@@ -62,14 +65,15 @@ impl<'a> Scope<'a> {
     pub(super) fn condition(&self, node: &Node) -> Result<String, String> {
         match node {
             Node::Not(inner) => Ok(format!("(!{})", self.condition(inner)?)),
-            Node::And(parts) => Ok(format!("({})", self.conditions(parts)?.join(" && "))),
-            Node::Or(parts) => Ok(format!("({})", self.conditions(parts)?.join(" || "))),
+            Node::And(parts) => Ok(all_of(self.conditions(parts)?)),
+            Node::Or(parts) => Ok(any_of(self.conditions(parts)?)),
             Node::Compare(first, others) => self.comparisons(first, others),
             _ => {
                 let Written { text, kind } = self.value(node)?;
                 match kind {
                     Kind::Boolean => Ok(format!("({text})")),
                     Kind::Number => Ok(format!("({text} != 0)")),
+                    Kind::Decimal => Ok(format!("({text} != 0.0)")),
                     Kind::Text | Kind::List | Kind::Object => Ok(format!("(size({text}) > 0)")),
                     Kind::Nothing => Ok("(false)".to_owned()),
                     Kind::Unknown => Err(format!("whether {text} is true, which has no declared type")),
@@ -89,19 +93,25 @@ impl<'a> Scope<'a> {
         for (comparison, node) in others {
             let right = self.value(node)?;
             parts.push(match comparison {
-                Comparison::Sign(sign) => format!("{} {sign} {}", left.text, right.text),
+                Comparison::Sign(sign) => {
+                    let (left, right, _) = alike(&left, &right);
+                    format!("{left} {sign} {right}")
+                }
                 Comparison::In => contains(&left, &right)?,
                 Comparison::NotIn => format!("!({})", contains(&left, &right)?),
             });
             left = right;
         }
-        Ok(format!("({})", parts.join(" && ")))
+        Ok(all_of(parts))
     }
 
     fn value(&self, node: &Node) -> Result<Written, String> {
         let written = |text: String, kind: Kind| Ok(Written { text, kind });
         match node {
-            Node::Number(number) => written(number.clone(), Kind::Number),
+            Node::Number(number) => {
+                let kind = if number.contains('.') { Kind::Decimal } else { Kind::Number };
+                written(number.clone(), kind)
+            }
             Node::Text(text) => written(quoted(text), Kind::Text),
             Node::Boolean(flag) => written(flag.to_string(), Kind::Boolean),
             Node::Nothing => written("null".to_owned(), Kind::Nothing),
@@ -119,16 +129,19 @@ impl<'a> Scope<'a> {
                     Kind::Text | Kind::List | Kind::Object | Kind::Unknown => {
                         written(format!("size({})", of.text), Kind::Number)
                     }
-                    Kind::Boolean | Kind::Number | Kind::Nothing => Err(format!("'len' of {}", of.text)),
+                    Kind::Boolean | Kind::Number | Kind::Decimal | Kind::Nothing => {
+                        Err(format!("'len' of {}", of.text))
+                    }
                 }
             }
             Node::Negative(of) => {
                 let of = self.number(of)?;
-                written(format!("-{of}"), Kind::Number)
+                written(format!("-{}", of.text), of.kind)
             }
             Node::Sum(left, sign, right) => {
                 let (left, right) = (self.number(left)?, self.number(right)?);
-                written(format!("({left} {sign} {right})"), Kind::Number)
+                let (left, right, kind) = alike(&left, &right);
+                written(format!("({left} {sign} {right})"), kind)
             }
             Node::Not(_) | Node::Compare(..) => written(self.condition(node)?, Kind::Boolean),
             // Python gives one of the values; CEL has only yes and no for it.
@@ -138,10 +151,10 @@ impl<'a> Scope<'a> {
     }
 
     /// Signs that mean something else for texts and lists are for numbers only.
-    fn number(&self, node: &Node) -> Result<String, String> {
+    fn number(&self, node: &Node) -> Result<Written, String> {
         let Written { text, kind } = self.value(node)?;
         match kind {
-            Kind::Number => Ok(text),
+            Kind::Number | Kind::Decimal => Ok(Written { text, kind }),
             Kind::Boolean | Kind::Text | Kind::List | Kind::Object | Kind::Nothing | Kind::Unknown => {
                 Err(format!("counting with {text}, which is no number as far as is declared"))
             }
@@ -192,7 +205,8 @@ impl<'a> Scope<'a> {
     fn kind(&self, field: &str) -> Kind {
         match self.declared.get(field) {
             Some(ValueType::Boolean) => Kind::Boolean,
-            Some(ValueType::Integer | ValueType::Number) => Kind::Number,
+            Some(ValueType::Integer) => Kind::Number,
+            Some(ValueType::Number) => Kind::Decimal,
             Some(ValueType::String) => Kind::Text,
             Some(ValueType::List) => Kind::List,
             Some(ValueType::Object) => Kind::Object,
@@ -201,11 +215,35 @@ impl<'a> Scope<'a> {
     }
 }
 
+/// Two numbers as CEL counts with them: both whole, or both with a fraction.
+fn alike(left: &Written, right: &Written) -> (String, String, Kind) {
+    let is_number = |written: &Written| matches!(written.kind, Kind::Number | Kind::Decimal);
+    let is_mixed =
+        is_number(left) && is_number(right) && (left.kind, right.kind) != (Kind::Number, Kind::Number);
+    if is_mixed {
+        (format!("double({})", left.text), format!("double({})", right.text), Kind::Decimal)
+    } else {
+        (left.text.clone(), right.text.clone(), left.kind)
+    }
+}
+
+/// From left to right and no further than needed, as Python does it. CEL's own signs forget what went wrong on one side
+/// when the other decides: a field that is missing must not pass by that.
+fn all_of(parts: Vec<String>) -> String {
+    let whole = parts.into_iter().rev().reduce(|rest, part| format!("({part} ? {rest} : false)"));
+    whole.map(|whole| format!("({whole})")).unwrap_or_default()
+}
+
+fn any_of(parts: Vec<String>) -> String {
+    let whole = parts.into_iter().rev().reduce(|rest, part| format!("({part} ? true : {rest})"));
+    whole.map(|whole| format!("({whole})")).unwrap_or_default()
+}
+
 fn contains(part: &Written, whole: &Written) -> Result<String, String> {
     match whole.kind {
         Kind::List | Kind::Object => Ok(format!("{} in {}", part.text, whole.text)),
         Kind::Text => Ok(format!("{}.contains({})", whole.text, part.text)),
-        Kind::Boolean | Kind::Number | Kind::Nothing | Kind::Unknown => {
+        Kind::Boolean | Kind::Number | Kind::Decimal | Kind::Nothing | Kind::Unknown => {
             Err(format!("'in' {}, which is no list, text or object as far as is declared", whole.text))
         }
     }
@@ -216,7 +254,7 @@ fn literal(value: &Value) -> Option<(String, Kind)> {
         Value::Null => Some(("null".to_owned(), Kind::Nothing)),
         Value::Bool(flag) => Some((flag.to_string(), Kind::Boolean)),
         Value::Number(number) if number.is_i64() => Some((number.to_string(), Kind::Number)),
-        Value::Number(number) => Some((format!("{:?}", number.as_f64()?), Kind::Number)),
+        Value::Number(number) => Some((format!("{:?}", number.as_f64()?), Kind::Decimal)),
         Value::String(text) => Some((quoted(text), Kind::Text)),
         Value::Array(values) => {
             let parts: Option<Vec<String>> = values.iter().map(|value| Some(literal(value)?.0)).collect();

@@ -123,7 +123,8 @@ fn strict_is_false_and_override_allowed_unless_said_and_a_disabled_gate_asks_for
     let files: Vec<(&str, &str)> = off.iter().map(|(path, text)| (*path, text.as_str())).collect();
     let Defined::Found(reading) = defined_with(&files, None) else { panic!("it is usable") };
     assert!(reading.value.phases[1].checks.is_empty() && reading.value.phases[1].evidence.is_empty());
-    assert_eq!(reading.warnings.len(), 2);
+    assert!(reading.value.phases[1].no_override && !found(FILES, None).phases[1].no_override);
+    assert_eq!(reading.warnings.len(), 1);
 }
 
 #[test]
@@ -192,6 +193,12 @@ fn a_lambda_that_is_not_simple_is_refused_by_name_and_never_passes_by_itself() {
 fn a_gate_that_is_no_usable_yaml_is_refused() {
     gate_refused("type: integer", "type: float", "the field 'tests' has the type 'float', which is none of");
     gate_refused("strict: true", "strict: maybe", "strict is \"maybe\", not true or false");
+    gate_refused(
+        "validator: positive",
+        "validator: [positive, small]",
+        "validator [\"positive\",\"small\"] of the field 'tests' uses something that is not the name of one",
+    );
+    gate_refused("validator: positive", "validator: 5", "validator 5 of the field 'tests'");
     gate_refused("checkpoint:\n", "checkpoint:\n\tx: 1\n", "it is no usable YAML");
     gate_refused("  allow_override: true", "  strict: false", "it is no usable YAML");
     gate_refused(FILES[1].1, "- a\n- b\n", "it holds no mapping");
@@ -200,6 +207,23 @@ fn a_gate_that_is_no_usable_yaml_is_refused() {
         "cross_field_validation: 3\nx:",
         "cross_field_validation is no list",
     );
+}
+
+#[test]
+fn a_phase_without_a_number_or_with_that_of_another_is_not_dropped_silently() {
+    for (old, new, why) in [
+        ("\"phase_number\": 1,", "", "phase_number of phase 2 in the list is missing, not a number"),
+        ("\"phase_number\": 1,", "\"phase_number\": \"1\",", "phase_number of phase 2 in the list is \"1\""),
+        ("\"phase_number\": 1,", "\"phase_number\": 0,", "phase_number 0 is there more than once"),
+    ] {
+        let metadata = FILES[0].1.replace(old, new);
+        assert_ne!(metadata, FILES[0].1);
+        let files = [(FILES[0].0, metadata.as_str()), FILES[1]];
+        let Defined::Refused(refused) = defined_with(&files, None) else {
+            panic!("{new}: it is not refused")
+        };
+        assert!(refused.iter().any(|oddity| oddity.message.contains(why)), "{refused:?}");
+    }
 }
 
 #[test]

@@ -129,9 +129,30 @@ fn without_a_total_completion_is_unknown_and_said_so() {
         fields["metadata"] = json!({});
         fields["current_phase"] = json!(1);
     });
-    done.warns("whether it is complete is unknown").stands(("active", 1, 2, 2));
+    done.warns("whether it is complete is unknown").stands(("active", 2, 2, 3));
     let run = done.session().run().expect("a run").clone();
     assert!(run.is_open(), "that all known phases are done does not complete it");
+}
+
+#[test]
+fn a_current_phase_that_is_completed_gives_way_to_the_first_that_is_open() {
+    let case = Case::first_with(|fields| {
+        fields["current_phase"] = json!(0);
+        fields["completed_phases"] = json!([0]);
+    });
+    case.stands(("active", 1, 1, 3))
+        .warns("current_phase is 0, which is completed already; phase 1 is taken");
+    let phase = case.session().run().expect("a run").current().clone();
+    assert!(phase.started_at().is_some(), "{phase:?}");
+    let (text, after) =
+        case.after(&[("2026-01-01T10:00:00Z", completed(1, json!({}))), ("2026-01-01T10:00:00Z", begun(2))]);
+    assert!(text.contains(r#""current_phase":2"#), "{text}");
+    after.stands(("active", 2, 2, 3));
+    let all = Case::first_with(|fields| {
+        fields["current_phase"] = json!(1);
+        fields["completed_phases"] = json!([0, 1, 2]);
+    });
+    all.stands(("completed", 2, 3, 3));
 }
 
 #[test]

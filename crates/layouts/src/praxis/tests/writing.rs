@@ -307,3 +307,49 @@ fn free_fields_are_the_files_metadata() {
     assert_eq!(fields(&text)["metadata"]["total_phases"], json!(3));
     assert_eq!(after.session().fields["agent_version"], json!("2"));
 }
+
+/// Its own times stay: the log has only when it was told.
+#[test]
+fn what_the_tool_recorded_about_a_phase_that_it_completed_is_left_as_it_is() {
+    for (before, path) in [(FIRST_FILE, FIRST_PATH), (SEED_FILE, FIRST_PATH)] {
+        let case = Case::new(path, before);
+        let number = case.session().run().expect("a run").current_number();
+        let session = case.session_after(&[
+            ("2026-01-31T10:00:00Z", completed(number, json!({"n": 9}))),
+            (
+                "2026-01-31T10:00:00Z",
+                Event::FieldsSet { phase: None, fields: [("k".to_owned(), json!(1))].into() },
+            ),
+        ]);
+        let mut fields = crate::json::object(before.as_bytes()).expect("an object");
+        let key = number.to_string();
+        fields["completed_phases"].as_array_mut().expect("a list").push(json!(number));
+        fields["checkpoints"][&key] = json!("passed");
+        fields["phase_artifacts"][&key] = json!({"phase_number": number, "evidence": {"n": 9}, "outputs": {},
+            "commands_executed": [], "timestamp": "2025-11-03T10:00:00.125000"});
+        if fields.contains_key("phase_timing") {
+            fields["phase_timing"][&key]["completed_at"] = json!("2025-11-03T10:00:00.125Z");
+        }
+        let theirs = Case::new(path, &Value::Object(fields.clone()).to_string());
+        let found = theirs.written(&session).expect("a field is new");
+        let found = crate::json::object(found.as_bytes()).expect("an object");
+        for section in ["phase_artifacts", "phase_timing"] {
+            assert_eq!(found.get(section), fields.get(section), "{section}");
+        }
+        assert_eq!(found["metadata"].get("attempts"), fields["metadata"].get("attempts"));
+    }
+}
+
+#[test]
+fn in_another_zone_no_local_time_is_written_anew() {
+    let case = Case::new(&second("active"), SECOND_FILE);
+    let session = case.session();
+    let mut elsewhere = Case { spot: case.spot.clone(), tree: case.tree.clone() };
+    elsewhere.tree.set_zone(TimeZone::posix("EST5EDT,M3.2.0,M11.1.0").expect("a zone"));
+    assert_eq!(elsewhere.written(&session), None);
+    let case = Case::first(FIRST_FILE);
+    let session = case.session();
+    let mut elsewhere = Case { spot: case.spot.clone(), tree: case.tree.clone() };
+    elsewhere.tree.set_zone(TimeZone::UTC);
+    assert_eq!(elsewhere.written(&session), None);
+}

@@ -101,7 +101,7 @@ impl Change<'_> {
 
     fn when(&mut self, key: &str, at: Option<Timestamp>) {
         match at {
-            Some(at) => self.set_time(&["lifecycle", key], at),
+            Some(at) => drop(self.set_time(&["lifecycle", key], at)),
             None => self.clear(key),
         }
     }

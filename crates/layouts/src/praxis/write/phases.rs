@@ -40,8 +40,7 @@ impl Change<'_> {
     }
 
     fn attempts(&mut self, number: u32, phase: &Phase, said: &PhaseSaid) {
-        let is_known = |attempt: &&Attempt| !said.attempts.iter().any(|known| is_same(known, attempt));
-        let new: Vec<&Attempt> = phase.attempts.iter().filter(is_known).collect();
+        let new = not_told(&phase.attempts, &said.attempts);
         let Some(last) = new.last() else { return };
         let key = number.to_string();
         match self.said.shape {
@@ -112,11 +111,15 @@ impl Change<'_> {
         if self.said.shape == Shape::Second && self.document.get(&[section, &key]).is_none() {
             self.set(&[section, &key, "phase"], &json!(number));
         }
-        self.set_time(&[section, &key, "started_at"], started);
+        // Of a phase that was done before, its tool's own times stay: the log knows when it was told of them.
+        let is_told = was_done && phase.is_done();
+        if !is_told || said.started_at.is_none() {
+            self.set_time(&[section, &key, "started_at"], started);
+        }
         match (phase.completed_at(), said.completed_at) {
+            (Some(_), Some(_)) if is_told => {}
             (Some(at), _) => {
-                self.set_time(&[section, &key, "completed_at"], at);
-                if said.completed_at != Some(to_micros(at)) {
+                if self.set_time(&[section, &key, "completed_at"], at) {
                     self.set(&[section, &key, "duration_seconds"], &json!(phase.duration_seconds()));
                 }
             }
@@ -133,12 +136,28 @@ impl Change<'_> {
     }
 }
 
+/// Attempts that the file does not have. Each that it has stands for one of ours: the one of that time, else any that
+/// says the same. What the tool recorded has a time of its own, and the log one of when it was taken in.
+fn not_told<'a>(ours: &'a [Attempt], told: &[AttemptSaid]) -> Vec<&'a Attempt> {
+    let mut left: Vec<&AttemptSaid> = told.iter().collect();
+    let is_of_that_time = |known: &AttemptSaid, attempt: &Attempt| {
+        is_same(known, attempt) && known.at.is_none_or(|at| at == to_micros(attempt.at))
+    };
+    let new: Vec<&Attempt> =
+        ours.iter().filter(|attempt| !take(&mut left, |known| is_of_that_time(known, attempt))).collect();
+    new.into_iter().filter(|attempt| !take(&mut left, |known| is_same(known, attempt))).collect()
+}
+
+/// Takes out the first that fits, and tells whether there was one.
+fn take(left: &mut Vec<&AttemptSaid>, fits: impl Fn(&AttemptSaid) -> bool) -> bool {
+    let found = left.iter().position(|known| fits(known));
+    found.map(|at| left.remove(at)).is_some()
+}
+
 /// Two that a file cannot tell apart are the same. A secret in what was submitted is kept out of the log, and stays in
 /// the file that it is in.
 fn is_same(known: &AttemptSaid, attempt: &Attempt) -> bool {
     let is_hidden =
         || serde_json::to_string(&attempt.report.evidence).is_ok_and(|text| text.contains("[redacted"));
-    known.outcome == attempt.outcome
-        && known.at.is_none_or(|at| at == to_micros(attempt.at))
-        && (known.report.evidence == attempt.report.evidence || is_hidden())
+    known.outcome == attempt.outcome && (known.report.evidence == attempt.report.evidence || is_hidden())
 }

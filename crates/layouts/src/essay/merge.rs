@@ -1,0 +1,40 @@
+//! What another writer's version of a state cannot have meant: a number of paragraphs that is none.
+
+use crate::yaml::{self, Document, Step};
+use serde_json::{Map, Value};
+
+const COUNTS: [&str; 2] = ["total_paragraphs", "completed_paragraphs"];
+
+/// `theirs` with the counts of `base` where a section has something else there than a number. No paragraph was taken
+/// away by that.
+pub(super) fn with_counts_of(base: &[u8], theirs: Vec<u8>) -> Vec<u8> {
+    let (Ok((base, _)), Ok(mut document)) = (yaml::object(base), Document::parse(&theirs)) else {
+        return theirs;
+    };
+    let (known, now) = (sections(&base), sections(&document.fields()));
+    let mut any = false;
+    for (place, section) in now.iter().enumerate() {
+        let index = section.get("section_index");
+        let same = known.iter().find(|known| known.get("section_index") == index);
+        for key in COUNTS {
+            let count = same.and_then(|same| same.get(key)).filter(|count| count.is_u64());
+            let is_one = section.get(key).is_some_and(Value::is_u64);
+            if let Some(count) = count.filter(|_| !is_one) {
+                let path = [
+                    Step::Key("stages"),
+                    Step::Key("stage_4"),
+                    Step::Key("sections"),
+                    Step::At(place),
+                    Step::Key(key),
+                ];
+                any |= document.set(&path, count).is_ok();
+            }
+        }
+    }
+    if any { document.into_bytes() } else { theirs }
+}
+
+fn sections(state: &Map<String, Value>) -> Vec<Map<String, Value>> {
+    let found = state.get("stages").and_then(|stages| stages.get("stage_4")?.get("sections")?.as_array());
+    found.into_iter().flatten().map(|section| section.as_object().cloned().unwrap_or_default()).collect()
+}
