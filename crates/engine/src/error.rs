@@ -370,13 +370,9 @@ impl Error {
             Self::Store(error) => store_hint(error),
             Self::Io { source, .. } => io_hint(source).to_owned(),
             Self::BrokenLog { .. } => "see what is wrong: leftoff doctor".to_owned(),
-            Self::BrokenFile { .. } => {
-                "look at the file; the next change keeps it under another name and begins a new one".to_owned()
-            }
+            Self::BrokenFile { .. } => BROKEN_FILE_HINT.to_owned(),
             Self::NoOverride { .. } => "meet what it asks for: leftoff gate".to_owned(),
-            Self::NothingKnown { path, .. } => {
-                format!("nothing was written: mend the file or put a copy of it back, or move {path} away")
-            }
+            Self::NothingKnown { path, .. } => nothing_known_hint(path),
             Self::UnknownRequirement { nearest: Some(name), .. } => {
                 format!("did you mean '{name}'? See what there is: leftoff req list")
             }
@@ -420,6 +416,13 @@ fn nothing_active_hint(paused: &[String]) -> String {
         ),
         None => "see what there is: leftoff list --all".to_owned(),
     }
+}
+
+const BROKEN_FILE_HINT: &str =
+    "look at the file; the next change keeps it under another name and begins a new one";
+
+fn nothing_known_hint(path: &str) -> String {
+    format!("nothing was written: mend the file or put a copy of it back, or move {path} away")
 }
 
 fn unknown_session_hint(nearest: Option<&str>) -> String {

@@ -131,7 +131,7 @@ impl Engine {
         let Some(located) = self.located(&session) else { return Ok(None) };
         let mut items = self.all_items(&session.id)?;
         let mut look = Look::of_kept(self, located, &session, self.store.views(&session.id)?);
-        let mut events = look.taken_in(self, &session, items.clone());
+        let (mut events, at) = look.taken_in(self, &session, items.clone());
         for event in &mut events {
             drop(redact::event(event));
         }
@@ -139,7 +139,6 @@ impl Engine {
             return Ok(Some(look));
         }
         let actor = self.actor_of(look.located.layout);
-        let at = look.edited_at(&session, self.clock.now());
         let recorded: Vec<Recorded> = events
             .into_iter()
             .zip(session.version + 1..)

@@ -328,8 +328,13 @@ impl Look {
         }
     }
 
-    /// What the files tell that the session's log does not, as events.
-    pub(super) fn taken_in(&mut self, engine: &Engine, session: &Session, items: ItemBook) -> Vec<Event> {
+    /// What the files tell that the session's log does not, as events, and when that was.
+    pub(super) fn taken_in(
+        &mut self,
+        engine: &Engine,
+        session: &Session,
+        items: ItemBook,
+    ) -> (Vec<Event>, Timestamp) {
         let mut base = self.with_rows(|_| true, true);
         for path in &self.not_there_yet {
             base.insert(path.clone(), Entry::File(self.rows[path].previous.clone()));
@@ -368,7 +373,7 @@ impl Look {
         self.put_ours_onto_what_was_edited_before();
         self.tell(session, &reading);
         let actor = engine.actor_of(self.located.layout);
-        let at = self.edited_at(session, engine.clock.now());
+        let at = self.edited_at(session, &reading.value, engine.clock.now());
         let mut draft = Draft::new(session.clone(), items, at, actor);
         // What came out of an exchange was there before whatever is there now.
         for slip in self.slipped.clone() {
@@ -380,17 +385,20 @@ impl Look {
         self.bring_in_move(&mut draft);
         self.prove(engine, &mut draft, &reading.value, session);
         self.workflows.clone_from(&reading.value.workflows);
-        draft.into_parts().0
+        (draft.into_parts().0, at)
     }
 
     /// When somebody changed the files, as those tell: not before what the log has, and not after now. A session is not
     /// active again each time that somebody looks at an edit of last week.
-    pub(super) fn edited_at(&self, session: &Session, now: Timestamp) -> Timestamp {
+    fn edited_at(&self, session: &Session, told: &Told, now: Timestamp) -> Timestamp {
         let edited = self.in_state(&FileState::Edited);
         let modified: Option<Vec<Timestamp>> = edited.iter().map(|path| self.tree.modified(path)).collect();
-        let is_all = self.slipped.is_empty() && !self.is_proven;
-        let last = modified.filter(|_| is_all).and_then(|all| all.into_iter().max());
-        last.map_or(now, |last| last.max(session.updated_at).min(now))
+        let last = modified.filter(|_| self.slipped.is_empty()).and_then(|all| all.into_iter().max());
+        let shown = told.proofs.iter().filter_map(|proof| {
+            let (Proof::Run { path, .. } | Proof::Phase { path, .. }) = proof;
+            self.tree.modified(path)
+        });
+        last.map_or(now, |last| shown.fold(last, Timestamp::max).max(session.updated_at).min(now))
     }
 
     /// What counts in place of a file that cannot be read: what we wrote; of a part that we never did, the version before.

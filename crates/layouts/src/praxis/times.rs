@@ -43,7 +43,7 @@ pub(super) fn write(at: Timestamp, writing: Writing, zone: &TimeZone) -> String 
 pub(super) fn is_another_zone(one: Timestamp, other: Timestamp) -> bool {
     const QUARTER: u64 = 15 * 60 * 1_000_000;
     let apart = one.as_microsecond().abs_diff(other.as_microsecond());
-    apart > 0 && apart % QUARTER == 0 && apart / QUARTER <= 26 * 4
+    apart > 0 && apart.is_multiple_of(QUARTER) && apart / QUARTER <= 26 * 4
 }
 
 /// Two times that a file cannot tell apart are the same.
