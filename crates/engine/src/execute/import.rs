@@ -27,6 +27,8 @@ struct Meant {
     from: Option<String>,
 }
 
+const MEND_FIRST: &str = "mend it, or put the version before (.bak) in its place; then import it again";
+
 impl Engine {
     /// Imports a session: the one at a path or with an id, else the one that is meant. Again is not twice.
     pub fn import(&mut self, asked: Option<&str>, layout: Option<&str>) -> Result<Answer> {
@@ -34,7 +36,7 @@ impl Engine {
         let fingerprint = self.fingerprint("import", &format!("{asked:?} {into}"));
         let mut answer = self.execute(&fingerprint, |engine| {
             let meant = engine.to_import(asked)?;
-            let subject = engine.take_up(&meant.id)?;
+            let subject = engine.take_up(&meant.id).map_err(no_session_in)?;
             engine.importing(subject, meant, &into)
         })?;
         // What was odd about the files that it came from has no say in it any more.
@@ -57,12 +59,7 @@ impl Engine {
             let why = why
                 .strip_prefix(&asked)
                 .map_or(why.as_str(), |rest| rest.trim_start_matches(['/', ':', ' ']));
-            return Err(Error::NotASession {
-                why: why.to_owned(),
-                asked,
-                instead: "mend it, or put the version before (.bak) in its place; then import it again"
-                    .to_owned(),
-            });
+            return Err(Error::NotASession { why: why.to_owned(), asked, instead: MEND_FIRST.to_owned() });
         }
         let origin = self.origin(&id)?;
         let is_done = kept_in == NATIVE || origin.as_ref().is_some_and(|origin| origin.into == into);
@@ -131,6 +128,16 @@ impl Engine {
             None => self.attend_elsewhere(&found)?,
         };
         Ok(Meant { id, from: Some(found.root.to_string_lossy().into_owned()) })
+    }
+}
+
+/// A file that tells nothing is no session to import.
+fn no_session_in(error: Error) -> Error {
+    match error {
+        Error::NothingKnown { path, why, .. } => {
+            Error::NotASession { asked: path, why, instead: MEND_FIRST.to_owned() }
+        }
+        other => other,
     }
 }
 
