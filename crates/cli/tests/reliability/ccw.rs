@@ -1,6 +1,7 @@
 //! The same for Claude-Code-Workflow, whose sessions share a registry: crashes at every step of a command that changes
 //! two sessions, kills in the middle, a full disk. No line of anybody is lost, and one session is active.
 
+use crate::views::STEPS;
 use serde_json::Value;
 use std::process::Stdio;
 use std::time::Duration;
@@ -8,8 +9,6 @@ use testkit::Sandbox;
 
 const REGISTRY: &str = ".workflow/session_status.jsonl";
 const BROKEN: &str = "{\"id\":\"WFS-torn";
-const STEPS: [&str; 5] =
-    ["after-append", "view-written-beside", "view-exchanged", "view-in-place", "view-confirmed"];
 
 /// Two sessions of ours, a line of somebody else's, and one that nobody can read.
 fn two() -> Sandbox {

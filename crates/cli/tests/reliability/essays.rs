@@ -1,5 +1,6 @@
 //! The same for essays, whose file is YAML with comments: no comment is lost, no byte that was not ours.
 
+use crate::views::STEPS;
 use std::fs;
 use std::path::{Path, PathBuf};
 use testkit::Sandbox;
@@ -34,8 +35,7 @@ fn read(path: &Path) -> String {
 
 #[test]
 fn a_crash_at_each_step_is_mended_by_the_next_command() {
-    for place in ["after-append", "view-written-beside", "view-exchanged", "view-in-place", "view-confirmed"]
-    {
+    for place in STEPS {
         let sandbox = essay();
         let crashed =
             sandbox.command(["set", "pushback_level=minimal"]).env("LEFTOFF_TEST_CRASH", place).output();

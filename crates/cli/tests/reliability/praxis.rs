@@ -1,8 +1,8 @@
 //! Files of praxis OS under crashes. Its own writer left every file unreadable after a kill.
 
-use serde_json::{Value, json};
-use std::fs;
-use std::path::{Path, PathBuf};
+use crate::views::{STEPS, read};
+use serde_json::json;
+use std::path::PathBuf;
 use testkit::Sandbox;
 
 const NAME: &str = "5d1b2c4e-0a7f-4c55-9e11-6b0f3f1c2a77";
@@ -27,16 +27,9 @@ fn state(sandbox: &Sandbox) -> PathBuf {
     sandbox.path(&format!(".praxis-os/.cache/state/{NAME}.json"))
 }
 
-fn read(path: &Path) -> Value {
-    let bytes = fs::read(path).unwrap_or_default();
-    serde_json::from_slice(&bytes)
-        .unwrap_or_else(|error| panic!("{} is torn: {error}: {bytes:?}", path.display()))
-}
-
 #[test]
 fn a_crash_at_each_step_is_mended_by_the_next_command() {
-    for place in ["after-append", "view-written-beside", "view-exchanged", "view-in-place", "view-confirmed"]
-    {
+    for place in STEPS {
         let sandbox = project();
         let mut command =
             sandbox.command(["advance", "--phase", "1", "--session", NAME, "--evidence", "n=1"]);

@@ -6,6 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use testkit::Sandbox;
 
+/// Every place at which a process can end between the log and the file.
+pub const STEPS: [&str; 5] =
+    ["after-append", "view-written-beside", "view-exchanged", "view-in-place", "view-confirmed"];
 const SESSION: &str = ".ocr/sessions/2026-11-14-main";
 
 fn review() -> Sandbox {
@@ -19,17 +22,16 @@ fn state(sandbox: &Sandbox) -> PathBuf {
     sandbox.path(&format!("{SESSION}/state.json"))
 }
 
-fn read(path: &Path) -> Value {
+/// What is in a file, which must be whole.
+pub fn read(path: &Path) -> Value {
     let bytes = fs::read(path).unwrap_or_default();
     serde_json::from_slice(&bytes)
         .unwrap_or_else(|error| panic!("{} is torn: {error}: {bytes:?}", path.display()))
 }
 
-/// Every place at which a process can end between the log and the file.
 #[test]
 fn a_crash_at_each_step_is_mended_by_the_next_command() {
-    for place in ["after-append", "view-written-beside", "view-exchanged", "view-in-place", "view-confirmed"]
-    {
+    for place in STEPS {
         let sandbox = review();
         let crashed =
             sandbox.command(["advance", "--phase", "context"]).env("LEFTOFF_TEST_CRASH", place).output();

@@ -3,7 +3,8 @@
 
 use super::find::Located;
 use super::late::Before;
-use super::look::{FileState, Look, Slip, hash};
+use super::look::{FileState, Look, hash};
+use super::slips::Slip;
 use crate::disk::{self, below};
 use crate::doctor::Finding;
 use crate::engine::{Engine, is_unfinished};

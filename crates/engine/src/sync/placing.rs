@@ -1,0 +1,380 @@
+//! Puts a session's files in their place: one process of a worktree at a time, each file by an exchange, and what came
+//! out is kept as the version before, set aside, or left for the session that is to take it in.
+
+use super::find::Located;
+use super::furniture::{self, is_furniture};
+use super::late::{Before, Beside, LOCK};
+use super::look::hash;
+use super::moving::is_place;
+use super::shared::{beside_others, settled};
+use super::signs::{self, is_sign};
+use super::slips::CameOut;
+use super::torn::out_when_written;
+use super::tree;
+use crate::disk::{self, exchange};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::failpoint;
+use crate::place::FOLDER;
+use crate::view::Warning;
+use crate::workspace::ensure_ignored;
+use layouts::layout::{Depth, Spot};
+use model::id::SessionId;
+use model::session::Session;
+use rustix::fs::{FlockOperation, flock};
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use store::ViewRow;
+
+const ASIDE: &str = "aside";
+
+/// What came of putting a session's files in their place.
+#[derive(Default)]
+pub(super) struct Placed {
+    /// Those that are there now, each with what is to be said about it.
+    pub(super) rows: Vec<(ViewRow, Option<Warning>)>,
+    /// Somebody's edit came out: the session that is to take it in.
+    pub(super) slipped: Option<SessionId>,
+}
+
+/// The same of one file.
+enum Outcome {
+    AsKnown,
+    There(Box<(ViewRow, Option<Warning>)>),
+    Slipped(SessionId),
+}
+
+/// Where files are put, by whoever holds the lock.
+struct Ground {
+    session: Session,
+    located: Located,
+    root: PathBuf,
+    lock: File,
+    before: Before,
+}
+
+impl Ground {
+    /// What its own tool moved away does not come back for a file that was in it.
+    fn has_left(&self, row: &ViewRow) -> bool {
+        let Self { located, root, .. } = self;
+        let place = root.join(located.spot.below_project(&row.path));
+        if row.confirmed {
+            return !place.parent().is_some_and(Path::exists);
+        }
+        let has_moved = || {
+            let tree = tree::read(located.layout, &located.spot, root, Depth::Short);
+            located.layout.has_moved(&located.spot, &row.path, &tree)
+        };
+        place.symlink_metadata().is_err() && has_moved()
+    }
+}
+
+impl Engine {
+    /// Puts every file in its place that is not known to be there. If somebody's edit came out, tells which session is
+    /// to take it in.
+    pub(super) fn place(&self, id: &SessionId) -> Result<Placed> {
+        let mut done = Placed::default();
+        let (_, session) = self.load_kept(id)?;
+        let Some(located) = self.located(&session) else { return Ok(done) };
+        let root = self.root_of(&session);
+        if located.layout.is_private() {
+            make_private(&root.join(&located.spot.home))?;
+        }
+        let lock = self.lock_views(&root)?;
+        let before = Before::read(&lock).unwrap_or_default();
+        let mut ground = Ground { session, located, root, lock, before };
+        let (places, files): (Vec<ViewRow>, Vec<ViewRow>) =
+            self.store.views(id)?.into_iter().partition(is_place);
+        // First of all: its files are written where it belongs.
+        done.rows.extend(self.place_folders(&mut ground, places)?);
+        for row in files {
+            match self.place_file(&mut ground, row)? {
+                Outcome::AsKnown => {}
+                Outcome::There(there) => done.rows.push(*there),
+                Outcome::Slipped(by) => {
+                    done.slipped = Some(by);
+                    break;
+                }
+            }
+        }
+        Ok(done)
+    }
+
+    fn place_folders(
+        &self,
+        ground: &mut Ground,
+        places: Vec<ViewRow>,
+    ) -> Result<Vec<(ViewRow, Option<Warning>)>> {
+        let Ground { located, root, lock, before, .. } = ground;
+        let own = format!("{}/", located.spot.path);
+        let is_due = |row: &ViewRow| !row.confirmed && located.spot.below_project(&row.path) == own;
+        let mut moved = Vec::new();
+        for row in places.into_iter().filter(is_due) {
+            self.move_folder(located, root, &row, (before, lock))?;
+            moved.push((row, None));
+        }
+        Ok(moved)
+    }
+
+    fn place_file(&self, ground: &mut Ground, row: ViewRow) -> Result<Outcome> {
+        if ground.has_left(&row) {
+            return Ok(Outcome::AsKnown);
+        }
+        let Ground { session, located, root, before, .. } = &*ground;
+        let target = self.target(root, &located.spot, &row.path)?;
+        exchange::let_read(&exchange::waiting(&target))
+            .map_err(|source| Error::io(format!("reading what waits beside {}", target.display()), source))?;
+        let found = exchange::read(&target).ok();
+        let beside = before.beside(&target, found.as_deref(), located.layout.most_bytes(&row.path));
+        if let Some(by) = self.settle_waiting(root, &target, &row, located, beside)? {
+            return Ok(Outcome::Slipped(by));
+        }
+        if row.confirmed {
+            return Ok(Outcome::AsKnown);
+        }
+        failpoint::reached_at("view-before", &row.path);
+        if is_sign(located.layout, &row.path) {
+            let held = signs::place(&target, &row)?;
+            let aside = held
+                .map(|held| self.keep_old(root, &session.id, &target, &row.path, &held, located.layout))
+                .transpose()?
+                .flatten();
+            return Ok(there(row, aside));
+        }
+        if is_furniture(located, &row.path) {
+            furniture::make_folders(located, session, root)?;
+            exchange::put_new(&target, &row.body).map_err(|source| not_written(&target, source))?;
+            return Ok(there(settled(located, &row), None));
+        }
+        self.put(ground, &row, &target, found.as_deref())
+    }
+
+    /// Exchanges a file with what is there, and looks at what came out.
+    fn put(
+        &self,
+        ground: &mut Ground,
+        row: &ViewRow,
+        target: &Path,
+        found: Option<&[u8]>,
+    ) -> Result<Outcome> {
+        let Ground { session, located, root, lock, before } = ground;
+        let failed = |source| not_written(target, source);
+        let is_shared = located.layout.share(&located.spot, &row.path, &row.body).is_some();
+        let (mut body, previous) = beside_others(located, target, row);
+        if let Some(late) = before.late(target).filter(|_| is_shared) {
+            body = located.layout.merge_slipped(&row.path, &[], &late, &body);
+        }
+        if is_shared && found == Some(&body[..]) {
+            return Ok(there(settled(located, row), None));
+        }
+        // What cannot be read becomes no backup, and the one that is there stays.
+        let takes_its_place = located.layout.is_readable(&row.path, &previous);
+        let others = before.others_backup(target, row).filter(|_| takes_its_place);
+        let kept = others.map(|bytes| self.keep_others_backup(root, target, row, &bytes)).transpose()?;
+        before.note_put(lock, target, &body, &previous, row).map_err(failed)?;
+        self.seen.put.borrow_mut().insert(target.to_owned(), body.clone());
+        let out = match exchange::put(target, &body, &previous).map_err(failed)? {
+            exchange::Put::New => return Ok(there(settled(located, row), None)),
+            exchange::Put::Changed => return Ok(Outcome::Slipped(session.id.clone())),
+            exchange::Put::Over(out) => out,
+        };
+        // What was seen there was waited for already.
+        let out =
+            if out == previous { out } else { out_when_written(target, &row.path, out, located.layout) };
+        if out != previous && !is_known(row, &out) {
+            return Ok(Outcome::Slipped(session.id.clone()));
+        }
+        let aside = self.keep_old(root, &session.id, target, &row.path, &out, located.layout)?;
+        if aside.is_none() {
+            before.note(lock, target, &out).map_err(failed)?;
+        }
+        Ok(there(settled(located, row), aside.or(kept)))
+    }
+
+    /// Where a file goes; its folder is made. Never over a link: one in the file's own place goes aside, on request.
+    fn target(&self, root: &Path, spot: &Spot, path: &str) -> Result<PathBuf> {
+        let home = Path::new(&spot.home);
+        let (root, path) =
+            if home.is_absolute() { (home, path.to_owned()) } else { (root, spot.below_project(path)) };
+        let target = match path.rsplit_once('/') {
+            Some((folder, name)) if self.seen.is_mending.get() => disk::below(root, folder)?.join(name),
+            Some(_) | None => disk::below(root, &path)?,
+        };
+        if let Some(folder) = target.parent() {
+            fs::create_dir_all(folder)
+                .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+        }
+        Ok(target)
+    }
+
+    /// What waits beside a file: our own bytes that never got there are not needed; the version before goes to its place;
+    /// somebody's edit stays, and the session is told that is to take it in.
+    fn settle_waiting(
+        &self,
+        root: &Path,
+        target: &Path,
+        row: &ViewRow,
+        located: &Located,
+        beside: Beside,
+    ) -> Result<Option<SessionId>> {
+        let waiting = exchange::waiting(target);
+        let keep = |bytes: &[u8]| {
+            self.keep_old(root, &row.session, target, &row.path, bytes, located.layout).map(|_| None)
+        };
+        let is_ours = |bytes: &[u8]| hash(bytes) == row.hash || is_cut_off(&row.body, bytes);
+        let is_before = |bytes: &[u8]| bytes == row.previous || row.earlier.contains(&hash(bytes));
+        let failed = |source| Error::io(format!("looking at {}", waiting.display()), source);
+        match beside {
+            Beside::Nothing => Ok(waiting.exists().then(|| row.session.clone())),
+            Beside::Ours => fs::remove_file(&waiting).map(|()| None).map_err(failed),
+            Beside::VersionBefore => keep(&exchange::read(&waiting).map_err(failed)?),
+            Beside::CameOut { bytes, .. } if row.earlier.contains(&hash(&bytes)) => keep(&bytes),
+            Beside::CameOut { by, .. } => {
+                let by = SessionId::parse(&by).ok();
+                let is_known = |by: &SessionId| self.store.load(by).is_ok_and(|found| found.is_some());
+                Ok(by.filter(is_known).or_else(|| Some(row.session.clone())))
+            }
+            Beside::Unknown(bytes) if is_ours(&bytes) => {
+                fs::remove_file(&waiting).map(|()| None).map_err(failed)
+            }
+            Beside::Unknown(bytes) if is_before(&bytes) => keep(&bytes),
+            Beside::Unknown(_) => Ok(Some(row.session.clone())),
+        }
+    }
+
+    /// The version before becomes the backup; one that nobody can read is set aside, and the good backup stays.
+    fn keep_old(
+        &self,
+        root: &Path,
+        id: &SessionId,
+        target: &Path,
+        path: &str,
+        out: &[u8],
+        layout: &dyn layouts::layout::Layout,
+    ) -> Result<Option<Warning>> {
+        let waiting = exchange::waiting(target);
+        let failed =
+            |source| Error::io(format!("keeping the version before of {}", target.display()), source);
+        if layout.is_readable(path, out) {
+            fs::rename(&waiting, exchange::backup(target)).map_err(failed)?;
+            return Ok(None);
+        }
+        let aside = aside_of(root, id, path, out)?;
+        fs::rename(&waiting, &aside)
+            .or_else(|_| fs::copy(&waiting, &aside).and_then(|_| fs::remove_file(&waiting)))
+            .map_err(failed)?;
+        Ok(Some(Warning {
+            kind: "set_aside".to_owned(),
+            message: format!("{} could not be read; it was set aside and written again", target.display()),
+            hint: Some(format!("what was in it: {}", aside.display())),
+            path: Some(aside.display().to_string()),
+        }))
+    }
+
+    /// Somebody's own backup of a file is kept before the version before takes its place.
+    fn keep_others_backup(&self, root: &Path, target: &Path, row: &ViewRow, bytes: &[u8]) -> Result<Warning> {
+        let backup = exchange::backup(target);
+        let aside = aside_of(root, &row.session, &format!("{}.bak", row.path), bytes)?;
+        fs::copy(&backup, &aside)
+            .map_err(|source| Error::io(format!("keeping {}", backup.display()), source))?;
+        Ok(Warning {
+            kind: "set_aside".to_owned(),
+            message: format!(
+                "{} was not ours; it was kept, and the version before takes its place",
+                backup.display()
+            ),
+            hint: Some(format!("what was in it: {}", aside.display())),
+            path: Some(aside.display().to_string()),
+        })
+    }
+
+    /// What slipped in is in the log now, and its bytes are the version before.
+    pub(super) fn keep_slipped(&self, session: &Session, slipped: &[CameOut]) -> Result<()> {
+        let failed = |source| Error::io("keeping an edit", source);
+        let Some(located) = self.located(session).filter(|_| !slipped.is_empty()) else { return Ok(()) };
+        let root = self.root_of(session);
+        let lock = self.lock_views(&root)?;
+        let mut before = Before::read(&lock).unwrap_or_default();
+        for CameOut { target, path, bytes } in slipped {
+            // Another process may have put something else there since: that is looked at again.
+            let is_it = |there: Vec<u8>| there.starts_with(bytes);
+            if exchange::read(&exchange::waiting(target)).is_ok_and(is_it)
+                && self.keep_old(&root, &session.id, target, path, bytes, located.layout)?.is_none()
+            {
+                before.note(&lock, target, bytes).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One process writes the files of a worktree at a time. Never held together with a turn of the store.
+    fn lock_views(&self, root: &Path) -> Result<File> {
+        let folder = root.join(FOLDER);
+        ensure_ignored(root)?;
+        let path = folder.join(LOCK);
+        let failed = |source| Error::io(format!("locking {}", path.display()), source);
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            // A repository may come with a link of that name.
+            .custom_flags(i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or(0))
+            .open(&path)
+            .map_err(failed)?;
+        let until = Instant::now() + self.patience;
+        loop {
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(file),
+                Err(rustix::io::Errno::WOULDBLOCK) if Instant::now() < until => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(error) => return Err(failed(error.into())),
+            }
+        }
+    }
+}
+
+fn there(row: ViewRow, said: Option<Warning>) -> Outcome {
+    Outcome::There(Box::new((row, said)))
+}
+
+fn not_written(target: &Path, source: io::Error) -> Error {
+    Error::io(format!("writing {}", target.display()), source)
+}
+
+/// Where what was in a file is kept, by its content: the same is kept once.
+fn aside_of(root: &Path, id: &SessionId, path: &str, bytes: &[u8]) -> Result<PathBuf> {
+    ensure_ignored(root)?;
+    let folder = disk::below(root, &format!("{FOLDER}/{ASIDE}/{id}"))?;
+    fs::create_dir_all(&folder)
+        .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+    let name = path.replace('/', "_");
+    let mark: String = hash(bytes).chars().take(8).collect();
+    Ok(folder.join(format!("{name}.{mark}")))
+}
+
+/// The beginning of what we were about to write.
+fn is_cut_off(body: &[u8], bytes: &[u8]) -> bool {
+    body.starts_with(bytes)
+}
+
+/// What was seen there, or what another process of ours has just put there. An older version of ours is somebody's
+/// going back to it.
+fn is_known(row: &ViewRow, out: &[u8]) -> bool {
+    let hash = hash(out);
+    out == row.previous || hash == row.hash || row.earlier.last() == Some(&hash)
+}
+
+/// A folder for its user alone, if there is none yet.
+fn make_private(folder: &Path) -> Result<()> {
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(Error::io(format!("making {}", folder.display()), error))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
