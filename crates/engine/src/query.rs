@@ -9,7 +9,7 @@ use crate::requirements::is_same_agent;
 use crate::sync::NATIVE;
 use crate::view::{HealthView, Nothing, ShortView, View, Warning};
 use jiff::Timestamp;
-use layouts::layout::Moment;
+use layouts::layout::{self, Layout, Moment};
 use model::event::Recorded;
 use model::id::SessionId;
 use model::run::Run;
@@ -333,7 +333,11 @@ impl Engine {
         if self.project.is_outside && !is_here() {
             return Ok(true);
         }
-        let is_the_active_one = session.lifecycle.name() == "active"
+        // Only of these is there one active session in a worktree; others stand beside it.
+        let takes_the_worktree = session.layout == NATIVE
+            || layout::by_name(&session.layout).is_some_and(Layout::takes_the_worktree);
+        let is_the_active_one = takes_the_worktree
+            && session.lifecycle.name() == "active"
             && !session.parallel
             && session.worktree == self.project.worktree();
         if let Some(bound) = self.open_bound_session()? {

@@ -244,3 +244,18 @@ fn two_worktrees_with_a_folder_of_the_same_name_have_two_sessions() {
         serde_json::from_slice(&std::fs::read(second.join(FOLDER).join("state.json")).unwrap()).unwrap();
     assert_eq!(untouched["phase_number"], 4);
 }
+
+#[test]
+fn beside_an_active_session_of_ours_what_is_printed_names_the_review() {
+    let sandbox = project();
+    sandbox.run(["start", "--id", "ours"]).ok();
+    let begun = sandbox.run(["start", "--layout", "ocr", "--id", ID]).ok().stdout;
+    let command = format!("leftoff advance --phase context --session {ID}");
+    assert!(begun.contains(&command), "{begun}");
+    let next = sandbox.run(["next", "--session", ID]).ok().stdout;
+    assert!(next.contains(&command), "{next}");
+    artifact(&sandbox, "discovered-standards.md", "x");
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    sandbox.run(words).ok();
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "ours");
+}
