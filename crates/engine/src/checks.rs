@@ -21,9 +21,9 @@ use jiff::Timestamp;
 use layouts::layout::{self, Refused};
 use model::actor::Actor;
 use model::artifact::ArtifactVersion;
-use model::event::{Event, Recorded};
+
 use model::gate::{AttemptReport, CheckOutcome, CheckResult, EVIDENCE, Given, read_evidence};
-use model::id::{Name, SessionId};
+use model::id::Name;
 use model::phase::Phase;
 use model::run::{Run, Skip};
 use model::session::Session;
@@ -195,30 +195,31 @@ impl Engine {
         })
     }
 
-    /// Since when a file counts for a phase: since it began. Where another tool moved the session on by its files,
-    /// nobody knows when that was, only that it was after the phase before had begun. Whoever went back wants what
-    /// was written before done again.
+    /// Since when a file counts for a phase: since it began. Another tool writes its files in its own order, so where
+    /// it moved the session on, or where the phase before writes other files, since that one began. Whoever went back
+    /// wants what was written before done again.
     pub(crate) fn files_count_since(&self, session: &Session, run: &Run, phase: &Name) -> Option<Timestamp> {
         let at = run.position(phase.as_str())?;
         let began = run.phases.get(at)?.started_at()?;
-        let told = |before: &&Phase| before.started_at().is_none() || is_told_by_files(session, before);
-        let before = run.phases.iter().take(at).rev().take_while(told);
-        let since = before.filter_map(Phase::started_at).min().filter(|since| *since < began);
-        let Some(since) = since else { return Some(began) };
-        let back = self.went_back_at(&session.id);
-        Some(back.map_or(since, |back| since.max(back)).min(began))
-    }
-
-    fn went_back_at(&self, id: &SessionId) -> Option<Timestamp> {
-        let rows = self.store.events(id, 0, None).ok()?;
-        let events = rows.iter().rev().filter_map(|row| crate::engine::read_event(id, row).ok());
-        let is_back = |recorded: &Recorded| {
-            matches!(
-                recorded.event,
-                Event::RolledBack { .. } | Event::PhaseRevised { .. } | Event::Restored { .. }
-            )
+        if session.layout == NATIVE {
+            return Some(began);
+        }
+        let definition = self.definition_of(session).ok();
+        let written_in = |phase: &Name| {
+            let defined = definition.as_ref().and_then(|workflow| workflow.phase(phase.as_str()));
+            defined.map(|defined| defined.produces.clone())
         };
-        events.into_iter().find(is_back).map(|recorded| recorded.at)
+        let own = written_in(phase);
+        let writes_others = |before: &Phase| match (&own, written_in(before.id())) {
+            (Some(own), Some(theirs)) => theirs.iter().all(|path| !own.contains(path)),
+            (None, _) | (_, None) => false,
+        };
+        let counts = |before: &&Phase| {
+            before.started_at().is_none() || is_told_by_files(session, before) || writes_others(before)
+        };
+        let before = run.phases.iter().take(at).rev().take_while(counts);
+        let since = before.filter_map(Phase::started_at).min().unwrap_or(began);
+        Some(since.max(session.went_back_at.unwrap_or(since)).min(began))
     }
 
     fn surroundings<'a>(&'a self, session: &'a Session, phase: &'a PhaseDefinition) -> Surroundings<'a> {

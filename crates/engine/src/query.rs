@@ -211,10 +211,11 @@ impl Engine {
         let mut warnings = self.warnings.clone();
         for line in &mut sessions {
             // What is wrong with one session is said on the way, and hides no other.
-            match self.shown_by_files(line) {
-                Ok(said) => warnings.extend(said),
-                Err(error) => warnings.push(Warning::from_error("session", &error)),
-            }
+            let said = self
+                .shown_by_files(line)
+                .unwrap_or_else(|error| vec![Warning::from_error("session", &error)]);
+            line.warnings = to_mend(&line.layout, &said);
+            warnings.extend(said);
             self.laid_over_line(line);
         }
         warnings.extend(self.kept_lines_beside_others(&mut sessions));
@@ -224,8 +225,9 @@ impl Engine {
         warnings.extend(self.index_warnings());
         warnings.extend(self.unknown_warnings());
         let mut odd = Vec::new();
-        for (short, said) in self.foreign_lines() {
+        for (mut short, said) in self.foreign_lines() {
             if request.wants(&short) {
+                short.warnings = to_mend(&short.layout, &said);
                 odd.extend(said.into_iter().map(|warning| (short.layout.clone(), warning)));
                 // Ours keep the store's order, which no clock can disturb; a foreign one has nothing but its time.
                 let place = sessions.iter().position(|ours| ours.updated_at < short.updated_at);
@@ -239,11 +241,12 @@ impl Engine {
                 line.own_words = self.own_line(&line.session_id);
             }
         }
-        for (short, odd) in self.outside_lines(heading.is_some()) {
+        for (mut short, odd) in self.outside_lines(heading.is_some()) {
             let is_known = sessions
                 .iter()
                 .any(|known| known.session_id == short.session_id && known.worktree == short.worktree);
             if request.wants(&short) && !is_known {
+                short.warnings = to_mend(&short.layout, &odd);
                 warnings.extend(odd);
                 let place = sessions.iter().position(|ours| ours.updated_at < short.updated_at);
                 sessions.insert(place.unwrap_or(sessions.len()), short);
@@ -444,18 +447,27 @@ impl From<Listed> for ShortView {
             version: row.version,
             current: false,
             own_words: None,
+            warnings: Vec::new(),
         }
     }
 }
 
+/// Of what is said of a session's files, what is wrong with them.
+fn to_mend(layout: &str, said: &[Warning]) -> Vec<Warning> {
+    said.iter().filter(|warning| is_to_mend(layout, warning)).cloned().collect()
+}
+
+fn is_to_mend(layout: &str, warning: &Warning) -> bool {
+    layout::by_name(layout).is_none_or(|layout| layout.is_to_mend(&warning.message))
+}
+
 /// What is only to be known about many sessions of a layout is said once, with how many they are and which files they
-/// have it in. What is to be mended
-/// is said of each.
+/// have it in. What is to be mended is said of each.
 fn said_once(odd: Vec<(String, Warning)>) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = Vec::new();
     let mut counted: BTreeMap<(String, String), (usize, Vec<String>)> = BTreeMap::new();
     for (layout, warning) in odd {
-        if layouts::layout::by_name(&layout).is_none_or(|layout| layout.is_to_mend(&warning.message)) {
+        if is_to_mend(&layout, &warning) {
             warnings.push(warning);
             continue;
         }
@@ -469,7 +481,7 @@ fn said_once(odd: Vec<(String, Warning)>) -> Vec<Warning> {
     }
     for ((layout, said), (place, mut paths)) in counted.into_iter().filter(|(_, (_, paths))| paths.len() > 1)
     {
-        let title = layouts::layout::by_name(&layout).map_or(layout.as_str(), |layout| layout.title());
+        let title = layout::by_name(&layout).map_or(layout.as_str(), |layout| layout.title());
         let count = paths.len();
         paths.retain(|path| !path.is_empty());
         let more = paths.len().saturating_sub(MOST_FILES_NAMED);

@@ -198,6 +198,9 @@ pub struct ShortView {
     /// The line that its own tool's list has for it; only in a list of that tool's sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_words: Option<String>,
+    /// What is wrong with its files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
 }
 
 /// What is shown where there is no session.

@@ -5,7 +5,7 @@ pub use crate::defined::{Asked, Defined, Definitions};
 pub use crate::refused::Refused;
 
 use crate::reading::{Dated, Oddity, Reading};
-use crate::reconcile::{Draft, prove};
+use crate::reconcile::{Draft, prove_but};
 use crate::tree::Tree;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -520,6 +520,11 @@ impl Told {
     /// The whole history with what the files prove, as a session that nobody has taken in yet has it; the session and
     /// the items that it makes. None when it does not begin with the session's start.
     pub fn fold(&self, actor: &Actor) -> Option<(Vec<Recorded>, Session, ItemBook)> {
+        self.fold_but(actor, None)
+    }
+
+    /// The same, with what files show up to the phase that is `left` to a command.
+    pub fn fold_but(&self, actor: &Actor, left: Option<&str>) -> Option<(Vec<Recorded>, Session, ItemBook)> {
         let record = |(dated, version): (&Dated, u64)| Recorded {
             version,
             at: dated.at,
@@ -531,7 +536,7 @@ impl Told {
         let at = session.updated_at;
         let mut draft = Draft::new(session, ItemBook::fold(&recorded), at, actor.clone());
         // Nothing has been opened again here: whatever is there counts.
-        prove(&mut draft, self, &|_| true);
+        prove_but(&mut draft, self, &|_| true, left);
         let version = recorded.len() as u64;
         let (events, session, items) = draft.into_parts();
         let proven = events.into_iter().zip(version + 1..);

@@ -516,9 +516,13 @@ fn beside(kind: Kind, state: &State, rounds: &[Round], map_runs: &[MapRun], tree
         return None;
     }
     let ordinal = ordinal(kind, state, rounds, map_runs);
-    let proven = proven(kind, ordinal, rounds, map_runs);
-    let phase = proven.unwrap_or_else(|| approximate(kind, ordinal, rounds, tree));
+    let phase = shown(kind, ordinal, rounds, map_runs, tree);
     Some(Beside { kind, ordinal, phase })
+}
+
+/// How far the files alone show a round or run to be.
+fn shown(kind: Kind, ordinal: u32, rounds: &[Round], map_runs: &[MapRun], tree: &Tree) -> usize {
+    proven(kind, ordinal, rounds, map_runs).unwrap_or_else(|| approximate(kind, ordinal, rounds, tree))
 }
 
 /// The phase that the finished files of the current round or run show to be reached.

@@ -29,7 +29,7 @@ pub const REASON_INACTIVITY: &str = "inactivity";
 pub const REASON_TAKEN: &str = "taken from a bundle";
 
 /// Changes whenever the same events would fold into something else: a snapshot of another version is not trusted.
-pub const FOLD_VERSION: u32 = 4;
+pub const FOLD_VERSION: u32 = 5;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
@@ -80,9 +80,9 @@ pub struct Session {
     pub updated_at: Timestamp,
     /// Who changed it last.
     pub last_actor: Actor,
-    /// When somebody last went back to an earlier version.
+    /// When somebody last went back: to an earlier phase, or to an earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub restored_at: Option<Timestamp>,
+    pub went_back_at: Option<Timestamp>,
     pub version: u64,
     /// The first event that this program did not know. Such a session is not written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -156,7 +156,7 @@ impl Session {
             created_at: recorded.at,
             updated_at: recorded.at,
             last_actor: recorded.actor.clone(),
-            restored_at: None,
+            went_back_at: None,
             version: recorded.version,
             unknown_event: None,
         })
@@ -174,7 +174,7 @@ impl Session {
             | Event::RequirementSatisfied { .. }
             | Event::RequirementCleared { .. } => {}
             // What is restored needs the history, which only `fold` has.
-            Event::Restored { .. } => self.restored_at = Some(at),
+            Event::Restored { .. } => self.went_back_at = Some(at),
             Event::Adopted { path, .. } => self.path = Some(path.clone()),
             Event::Imported { path, into, from, layout, .. } => {
                 // What was left behind in another project is not what has the same path in this one.
@@ -209,8 +209,14 @@ impl Session {
             Event::PhaseSkipped { phase, reason } => self.on_phase(phase, |phase| {
                 phase.state = PhaseState::Skipped { at, reason: reason.clone() };
             }),
-            Event::RolledBack { phase, .. } => self.roll_back(phase, at),
-            Event::PhaseRevised { revision } => self.revise(revision, recorded),
+            Event::RolledBack { phase, .. } => {
+                self.roll_back(phase, at);
+                self.went_back_at = Some(at);
+            }
+            Event::PhaseRevised { revision } => {
+                self.revise(revision, recorded);
+                self.went_back_at = Some(at);
+            }
             Event::CheckApproved { phase, check, by, expires_at } => {
                 self.approve(Approval {
                     phase: phase.clone(),

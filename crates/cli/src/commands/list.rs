@@ -4,7 +4,8 @@ use crate::commands::{Outcome, Run};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
-use engine::ListRequest;
+use engine::view::Warning;
+use engine::{ListRequest, Listing};
 use model::lifecycle::Lifecycle;
 use model::nearest::nearest;
 use std::process::ExitCode;
@@ -52,7 +53,7 @@ impl Run for List {
             out.json(&listing);
             return Ok(ExitCode::SUCCESS);
         }
-        ui::session::warn(&listing.warnings, &out);
+        ui::session::warn(&not_at_a_line(&listing), &out);
         if listing.sessions.is_empty() {
             out.say("no sessions; see the finished ones too: leftoff list --all");
         } else if let Some(heading) = listing.heading {
@@ -62,6 +63,14 @@ impl Run for List {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// What is wrong with one session is said where it stands; in its own tool's list there is no place for that.
+fn not_at_a_line(listing: &Listing) -> Vec<Warning> {
+    let is_at_a_line = |warning: &&Warning| {
+        listing.heading.is_none() && listing.sessions.iter().any(|line| line.warnings.contains(warning))
+    };
+    listing.warnings.iter().filter(|warning| !is_at_a_line(warning)).cloned().collect()
 }
 
 fn known(status: &str) -> Result<String, Failure> {

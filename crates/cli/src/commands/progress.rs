@@ -4,6 +4,7 @@ use crate::commands::{Outcome, Run};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
+use engine::ocr::Kind;
 use engine::{Current, Details};
 use model::id::SessionId;
 use model::progress::Status;
@@ -14,12 +15,15 @@ use std::process::ExitCode;
 /// Shows a session of Open Code Review as that tool's own screen does, from its files, and a session of ours as `status` does.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples:\n  leftoff progress --once\n  leftoff progress --once --session 2026-01-31-feature-x"
+    after_help = "Examples:\n  leftoff progress --once\n  leftoff progress --once --session 2026-01-31-feature-x\n  leftoff progress --once --workflow map"
 )]
 pub struct Progress {
     /// Print it once and end; needed, because the live screen is not there yet
     #[arg(long)]
     once: bool,
+    /// Of a session of Open Code Review, only this workflow: review or map
+    #[arg(long, value_name = "WORKFLOW")]
+    workflow: Option<String>,
 }
 
 impl Run for Progress {
@@ -30,6 +34,7 @@ impl Run for Progress {
                 "print it once: leftoff progress --once",
             ));
         }
+        let only = self.workflow.as_deref().map(known).transpose()?;
         let engine = globals.query()?;
         let current = engine.status()?;
         let out = globals.out();
@@ -57,7 +62,10 @@ impl Run for Progress {
                 ui::session::warn(&view.warnings, &out);
                 let id = SessionId::parse(&view.session_id).ok();
                 match id.filter(|_| view.layout == "ocr").and_then(|id| engine.details(&id)) {
-                    Some(Details::Ocr(found)) => out.text(&ui::ocr::screen(&found, engine.now(), &out)),
+                    Some(Details::Ocr(found)) => {
+                        let screen = ui::ocr::screen(&found, only, engine.now(), &out);
+                        out.text(&screen.unwrap_or_else(|| waiting_for(only, &view.session_id)));
+                    }
                     Some(Details::None | Details::Ccw(_)) | None => {
                         out.text(&ui::session::status(&view, &out));
                     }
@@ -65,5 +73,24 @@ impl Run for Progress {
             }
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn known(workflow: &str) -> Result<Kind, Failure> {
+    [Kind::Review, Kind::Map].into_iter().find(|kind| kind.workflow() == workflow).ok_or_else(|| {
+        Failure::wrong_usage(format!("there is no workflow '{workflow}' to show"), "use review or map")
+    })
+}
+
+fn waiting_for(only: Option<Kind>, id: &str) -> String {
+    match only {
+        Some(Kind::Map) => format!(
+            "Waiting for session… ({id} has no map; see its review: leftoff progress --once --session {id})"
+        ),
+        Some(Kind::Review) | None => {
+            format!(
+                "Waiting for session… ({id} has no review; see its map: leftoff progress --once --session {id})"
+            )
+        }
     }
 }

@@ -41,9 +41,12 @@ fn head(history: &History, out: &Out) -> String {
 }
 
 fn of_run(run: &RunLine, history: &History, out: &Out) -> String {
+    let is_over =
+        |phase: &PhaseLine| matches!(phase.status.as_str(), "completed" | "skipped" | "needs_review");
+    let word = if run.phases.iter().all(is_over) { "finished" } else { "ended unfinished" };
     let end = match run.completed_at {
         Some(at) => format!(
-            "finished {} (after {})",
+            "{word} {} (after {})",
             moment(at, history.now),
             duration(seconds_between(run.started_at, at))
         ),

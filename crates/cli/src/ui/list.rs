@@ -1,13 +1,18 @@
 //! Sessions and agents, a line each.
 
-use crate::ui::{Out, Tone, cut};
+use crate::ui::{Out, Tone, cut, without_controls};
 use engine::AgentView;
 use engine::view::ShortView;
 use engine::words::{ago, one_line};
 use jiff::Timestamp;
 
+/// Of one session's files; the rest is `doctor`'s.
+const MOST_COMPLAINTS: usize = 3;
+const SET_IN: usize = 5;
+
 /// Sessions in aligned columns; titles take what is left of the width. Where other tools' sessions stand among ours,
-/// a column tells whose each is. A star marks the one that commands mean here.
+/// a column tells whose each is. A star marks the one that commands mean here, and what is wrong with one stands at its
+/// line.
 pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
     let is_mixed = sessions.iter().any(|session| session.layout != "native");
     let has_current = sessions.iter().any(|session| session.current);
@@ -55,6 +60,23 @@ pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
         text.push_str(&cut(&row[6], left));
         text.truncate(text.trim_end_matches(' ').len());
         text.push('\n');
+        text.push_str(&complaints(session, out));
+    }
+    text
+}
+
+/// What is wrong with a session's files, below its line: a broken one hides no other, and is not taken for a sound one.
+fn complaints(session: &ShortView, out: &Out) -> String {
+    let mut text = String::new();
+    for warning in session.warnings.iter().take(MOST_COMPLAINTS) {
+        let hint = warning.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        let said = without_controls(&format!("! {}{hint}", warning.message));
+        // Not broken into lines: a path or a field in it may be looked for.
+        text.push_str(&format!("{:SET_IN$}{}\n", "", out.paint(Tone::Warning, &said)));
+    }
+    let more = session.warnings.len().saturating_sub(MOST_COMPLAINTS);
+    if more > 0 {
+        text.push_str(&format!("{:SET_IN$}! and {more} more: leftoff doctor\n", ""));
     }
     text
 }

@@ -1,7 +1,7 @@
 //! A session of Open Code Review as that tool's own screen shows it.
 
 use crate::ui::{Out, Tone};
-use engine::ocr::{Kind, MapRun, OcrSession, Round, SESSIONS};
+use engine::ocr::{Beside, Kind, MapRun, OcrSession, Round, SESSIONS};
 use engine::words::one_line;
 use jiff::Timestamp;
 use model::time::seconds_between;
@@ -16,24 +16,49 @@ struct Line {
     width: usize,
 }
 
+/// One workflow of a session, as it is to be shown.
+struct Shown {
+    kind: Kind,
+    ordinal: u32,
+    phase: usize,
+    elapsed: String,
+}
+
 impl Line {
     fn plain(text: String) -> Self {
         Self { width: text.chars().count(), text }
     }
 }
 
-pub fn screen(session: &OcrSession, now: Timestamp, out: &Out) -> String {
+/// The session's workflows, or the `only` one that is asked for. None when it has no round or run of that.
+pub fn screen(session: &OcrSession, only: Option<Kind>, now: Timestamp, out: &Out) -> Option<String> {
+    let own = Shown {
+        kind: session.kind,
+        ordinal: session.ordinal(),
+        phase: session.phase,
+        elapsed: elapsed(session, now),
+    };
+    let other = session.beside.map(|other| Shown {
+        kind: other.kind,
+        ordinal: other.ordinal,
+        phase: other.phase,
+        elapsed: elapsed_beside(session, other, now),
+    });
+    let shown: Vec<Shown> = [Some(own), other]
+        .into_iter()
+        .flatten()
+        .filter(|shown| only.is_none_or(|only| only == shown.kind))
+        .collect();
+    let mut columns = shown.iter().map(|shown| workflow(session, shown, out));
+    let (left, right) = (columns.next()?, columns.next().unwrap_or_default());
     let mut text = format!("{}\n", out.paint(Tone::Heading, &one_line(&session.folder, out.width)));
-    let own = workflow(session, session.kind, session.ordinal(), session.phase, &elapsed(session, now), out);
-    let other = session
-        .beside
-        .map(|other| workflow(session, other.kind, other.ordinal, other.phase, "", out))
-        .unwrap_or_default();
-    text.push_str(&side_by_side(own, other, out.width));
-    for line in results(session) {
-        text.push_str(&format!("{line}\n"));
+    text.push_str(&side_by_side(left, right, out.width));
+    for Shown { kind, ordinal, .. } in &shown {
+        if let Some(path) = session.result(*kind, *ordinal) {
+            text.push_str(&format!("{SESSIONS}/{}/{path}\n", session.folder));
+        }
     }
-    text
+    Some(text)
 }
 
 /// Both workflows of a session beside each other; one below the other where there is no room.
@@ -66,14 +91,20 @@ fn elapsed(session: &OcrSession, now: Timestamp) -> String {
     session.since().map(|since| format!("  {}", clock(seconds_between(since, until)))).unwrap_or_default()
 }
 
-fn workflow(
-    session: &OcrSession,
-    kind: Kind,
-    ordinal: u32,
-    phase: usize,
-    elapsed: &str,
-    out: &Out,
-) -> Vec<Line> {
+/// The same of what stands beside it, where the state tells when that began.
+fn elapsed_beside(session: &OcrSession, other: Beside, now: Timestamp) -> String {
+    let since = match other.kind {
+        Kind::Review => session.state.round_started_at,
+        Kind::Map => session.state.map_started_at,
+    };
+    let goes_on = !session.is_closed && other.phase + 1 < other.kind.phases().len();
+    let since = since.filter(|_| goes_on);
+    since.map(|since| format!("  {}", clock(seconds_between(since, now)))).unwrap_or_default()
+}
+
+fn workflow(session: &OcrSession, shown: &Shown, out: &Out) -> Vec<Line> {
+    let Shown { kind, ordinal, phase, elapsed } = shown;
+    let (kind, phase) = (*kind, *phase);
     let total = kind.phases().len();
     let number = phase + 1;
     let is_done = number == total;
@@ -103,16 +134,16 @@ fn workflow(
         lines.push(Line { text: format!("  {}", out.paint(tone, &text)), width });
     }
     match kind {
-        Kind::Review => session.rounds.iter().for_each(|found| lines.extend(round(found))),
-        Kind::Map => lines.extend(session.map_runs.iter().map(map_run)),
+        Kind::Review => session.rounds.iter().for_each(|found| lines.extend(round(found, *ordinal))),
+        Kind::Map => lines.extend(session.map_runs.iter().map(|found| map_run(found, *ordinal))),
     }
     lines
 }
 
-fn round(round: &Round) -> Vec<Line> {
+fn round(round: &Round, current: u32) -> Vec<Line> {
     let reviewers = counted(round.reviewers.len(), "reviewer");
-    let mut lines =
-        vec![Line::plain(format!("Round {}: {}, {reviewers}", round.number, standing(round.is_final)))];
+    let standing = standing(round.is_final, round.number < current);
+    let mut lines = vec![Line::plain(format!("Round {}: {standing}, {reviewers}", round.number))];
     lines.extend(round.reviewers.iter().map(|reviewer| {
         let findings = counted(reviewer.findings, "finding");
         Line::plain(format!("  {}: {findings}", one_line(&reviewer.name, 60)))
@@ -120,21 +151,18 @@ fn round(round: &Round) -> Vec<Line> {
     lines
 }
 
-fn map_run(run: &MapRun) -> Line {
+fn map_run(run: &MapRun, current: u32) -> Line {
+    let standing = standing(run.is_final, run.number < current);
     let files = run.files.map(|count| format!(", {}", counted(count, "file"))).unwrap_or_default();
-    Line::plain(format!("Map run {}: {}{files}", run.number, standing(run.is_final)))
+    Line::plain(format!("Map run {}: {standing}{files}", run.number))
 }
 
-fn standing(is_final: bool) -> &'static str {
-    if is_final { "final" } else { "going on" }
-}
-
-/// What the current rounds and runs that are done have come to.
-fn results(session: &OcrSession) -> Vec<String> {
-    let own = session.result(session.kind, session.ordinal());
-    let other = session.beside.and_then(|other| session.result(other.kind, other.ordinal));
-    let paths = own.into_iter().chain(other);
-    paths.map(|path| format!("{SESSIONS}/{}/{path}", session.folder)).collect()
+fn standing(is_final: bool, is_earlier: bool) -> &'static str {
+    match (is_final, is_earlier) {
+        (true, _) => "final",
+        (false, true) => "left unfinished",
+        (false, false) => "going on",
+    }
 }
 
 fn counted(count: usize, what: &str) -> String {

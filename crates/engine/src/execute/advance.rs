@@ -196,6 +196,9 @@ impl Engine {
             if !events.is_empty() {
                 said.extend(tried.iter().flat_map(|tried| tried.run.said.clone()));
             }
+            if tried.is_none() {
+                said.extend(not_recorded(session, request));
+            }
             let mut plan = Plan::of(subject.change(events));
             plan.said = said;
             plan.contents = contents;
@@ -274,6 +277,23 @@ fn open_items(session: &Session, tried: Option<&Tried>) -> Option<String> {
         session.run()?.phases.iter().find(|phase| Some(phase.id()) == tried.map(|tried| &tried.phase))?;
     let open = phase.items.total.saturating_sub(phase.items.done);
     (open > 0).then(|| format!("{open} items of {} were left open: leftoff item list --all", phase.id()))
+}
+
+/// Evidence for a phase that is done already changes nothing. What it was not completed with is not dropped in silence.
+fn not_recorded(session: &Session, request: &AdvanceRequest) -> Option<String> {
+    let phase = session.run()?.resolve(request.phase.as_deref()?)?;
+    let given = read(request).ok()?;
+    let kept = phase.last_attempt().map(|attempt| &attempt.report.evidence);
+    let is_kept = |name: &String, value: &Given| kept.and_then(|kept| kept.get(name)) == Some(&guess(value));
+    let new = given.evidence.iter().filter(|(name, value)| !is_kept(name, value));
+    let new: Vec<&str> = new.map(|(name, _)| name.as_str()).collect();
+    (!new.is_empty()).then(|| {
+        let (phase, new) = (phase.id(), new.join(", "));
+        format!(
+            "{phase} was completed already, and this evidence was not recorded: {new}; what still matters can be \
+             kept with leftoff note"
+        )
+    })
 }
 
 fn read(request: &AdvanceRequest) -> Result<Submission> {

@@ -219,6 +219,7 @@ impl Engine {
             now: self.clock.now(),
             host: &self.caller.host,
             signs: self.signs_here(),
+            left_to_command: self.seen.left_to_command.borrow().clone(),
         }
     }
 
@@ -408,6 +409,8 @@ struct Eyes<'a> {
     now: Timestamp,
     host: &'a str,
     signs: Arc<Signs>,
+    /// The phase that a command is about to complete.
+    left_to_command: Option<String>,
 }
 
 impl Eyes<'_> {
@@ -448,6 +451,7 @@ impl Eyes<'_> {
             version: 0,
             current: false,
             own_words: None,
+            warnings: Vec::new(),
         }
     }
 
@@ -467,7 +471,7 @@ impl Eyes<'_> {
         }
         let warnings = warnings(&spot, &reading);
         let told = reading.value;
-        let (recorded, session, _) = told.fold(&self.actor(layout))?;
+        let (recorded, session, _) = told.fold_but(&self.actor(layout), self.left_to_command.as_deref())?;
         Some(Foreign { layout, spot, id, tree, documents, damaged, told, warnings, recorded, session })
     }
 
@@ -670,6 +674,7 @@ impl From<&Session> for ShortView {
             version: session.version,
             current: false,
             own_words: None,
+            warnings: Vec::new(),
         }
     }
 }

@@ -355,7 +355,7 @@ impl Look {
             began.or(Some(run.started_at))
         });
         // Whoever went back wants what those files show done again.
-        let began = run_began.max(session.restored_at);
+        let began = run_began.max(session.went_back_at);
         let is_new_enough = |proof: &Proof| {
             let (Proof::Run { path, .. } | Proof::Phase { path, .. }) = proof;
             match (self.tree.modified(path), began) {

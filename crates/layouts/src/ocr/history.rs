@@ -36,13 +36,19 @@ pub(super) fn of(session: &OcrSession, folder: &Folder<'_>) -> Vec<Dated> {
         Kind::Review => Kind::Map,
         Kind::Map => Kind::Review,
     };
-    for (kind, number, is_final) in finished_or_not(session, other) {
-        let phase = if is_final { kind.phases().len() - 1 } else { 0 };
-        events.extend(run(session, folder, kind, number, phase, (begin, begin)));
+    let beside = finished_or_not(session, other);
+    let newest = beside.iter().map(|(_, number, _)| *number).max().unwrap_or_default();
+    for (kind, number, is_final) in beside {
+        if number < newest || is_final {
+            events.extend(left_behind(session, folder, kind, number, is_final, begin));
+        } else {
+            let shown = super::shown(kind, number, &session.rounds, &session.map_runs, folder.tree);
+            events.extend(run(session, folder, kind, number, shown, (begin, begin)));
+        }
     }
-    for (kind, number, _) in finished_or_not(session, session.kind) {
+    for (kind, number, is_final) in finished_or_not(session, session.kind) {
         if number < session.ordinal() {
-            events.extend(run(session, folder, kind, number, kind.phases().len() - 1, (begin, begin)));
+            events.extend(left_behind(session, folder, kind, number, is_final, begin));
         }
     }
     events.extend(run(session, folder, session.kind, session.ordinal(), session.said_phase, (since, end)));
@@ -119,6 +125,24 @@ fn finished_or_not(session: &OcrSession, kind: Kind) -> Vec<(Kind, u32, bool)> {
         Kind::Review => session.rounds.iter().map(|round| (kind, round.number, round.is_final)).collect(),
         Kind::Map => session.map_runs.iter().map(|run| (kind, run.number, run.is_final)).collect(),
     }
+}
+
+/// A run before the current one is over. Without its last file it is so unfinished, and got as far as its files show.
+fn left_behind(
+    session: &OcrSession,
+    folder: &Folder<'_>,
+    kind: Kind,
+    ordinal: u32,
+    is_final: bool,
+    at: Timestamp,
+) -> Vec<Dated> {
+    if is_final {
+        return run(session, folder, kind, ordinal, kind.phases().len() - 1, (at, at));
+    }
+    let shown = super::shown(kind, ordinal, &session.rounds, &session.map_runs, folder.tree);
+    let mut events = run(session, folder, kind, ordinal, shown, (at, at));
+    events.push(Dated { at, event: Event::RunCompleted });
+    events
 }
 
 /// One run up to its current phase. What lies before was done, says the tool: shown by its file, or only claimed.

@@ -17,11 +17,10 @@ pub fn prove(draft: &mut Draft, told: &Told, counts: &dyn Fn(&Proof) -> bool) {
     prove_but(draft, told, counts, None);
 }
 
-/// The same, except that the last phase that is shown is only begun where it is the one `left` to a command, by id or
-/// number: that has more to say of it than that its file is there.
+/// The same up to the phase that is `left` to a command, by id or number: that has more to say of it than that its file
+/// is there. It is only begun, and what comes after it is for later.
 pub fn prove_but(draft: &mut Draft, told: &Told, counts: &dyn Fn(&Proof) -> bool, left: Option<&str>) {
-    let mut proofs = told.proofs.iter().filter(|proof| counts(proof)).peekable();
-    while let Some(proof) = proofs.next() {
+    for proof in told.proofs.iter().filter(|proof| counts(proof)) {
         match proof {
             Proof::Run { workflow, ordinal, phase, .. } => begin(draft, told, workflow, *ordinal, phase),
             Proof::Phase { workflow, ordinal, phase, path } => {
@@ -31,11 +30,11 @@ pub fn prove_but(draft: &mut Draft, told: &Told, counts: &dyn Fn(&Proof) -> bool
                 if !is_current || draft.is_done(phase) {
                     continue;
                 }
-                if proofs.peek().is_none() && left.is_some_and(|left| is_meant(draft, left, phase)) {
+                if left.is_some_and(|left| is_meant(draft, left, phase)) {
                     arrive(draft, phase);
-                } else {
-                    complete(draft, phase, path);
+                    return;
                 }
+                complete(draft, phase, path);
             }
         }
     }

@@ -218,7 +218,7 @@ fn what_was_restored_is_the_session_as_it_was_under_a_newer_version() {
     let mut expected = before.session.clone();
     expected.version = undone.session.version;
     expected.updated_at = undone.session.updated_at;
-    expected.restored_at = Some(undone.session.updated_at);
+    expected.went_back_at = Some(undone.session.updated_at);
     assert_eq!(undone.session, expected);
     undone.when(advance(None)).then([completed("plan"), begun("implement")]);
 }

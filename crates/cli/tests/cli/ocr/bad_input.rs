@@ -144,6 +144,31 @@ fn every_bad_file_is_a_warning_and_the_rest_works() {
 }
 
 #[test]
+fn what_is_wrong_with_a_session_stands_at_its_line() {
+    let sandbox = with_a_healthy_one();
+    sandbox.write(
+        &format!(".ocr/sessions/{BAD}/state.json"),
+        r#"{"current_phase": "reviews", "phase_number": 9}"#,
+    );
+    let listed = sandbox.run(["list"]).ok();
+    assert_eq!(listed.stderr, "", "it is said once");
+    let lines: Vec<&str> = listed.stdout.lines().collect();
+    let at = |id: &str| lines.iter().position(|line| line.contains(id) && !line.contains('!')).unwrap();
+    assert!(
+        lines[at(BAD) + 1].trim().starts_with(&format!("! .ocr/sessions/{BAD}/state.json: ")),
+        "{lines:?}"
+    );
+    let below_the_healthy_one = lines.get(at(HEALTHY) + 1).copied().unwrap_or_default();
+    assert!(!below_the_healthy_one.contains('!'), "{lines:?}");
+
+    let list = sandbox.run(["list", "--json"]).ok().json();
+    let lines = list["sessions"].as_array().unwrap();
+    let of = |id: &str| lines.iter().find(|line| line["session_id"] == id).unwrap();
+    assert_eq!(of(BAD)["warnings"], list["warnings"]);
+    assert_eq!(of(HEALTHY)["warnings"], Value::Null);
+}
+
+#[test]
 fn a_command_on_a_bad_file_keeps_what_was_in_it() {
     let path = format!(".ocr/sessions/{BAD}/state.json");
     for (name, bytes, _) in cases() {

@@ -52,6 +52,56 @@ fn whoever_names_a_phase_completes_it_with_what_they_hand_in_though_its_file_sho
     }
 }
 
+/// Both last files of the round are there, and each phase is named with what is to be kept of it.
+fn complete_both(sandbox: &Sandbox) {
+    for (position, named, after) in [(5, "discourse", "synthesis"), (6, "synthesis", "complete")] {
+        let words = ["advance", "--phase", named, "--evidence", "count=3", "--session", ID, "--json"];
+        let view = sandbox.run(words).ok().json();
+        assert_eq!((phase(&view), &view["already"]), (after, &false.into()), "{view}");
+        let shown = sandbox.run(["show", ID, "--json"]).ok().json();
+        let attempt = shown["phases"][position]["attempts"].as_array().unwrap().last().unwrap();
+        assert_eq!(attempt["evidence"]["count"], 3, "{named}: {attempt}");
+    }
+    assert_eq!(state(sandbox)["status"], "closed");
+}
+
+#[test]
+fn whoever_names_a_phase_completes_it_though_the_file_of_the_next_one_is_there_too() {
+    let sandbox = begun();
+    at_discourse(&sandbox);
+    artifact_at(&sandbox, "rounds/round-1/discourse.md", "D\n", "2026-11-14T10:06:00Z");
+    artifact_at(&sandbox, "rounds/round-1/final.md", "F\n", "2026-11-14T10:06:30Z");
+    sandbox.at("2026-11-14T10:07:00Z");
+    complete_both(&sandbox);
+}
+
+#[test]
+fn whoever_names_a_phase_completes_it_also_with_the_first_command_on_a_session() {
+    let sandbox = project();
+    foreign(
+        &sandbox,
+        ID,
+        &json!({ "session_id": ID, "status": "active", "workflow_type": "review", "current_phase": "reviews",
+            "phase_number": 4, "current_round": 1, "started_at": NOW, "updated_at": NOW }),
+    );
+    artifact(&sandbox, "rounds/round-1/discourse.md", "D\n");
+    artifact(&sandbox, "rounds/round-1/final.md", "F\n");
+    complete_both(&sandbox);
+}
+
+#[test]
+fn evidence_for_what_is_done_already_is_not_dropped_in_silence() {
+    let sandbox = begun();
+    artifact(&sandbox, "discovered-standards.md", "S\n");
+    let words = ["advance", "--phase", "context", "--evidence", "found=2"];
+    sandbox.run(words).ok();
+    let again = sandbox.run(words).ok();
+    assert!(!again.stderr.contains("evidence"), "the same again is not twice: {}", again.stderr);
+    let other = sandbox.run(["advance", "--phase", "context", "--evidence", "found=3"]).ok();
+    let said = "context was completed already, and this evidence was not recorded: found;";
+    assert!(other.stderr.contains(said), "{}", other.stderr);
+}
+
 #[test]
 fn a_file_that_was_written_before_the_state_moved_on_is_not_older_than_the_phase() {
     for is_taken_in_before in [true, false] {

@@ -174,7 +174,7 @@ fn a_round_that_has_no_file_yet_is_the_one_that_stands_beside_a_map() {
     sandbox.run(["run", "start", "map"]).ok();
     let shown = screen(&sandbox, &[]);
     for expected in
-        ["Map  Run 1  0s                   Review  Round 2\n", "17 %    ███░░░░░░░░░░░░░░░░░░░░░ 13 %\n"]
+        ["Map  Run 1  0s                   Review  Round 2  0s\n", "17 %    ███░░░░░░░░░░░░░░░░░░░░░ 13 %\n"]
     {
         assert!(shown.contains(expected), "{expected:?} is not in\n{shown}");
     }
@@ -235,4 +235,50 @@ fn a_brief_tells_the_branch_that_the_review_is_about() {
     foreign(&sandbox, "2026-02-01-other", &json!({"current_phase": "reviews", "phase_number": 4}));
     let other = sandbox.run(["brief", "--session", "2026-02-01-other", "--format", "json"]).ok().json();
     assert_eq!(other["branch"], "feature/login", "what is checked out, where nothing else is said");
+}
+
+#[test]
+fn a_flag_says_which_workflow() {
+    let sandbox = project();
+    let fields = json!({ "session_id": ID, "status": "active", "workflow_type": "review",
+        "current_phase": "reviews", "phase_number": 4, "current_round": 1, "started_at": NOW,
+        "map_started_at": NOW, "updated_at": NOW });
+    foreign(&sandbox, ID, &fields);
+    artifact(&sandbox, "map/runs/run-1/topology.md", "T\n");
+    sandbox.at("2026-11-14T10:02:03Z");
+    let both = screen(&sandbox, &[]);
+    assert!(both.contains("Review  Round 1") && both.contains("Map  Run 1"), "{both}");
+    let map = screen(&sandbox, &["--workflow", "map"]);
+    assert!(map.contains("Map  Run 1  2m 3s") && !map.contains("Review"), "{map}");
+    let review = screen(&sandbox, &["--workflow", "review"]);
+    assert!(review.contains("Review  Round 1") && !review.contains("Map"), "{review}");
+    sandbox.run(["progress", "--once", "--workflow", "essay"]).code(2);
+
+    std::fs::remove_dir_all(sandbox.path(FOLDER).join("map")).unwrap();
+    foreign(&sandbox, ID, &json!({ "session_id": ID, "current_phase": "reviews", "phase_number": 4 }));
+    let none = screen(&sandbox, &["--workflow", "map"]);
+    assert!(none.starts_with("Waiting for session…") && none.contains(&format!("{ID} has no map")), "{none}");
+}
+
+#[test]
+fn a_round_that_was_left_for_the_next_one_is_not_told_as_finished() {
+    let sandbox = project();
+    let fields = json!({ "session_id": ID, "status": "active", "workflow_type": "review",
+        "current_phase": "reviews", "phase_number": 4, "current_round": 2, "started_at": NOW,
+        "updated_at": NOW });
+    foreign(&sandbox, ID, &fields);
+    artifact(&sandbox, "context.md", "C\n");
+    artifact(&sandbox, "rounds/round-1/reviews/security-1.md", "## Finding\n");
+    artifact(&sandbox, "rounds/round-2/reviews/security-1.md", "## Finding\n");
+    let shown = screen(&sandbox, &[]);
+    assert!(shown.contains("Round 1: left unfinished, 1 reviewer"), "{shown}");
+    assert!(shown.contains("Round 2: going on, 1 reviewer"), "{shown}");
+    let history = sandbox.run(["history", "--session", ID]).ok().stdout;
+    let first = history.split("Run 2 of review").next().unwrap();
+    assert!(first.contains("Run 1 of review") && first.contains("ended unfinished"), "{history}");
+    assert!(first.contains("7 Final Synthesis: not started"), "{history}");
+    // It does not stand in the way of the end of the session.
+    artifact(&sandbox, "rounds/round-2/final.md", "F\n");
+    sandbox.run(["note", "taken in", "--session", ID]).ok();
+    assert_eq!(state(&sandbox)["status"], "closed");
 }
