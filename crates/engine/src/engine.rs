@@ -8,7 +8,7 @@ use crate::outside;
 use crate::place::Project;
 use crate::presence::AgentIdentity;
 use crate::processes::{Processes, SystemProcesses};
-use crate::sync::{NATIVE, Seen};
+use crate::sync::Seen;
 use crate::view::Warning;
 use model::event::{Event, Recorded};
 use model::id::SessionId;
@@ -236,41 +236,43 @@ impl Engine {
 
     /// The session that is meant: named, else bound to the asking agent, else this worktree's.
     pub(crate) fn select(&self, want: Want) -> Result<SessionId> {
-        if let Some(asked) = &self.options.session {
-            return self.resolve(asked);
+        match &self.options.session {
+            Some(asked) => self.resolve(asked),
+            None => self.unnamed(want),
         }
+    }
+
+    /// The session that is meant where none is named.
+    pub(crate) fn unnamed(&self, want: Want) -> Result<SessionId> {
         if let Some(bound) = self.open_bound_session()? {
             return Ok(bound);
         }
         let latest = self.latest_of_worktree()?;
+        let is_another = |id: &SessionId| latest.as_ref().is_none_or(|row| row.id != *id);
         if self.looks_around
-            && let Some(active) = self.active_by_files(latest.as_ref())
+            && let Some(active) = self.active_by_files(latest.as_ref()).filter(is_another)
         {
             return Ok(active);
         }
-        if self.looks_around
-            && latest.as_ref().is_none_or(|row| !self.goes_on(row))
-            && let Some(foreign) = self.current_foreign(latest.is_none() && want == Want::Latest)
-        {
-            return Ok(foreign);
+        // Asked once: it may take a look at its files.
+        let going_on = latest.as_ref().filter(|row| self.goes_on(row));
+        if self.looks_around {
+            let foreign = match going_on {
+                Some(row) => self.gone_on_to(row),
+                None => self.other_that_goes_on(latest.as_ref(), want == Want::Latest),
+            };
+            if let Some(foreign) = foreign {
+                return Ok(foreign);
+            }
         }
-        let fallback = match (latest, want) {
+        let fallback = match (&latest, want) {
             // What was worked on last is finished: an older one that waits is not what is meant.
-            (Some(row), Want::Unfinished) if !self.goes_on(&row) => None,
-            (Some(row), Want::Unfinished | Want::Latest) => Some(row.id),
+            (Some(_), Want::Unfinished) => going_on.map(|row| row.id.clone()),
+            (Some(row), Want::Latest) => Some(row.id.clone()),
             (None, Want::Latest) => self.bound_session()?,
             (None, Want::Unfinished) => None,
         };
         fallback.ok_or_else(|| Error::NoSession { worktree: self.project.worktree() })
-    }
-
-    /// Not finished, as the store has it; or opened again by its files since.
-    fn goes_on(&self, row: &SessionRow) -> bool {
-        let is_opened_again = || {
-            let session = self.load(&row.id).map(|(_, session)| session);
-            session.is_ok_and(|session| is_unfinished(session.lifecycle.name()))
-        };
-        is_unfinished(&row.lifecycle) || (row.layout != NATIVE && is_opened_again())
     }
 
     /// The session that a text names: a number of the list, an id, the beginning of one, or else a part of one.
@@ -414,7 +416,7 @@ impl Engine {
     /// What the asking agent is bound to, unless that is finished.
     pub(crate) fn open_bound_session(&self) -> Result<Option<SessionId>> {
         let Some(bound) = self.bound_session()? else { return Ok(None) };
-        let is_open = self.store.load(&bound)?.is_some_and(|found| is_unfinished(&found.row.lifecycle));
+        let is_open = self.store.load(&bound)?.is_some_and(|found| self.goes_on(&found.row));
         Ok(is_open.then_some(bound))
     }
 

@@ -350,8 +350,16 @@ impl Engine {
             return Ok(false);
         }
         let latest = self.latest_of_worktree()?;
-        let active = if self.looks_around { self.active_by_index(latest.as_ref()) } else { None };
-        let meant = active.or(latest.map(|row| row.id));
+        let going_on = latest.as_ref().filter(|row| self.goes_on(row));
+        let is_another = |id: &SessionId| latest.as_ref().is_none_or(|row| row.id != *id);
+        let elsewhere = if self.looks_around {
+            self.active_by_index(latest.as_ref())
+                .filter(is_another)
+                .or_else(|| going_on.and_then(|row| self.gone_on_to(row)))
+        } else {
+            None
+        };
+        let meant = elsewhere.or(latest.as_ref().map(|row| row.id.clone()));
         Ok(meant.as_ref() != Some(&session.id))
     }
 

@@ -48,7 +48,7 @@ pub(crate) struct Foreign {
 
 impl Foreign {
     /// A place without anything of a session is one only for whoever names it.
-    fn holds_any(&self) -> bool {
+    pub(super) fn holds_any(&self) -> bool {
         self.layout.holds_any(&self.spot, &self.documents)
     }
 }
@@ -107,40 +107,6 @@ impl Engine {
                 paths.contains(&path.as_str()).then(|| (id.clone(), path))
             })
             .collect()
-    }
-
-    /// The foreign session that is meant when none is named: of each layout the last by name that is not closed, one
-    /// whose state can be read before one whose state cannot; of those the one that changed last.
-    /// Without one that is not closed, where `closed` may be meant: the last by name.
-    pub(crate) fn current_foreign(&self, or_closed: bool) -> Option<SessionId> {
-        let mut best: Option<Foreign> = None;
-        let mut last_closed: Option<SessionId> = None;
-        let mut known: Option<&'static str> = None;
-        for located in self.unadopted().iter().rev() {
-            // Of one layout the first that will do is taken, so that a thousand old ones are not read.
-            if known == Some(located.layout.name()) {
-                continue;
-            }
-            let found = self.foreign_at(located, Depth::Short).filter(Foreign::holds_any);
-            let Some(found) = found else { continue };
-            if !crate::engine::is_unfinished(found.session.lifecycle.name()) {
-                last_closed = last_closed.or(Some(found.id));
-                continue;
-            }
-            // Where only one is active, that is the one, whatever it is called.
-            let tells = located.layout.paths_tell_the_order() && !located.layout.takes_the_worktree();
-            if found.told.says_where_it_stands() && tells {
-                known = Some(located.layout.name());
-            }
-            let rank = |found: &Foreign| {
-                let is_active = found.session.lifecycle.name() == "active";
-                (found.told.says_where_it_stands(), is_active, found.session.updated_at)
-            };
-            if best.as_ref().is_none_or(|best| rank(&found) > rank(best)) {
-                best = Some(found);
-            }
-        }
-        best.map(|found| found.id).or(last_closed.filter(|_| or_closed))
     }
 
     /// A foreign session by its id.
@@ -342,7 +308,7 @@ impl Engine {
         self.eyes().actor(layout)
     }
 
-    fn spots(&self, layout: &dyn Layout) -> Vec<Spot> {
+    pub(super) fn spots(&self, layout: &dyn Layout) -> Vec<Spot> {
         let mut found = spots_of(&self.project, layout);
         // Places that are configured, below the project; others are outside of it.
         let can_be_anywhere = layout.places().iter().any(|place| matches!(place, Place::Temporary(_)));

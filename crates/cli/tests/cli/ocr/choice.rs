@@ -259,3 +259,64 @@ fn beside_an_active_session_of_ours_what_is_printed_names_the_review() {
     sandbox.run(words).ok();
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "ours");
 }
+
+fn review(sandbox: &Sandbox, id: &str, status: &str, phase: &str, number: u32, at: &str) {
+    let fields = json!({ "session_id": id, "status": status, "workflow_type": "review",
+        "current_phase": phase, "phase_number": number, "started_at": NOW, "updated_at": at });
+    foreign(sandbox, id, &fields);
+}
+
+fn meant(sandbox: &Sandbox) -> String {
+    sandbox.run(["status", "--json"]).ok().json()["session_id"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_session_of_ours_that_the_tool_closed_hides_none_that_goes_on() {
+    for by_a_file in [false, true] {
+        let sandbox = project();
+        review(&sandbox, ID, "active", "reviews", 4, NOW);
+        sandbox.run(["note", "taken in"]).ok();
+        let next = "2026-11-13-older";
+        review(&sandbox, next, "active", "analysis", 3, NOW);
+        sandbox.at("2026-11-14T10:05:00Z");
+        if by_a_file {
+            artifact_at(&sandbox, "rounds/round-1/final.md", "F\n", "2026-11-14T10:04:00Z");
+        } else {
+            edit(&sandbox, &json!({ "status": "closed", "current_phase": "complete", "phase_number": 8 }));
+        }
+        assert_eq!(meant(&sandbox), next, "by a file: {by_a_file}");
+        let screen = sandbox.run(["progress", "--once"]).ok().stdout;
+        assert!(screen.contains(next) && !screen.contains("Waiting"), "{screen}");
+        sandbox.run(["note", "on the one that goes on"]).ok();
+        let closed = sandbox.run(["show", ID, "--json"]).ok().json();
+        assert_eq!(closed["notes"].as_array().unwrap().len(), 1, "{closed}");
+    }
+}
+
+#[test]
+fn of_our_own_reviews_the_last_by_name_that_is_not_closed_is_meant() {
+    let sandbox = project();
+    for id in ["2026-11-10-a", "2026-11-11-b", "2026-11-12-c"] {
+        review(&sandbox, id, "active", "reviews", 4, NOW);
+        sandbox.run(["note", "taken in", "--session", id]).ok();
+    }
+    review(&sandbox, "2026-11-12-c", "closed", "complete", 8, NOW);
+    assert_eq!(meant(&sandbox), "2026-11-11-b");
+}
+
+#[test]
+fn a_session_that_the_tool_has_gone_on_to_is_meant_and_not_the_one_before() {
+    let sandbox = project();
+    review(&sandbox, "2026-11-10-old", "active", "reviews", 4, NOW);
+    sandbox.run(["note", "taken in"]).ok();
+    review(&sandbox, ID, "active", "context", 1, "2026-11-14T09:59:00Z");
+    assert_eq!(meant(&sandbox), "2026-11-10-old", "nothing has happened there since");
+    sandbox.at("2026-11-14T10:05:00Z");
+    review(&sandbox, ID, "active", "analysis", 3, "2026-11-14T10:04:00Z");
+    assert_eq!(meant(&sandbox), ID);
+    let printed = sandbox.run(["next", "--session", "2026-11-10-old"]).ok().stdout;
+    assert!(printed.contains("--session 2026-11-10-old"), "{printed}");
+    sandbox.at("2026-11-14T10:06:00Z");
+    sandbox.run(["note", "back to it", "--session", "2026-11-10-old"]).ok();
+    assert_eq!(meant(&sandbox), "2026-11-10-old", "whoever goes back to it means it");
+}

@@ -1,0 +1,123 @@
+//! Which session of another tool is meant when none is named.
+
+use super::NATIVE;
+use super::find::{Foreign, Located};
+use crate::engine::{Engine, is_unfinished};
+use layouts::layout::{self, Depth, Layout, Spot};
+use model::id::SessionId;
+use model::lifecycle::Lifecycle;
+use model::session::Session;
+use store::{Filter, SessionRow};
+
+impl Engine {
+    /// Where what was worked on last is over, or there is none: the session of another tool that goes on. Of those that
+    /// are told apart by their names, ours count too: whose log they are in means nothing to their tool.
+    pub(crate) fn other_that_goes_on(
+        &self,
+        latest: Option<&SessionRow>,
+        or_closed: bool,
+    ) -> Option<SessionId> {
+        let foreign = self.current_foreign(latest.is_none() && or_closed);
+        let kept = latest.and_then(|row| self.kept_that_goes_on(row));
+        let (Some(one), Some(other)) = (&foreign, &kept) else { return foreign.or(kept) };
+        let order = |id: &SessionId| self.load(id).ok().map(|(_, session)| (session.layout, session.path));
+        let time = |id: &SessionId| self.load(id).ok().map(|(_, session)| session.updated_at);
+        let is_same_layout = order(one).map(|(layout, _)| layout) == order(other).map(|(layout, _)| layout);
+        let is_foreign_later =
+            if is_same_layout { order(one) > order(other) } else { time(one) > time(other) };
+        if is_foreign_later { foreign } else { kept }
+    }
+
+    /// Of our own sessions of the same layout the last by name that goes on.
+    fn kept_that_goes_on(&self, row: &SessionRow) -> Option<SessionId> {
+        let layout = layout::by_name(&row.layout).filter(|layout| tells_by_name(*layout))?;
+        let filter = Filter {
+            lifecycles: Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec(),
+            layout: Some(layout.name().to_owned()),
+            worktree: Some(self.project.worktree()),
+            ..Filter::default()
+        };
+        let listed = self.store.list(&filter).ok()?;
+        let paths = listed.into_iter().filter(|listed| self.goes_on(&listed.row)).filter_map(|listed| {
+            let (_, session) = self.load(&listed.row.id).ok()?;
+            Some((session.path, session.id))
+        });
+        paths.max().map(|(_, id)| id)
+    }
+
+    /// The foreign session that is meant when none is named: of each layout the last by name that is not closed, one
+    /// whose state can be read before one whose state cannot; of those the one that changed last.
+    /// Without one that is not closed, where `closed` may be meant: the last by name.
+    pub(crate) fn current_foreign(&self, or_closed: bool) -> Option<SessionId> {
+        let mut best: Option<Foreign> = None;
+        let mut last_closed: Option<SessionId> = None;
+        let mut known: Option<&'static str> = None;
+        for located in self.unadopted().iter().rev() {
+            // Of one layout the first that will do is taken, so that a thousand old ones are not read.
+            if known == Some(located.layout.name()) {
+                continue;
+            }
+            let found = self.foreign_at(located, Depth::Short).filter(Foreign::holds_any);
+            let Some(found) = found else { continue };
+            if !is_unfinished(found.session.lifecycle.name()) {
+                last_closed = last_closed.or(Some(found.id));
+                continue;
+            }
+            if found.told.says_where_it_stands() && tells_by_name(located.layout) {
+                known = Some(located.layout.name());
+            }
+            let rank = |found: &Foreign| {
+                let is_active = found.session.lifecycle.name() == "active";
+                (found.told.says_where_it_stands(), is_active, found.session.updated_at)
+            };
+            if best.as_ref().is_none_or(|best| rank(&found) > rank(best)) {
+                best = Some(found);
+            }
+        }
+        best.map(|found| found.id).or(last_closed.filter(|_| or_closed))
+    }
+
+    /// The session that its tool has gone on to since this one was worked on last: later by name, not closed, and
+    /// changed after it.
+    pub(crate) fn gone_on_to(&self, row: &SessionRow) -> Option<SessionId> {
+        let layout = layout::by_name(&row.layout).filter(|layout| tells_by_name(*layout))?;
+        let (_, session) = self.load(&row.id).ok()?;
+        let later = self.later_spots(layout, &session);
+        if later.is_empty() {
+            return None;
+        }
+        let is_later = |located: &&Located| later.contains(&located.spot);
+        let all = self.unadopted();
+        let goes_on = |located: &Located| {
+            let found = self.foreign_at(located, Depth::Short).filter(Foreign::holds_any)?;
+            let is_it = is_unfinished(found.session.lifecycle.name()) && found.told.says_where_it_stands();
+            is_it.then_some(found)
+        };
+        let found = all.iter().rev().filter(is_later).find_map(goes_on)?;
+        (found.session.updated_at > session.updated_at).then_some(found.id)
+    }
+
+    /// Where sessions of a layout are whose names sort after this one's: without a look into any.
+    fn later_spots(&self, layout: &dyn Layout, session: &Session) -> Vec<Spot> {
+        let mut spots = self.spots(layout);
+        spots.retain(|spot| session.path.as_ref().is_some_and(|own| spot.path > *own));
+        spots
+    }
+
+    /// Not finished: as the store has it, or, where files can say otherwise, as they have it by now.
+    pub(crate) fn goes_on(&self, row: &SessionRow) -> bool {
+        if row.layout == NATIVE {
+            return is_unfinished(&row.lifecycle);
+        }
+        match self.load(&row.id) {
+            Ok((_, session)) => is_unfinished(session.lifecycle.name()),
+            Err(_) => is_unfinished(&row.lifecycle),
+        }
+    }
+}
+
+/// Whether of two sessions the one that is later is known by its name; where only one is active, that is the one,
+/// whatever it is called.
+fn tells_by_name(layout: &dyn Layout) -> bool {
+    layout.paths_tell_the_order() && !layout.takes_the_worktree()
+}
