@@ -102,6 +102,8 @@ pub enum Error {
     TooLong { what: &'static str, length: usize, longest: usize },
     #[error("{message}")]
     WrongUsage { message: String, hint: String },
+    #[error("session {session} is kept in files of another worktree, and those stay there: {worktree}")]
+    FilesElsewhere { session: String, worktree: String },
     #[error("session {session} is at work in another worktree: {worktree}")]
     ActiveElsewhere { session: String, worktree: String, agent: String },
     #[error("{question}")]
@@ -198,6 +200,7 @@ impl Error {
             | Self::AlreadyThere { .. }
             | Self::KeyUsed { .. }
             | Self::ActiveElsewhere { .. }
+            | Self::FilesElsewhere { .. }
             | Self::NothingFailed { .. }
             | Self::MovedMeanwhile { .. }
             | Self::NoOverride { .. }
@@ -263,6 +266,7 @@ impl Error {
             Self::TooLong { .. } => "too_long",
             Self::WrongUsage { .. } => "wrong_usage",
             Self::ActiveElsewhere { .. } => "active_elsewhere",
+            Self::FilesElsewhere { .. } => "files_elsewhere",
             Self::NotSupported { .. } => "not_supported",
             Self::NeedsAPerson { .. } => "needs_a_person",
             Self::NeedsAnswer { .. } => "needs_answer",
@@ -346,6 +350,10 @@ impl Error {
             Self::NotPurgeable { .. } => "name a longer part of the text around it".to_owned(),
             Self::Diverged { session, .. } => format!(
                 "nothing was changed; work went on in both places: see leftoff log {session} and go on with one of them"
+            ),
+            Self::FilesElsewhere { session, worktree } => format!(
+                "go on with it there: leftoff resume {session} --project {}; or begin one here: leftoff start",
+                crate::words::shell_word(worktree)
             ),
             Self::ActiveElsewhere { session, agent, .. } => format!(
                 "{agent} works on it there; pause it first (leftoff pause --session {session}), or begin your own: leftoff start"

@@ -2,7 +2,7 @@
 
 use crate::engine::{Engine, Intent, Options, Want};
 use crate::error::{Error, Result};
-use crate::words::duration;
+use crate::words::{duration, shell_word};
 use model::id::SessionId;
 use model::session::Session;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -111,7 +111,7 @@ impl Context {
         let Some(session) = &self.session else { return Ok(()) };
         let mut engine = Engine::open(options.clone(), Intent::Command)?;
         engine.set_patience(PATIENCE);
-        let words: Vec<String> = command.iter().map(|word| quoted(&word.to_string_lossy())).collect();
+        let words: Vec<String> = command.iter().map(|word| shell_word(&word.to_string_lossy())).collect();
         let detail = format!("exit {code}, {}", duration(took.as_secs()));
         engine.record_activity_of(session, ActivityKind::Command, &[&words.join(" ")], Some(&detail))
     }
@@ -217,13 +217,4 @@ fn temporary_folder() -> Result<PathBuf> {
 
 fn failed(parent: &Path, source: std::io::Error) -> Error {
     Error::io(format!("making a temporary workspace in {}", parent.display()), source)
-}
-
-/// A word of a command line as it could be typed.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
 }

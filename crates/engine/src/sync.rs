@@ -23,7 +23,7 @@ mod telling;
 mod torn;
 pub(crate) mod tree;
 
-pub(crate) use find::has_foreign;
+pub(crate) use find::{Owner, has_foreign};
 pub(crate) use look::Look;
 pub use mend::{Mended, repair};
 pub(crate) use origin::{Origin, own_part};

@@ -95,6 +95,15 @@ pub fn exact_lines(text: &str) -> Vec<String> {
     text.split('\n').map(shown).collect()
 }
 
+/// A word of a command line as it could be typed.
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
 /// Text from outside, quoted as data for an agent: it cannot open a heading, a fence, a tag or a quotation of its own.
 pub fn quoted(text: &str, longest: usize) -> String {
     format!("\"{}\"", defused(text, longest))

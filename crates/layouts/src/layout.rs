@@ -280,6 +280,11 @@ pub trait Layout: Sync {
         true
     }
 
+    /// Whether a session may be begun in a folder that is there already: nothing of one is in it.
+    fn may_begin_in(&self, tree: &Tree) -> bool {
+        tree.files().next().is_none()
+    }
+
     /// Whether a file of a session's state could be read at all: a damaged one never becomes the backup.
     fn is_readable(&self, path: &str, content: &[u8]) -> bool {
         let _ = path;

@@ -286,6 +286,11 @@ impl Layout for Ocr {
         ARTIFACTS.iter().any(|name| tree.get(name).is_some()) || tree.is_unusable("")
     }
 
+    /// What is asked for may be there before anybody begins.
+    fn may_begin_in(&self, tree: &Tree) -> bool {
+        tree.files().all(|path| path == "requirements.md")
+    }
+
     fn details_of(&self, details: Details, session: &Session) -> Details {
         let (Details::Ocr(mut shown), Some(run)) = (details.clone(), session.run()) else { return details };
         let is_shown = write::kind_of(run) == Some(shown.kind) && run.ordinal == shown.ordinal();

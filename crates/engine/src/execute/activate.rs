@@ -8,7 +8,7 @@ use crate::execute::plan::{Change, Plan, definition_row};
 use crate::execute::{Answer, RevisitRequest, bounded};
 use crate::query::ListRequest;
 use crate::redact::{cleaned, seen};
-use crate::sync::NATIVE;
+use crate::sync::{NATIVE, Owner};
 use crate::validation::{OnDiscrepancy, ask_about, is_finished};
 use crate::view::ShortView;
 use crate::words::one_line;
@@ -60,12 +60,10 @@ impl Engine {
         let target = request.target.as_deref().map(|text| bounded("the target", text)).transpose()?;
         let mut answer = self.execute(&fingerprint, |engine| {
             let spot = layout.map(|layout| engine.new_spot(layout, request, &title)).transpose()?;
-            let id = match given_id.as_ref().or(spot.as_ref().map(|spot| &spot.id)) {
-                Some(id) => {
-                    engine.refuse_taken(id)?;
-                    id.clone()
-                }
-                None => engine.unused_id()?,
+            let id = match (&spot, layout, &given_id) {
+                (Some(spot), Some(layout), _) => engine.id_at(layout, spot)?,
+                (_, _, Some(id)) => engine.not_taken(id)?,
+                (_, _, None) => engine.unused_id()?,
             };
             let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
             plan.definitions.push(definition_row(&workflow)?);
@@ -186,7 +184,7 @@ impl Engine {
                 random,
             })
             .map_err(|message| Error::WrongUsage { message, hint: "see: leftoff start --help".to_owned() })?;
-        if root.join(&spot.path).symlink_metadata().is_ok() {
+        if root.join(&spot.path).symlink_metadata().is_ok() && !self.is_empty_place(layout, &spot) {
             return Err(self.taken(&spot.id));
         }
         Ok(spot)
@@ -302,9 +300,13 @@ impl Engine {
 
     /// A finished session that begins another run is active again, here, and takes the place of what was.
     pub(super) fn active_again(&self, plan: &mut Plan, subject: &SessionId) -> Result<()> {
+        let Some(session) = plan.subject.before.clone() else { return Ok(()) };
+        let here = self.project.worktree();
+        if session.worktree != here && has_files_elsewhere(&session) {
+            return Ok(());
+        }
         let parallel = !self.make_room(plan, subject)?;
-        let worktree = self.project.worktree();
-        let Some(session) = &plan.subject.before else { return Ok(()) };
+        let worktree = here;
         let stays = session.worktree == worktree && session.parallel == parallel;
         let resumed = |event: &Event| matches!(event, Event::SessionResumed { .. });
         if !stays || plan.subject.events.iter().any(resumed) {
@@ -400,7 +402,16 @@ impl Engine {
 
     /// A session that an agent works on in another worktree is not pulled away from it.
     fn refuse_work_elsewhere(&self, session: &Session) -> Result<()> {
-        if session.worktree == self.project.worktree() || session.lifecycle.name() != "active" {
+        if session.worktree == self.project.worktree() {
+            return Ok(());
+        }
+        if has_files_elsewhere(session) {
+            return Err(Error::FilesElsewhere {
+                session: session.id.to_string(),
+                worktree: session.worktree.clone(),
+            });
+        }
+        if session.lifecycle.name() != "active" {
             return Ok(());
         }
         let rows = self.store.agents(Some(&session.worktree))?;
@@ -416,11 +427,20 @@ impl Engine {
     }
 
     /// Ids that differ only in case would be one folder on some disks. Looked up before anything makes room.
-    fn refuse_taken(&self, id: &SessionId) -> Result<()> {
+    fn not_taken(&self, id: &SessionId) -> Result<SessionId> {
         let nearest = self.store.with_prefix(id.as_str(), 1)?.pop();
         match nearest.filter(|existing| existing.as_str().eq_ignore_ascii_case(id.as_str())) {
             Some(existing) => Err(self.taken(&existing)),
-            None => Ok(()),
+            None => Ok(id.clone()),
+        }
+    }
+
+    /// The id of a new session in this place: the place's own, unless another worktree has a session of that name.
+    fn id_at(&self, layout: &dyn Layout, spot: &Spot) -> Result<SessionId> {
+        match self.owner(layout, spot, true)? {
+            Owner::Nobody(id) if id == spot.id => self.not_taken(&id),
+            Owner::Nobody(id) => Ok(id),
+            Owner::Ours(id) => Err(self.taken(&id)),
         }
     }
 
@@ -454,6 +474,11 @@ impl Engine {
             .or_else(|| self.project.branch())
             .unwrap_or_else(|| workflow.title.clone()))
     }
+}
+
+/// Files belong to one worktree: a session that is kept in them is not moved to another, as long as that is there.
+fn has_files_elsewhere(session: &Session) -> bool {
+    session.layout != NATIVE && std::path::Path::new(&session.worktree).is_dir()
 }
 
 /// Two titles that share half of their words, and two at least where both have as many: `Add CSV export` and `CSV export

@@ -293,6 +293,13 @@ impl Engine {
         self.foreign_below(located, &self.project.root, depth)
     }
 
+    /// Whether a folder stands where a session is to begin that holds nothing of one.
+    pub(crate) fn is_empty_place(&self, layout: &dyn Layout, spot: &Spot) -> bool {
+        let is_folder = |found: std::fs::Metadata| found.is_dir();
+        self.project.root.join(&spot.path).symlink_metadata().is_ok_and(is_folder)
+            && layout.may_begin_in(&tree::read(layout, spot, &self.project.root, Depth::Whole))
+    }
+
     fn foreign_below(&self, located: &Located, root: &Path, depth: Depth) -> Option<Foreign> {
         let is_here = root == self.project.root;
         let signs = if is_here { self.signs_here() } else { Arc::default() };
@@ -347,7 +354,7 @@ impl Engine {
     }
 
     /// Which session a spot belongs to, in this worktree.
-    fn owner(&self, layout: &dyn Layout, spot: &Spot, is_first: bool) -> Result<Owner> {
+    pub(crate) fn owner(&self, layout: &dyn Layout, spot: &Spot, is_first: bool) -> Result<Owner> {
         let worktree = self.project.worktree();
         let mark = |again: u32| format!("{worktree}\n{}\n{again}", spot.path);
         // A second one of the same name, in another of the layout's places, is another session.
@@ -496,7 +503,8 @@ pub(super) fn why_of(message: &str) -> Option<&str> {
         .find_map(|after| Some(message.split_once(after)?.0))
 }
 
-enum Owner {
+/// Whose a place with a session's files is.
+pub(crate) enum Owner {
     Ours(SessionId),
     Nobody(SessionId),
 }

@@ -213,9 +213,7 @@ fn fifteen_minutes_since_the_file_was_written_and_no_less_is_a_stall() {
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["status"], "possibly_stalled");
 }
 
-#[test]
-fn two_worktrees_with_a_folder_of_the_same_name_have_two_sessions() {
-    let sandbox = project();
+fn second_worktree(sandbox: &Sandbox) -> std::path::PathBuf {
     std::fs::create_dir_all(sandbox.folder().join("second")).unwrap();
     let git = sandbox.path(".git/worktrees/second");
     std::fs::create_dir_all(&git).unwrap();
@@ -223,6 +221,50 @@ fn two_worktrees_with_a_folder_of_the_same_name_have_two_sessions() {
     std::fs::write(git.join("HEAD"), "ref: refs/heads/feature/login\n").unwrap();
     let second = sandbox.folder().join("second").canonicalize().unwrap();
     std::fs::write(second.join(".git"), format!("gitdir: {}\n", git.display())).unwrap();
+    second
+}
+
+#[test]
+fn a_session_in_files_is_not_torn_out_of_its_worktree() {
+    let sandbox = project();
+    let second = second_worktree(&sandbox);
+    let there = second.display().to_string();
+    sandbox.run(["start", "--layout", "ocr", "--id", ID]).ok();
+    for words in [&["resume", ID][..], &["switch", ID]] {
+        let refused = sandbox.run(["--project", &there].into_iter().chain(words.iter().copied())).code(4);
+        assert!(refused.stderr.contains("is kept in files of another worktree"), "{}", refused.stderr);
+        assert!(refused.stderr.contains(&format!("leftoff resume {ID} --project ")), "{}", refused.stderr);
+    }
+    // The same branch on the same day in another worktree is another review.
+    let begun =
+        sandbox.run(["--project", &there, "start", "--layout", "ocr", "--id", ID, "--json"]).ok().json();
+    assert_ne!(begun["session_id"], ID);
+    let written = std::fs::read(second.join(FOLDER).join("state.json")).unwrap();
+    assert_eq!(serde_json::from_slice::<Value>(&written).unwrap()["session_id"], ID, "its folder's name");
+    sandbox.run(["--project", &there, "round", "--session", ID]);
+    assert_eq!(meant(&sandbox), ID, "the first one stays where it is");
+    assert!(sandbox.path(FOLDER).join("state.json").is_file());
+}
+
+#[test]
+fn a_folder_in_which_nobody_has_begun_is_not_taken() {
+    let sandbox = project();
+    std::fs::create_dir_all(sandbox.path(FOLDER).join("rounds/round-1/reviews")).unwrap();
+    sandbox.write(&format!("{FOLDER}/requirements.md"), "R\n");
+    sandbox.run(["start", "map", "--layout", "ocr", "--id", ID]).ok();
+    assert_eq!(state(&sandbox)["workflow_type"], "map");
+    assert_eq!(sandbox.read(&format!("{FOLDER}/requirements.md")), "R\n");
+    for file in ["context.md", "rounds/round-1/discourse.md"] {
+        let sandbox = project();
+        artifact(&sandbox, file, "x\n");
+        sandbox.run(["start", "--layout", "ocr", "--id", ID]).code(4);
+    }
+}
+
+#[test]
+fn two_worktrees_with_a_folder_of_the_same_name_have_two_sessions() {
+    let sandbox = project();
+    let second = second_worktree(&sandbox);
     let there = second.display().to_string();
     let begin = |arguments: &[&str]| sandbox.run(arguments.iter().copied().chain(["--json"]));
     let fields = |phase: &str, number: u32| {
