@@ -213,8 +213,13 @@ pub trait Layout: Sync {
         &[]
     }
 
-    /// What stands on a session's line, from those files alone; none where they do not tell. The same as what its
-    /// whole history folds into: a list of a thousand has no time for that.
+    /// Folders that tell it, only by being there, where those files do not.
+    fn line_folders(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// What stands on a session's line, from those alone; none where they do not tell. The same as what its whole
+    /// history folds into: a list of a thousand has no time for that.
     fn line(&self, folder: &Folder<'_>) -> Option<Reading<Line>> {
         let _ = folder;
         None

@@ -38,6 +38,9 @@ const ARTIFACTS: [&str; 9] = [
     "final.md",
 ];
 
+/// Each of them there alone tells which workflow a session is in.
+const OF_A_KIND: [&str; 2] = ["map", "rounds"];
+
 /// Which of the two workflows a session is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -208,10 +211,15 @@ impl Layout for Ocr {
         &[STATE]
     }
 
+    fn line_folders(&self) -> &'static [&'static str] {
+        &OF_A_KIND
+    }
+
     fn line(&self, folder: &Folder<'_>) -> Option<Reading<Line>> {
         let Reading { value: session, warnings } = read(name_of(folder.spot), folder.tree, folder.now);
         // What the state does not say, the other files must.
-        if !session.says_phase || session.state.kind.is_none() {
+        let tells_kind = session.state.kind.is_some() || OF_A_KIND.iter().any(|name| folder.tree.has_folder(name));
+        if !session.says_phase || !tells_kind {
             return None;
         }
         let phases = session.kind.phases();

@@ -392,9 +392,16 @@ impl Eyes<'_> {
         let Located { layout, spot, id } = located;
         let files = layout.line_files();
         if !files.is_empty() {
-            let tree = tree::read_files(*layout, spot, self.root, files);
-            let folder = Folder { spot, id, worktree: &self.worktree, tree: &tree, now: self.now };
-            if let Some(reading) = layout.line(&folder) {
+            let mut tree = tree::read_files(*layout, spot, self.root, files);
+            let line = |tree: &Tree| {
+                layout.line(&Folder { spot, id, worktree: &self.worktree, tree, now: self.now })
+            };
+            let mut told = line(&tree);
+            if told.is_none() && !layout.line_folders().is_empty() {
+                tree::add_folders(&mut tree, spot, self.root, layout.line_folders());
+                told = line(&tree);
+            }
+            if let Some(reading) = told {
                 let said = warnings(spot, &reading);
                 return Some((self.short(located, number, reading.value), said));
             }

@@ -90,6 +90,16 @@ pub(super) fn read_files(layout: &dyn Layout, spot: &Spot, root: &Path, paths: &
     tree
 }
 
+/// These folders, where they are there.
+pub(super) fn add_folders(tree: &mut Tree, spot: &Spot, root: &Path, paths: &[&str]) {
+    let home = root.join(&spot.home);
+    for path in paths {
+        if home.join(path).symlink_metadata().is_ok_and(|found| found.is_dir()) {
+            tree.insert(*path, Entry::Folder);
+        }
+    }
+}
+
 /// What is in a small file, at one go: a list opens a thousand of them. None for any other, and for what is no file.
 fn read_small(path: &Path) -> Option<Vec<u8>> {
     let mut buffer = [0; 4096];
