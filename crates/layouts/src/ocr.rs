@@ -218,7 +218,8 @@ impl Layout for Ocr {
     fn line(&self, folder: &Folder<'_>) -> Option<Reading<Line>> {
         let Reading { value: session, warnings } = read(name_of(folder.spot), folder.tree, folder.now);
         // What the state does not say, the other files must.
-        let tells_kind = session.state.kind.is_some() || OF_A_KIND.iter().any(|name| folder.tree.has_folder(name));
+        let tells_kind =
+            session.state.kind.is_some() || OF_A_KIND.iter().any(|name| folder.tree.has_folder(name));
         if !session.says_phase || !tells_kind {
             return None;
         }

@@ -19,6 +19,7 @@ use crate::place::FOLDER;
 use crate::view::Warning;
 use crate::workspace::ensure_ignored;
 use layouts::layout::{Depth, Spot};
+use layouts::tree::Entry;
 use model::id::SessionId;
 use model::session::Session;
 use rustix::fs::{FlockOperation, flock};
@@ -36,6 +37,8 @@ const ASIDE: &str = "aside";
 pub(super) struct Placed {
     /// Those that are there now, each with what is to be said about it.
     pub(super) rows: Vec<(ViewRow, Option<Warning>)>,
+    /// Those over which nothing was written, because nobody can look at what is there.
+    pub(super) left_alone: Vec<PathBuf>,
     /// Somebody's edit came out: the session that is to take it in.
     pub(super) slipped: Option<SessionId>,
 }
@@ -44,6 +47,7 @@ pub(super) struct Placed {
 enum Outcome {
     AsKnown,
     There(Box<(ViewRow, Option<Warning>)>),
+    LeftAlone(PathBuf),
     Slipped(SessionId),
 }
 
@@ -94,6 +98,7 @@ impl Engine {
             match self.place_file(&mut ground, row)? {
                 Outcome::AsKnown => {}
                 Outcome::There(there) => done.rows.push(*there),
+                Outcome::LeftAlone(path) => done.left_alone.push(path),
                 Outcome::Slipped(by) => {
                     done.slipped = Some(by);
                     break;
@@ -148,6 +153,14 @@ impl Engine {
             furniture::make_folders(located, session, root)?;
             exchange::put_new(&target, &row.body).map_err(|source| not_written(&target, source))?;
             return Ok(there(settled(located, &row), None));
+        }
+        let most = located.layout.most_bytes(&row.path);
+        let is_there = target.symlink_metadata().is_ok();
+        if is_there
+            && !self.seen.is_mending.get()
+            && matches!(tree::content(&target, most), Entry::Unusable(_))
+        {
+            return Ok(Outcome::LeftAlone(target));
         }
         self.put(ground, &row, &target, found.as_deref())
     }

@@ -21,6 +21,7 @@ use model::lifecycle::Lifecycle;
 use model::session::Session;
 use std::collections::BTreeSet;
 use std::io;
+use std::path::Path;
 use store::{Batch, StreamAppend, ViewRow};
 
 /// Of how many earlier versions of a file the hashes are kept.
@@ -72,9 +73,10 @@ impl Engine {
         } else {
             look.located.layout.write(&standing, &folder)
         };
-        // What nobody can look at is left alone, unless it is to be set aside.
+        // What nobody can look at is left alone, unless it is to be set aside. What is to be in a file of ours is
+        // known: it is written when somebody can.
         let is_left_alone = |path: &String| match look.states.get(path) {
-            Some(FileState::Unreadable) => !self.seen.is_mending.get(),
+            Some(FileState::Unreadable) => !self.seen.is_mending.get() && !look.rows.contains_key(path),
             state => state == Some(&FileState::NeverRead),
         };
         let mut paths: BTreeSet<&String> = look
@@ -157,10 +159,13 @@ impl Engine {
         if let Some(over) = look.over.get(path) {
             return over.clone();
         }
-        match look.tree.get(path) {
-            Some(Entry::File(content)) => content.clone(),
-            Some(Entry::Unusable(_)) => exchange::read(&look.home.join(path)).unwrap_or_default(),
-            Some(Entry::Folder | Entry::Unread { .. }) | None => Vec::new(),
+        let known = look.rows.get(path).filter(|_| !self.seen.is_mending.get());
+        match (look.tree.get(path), known) {
+            (Some(Entry::File(content)), _) => content.clone(),
+            // Nothing else is known to be there.
+            (Some(Entry::Unusable(_)), Some(row)) => row.body.clone(),
+            (Some(Entry::Unusable(_)), None) => exchange::read(&look.home.join(path)).unwrap_or_default(),
+            (Some(Entry::Folder | Entry::Unread { .. }) | None, _) => Vec::new(),
         }
     }
 
@@ -228,13 +233,14 @@ impl Engine {
         let mut waiting = vec![id.clone()];
         for _ in 0..TRIES {
             let Some(next) = waiting.last().cloned() else { return Ok(said) };
-            let Placed { rows, slipped } = self.place(&next)?;
+            let Placed { rows, left_alone, slipped } = self.place(&next)?;
             for (row, aside) in rows {
                 self.store.confirm_view(&row, self.patience)?;
                 said.extend(aside);
             }
             failpoint::reached("view-confirmed");
             let Some(slipped) = slipped else {
+                said.extend(left_alone.iter().map(|path| stale(&next, &not_looked_at(path))));
                 waiting.pop();
                 continue;
             };
@@ -303,6 +309,11 @@ fn stale(id: &SessionId, error: &Error) -> Warning {
         hint: Some(format!("write them when that is mended: leftoff repair --session {id}")),
         path: None,
     }
+}
+
+fn not_looked_at(path: &Path) -> Error {
+    let why = io::Error::other("what is there cannot be looked at, and is not written over");
+    Error::io(format!("writing {}", path.display()), why)
 }
 
 /// Nothing of a file is out of step.

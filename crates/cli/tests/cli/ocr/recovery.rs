@@ -214,3 +214,25 @@ fn a_backup_that_somebody_made_themselves_is_kept_once() {
     }
     assert_eq!(aside(), ["my own copy\n"], "the version before is ours from then on");
 }
+
+#[test]
+fn a_file_that_nobody_could_look_at_is_written_when_somebody_can() {
+    let sandbox = begun();
+    let path = format!("{FOLDER}/state.json");
+    let ours = sandbox.read(&path);
+    let padded = format!("{ours}{}", " ".repeat(2 << 20));
+    sandbox.write(&path, &padded);
+    let answer = sandbox.run(["skip", "--reason", "no standards", "--json"]).ok().json();
+    assert_eq!((phase(&answer), &answer["view_stale"]), ("change-context", &true.into()), "{answer}");
+    assert_eq!(sandbox.read(&path), padded, "nothing is written over what could not be looked at");
+    sandbox.run(["doctor"]).code(4);
+
+    sandbox.write(&path, &ours);
+    let found = sandbox.run(["doctor"]).code(4).stdout;
+    assert!(found.contains("view_stale"), "{found}");
+    let seen = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!(phase(&seen), "change-context", "what was written before is no edit");
+    sandbox.run(["repair"]).ok();
+    assert_eq!(state(&sandbox)["current_phase"], "change-context");
+    sandbox.run(["doctor"]).ok();
+}
