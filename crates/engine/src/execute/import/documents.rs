@@ -40,7 +40,9 @@ impl Engine {
             match step(&root, &folder.join(&path), to) {
                 Ok(step) => operation.steps.push(step),
                 Err(why) => {
-                    brought.said.push(format!("{} was left where it is: {why}", folder.join(&path).display()));
+                    brought
+                        .said
+                        .push(format!("{} was left where it is: {why}", folder.join(&path).display()));
                 }
             }
         }
