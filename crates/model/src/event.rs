@@ -62,6 +62,9 @@ pub enum Event {
         /// content is kept. None of one that stays in its files.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         files: BTreeMap<String, String>,
+        /// The work on files that brought its documents into its workspace, if it had any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        operation: Option<String>,
     },
     /// A session's files went to another place: by its own tool, or because that is where one that stands so belongs.
     SessionMoved {
@@ -326,10 +329,11 @@ impl Event {
     pub fn operation(&self) -> Option<&str> {
         match self {
             Self::PhaseRevised { revision } => revision.operation.as_deref(),
-            Self::SessionAbandoned { operation, .. } => operation.as_deref(),
+            Self::SessionAbandoned { operation, .. } | Self::Imported { operation, .. } => {
+                operation.as_deref()
+            }
             Self::SessionStarted { .. }
             | Self::Adopted { .. }
-            | Self::Imported { .. }
             | Self::SessionMoved { .. }
             | Self::ExternalEdit { .. }
             | Self::PhaseClaimed { .. }

@@ -6,7 +6,7 @@ use crate::time::seconds_between;
 use jiff::{SignedDuration, Timestamp};
 
 /// Layouts whose sessions are paused when nothing happens; of the others that is only told.
-const LAYOUTS_THAT_EXPIRE: [&str; 2] = ["native", "essay"];
+const LAYOUTS_THAT_EXPIRE: [&str; 3] = ["native", "praxis", "essay"];
 
 /// Whether sessions of this layout are paused by inactivity.
 pub fn expires(layout: &str) -> bool {
@@ -73,8 +73,8 @@ mod tests {
     }
 
     #[test]
-    fn native_and_essay_sessions_expire_and_no_others() {
-        assert!(expires("native") && expires("essay"));
-        assert!(!["ocr", "ccw", "praxis", "requirements"].into_iter().any(expires));
+    fn native_sessions_and_those_whose_files_have_a_word_for_it_expire_and_no_others() {
+        assert!(["native", "praxis", "essay"].into_iter().all(expires));
+        assert!(!["ocr", "ccw", "requirements"].into_iter().any(expires));
     }
 }

@@ -151,7 +151,7 @@ fn read_declared(
         needed: Some(field.value_type.name().to_owned()),
         help: None,
     };
-    match coerce(field.value_type, given) {
+    match typed(field, given) {
         Ok(value) => {
             let found = Some(shown(&seen(&field.name, &value)));
             (value, CheckResult { found, ..base })
@@ -163,6 +163,16 @@ fn read_declared(
                 CheckResult { outcome: CheckOutcome::Failed, found: Some(instead), help: Some(help), ..base };
             (value, check)
         }
+    }
+}
+
+fn typed(field: &EvidenceDefinition, given: &Given) -> Result<Value, Value> {
+    let is_fraction = |value: &Value| value.as_number().is_some_and(Number::is_f64);
+    match guess(given) {
+        value if field.as_written && field.value_type == ValueType::Integer && is_fraction(&value) => {
+            Err(value)
+        }
+        _ => coerce(field.value_type, given),
     }
 }
 
@@ -227,7 +237,29 @@ mod tests {
     use serde_json::json;
 
     fn field(name: &str, value_type: ValueType, required: bool) -> EvidenceDefinition {
-        EvidenceDefinition { name: name.to_owned(), value_type, required, describe: None }
+        EvidenceDefinition { name: name.to_owned(), value_type, required, describe: None, as_written: false }
+    }
+
+    #[test]
+    fn an_integer_that_must_be_written_as_one_is_none_with_a_fraction() {
+        let passes = |as_written: bool, text: &str| {
+            let declared = [EvidenceDefinition { as_written, ..field("n", ValueType::Integer, true) }];
+            [Given::Text(text.to_owned()), Given::Json(serde_json::from_str(text).expect("JSON"))].map(
+                |given| {
+                    let given = BTreeMap::from([("n".to_owned(), given)]);
+                    !read_evidence(&declared, &given, &|_, value| value.clone()).1[0].failed()
+                },
+            )
+        };
+        for (text, written, meant) in [
+            ("90", true, true),
+            ("-1", true, true),
+            ("90.0", false, true),
+            ("9e1", false, true),
+            ("90.5", false, false),
+        ] {
+            assert_eq!((passes(true, text), passes(false, text)), ([written; 2], [meant; 2]), "{text}");
+        }
     }
 
     #[test]

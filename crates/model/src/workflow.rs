@@ -106,6 +106,9 @@ pub struct EvidenceDefinition {
     pub required: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub describe: Option<String>,
+    /// An integer is one only if it is written as one: 82, and not 82.0.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub as_written: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

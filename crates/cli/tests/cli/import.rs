@@ -1,6 +1,7 @@
 //! `import` and `export`: a session of another tool's files, fully into leftoff and back out.
 
 mod round_trips;
+mod while_native;
 
 use crate::fresh;
 use serde_json::{Value, json};

@@ -4,6 +4,7 @@ mod definitions;
 mod going_on;
 mod life;
 mod outside;
+mod quiet;
 mod story;
 
 use crate::fresh;

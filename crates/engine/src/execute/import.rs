@@ -1,12 +1,15 @@
 //! Importing: a session of another tool's files becomes a native one, or gets the newest shape of its own layout.
 //! On request only. The files that it came from are not touched by the first, and kept as a backup by the second.
 
+mod documents;
+
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::Answer;
 use crate::execute::plan::Plan;
 use crate::execute::subject::Subject;
 use crate::sync::{self, NATIVE, Origin};
+use documents::Brought;
 use layouts::layout;
 use model::event::Event;
 use model::id::SessionId;
@@ -70,19 +73,26 @@ impl Engine {
             return Ok(plan);
         };
         let mut contents = Vec::new();
-        if into == NATIVE {
+        let becomes_native = into == NATIVE;
+        if becomes_native {
             let row = |body: Vec<u8>| ContentRow { hash: crate::hex(&Sha256::digest(&body)), body };
             contents.extend(self.files_seen(&id).into_iter().map(|(path, body)| (path, row(body))));
         }
         let files = contents.iter().map(|(path, row)| (path.clone(), row.hash.clone())).collect();
-        let mut events = vec![Event::Imported { layout: kept_in, path, into: into.to_owned(), from, files }];
+        let brought =
+            if becomes_native { self.bring_documents(session, from.as_deref()) } else { Brought::default() };
+        let operation = brought.operation.as_ref().map(|operation| operation.id().to_owned());
+        let into = into.to_owned();
+        let mut events = vec![Event::Imported { layout: kept_in, path, into, from, files, operation }];
         // One native session of a worktree is active, and this one was not asked to be it.
-        if into == NATIVE && matches!(session.lifecycle, Lifecycle::Active) {
+        if becomes_native && matches!(session.lifecycle, Lifecycle::Active) {
             let reason = REASON_IMPORTED.to_owned();
             events.push(Event::SessionPaused { reason, context: None, saved: Vec::new() });
         }
         let mut plan = Plan::of(subject.change(events));
         plan.contents = contents.into_iter().map(|(_, row)| row).collect();
+        plan.operation = brought.operation;
+        plan.said.extend(brought.said);
         Ok(plan)
     }
 

@@ -5,7 +5,7 @@ use super::{Content, Piece, put_all};
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::sync::{self, NATIVE, tree};
-use layouts::layout::{self, Beginning, Depth, Folder, Interest, Layout, Spot, Standing};
+use layouts::layout::{self, Beginning, Depth, Folder, Layout, Spot, Standing};
 use layouts::tree::{Entry, Tree};
 use model::event::Recorded;
 use model::id::SessionId;
@@ -172,7 +172,7 @@ fn inside(layout: &dyn Layout, spot: Spot) -> Spot {
 fn with_state(layout: &dyn Layout, spot: &Spot, root: &Path, state: &BTreeMap<String, Vec<u8>>) -> Tree {
     let mut tree = tree::read(layout, spot, root, Depth::Whole);
     let stale: Vec<String> =
-        tree.files().filter(|path| is_state(layout, spot, path)).map(str::to_owned).collect();
+        tree.files().filter(|path| tree::is_state(layout, spot, path)).map(str::to_owned).collect();
     for path in &stale {
         tree.remove(path);
     }
@@ -182,21 +182,13 @@ fn with_state(layout: &dyn Layout, spot: &Spot, root: &Path, state: &BTreeMap<St
     tree
 }
 
-fn is_state(layout: &dyn Layout, spot: &Spot, path: &str) -> bool {
-    layout.interest(spot, path, false, Depth::Short) == Interest::Content
-}
-
 /// The other files of its workspace, by where they go.
 fn documents(layout: &dyn Layout, ground: &Ground) -> BTreeMap<String, Content> {
     let spot = &ground.spot;
     let mut found = BTreeMap::new();
     for folder in &ground.documents {
-        for path in tree::files_below(folder) {
-            let target = format!("{}/{path}", spot.workspace);
-            let below_home = target.strip_prefix(&spot.home).map(|rest| rest.trim_start_matches('/'));
-            if !below_home.is_some_and(|path| is_state(layout, spot, path)) {
-                found.insert(target, Content::Of(folder.join(path)));
-            }
+        for path in tree::documents(layout, spot, folder) {
+            found.insert(format!("{}/{path}", spot.workspace), Content::Of(folder.join(path)));
         }
     }
     found

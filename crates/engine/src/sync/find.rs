@@ -475,6 +475,8 @@ impl Eyes<'_> {
             let Entry::File(content) = tree::content(&home.join(&backup), most) else { continue };
             let mut other = tree.clone();
             other.insert(path.clone(), Entry::File(content));
+            let wanted = |tree: &Tree, _: &BTreeSet<String>| located.layout.wanted(&located.spot, tree);
+            tree::add(&home, &mut other, &mut BTreeSet::new(), wanted);
             let mut read = self.read(located, &other);
             if read.value.cannot_read(&path) {
                 continue;

@@ -237,6 +237,9 @@ impl Look {
         };
         let is_ours = |state: &FileState| !is_theirs(state);
         let mut theirs = self.with_rows(is_ours, false);
+        if self.states.values().any(|state| *state == FileState::Missing) {
+            self.add_what_is_named(&mut theirs);
+        }
         let mut reading = engine.read_tree(&self.located, &theirs);
         let told = reading.value.clone();
         for path in told.unreadable.iter().chain(&told.unreadable_parts) {
@@ -249,6 +252,7 @@ impl Look {
             };
             self.states.insert(path.clone(), FileState::Damaged);
             theirs.insert(path.clone(), Entry::File(content));
+            self.add_what_is_named(&mut theirs);
             let why =
                 reading.warnings.iter().find(|oddity| oddity.path == *path).map(|oddity| &oddity.message);
             let why = why.map(|message| one_line(why_of(message).unwrap_or(message), LONGEST_WARNING));

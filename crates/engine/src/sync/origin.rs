@@ -32,7 +32,7 @@ impl Engine {
     pub(crate) fn origin(&self, id: &SessionId) -> Result<Option<Origin>> {
         let (_, session) = self.load(id)?;
         let found = self.history(id)?.into_iter().rev().find_map(|recorded| match recorded.event {
-            Event::Imported { layout, path, into, from, files } => {
+            Event::Imported { layout, path, into, from, files, .. } => {
                 Some((recorded.version, layout, path, into, from, files))
             }
             _ => None,

@@ -4,8 +4,10 @@
 use super::find::Located;
 use super::look::{FileState, Look, hash};
 use super::signs::is_sign;
+use super::tree;
 use crate::disk::exchange;
 use layouts::tree::{Entry, Tree};
+use std::collections::BTreeSet;
 use std::path::Path;
 use store::ViewRow;
 
@@ -80,6 +82,12 @@ impl Look {
     pub(super) fn is_same_share(&self, path: &str, one: &[u8], other: &[u8]) -> bool {
         let share = |content: &[u8]| self.located.layout.share(&self.located.spot, path, content);
         share(one).is_some_and(|one| Some(one) == share(other))
+    }
+
+    /// Files that only the version which counts instead of a damaged or missing one names.
+    pub(super) fn add_what_is_named(&self, tree: &mut Tree) {
+        let Located { layout, spot, .. } = &self.located;
+        tree::add(&self.home, tree, &mut BTreeSet::new(), |tree, _| layout.wanted(spot, tree));
     }
 
     /// The tree with our own bytes for files in these states. For a `base`, files that we never wrote are left out.

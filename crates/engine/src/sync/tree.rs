@@ -193,7 +193,7 @@ fn date(tree: &mut Tree, path: &str, place: &Path) {
 }
 
 /// Every regular file below a folder, by its path there. Nothing over a link, nothing of ours beside a file.
-pub(crate) fn files_below(folder: &Path) -> Vec<String> {
+fn files_below(folder: &Path) -> Vec<String> {
     fn walk(folder: &Path, above: &str, level: usize, found: &mut Vec<String>) {
         let Ok(entries) = fs::read_dir(folder.join(above)) else { return };
         for entry in entries.flatten() {
@@ -214,6 +214,20 @@ pub(crate) fn files_below(folder: &Path) -> Vec<String> {
         walk(folder, "", 0, &mut found);
     }
     found
+}
+
+/// The files of a session's own folder that are not its state, by their paths there.
+pub(crate) fn documents(layout: &dyn Layout, spot: &Spot, folder: &Path) -> Vec<String> {
+    let is_state = |path: &String| {
+        let path = format!("{}/{path}", spot.workspace);
+        let below_home = path.strip_prefix(&spot.home).map(|rest| rest.trim_start_matches('/'));
+        below_home.is_some_and(|path| is_state(layout, spot, path))
+    };
+    files_below(folder).into_iter().filter(|path| !is_state(path)).collect()
+}
+
+pub(crate) fn is_state(layout: &dyn Layout, spot: &Spot, path: &str) -> bool {
+    layout.interest(spot, path, false, Depth::Short) == Interest::Content
 }
 
 /// What waits beside a file of ours, and the version before it.

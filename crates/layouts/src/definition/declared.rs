@@ -20,6 +20,7 @@ pub(super) fn evidence(report: &mut Report, phase: &Section) -> Found<Vec<Eviden
         value_type,
         required,
         describe,
+        as_written: false,
     });
     Ok(named.collect())
 }

@@ -82,7 +82,10 @@ impl Gate {
             };
             let required = self.flag(field, "required", false);
             let describe = field.get("description").and_then(Value::as_str).map(ToOwned::to_owned);
-            self.evidence.push(EvidenceDefinition { name: name.clone(), value_type, required, describe });
+            let name = name.clone();
+            // In Python 90.0 is a float, and no int.
+            let as_written = value_type == ValueType::Integer;
+            self.evidence.push(EvidenceDefinition { name, value_type, required, describe, as_written });
         }
     }
 

@@ -4,7 +4,7 @@
 mod lifecycle;
 mod phases;
 
-use super::state::{self, Shape, State};
+use super::state::{self, Recorded, Shape, State};
 use super::times::{self, Writing};
 use super::{ATTEMPTS, TOTAL, definition, history, spec_of};
 use crate::json::Document;
@@ -136,6 +136,7 @@ impl<'a> Change<'a> {
         self.metadata();
         if self.any {
             self.no_completed_phase_is_current();
+            self.what_cannot_be_is_set_right();
             let updated = self.time(self.session.updated_at);
             self.set(&["updated_at"], &updated);
             self.set_missing_sections();
@@ -201,6 +202,18 @@ impl<'a> Change<'a> {
         if said.is_some_and(|said| self.said.completed.contains(&said)) {
             let current = self.run.current_number();
             self.set(&["current_phase"], &json!(current));
+        }
+    }
+
+    /// In the newest shape the current phase exists, and what the session was begun with is what counts.
+    fn what_cannot_be_is_set_right(&mut self) {
+        if self.said.shape != Shape::Seed {
+            return;
+        }
+        self.set(&["current_phase"], &json!(self.run.current_number()));
+        let total = structure(self.run)["total_phases"].take();
+        if matches!(self.said.recorded_total, Some(Recorded::Unusable(_))) && !total.is_null() {
+            self.set(&["workflow_structure", TOTAL], &total);
         }
     }
 

@@ -7,10 +7,10 @@ use std::path::Path;
 use testkit::Sandbox;
 
 /// A session of another tool: where it is, its files, and pieces of text in them that mean nothing to leftoff.
-struct Case {
-    layout: &'static str,
-    path: String,
-    files: Vec<(String, String)>,
+pub(super) struct Case {
+    pub(super) layout: &'static str,
+    pub(super) path: String,
+    pub(super) files: Vec<(String, String)>,
     theirs: &'static [&'static str],
 }
 
@@ -47,7 +47,7 @@ fn told(export: &Value) -> Value {
 /// Fails with what differs alone. What has no time of its own in a file is told under the time at which that was last
 /// written: those two times are the same.
 #[track_caller]
-fn same(one: &Value, other: &Value, what: &str) {
+pub(super) fn same(one: &Value, other: &Value, what: &str) {
     fn differing(one: &Value, other: &Value, at: &str, found: &mut Vec<String>) {
         match (one, other) {
             (Value::Object(fields), Value::Object(others)) => {
@@ -73,7 +73,7 @@ fn same(one: &Value, other: &Value, what: &str) {
     assert!(found.is_empty(), "{what}\n{}", found.join("\n"));
 }
 
-fn put(sandbox: &Sandbox, case: &Case) {
+pub(super) fn put(sandbox: &Sandbox, case: &Case) {
     for (path, text) in &case.files {
         sandbox.write(path, text);
     }
@@ -113,9 +113,9 @@ fn comes_back(case: &Case) {
     }
 }
 
-const OCR: &str = ".ocr/sessions/2026-11-14-login";
+pub(super) const OCR: &str = ".ocr/sessions/2026-11-14-login";
 
-fn ocr(fields: &Value, documents: &[&str]) -> Case {
+pub(super) fn ocr(fields: &Value, documents: &[&str]) -> Case {
     let mut state = json!({
         "session_id": "2026-11-14-login", "started_at": "2026-11-14T09:00:00Z", "updated_at": "2026-11-14T10:00:00Z",
         "branch": "feat/login", "reviewers": {"assigned": 2.50},
@@ -159,7 +159,7 @@ fn reviews_and_maps_come_back_whole_with_their_rounds() {
     comes_back(&ocr(&json!({"current_phase": "reviews", "phase_number": 4}), &["reviews/principal-1.md"]));
 }
 
-fn ccw(folder: &str, fields: &Value, tasks: &[Value]) -> Case {
+pub(super) fn ccw(folder: &str, fields: &Value, tasks: &[Value]) -> Case {
     let name = folder.rsplit('/').next().unwrap();
     let mut state = json!({
         "session_id": name, "project": "CSV export", "description": "Export as CSV", "type": "medium",
@@ -186,7 +186,7 @@ fn ccw(folder: &str, fields: &Value, tasks: &[Value]) -> Case {
     Case { layout: "ccw", path: folder.to_owned(), files, theirs: &["3.250", "sync_history"] }
 }
 
-fn task(id: &str, status: &str, parent: Option<&str>, parts: &[&str], needs: &[&str]) -> Value {
+pub(super) fn task(id: &str, status: &str, parent: Option<&str>, parts: &[&str], needs: &[&str]) -> Value {
     json!({
         "id": id, "title": format!("Task {id}"), "status": status, "type": "test", "agent": "code-developer",
         "context": {"requirements": ["r"], "scope": ["src"], "acceptance": ["a"], "inherited_from": parent},
@@ -223,7 +223,7 @@ fn workflows_come_back_whole_with_their_tasks() {
     comes_back(&ccw(".workflow/archives/WFS-csv", &done, &tasks[2..3]));
 }
 
-fn praxis(path: &str, fields: &Value) -> Case {
+pub(super) fn praxis(path: &str, fields: &Value) -> Case {
     let mut state = json!({
         "session_id": "s", "workflow_type": "ship_v1", "target_file": "docs/import.md", "current_phase": 2,
         "completed_phases": [0, 1],
@@ -280,7 +280,7 @@ fn praxis_files_of_every_shape_come_back_whole_with_evidence_and_attempts() {
     comes_back(&praxis(first, &attempts));
 }
 
-fn essay(state: &str) -> Case {
+pub(super) fn essay(state: &str) -> Case {
     let folder = "essay-pipeline-20261114-100000";
     let mut files = vec![(format!("{folder}/session-state.yaml"), state.to_owned())];
     let names =
@@ -298,7 +298,7 @@ fn essay(state: &str) -> Case {
     }
 }
 
-const ESSAY: &str = r#"# Ada's essay, by hand
+pub(super) const ESSAY: &str = r#"# Ada's essay, by hand
 pipeline_id: "essay-77"   # hers
 started_at: "2026-11-13T08:00:00Z"
 last_activity: "2026-11-14T09:00:00Z"
@@ -352,57 +352,6 @@ fn essays_come_back_whole_with_sections_claims_and_comments() {
     comes_back(&essay(ESSAY));
     comes_back(&essay(&ESSAY.replace("status: in_progress\npushback", "status: paused\npushback")));
     comes_back(&essay(&ESSAY.replace("status: in_progress\npushback", "status: abandoned\npushback")));
-}
-
-#[test]
-fn what_happened_since_the_import_is_told_on_the_way_back() {
-    let tasks = [task("impl-1", "pending", None, &[], &[]), task("impl-2", "pending", None, &[], &[])];
-    let case = ccw(
-        ".workflow/WFS-csv",
-        &json!({"current_phase": "IMPLEMENT", "status": "active",
-        "progress": {"completed_phases": ["PLAN"], "current_tasks": []}}),
-        &tasks,
-    );
-    let (there, here) = (fresh(), fresh());
-    put(&there, &case);
-    here.run(["import", &there.path(&case.path).display().to_string()]).ok();
-    here.run(["resume", "WFS-csv"]).ok();
-    here.run(["item", "start", "impl-1"]).ok();
-    here.run(["item", "done", "impl-1"]).ok();
-    here.run(["item", "add", "Docs", "--id", "impl-3"]).ok();
-    here.run(["export", "--layout", "ccw", "out"]).ok();
-    let read =
-        |path: &str| -> Value { serde_json::from_str(&here.read(&format!("out/.workflow/{path}"))).unwrap() };
-    let state = read("WFS-csv/workflow-session.json");
-    assert_eq!((&state["status"], &state["stats"]["velocity"]), (&json!("active"), &json!(3.25)));
-    let first = read("WFS-csv/.task/impl-1.json");
-    assert_eq!((&first["status"], &first["execution"]["attempts"]), (&json!("completed"), &json!(3)));
-    assert_eq!(first["estimate"], "2h", "what is the tool's alone");
-    assert_eq!(here.read("out/.workflow/WFS-csv/.task/impl-2.json"), tasks[1].to_string(), "to the byte");
-    assert_eq!(read("WFS-csv/.task/impl-3.json")["title"], "Docs");
-    assert_eq!(here.read("out/.workflow/WFS-csv/IMPL_PLAN.md"), "# Plan\nWrite rows.\n");
-}
-
-#[test]
-fn what_its_own_files_told_already_when_it_was_imported_is_not_told_twice() {
-    let case = ccw(
-        ".workflow/WFS-csv",
-        &json!({"current_phase": "IMPLEMENT", "status": "active",
-            "progress": {"completed_phases": ["PLAN"], "current_tasks": []}}),
-        &[task("impl-1", "pending", None, &[], &[])],
-    );
-    let here = fresh();
-    here.at("2026-11-14T11:00:00Z");
-    put(&here, &case);
-    here.run(["item", "start", "impl-1"]).ok();
-    here.at("2026-11-14T11:01:00Z").run(["item", "release", "impl-1"]).ok();
-    here.at("2026-11-14T11:02:00Z").run(["item", "start", "impl-1"]).ok();
-    here.at("2026-11-14T11:03:00Z").run(["item", "done", "impl-1"]).ok();
-    let path = ".workflow/WFS-csv/.task/impl-1.json";
-    let before = here.read(path);
-    here.run(["import", "WFS-csv"]).ok();
-    here.run(["export", "--layout", "ccw", "out", "--session", "WFS-csv"]).ok();
-    assert_eq!(here.read(&format!("out/{path}")), before);
 }
 
 #[test]

@@ -111,6 +111,8 @@ fn a_whole_life_with_a_gate_that_fails_and_every_attempt_kept() {
     assert!(!words.stderr.contains("Validator"), "the type comes first: {}", words.stderr);
     let truth = sandbox.run(["advance", "--phase", "1", "--evidence", "tests=true"]).code(5);
     assert!(truth.stderr.contains("Field 'tests' must be integer, got: bool. "), "{}", truth.stderr);
+    let fraction = sandbox.run(["advance", "--phase", "1", "--evidence", "tests=90.0"]).code(5);
+    assert!(fraction.stderr.contains("Field 'tests' must be integer, got: float. "), "{}", fraction.stderr);
     let none = sandbox.run(["advance", "--phase", "1", "--evidence", "tests=0"]).code(5);
     assert!(none.stderr.contains("Validator 'positive' failed for field 'tests'"), "{}", none.stderr);
     let crossed =
@@ -126,7 +128,7 @@ fn a_whole_life_with_a_gate_that_fails_and_every_attempt_kept() {
         .iter()
         .map(|attempt| &attempt["outcome"])
         .collect();
-    assert_eq!(outcomes, ["failed", "failed", "failed", "failed", "failed", "passed"]);
+    assert_eq!(outcomes, ["failed", "failed", "failed", "failed", "failed", "failed", "passed"]);
     assert_eq!(
         (&found["checkpoints"]["1"], &found["phase_artifacts"]["1"]["evidence"]),
         (&json!("passed"), &json!({"tests": 3}))

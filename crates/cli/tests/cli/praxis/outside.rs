@@ -170,6 +170,19 @@ fn a_damaged_session_of_the_tool_is_told_from_its_backup_and_never_written_over_
     );
 }
 
+/// What the version before names is looked for as well: no gate is lost with a file.
+#[test]
+fn a_session_that_is_told_from_its_backup_has_the_gates_of_its_workflow() {
+    let sandbox = with_old();
+    define(&sandbox);
+    sandbox.write(&format!("{OLD}.bak"), &pretty(&old_file()));
+    sandbox.write(OLD, "{\"session_id\": ");
+    let seen = sandbox.run(["show", ID, "--json"]).ok().json();
+    assert_eq!(seen["phases"][1]["title"], "Build");
+    let held = sandbox.run(["advance", "--phase", "1", "--session", ID]).code(5);
+    assert!(held.stderr.contains("Field 'tests' is required but missing"), "{}", held.stderr);
+}
+
 #[test]
 fn a_reader_never_finds_half_a_file() {
     let sandbox = started();

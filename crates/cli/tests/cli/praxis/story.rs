@@ -60,7 +60,9 @@ impl Story {
             self.recovers(name, &good, &damage);
         }
         std::fs::remove_file(self.sandbox.path(self.path)).unwrap();
-        assert_eq!(self.view()["current_phase"]["number"], 2, "missing");
+        let seen = self.view();
+        assert_eq!(seen["current_phase"]["number"], 2, "missing");
+        assert!(!seen["warnings"].to_string().contains("is not defined in this project"), "{seen:#}");
         self.run(&["repair"]).ok();
         assert_eq!(std::fs::read(self.sandbox.path(self.path)).unwrap(), good, "missing");
     }
@@ -73,6 +75,7 @@ impl Story {
         assert_eq!(seen["completed_phases"], json!([0, 1]), "{name}");
         let said = seen["warnings"].to_string();
         assert!(said.contains("is damaged") && said.contains("going on from the log"), "{name}: {said}");
+        assert!(!said.contains("is not defined in this project"), "{name}: {said}");
         assert_eq!(std::fs::read(&path).unwrap(), damage, "{name}: a question leaves it");
         self.run(&["doctor"]).code(4);
         self.run(&["repair"]).ok();

@@ -142,6 +142,8 @@ fn true_is_no_integer_and_the_messages_are_kept() {
         help(Some(json!(true))).starts_with("Field 'tests' must be integer, got: "),
         "true is no integer"
     );
+    assert!(help(Some(json!(90.0))).starts_with("Field 'tests' must be integer, got: "), "90.0 is a float");
+    assert_eq!(help(Some(json!(90))), "");
     let says = |given: &Value| {
         let needed = ValueType::Integer;
         Praxis.refuses(&Refused::Mistyped { field: "n", needed, given }).expect("words")

@@ -204,6 +204,32 @@ fn the_last_phase_completes_the_session_and_stays_the_current_one() {
 }
 
 #[test]
+fn in_the_newest_shape_a_current_phase_or_a_total_that_cannot_be_is_set_right_by_the_next_change() {
+    let pause = Event::SessionPaused { reason: "user_request".to_owned(), context: None, saved: Vec::new() };
+    let pause = [("2025-11-02T10:00:00Z", pause)];
+    let odd = SEED_FILE
+        .replace("\"current_phase\": 1", "\"current_phase\": 17")
+        .replace("\"total_phases\": 3", "\"total_phases\": \"dynamic\"");
+    let (path, metadata) = super::definitions::FILES[0];
+    let case = Case::first(&odd).with(path, metadata);
+    case.stands(("active", 1, 1, 3));
+    assert_eq!(case.written(&case.session()), None, "left as it is while nothing changes");
+    let (text, after) = case.after(&pause);
+    let found = fields(&text);
+    assert_eq!(
+        (&found["current_phase"], &found["workflow_structure"]["total_phases"]),
+        (&json!(1), &json!(3))
+    );
+    after.stands(("paused", 1, 1, 3));
+    // The old shapes keep their one too many.
+    let case = Case::first_with(|fields| {
+        fields["completed_phases"] = json!([0, 1, 2]);
+        fields["current_phase"] = json!(3);
+    });
+    assert_eq!(fields(&case.after(&pause).0)["current_phase"], json!(3));
+}
+
+#[test]
 fn a_new_session_has_the_nine_sections_and_the_ten_old_keys_first() {
     let case = Case::first("");
     let mut session = Case::first(SEED_FILE).session();

@@ -1,0 +1,70 @@
+//! The documents of a session that becomes a native one: copied into its workspace, where its gates look for them from
+//! then on. Those that it came with stay where they are.
+
+use crate::disk::{Operation, Step};
+use crate::engine::Engine;
+use crate::place::workspace_of;
+use crate::sync::{spot_at, tree};
+use layouts::layout;
+use model::session::Session;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Documents of another project are read whole before they are written; what is larger is no document.
+const LARGEST: u64 = 64 * 1024 * 1024;
+
+/// What is to be done about the documents of a session, and what its user should know about it.
+#[derive(Default)]
+pub(super) struct Brought {
+    pub(super) operation: Option<Operation>,
+    pub(super) said: Vec<String>,
+}
+
+impl Engine {
+    /// All that lies in the session's own folder beside its state; `from` is the project's folder, where that is another.
+    pub(super) fn bring_documents(&self, session: &Session, from: Option<&str>) -> Brought {
+        let layout = layout::by_name(&session.layout);
+        let spot = layout.and_then(|layout| Some((layout, spot_at(layout, session.path.as_ref()?)?)));
+        let Some((layout, spot)) = spot else { return Brought::default() };
+        let root = self.root_of(session);
+        let folder = from.map_or_else(|| root.clone(), PathBuf::from).join(&spot.workspace);
+        let workspace = workspace_of(&session.id);
+        let mut operation = Operation::new(&root);
+        let mut brought = Brought::default();
+        for path in tree::documents(layout, &spot, &folder) {
+            let to = format!("{workspace}/{path}");
+            if fs::symlink_metadata(root.join(&to)).is_ok() {
+                brought.said.push(format!("{to} is there already, and was left as it is"));
+                continue;
+            }
+            match step(&root, &folder.join(&path), to) {
+                Ok(step) => operation.steps.push(step),
+                Err(why) => {
+                    brought
+                        .said
+                        .push(format!("{} was left where it is: {why}", folder.join(&path).display()));
+                }
+            }
+        }
+        let count = operation.steps.len();
+        if count > 0 {
+            let documents = if count == 1 { "1 document was" } else { &format!("{count} documents were") };
+            brought.said.insert(0, format!("{documents} copied into {workspace}"));
+            brought.operation = Some(operation);
+        }
+        brought
+    }
+}
+
+/// A file of this project is copied with its permissions; one of another has to be read.
+fn step(root: &Path, from: &Path, to: String) -> Result<Step, String> {
+    if let Some(from) = from.strip_prefix(root).ok().and_then(Path::to_str) {
+        return Ok(Step::Copy { from: from.to_owned(), to });
+    }
+    let size = fs::symlink_metadata(from).map_err(|error| error.to_string())?.len();
+    if size > LARGEST {
+        return Err(format!("it is larger than {} MB", LARGEST / 1024 / 1024));
+    }
+    let bytes = fs::read(from).map_err(|error| error.to_string())?;
+    Ok(Step::Create { path: to, bytes, like: None })
+}
