@@ -4,6 +4,7 @@ mod edits;
 mod gates;
 mod outside;
 mod recovery;
+mod revisions;
 mod story;
 mod whole;
 

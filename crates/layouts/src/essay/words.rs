@@ -1,7 +1,7 @@
 //! What the essay pipeline says to its user, in its own words. Text out of figures; decides nothing.
 
 use super::STAGES;
-use super::position::{Position, Standpoint, status_of_phase};
+use super::position::{Position, Standpoint};
 use super::recover::{DRAFT, FINAL};
 use crate::layout::Folder;
 use jiff::Timestamp;
@@ -57,7 +57,7 @@ pub(super) fn whole_state(standpoint: &Standpoint<'_>, folder: &Folder<'_>, at: 
     let mut lines = vec![at.long(), format!("Session folder: {}", place(folder))];
     lines.push(format!("Pushback level: {pushback}"));
     for (position, stage) in STAGES.iter().enumerate() {
-        let status = standpoint.phase(position).and_then(status_of_phase);
+        let status = standpoint.status(position);
         let status = status.map_or("skipped", super::state::StageStatus::name);
         lines.push(String::new());
         lines.push(format!("Stage {}: {} ({status})", position + 1, stage.title));
