@@ -75,7 +75,9 @@ pub(super) fn completed(standpoint: &Standpoint<'_>, folder: &Folder<'_>) -> Str
     let session = standpoint.session;
     let known = |name: &str| session.fields.get(name).map(shown);
     let words = known("total_word_count").or_else(|| word_count(folder, true).map(grouped));
-    let sections = standpoint.sections(3).len().max(standpoint.sections(2).len());
+    let counted = || standpoint.sections(3).len().max(standpoint.sections(2).len()) as u64;
+    let said = session.fields.get("total_sections").and_then(Value::as_u64);
+    let sections = said.unwrap_or_else(counted);
     let verified =
         known("sources_verified").unwrap_or_else(|| standpoint.counter("verified_claims").to_string());
     let voice =

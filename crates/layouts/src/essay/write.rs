@@ -228,7 +228,8 @@ impl Changes<'_> {
     /// As many sections as the outline was said to have when it was done.
     fn outlined(&self) -> Option<Value> {
         let attempt = self.ours.phase(1)?.last_attempt()?;
-        attempt.report.evidence.get("sections").filter(|sections| sections.is_u64()).cloned()
+        let targets = attempt.report.evidence.get("word_targets")?.as_array()?;
+        (!targets.is_empty()).then(|| json!(targets.len()))
     }
 
     /// The user said yes to the view of all sections together.

@@ -45,7 +45,7 @@ fn minor_flags_later_stages_for_review_and_takes_nothing_away() {
     assert!(shown.contains("Stage 4: Paragraph Writing (needs_review)"), "{shown}");
     // The user looks at each once more, and the text goes on where it was.
     run(&sandbox, "approve outline-approved");
-    run(&sandbox, "advance --phase essay_structuring --evidence sections=2 --evidence section_words=2000");
+    run(&sandbox, "advance --phase essay_structuring --evidence word_targets=[800,1200]");
     let held = sandbox.run(["advance", "--phase", "argument_development"]).code(5).stderr;
     assert!(held.contains("birds-eye"), "what was approved of the whole is asked again: {held}");
     run(&sandbox, "approve birds-eye");
@@ -122,7 +122,7 @@ fn after_a_major_change_the_work_is_done_again_and_its_files_are_named_again() {
     run(&sandbox, "revisit essay_structuring --impact major --reason anew --yes");
     sandbox.write(&file("stage-2-outline.md"), "# Other\n## Section 1\n## Section 2\n");
     run(&sandbox, "approve outline-approved");
-    run(&sandbox, "advance --phase essay_structuring --evidence sections=2 --evidence section_words=2000");
+    run(&sandbox, "advance --phase essay_structuring --evidence word_targets=[800,1200]");
     says(
         &sandbox,
         &["  stage_3:\n    status: \"in_progress\"\n    total_sections: 2\n    current_section: 1"],
