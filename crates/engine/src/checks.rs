@@ -245,8 +245,10 @@ impl Surroundings<'_> {
     ) -> Result<Verdict> {
         match &check.kind {
             CheckKind::Expr { expr } => {
-                let (outcome, found) = scope.evaluate(expr);
-                Ok(Verdict { outcome, found, needed: Some(expr.clone()), help: None, help_first: false })
+                let came_to = scope.evaluate(expr);
+                let needed = (!came_to.names_what_is_missing).then(|| expr.clone());
+                let (outcome, found) = (came_to.outcome, came_to.found);
+                Ok(Verdict { outcome, found, needed, help: None, help_first: false })
             }
             CheckKind::Artifact { path, matches, stale_ok } => {
                 let (verdict, files) = artifact::run(self, path, matches.as_deref(), *stale_ok);
@@ -266,7 +268,7 @@ impl Surroundings<'_> {
             check.kind == EVIDENCE && check.failed() && evidence.contains_key(&check.id)
         };
         let mistyped = checks.iter().filter(is_mistyped).map(|check| check.id.clone()).collect();
-        expression::Scope::new(evidence, mistyped, self.session, &self.workspace)
+        expression::Scope::new(evidence, mistyped, self.session, items::seen(self), &self.workspace)
     }
 
     /// Numbered when it is recorded.

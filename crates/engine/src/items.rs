@@ -166,14 +166,8 @@ impl Engine {
         Ok(row.map(|row| row.id))
     }
 
-    /// Ids of the items of this kind in a phase of the current run that are part of no other.
-    pub(crate) fn item_ids(
-        &self,
-        session: &Session,
-        phase: &Name,
-        kind: &str,
-        limit: usize,
-    ) -> Result<Vec<ItemId>> {
+    /// The first items of a phase of the current run, in their order.
+    pub(crate) fn items_of(&self, session: &Session, phase: &Name, limit: usize) -> Result<Vec<Item>> {
         let Some(run) = session.run() else { return Ok(Vec::new()) };
         let filter = ItemFilter {
             run: Some(RunRef::from(run).to_string()),
@@ -181,10 +175,7 @@ impl Engine {
             limit: Some(limit),
             ..ItemFilter::default()
         };
-        let rows = self.store.items(&session.id, &filter)?;
-        let items = rows.iter().map(read_item).collect::<Result<Vec<_>>>()?;
-        let is_meant = |item: &Item| item.parent.is_none() && item.kind.as_str() == kind;
-        Ok(items.into_iter().filter(is_meant).map(|item| item.id).collect())
+        self.store.items(&session.id, &filter)?.iter().map(read_item).collect()
     }
 
     /// Names of the first unfinished items of a phase of the current run.

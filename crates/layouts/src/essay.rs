@@ -6,6 +6,7 @@ mod history;
 mod merge;
 mod position;
 mod recover;
+mod revise;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -23,7 +24,9 @@ use crate::yaml;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
+use model::event::Event;
 use model::id::{ItemId, SessionId};
+use model::revision::Revision;
 use model::run::Run;
 use position::Standpoint;
 use state::State;
@@ -205,6 +208,10 @@ impl Layout for Essay {
     fn discrepancies(&self, folder: &Folder<'_>) -> Vec<Oddity> {
         let (state, _, _) = said(folder);
         validate::discrepancies(&state, folder)
+    }
+
+    fn revised(&self, revision: &Revision, standing: &Standing<'_>) -> Vec<Event> {
+        revise::consequences(revision, &Standpoint::new(standing.session, standing.items))
     }
 
     fn is_private(&self) -> bool {

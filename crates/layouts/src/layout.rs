@@ -13,6 +13,7 @@ use model::actor::Actor;
 use model::event::{Event, Recorded};
 use model::id::{ItemId, Name, SessionId};
 use model::item::ItemBook;
+use model::revision::Revision;
 use model::run::Run;
 use model::session::Session;
 use model::workflow::Workflow;
@@ -334,6 +335,13 @@ pub trait Layout: Sync {
     /// What does not fit together in the files. A session that is taken up again is asked about it.
     fn discrepancies(&self, folder: &Folder<'_>) -> Vec<Oddity> {
         let _ = folder;
+        Vec::new()
+    }
+
+    /// What else a revision changes in a session, as it was before: what was said of files that are put away, and of work
+    /// that is to be looked at again. Phases, and items of phases that begin again, are seen to.
+    fn revised(&self, revision: &Revision, standing: &Standing<'_>) -> Vec<Event> {
+        let _ = (revision, standing);
         Vec::new()
     }
 

@@ -1,6 +1,8 @@
 //! Going back to change an earlier phase: how far the change reaches, and what it does to later phases.
 
+use crate::event::ItemEvent;
 use crate::id::Name;
+use crate::item::{Item, ItemStatus, RunRef};
 use crate::phase::PhaseState;
 use crate::run::Run;
 use serde::{Deserialize, Serialize};
@@ -113,6 +115,29 @@ impl Reach {
         }
         reach
     }
+}
+
+/// Opens an item again on which work is to begin anew; nothing where none has begun.
+pub fn reopened(item: &Item) -> Option<ItemEvent> {
+    let id = item.id.clone();
+    match item.status {
+        ItemStatus::Completed { .. } => {
+            Some(ItemEvent::ItemReopened { id, run: item.run.clone(), phase: item.phase.clone() })
+        }
+        ItemStatus::Active => Some(ItemEvent::ItemReleased { id }),
+        // Why it is blocked may hold still.
+        ItemStatus::Pending | ItemStatus::Blocked { .. } => None,
+    }
+}
+
+/// What a revision does to items: after a major one the work of all later phases begins again, item by item.
+pub fn reopens<'a>(revision: &Revision, run: &Run, items: impl Iterator<Item = &'a Item>) -> Vec<ItemEvent> {
+    if revision.impact != Impact::Major {
+        return Vec::new();
+    }
+    let run = RunRef::from(run);
+    let is_concerned = |item: &&Item| item.run == run && revision.restarted.contains(&item.phase);
+    items.filter(is_concerned).filter_map(reopened).collect()
 }
 
 #[cfg(test)]

@@ -27,12 +27,17 @@ pub fn preview(preview: &RevisitPreview, out: &Out) -> String {
     let impact = format!("{}{overridden}: {}", preview.impact.name(), preview.because);
     let tone = if preview.impact == Impact::Major { Tone::Warning } else { Tone::Heading };
     let _ = writeln!(text, "{}", out.paint(tone, &line("Impact: ", &impact, out)));
-    for (label, phases) in
-        [("To be reviewed: ", &preview.flagged), ("To be done again: ", &preview.restarted)]
-    {
+    // What is only interrupted keeps what there is of it.
+    let restarted =
+        if preview.impact == Impact::Major { "To be done again: " } else { "To go on afterwards: " };
+    for (label, phases) in [("To be reviewed: ", &preview.flagged), (restarted, &preview.restarted)] {
         if !phases.is_empty() {
             let _ = writeln!(text, "{}", line(label, &names(phases), out));
         }
+    }
+    if preview.reopened > 0 {
+        let items = if preview.reopened == 1 { "item that was done" } else { "items that were done" };
+        let _ = writeln!(text, "{}", line("Open again: ", &format!("{} {items}", preview.reopened), out));
     }
     for archived in &preview.archived {
         let how = if archived.copied { "Kept as it was: " } else { "Archived: " };

@@ -4,6 +4,7 @@ mod edits;
 mod gates;
 mod outside;
 mod recovery;
+mod revisions;
 mod story;
 mod whole;
 
@@ -119,7 +120,7 @@ fn structured(sandbox: &Sandbox) {
     sandbox.write(&file("stage-2-outline.md"), "# Outline\n## Section 1\n## Section 2\n");
     run(sandbox, "set audience=general target_word_count=2000 total_sections=2");
     run(sandbox, "approve outline-approved");
-    run(sandbox, "advance --phase essay_structuring --evidence sections=2 --evidence section_words=2000");
+    run(sandbox, "advance --phase essay_structuring --evidence word_targets=[800,1200]");
 }
 
 /// Stage 3 by commands.

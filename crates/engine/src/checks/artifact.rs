@@ -1,8 +1,9 @@
 //! Files that prove a phase: there, not empty, written since the phase began, with what they must hold.
 
-use super::{Surroundings, Verdict};
+use super::{Surroundings, Verdict, items};
 use crate::files::{self, Looked, Seen};
 use model::id::ItemId;
+use model::item::Item;
 use model::time::seconds_between;
 use std::path::Path;
 
@@ -57,11 +58,17 @@ impl Surroundings<'_> {
     }
 
     /// Where `{item}` stands for the items of this phase, each has a file: the first that has none, and the file. A name
-    /// that nobody can tell an item by counts for one of them.
+    /// that nobody can tell an item by counts for one of them. Where another check asks for items that are not done, it
+    /// knows which of them count.
     fn without_a_file(&self, wanted: &str, files: &[(String, Looked)]) -> Option<(String, ItemId)> {
         let (before, after) = wanted.split_once("{item}")?;
         let kind = self.phase.items.as_deref()?;
-        let items = self.engine.item_ids(self.session, &self.phase.id, kind, MOST_ITEMS).ok()?;
+        let items = self.engine.items_of(self.session, &self.phase.id, MOST_ITEMS).ok()?;
+        let open_ones_count = !items::are_asked_for(self.phase);
+        let is_meant = |item: &&Item| {
+            item.parent.is_none() && item.kind.as_str() == kind && (open_ones_count || item.is_done())
+        };
+        let items: Vec<ItemId> = items.iter().filter(is_meant).map(|item| item.id.clone()).collect();
         if files.is_empty() || files.len() >= items.len() {
             return None;
         }

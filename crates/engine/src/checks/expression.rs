@@ -1,13 +1,17 @@
-//! CEL expressions over evidence, session, run, and whether files exist. Bounded in length and time.
+//! CEL expressions over evidence, session, run, items, and whether files exist. Bounded in length and time.
+
+mod functions;
 
 use crate::redact;
 use cel::objects::{Key, Map as CelMap};
 use cel::{Context, ExecutionError, Program, Value as CelValue};
 use model::gate::{CheckOutcome, quoted};
+use model::phase::Phase;
+use model::run::Run;
 use model::session::Session;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -16,6 +20,8 @@ use std::time::Duration;
 const LONGEST: usize = 4096;
 /// A budget far above what any sensible expression takes; one that loops over loops runs out of it.
 const LONGEST_RUN: Duration = Duration::from_secs(1);
+/// How many things that are missing are named.
+const NAMED: usize = 10;
 
 /// What an expression can see.
 pub(crate) struct Scope {
@@ -31,12 +37,18 @@ impl Scope {
         evidence: &Map<String, Value>,
         mistyped: Vec<String>,
         session: &Session,
+        items: Value,
         workspace: &Path,
     ) -> Self {
         let mut usable = evidence.clone();
         usable.retain(|name, _| !mistyped.contains(name));
         let run = session.run().map_or(Value::Null, |run| {
-            json!({ "workflow": run.workflow.name, "ordinal": run.ordinal, "phase": run.current().id() })
+            json!({
+                "workflow": run.workflow.name,
+                "ordinal": run.ordinal,
+                "phase": run.current().id(),
+                "evidence": handed_in(run),
+            })
         });
         let about = json!({
             "id": session.id,
@@ -53,8 +65,6 @@ impl Scope {
                 (path.clone(), json!({ "size": artifact.newest.size, "version": artifact.newest.version }))
             })
             .collect();
-        let counts = session.run().map(|run| run.current().items).unwrap_or_default();
-        let items = json!({ "total": counts.total, "done": counts.done, "open": counts.open() });
         let variables = vec![
             ("evidence", Value::Object(usable)),
             ("session", about),
@@ -66,11 +76,17 @@ impl Scope {
     }
 
     /// Whether the expression holds, and what was found. One that cannot be evaluated has failed.
-    pub(super) fn evaluate(&self, expr: &str) -> (CheckOutcome, Option<String>) {
-        match self.holds(expr) {
-            Ok(true) => (CheckOutcome::Passed, self.found(expr)),
-            Ok(false) => (CheckOutcome::Failed, self.found(expr)),
-            Err(message) => (CheckOutcome::Failed, Some(message)),
+    pub(super) fn evaluate(&self, expr: &str) -> Evaluated {
+        let told =
+            |outcome, found, names_what_is_missing| Evaluated { outcome, found, names_what_is_missing };
+        match self.answer(expr) {
+            Ok(Answer::Holds(true)) => told(CheckOutcome::Passed, self.found(expr), false),
+            Ok(Answer::Holds(false)) => told(CheckOutcome::Failed, self.found(expr), false),
+            Ok(Answer::Missing(none)) if none.is_empty() => {
+                told(CheckOutcome::Passed, Some("nothing is missing".to_owned()), true)
+            }
+            Ok(Answer::Missing(what)) => told(CheckOutcome::Failed, Some(some_of(&what)), true),
+            Err(message) => told(CheckOutcome::Failed, Some(message), false),
         }
     }
 
@@ -86,8 +102,15 @@ impl Scope {
         if named.is_empty() { "what it looks at is of another type".to_owned() } else { named.join(", ") }
     }
 
-    /// CEL has no budget of its own: it runs beside us, and is left to itself when it takes too long.
     pub(super) fn holds(&self, expr: &str) -> Result<bool, String> {
+        self.answer(expr).map(|answer| match answer {
+            Answer::Holds(holds) => holds,
+            Answer::Missing(what) => what.is_empty(),
+        })
+    }
+
+    /// CEL has no budget of its own: it runs beside us, and is left to itself when it takes too long.
+    fn answer(&self, expr: &str) -> Result<Answer, String> {
         let (sender, receiver) = channel();
         let (expr, variables, workspace) = (expr.to_owned(), self.variables.clone(), self.workspace.clone());
         let asked = expr.clone();
@@ -122,6 +145,20 @@ impl Scope {
     }
 }
 
+/// What an expression came to.
+pub(super) struct Evaluated {
+    pub(super) outcome: CheckOutcome,
+    pub(super) found: Option<String>,
+    /// It tells itself what it needs.
+    pub(super) names_what_is_missing: bool,
+}
+
+enum Answer {
+    Holds(bool),
+    /// A list of what is missing, in words; nothing is when it is empty.
+    Missing(Vec<String>),
+}
+
 /// Why an expression gives no answer.
 enum Failed {
     Said(String),
@@ -130,26 +167,43 @@ enum Failed {
     Types(&'static str),
 }
 
-fn execute(expr: &str, variables: &[(&'static str, Value)], workspace: PathBuf) -> Result<bool, Failed> {
+fn execute(expr: &str, variables: &[(&'static str, Value)], workspace: PathBuf) -> Result<Answer, Failed> {
     let program = compile(expr).map_err(Failed::Said)?;
     let mut context = Context::default();
     for (name, value) in variables {
         context.add_variable_from_value(*name, to_cel(value));
     }
-    let exists = move |path: Arc<String>| is_below(&workspace, &path);
-    context.add_function("exists", exists).map_err(|error| Failed::Said(error.to_string()))?;
+    functions::add(&mut context, workspace).map_err(|error| Failed::Said(error.to_string()))?;
+    let neither = || Failed::Said("the expression is neither true nor false".to_owned());
     match program.execute(&context) {
-        Ok(CelValue::Bool(answer)) => Ok(answer),
-        Ok(_) => Err(Failed::Said("the expression is neither true nor false".to_owned())),
+        Ok(CelValue::Bool(holds)) => Ok(Answer::Holds(holds)),
+        Ok(CelValue::List(words)) => texts(&words).map(Answer::Missing).ok_or_else(neither),
+        Ok(_) => Err(neither()),
         Err(error) => Err(worded(&error)),
     }
 }
 
-/// Whether a file is there; a path that leads out of the workspace is not.
-fn is_below(workspace: &Path, path: &str) -> bool {
-    let leads_out =
-        Path::new(path).components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));
-    !leads_out && workspace.join(path).is_file()
+fn texts(values: &[CelValue]) -> Option<Vec<String>> {
+    let text = |value: &CelValue| match value {
+        CelValue::String(text) => Some(text.to_string()),
+        _ => None,
+    };
+    values.iter().map(text).collect()
+}
+
+fn some_of(what: &[String]) -> String {
+    let more = what.len().saturating_sub(NAMED);
+    let named = what[..what.len().min(NAMED)].join("; ");
+    if more > 0 { format!("{named}; and {more} more") } else { named }
+}
+
+/// What finished phases of the run handed in, by phase.
+fn handed_in(run: &Run) -> Map<String, Value> {
+    let evidence = |phase: &Phase| {
+        let attempt = phase.last_attempt().filter(|_| phase.is_done());
+        attempt.map(|attempt| attempt.report.evidence.clone()).unwrap_or_default()
+    };
+    run.phases.iter().map(|phase| (phase.id().to_string(), Value::Object(evidence(phase)))).collect()
 }
 
 /// The program, or why it does not compile, with the position.
@@ -171,9 +225,9 @@ pub(super) fn compile(expr: &str) -> Result<Program, String> {
 fn worded(error: &ExecutionError) -> Failed {
     match error {
         ExecutionError::NoSuchKey(name) => Failed::Missing(name.to_string()),
-        ExecutionError::UndeclaredReference(name) => {
-            Failed::Said(format!("'{name}' is not known here; use evidence, session, run or artifacts"))
-        }
+        ExecutionError::UndeclaredReference(name) => Failed::Said(format!(
+            "'{name}' is not known here; use evidence, session, run, items or artifacts"
+        )),
         ExecutionError::NoSuchOverload(call) => Failed::Types(needed_by(call.function())),
         ExecutionError::ValuesNotComparable(..) => Failed::Types(needed_by("_<_")),
         ExecutionError::UnsupportedBinaryOperator(..) => Failed::Types(needed_by("_+_")),
@@ -250,7 +304,9 @@ mod tests {
 
     fn check(expr: &str, evidence: Value) -> (CheckOutcome, Option<String>) {
         let workspace = PathBuf::from("/nowhere");
-        Scope { variables: vec![("evidence", evidence)], mistyped: Vec::new(), workspace }.evaluate(expr)
+        let scope = Scope { variables: vec![("evidence", evidence)], mistyped: Vec::new(), workspace };
+        let came_to = scope.evaluate(expr);
+        (came_to.outcome, came_to.found)
     }
 
     #[test]
@@ -278,7 +334,7 @@ mod tests {
             mistyped: mistyped.iter().map(ToString::to_string).collect(),
             workspace: PathBuf::from("/nowhere"),
         };
-        let (outcome, found) = scope(&["coverage"]).evaluate("evidence.coverage >= 80.0");
+        let Evaluated { outcome, found, .. } = scope(&["coverage"]).evaluate("evidence.coverage >= 80.0");
         let told = "'coverage' is of another type than declared";
         assert_eq!((outcome, found.as_deref()), (CheckOutcome::Failed, Some(told)));
     }
@@ -322,10 +378,39 @@ mod tests {
         std::fs::write(folder.path().join("requirements.md"), "x").expect("a file");
         let workspace = folder.path().to_owned();
         let scope = Scope { variables: Vec::new(), mistyped: Vec::new(), workspace };
-        assert_eq!(scope.evaluate("exists('requirements.md')").0, CheckOutcome::Passed);
+        assert_eq!(scope.evaluate("exists('requirements.md')").outcome, CheckOutcome::Passed);
         for other in ["exists('nothing.md')", "exists('/etc/passwd')", "exists('../../etc/passwd')"] {
-            assert_eq!(scope.evaluate(other).0, CheckOutcome::Failed, "{other}");
+            assert_eq!(scope.evaluate(other).outcome, CheckOutcome::Failed, "{other}");
         }
+    }
+
+    #[test]
+    fn a_list_names_what_is_missing_and_holds_when_it_is_empty() {
+        let expr = "numbers(evidence.n).filter(n, n > 2).map(n, 'part ' + string(n) + ' is missing')";
+        let passed = Some("nothing is missing".to_owned());
+        assert_eq!(check(expr, json!({ "n": 2 })), (CheckOutcome::Passed, passed));
+        let named = Some("part 3 is missing; part 4 is missing".to_owned());
+        assert_eq!(check(expr, json!({ "n": 4 })), (CheckOutcome::Failed, named));
+        let (_, many) = check(expr, json!({ "n": 14 }));
+        assert!(many.is_some_and(|many| many.ends_with("part 12 is missing; and 2 more")));
+        for (n, said) in [(json!("many"), "another type"), (json!(1001), "the most")] {
+            let (outcome, found) = check(expr, json!({ "n": n }));
+            assert_eq!(outcome, CheckOutcome::Failed);
+            assert!(found.as_ref().is_some_and(|found| found.contains(said)), "{found:?}");
+        }
+        let (outcome, found) = check("evidence.n", json!({ "n": [1, 2] }));
+        let neither = Some("the expression is neither true nor false".to_owned());
+        assert_eq!((outcome, found), (CheckOutcome::Failed, neither));
+    }
+
+    #[test]
+    fn numbers_are_summed() {
+        let expr = "sum(evidence.n) == 6";
+        assert_eq!(check(expr, json!({ "n": [1, 2, 3] })).0, CheckOutcome::Passed);
+        assert_eq!(check(expr, json!({ "n": [] })).0, CheckOutcome::Failed);
+        let (outcome, found) = check(expr, json!({ "n": [1, "two"] }));
+        assert_eq!(outcome, CheckOutcome::Failed);
+        assert!(found.as_ref().is_some_and(|found| found.contains("whole numbers")), "{found:?}");
     }
 
     #[test]

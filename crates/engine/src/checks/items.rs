@@ -1,10 +1,15 @@
-//! Whether every item of the phase is done.
+//! Whether every item of the phase is done, and what expressions see of them.
 
 use super::{Surroundings, Verdict};
 use crate::error::Result;
+use model::item::Item;
+use model::workflow::{CheckKind, PhaseDefinition};
+use serde_json::{Map, Value, json};
 
 /// How many unfinished ones are named.
 const NAMED: usize = 5;
+/// How many an expression sees.
+const MOST: usize = 1_000;
 
 pub(super) fn run(around: &Surroundings<'_>) -> Result<Verdict> {
     let phase = &around.phase.id;
@@ -26,4 +31,49 @@ pub(super) fn run(around: &Surroundings<'_>) -> Result<Verdict> {
     Ok(Verdict::failed(format!("{found}; unfinished: {}", names.join(", ")))
         .needing("every item done")
         .mended_by("Finish them, the first one that is ready first: leftoff item claim"))
+}
+
+/// What expressions see of the phase's items: how many there are, and each where one of them asks for it.
+pub(super) fn seen(around: &Surroundings<'_>) -> Value {
+    let phase = &around.phase.id;
+    let record = around.session.run().and_then(|run| run.phases.iter().find(|record| record.id() == phase));
+    let counts = record.map(|record| record.items).unwrap_or_default();
+    let mut items = json!({ "total": counts.total, "done": counts.done, "open": counts.open() });
+    if around.phase.checks.iter().any(|check| looks_at_each(&check.kind)) {
+        let each = around.engine.items_of(around.session, phase, MOST).unwrap_or_default();
+        items["each"] = each.iter().map(one).collect();
+    }
+    items
+}
+
+/// Whether some check of the phase asks for items to be done.
+pub(super) fn are_asked_for(phase: &PhaseDefinition) -> bool {
+    phase.checks.iter().any(|check| check.kind == CheckKind::Items || looks_at_each(&check.kind))
+}
+
+fn looks_at_each(kind: &CheckKind) -> bool {
+    matches!(kind, CheckKind::Expr { expr } if expr.contains("items.each"))
+}
+
+/// A field without a value is none; an item is numbered as the outermost one that it is part of.
+fn one(item: &Item) -> Value {
+    let fields: Map<String, Value> = item
+        .fields
+        .iter()
+        .filter(|(_, value)| !value.is_null())
+        .map(|(k, v)| (k.clone(), v.clone()))
+        .collect();
+    let outermost = item.id.as_str().split('.').next().unwrap_or_default();
+    let digits = &outermost[outermost.trim_end_matches(|digit: char| digit.is_ascii_digit()).len()..];
+    json!({
+        "id": item.id,
+        "number": digits.parse::<u32>().unwrap_or(0),
+        "title": item.title,
+        "parent": item.parent.as_ref().map(ToString::to_string).unwrap_or_default(),
+        "parts": item.parts,
+        "done": item.is_done(),
+        "status": item.status.name(),
+        "fields": fields,
+        "counters": item.counters,
+    })
 }

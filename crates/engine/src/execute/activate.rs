@@ -264,6 +264,7 @@ impl Engine {
                 resumed.lifecycle = Lifecycle::Active;
                 let worked_out = self.work_out(&resumed, &request)?;
                 events.extend(worked_out.events);
+                plan.items = Some(worked_out.items);
                 plan.operation = worked_out.operation;
                 plan.said.extend(worked_out.preview.warnings);
             }

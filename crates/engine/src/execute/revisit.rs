@@ -11,13 +11,15 @@ use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
 use crate::files::{Looked, Seen};
 use archive::Archive;
+use layouts::layout::Standing;
 use model::artifact::Artifact;
 use model::command::{Command, decide, resolve_phase};
-use model::event::Event;
+use model::event::{Event, ItemEvent};
 use model::gate::shown;
 use model::id::{Name, SessionId};
+use model::item::ItemBook;
 use model::phase::Phase;
-use model::revision::{Archived, Impact, Reach, Revision};
+use model::revision::{Archived, Impact, Reach, Revision, reopens};
 use model::run::Run;
 use model::session::Session;
 use model::workflow::Workflow;
@@ -53,6 +55,8 @@ pub struct RevisitPreview {
     pub fields: Vec<FieldChange>,
     pub flagged: Vec<Name>,
     pub restarted: Vec<Name>,
+    /// How many items that were done are open again.
+    pub reopened: usize,
     pub archived: Vec<Archived>,
     pub warnings: Vec<String>,
 }
@@ -77,6 +81,8 @@ pub struct FieldChange {
 pub(super) struct WorkedOut {
     pub(super) preview: RevisitPreview,
     pub(super) events: Vec<Event>,
+    /// As they are before.
+    pub(super) items: ItemBook,
     pub(super) operation: Option<Operation>,
 }
 
@@ -99,6 +105,7 @@ impl Engine {
                 return Err(Error::Contended);
             }
             let mut plan = Plan::of(subject.change(worked_out.events));
+            plan.items = Some(worked_out.items);
             plan.operation = worked_out.operation;
             plan.said = worked_out.preview.warnings;
             Ok(plan)
@@ -142,7 +149,9 @@ impl Engine {
         revision.archived.clone_from(&archive.archived);
         let operation = (!archive.operation.steps.is_empty()).then_some(archive.operation);
         revision.operation = operation.as_ref().map(|operation| operation.id().to_owned());
-        let events = decide(session, Command::Revise { revision })?;
+        let items = self.all_items(&session.id)?;
+        let mut events = decide(session, Command::Revise { revision: revision.clone() })?;
+        events.extend(follow(session, run, &revision, &items));
         let preview = RevisitPreview {
             session_id: session.id.to_string(),
             phase: phase.id().clone(),
@@ -154,10 +163,11 @@ impl Engine {
             fields,
             flagged: reach.flagged,
             restarted: reach.restarted,
+            reopened: count_reopened(&events),
             archived: archive.archived,
             warnings: archive.warnings,
         };
-        Ok(WorkedOut { preview, events, operation })
+        Ok(WorkedOut { preview, events, items, operation })
     }
 
     /// The files of the phase itself, against what was recorded of them.
@@ -299,6 +309,20 @@ fn propose(own: &[OwnFile], fields: &[FieldChange]) -> (Impact, String) {
         }
         None => (Impact::Minor, "nothing of it has changed since it was completed".to_owned()),
     }
+}
+
+/// What follows for items, and for what the session's own tool says of files and sections.
+fn follow(session: &Session, run: &Run, revision: &Revision, items: &ItemBook) -> Vec<Event> {
+    let mut events: Vec<Event> = reopens(revision, run, items.iter()).into_iter().map(Event::Item).collect();
+    if let Some(layout) = layouts::layout::by_name(&session.layout) {
+        let standing = Standing { session, items, since: &[] };
+        events.extend(layout.revised(revision, &standing));
+    }
+    events
+}
+
+fn count_reopened(events: &[Event]) -> usize {
+    events.iter().filter(|event| matches!(event, Event::Item(ItemEvent::ItemReopened { .. }))).count()
 }
 
 fn scope(reach: &Reach, archived: &[Archived]) -> String {

@@ -6,6 +6,7 @@ use model::id::Name;
 use model::item::{Item, ItemBook, ItemStatus, RunRef};
 use model::lifecycle::Lifecycle;
 use model::phase::{Phase, PhaseState};
+use model::revision::Impact;
 use model::session::Session;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -52,6 +53,28 @@ impl<'a> Standpoint<'a> {
     pub fn phase(&self, position: usize) -> Option<&'a Phase> {
         let run = self.session.run()?;
         run.phases.iter().find(|phase| *phase.id() == *STAGES[position].name)
+    }
+
+    /// How a stage stands, as the file has words for it.
+    pub fn status(&self, position: usize) -> Option<StageStatus> {
+        let phase = self.phase(position)?;
+        match phase.state {
+            PhaseState::NotStarted if self.was_interrupted(phase.id()) => Some(StageStatus::NeedsReview),
+            PhaseState::NotStarted => Some(StageStatus::NotStarted),
+            PhaseState::InProgress { .. } => Some(StageStatus::InProgress),
+            PhaseState::Completed { .. } => Some(StageStatus::Completed),
+            PhaseState::NeedsReview { .. } => Some(StageStatus::NeedsReview),
+            // The file has no word for it.
+            PhaseState::Skipped { .. } => None,
+        }
+    }
+
+    /// A stage that was at work when an earlier one was revised: what there is of it is still to be reviewed, unless all
+    /// of it begins anew.
+    fn was_interrupted(&self, phase: &Name) -> bool {
+        let revisions = self.session.revisions.iter().rev().map(|made| &made.revision);
+        let last = revisions.into_iter().find(|revision| revision.restarted.contains(phase));
+        last.is_some_and(|revision| revision.impact != Impact::Major)
     }
 
     /// A position: 0 to 3.
@@ -131,17 +154,6 @@ impl<'a> Standpoint<'a> {
 
     pub fn is_finished(&self) -> bool {
         matches!(self.session.lifecycle, Lifecycle::Completed { .. })
-    }
-}
-
-pub(super) fn status_of_phase(phase: &Phase) -> Option<StageStatus> {
-    match phase.state {
-        PhaseState::NotStarted => Some(StageStatus::NotStarted),
-        PhaseState::InProgress { .. } => Some(StageStatus::InProgress),
-        PhaseState::Completed { .. } => Some(StageStatus::Completed),
-        PhaseState::NeedsReview { .. } => Some(StageStatus::NeedsReview),
-        // The file has no word for it.
-        PhaseState::Skipped { .. } => None,
     }
 }
 

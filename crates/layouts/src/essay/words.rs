@@ -1,7 +1,7 @@
 //! What the essay pipeline says to its user, in its own words. Text out of figures; decides nothing.
 
 use super::STAGES;
-use super::position::{Position, Standpoint, status_of_phase};
+use super::position::{Position, Standpoint};
 use super::recover::{DRAFT, FINAL};
 use crate::layout::Folder;
 use jiff::Timestamp;
@@ -57,7 +57,7 @@ pub(super) fn whole_state(standpoint: &Standpoint<'_>, folder: &Folder<'_>, at: 
     let mut lines = vec![at.long(), format!("Session folder: {}", place(folder))];
     lines.push(format!("Pushback level: {pushback}"));
     for (position, stage) in STAGES.iter().enumerate() {
-        let status = standpoint.phase(position).and_then(status_of_phase);
+        let status = standpoint.status(position);
         let status = status.map_or("skipped", super::state::StageStatus::name);
         lines.push(String::new());
         lines.push(format!("Stage {}: {} ({status})", position + 1, stage.title));
@@ -75,7 +75,9 @@ pub(super) fn completed(standpoint: &Standpoint<'_>, folder: &Folder<'_>) -> Str
     let session = standpoint.session;
     let known = |name: &str| session.fields.get(name).map(shown);
     let words = known("total_word_count").or_else(|| word_count(folder, true).map(grouped));
-    let sections = standpoint.sections(3).len().max(standpoint.sections(2).len());
+    let counted = || standpoint.sections(3).len().max(standpoint.sections(2).len()) as u64;
+    let said = session.fields.get("total_sections").and_then(Value::as_u64);
+    let sections = said.unwrap_or_else(counted);
     let verified =
         known("sources_verified").unwrap_or_else(|| standpoint.counter("verified_claims").to_string());
     let voice =

@@ -4,7 +4,7 @@
 mod lists;
 mod sections;
 
-use super::position::{Standpoint, status_of_phase};
+use super::position::Standpoint;
 use super::state::{FILE_KEYS, OUTPUT_KEYS, SESSION_KEYS, SHARED_KEYS, StageStatus, Status, VOICE_KEYS};
 use super::{Essay, NAME, STAGES, STATE, recover, words};
 use crate::layout::{Folder, Layout, Standing};
@@ -116,12 +116,13 @@ impl Changes<'_> {
     }
 
     /// A field, where the file says something else. A null that somebody wrote over it stays until it is set again, and
-    /// a key that somebody's file never had is not added to it before.
+    /// a key that somebody's file never had is not added to it before. What was taken away is so once: a file that came
+    /// back since is named again.
     fn field(&mut self, path: &[Step<'_>], value: Option<&Value>, is_touched: bool) {
         let Some(value) = value else { return };
         let is_wanted = match self.document.get(path) {
-            Some(Value::Null) | None => is_touched || self.is_new,
-            Some(_) => true,
+            Some(Value::Null) | None => (is_touched || self.is_new) && !value.is_null(),
+            Some(_) => is_touched || !value.is_null(),
         };
         if is_wanted {
             self.set(path, value);
@@ -168,8 +169,7 @@ impl Changes<'_> {
         let key = STAGES[position].key;
         let path = |name| [Key("stages"), Key(key), Key(name)];
         let Some(ours) = self.ours.phase(position) else { return };
-        let status = status_of_phase(ours);
-        let said = self.said.phase(position).and_then(status_of_phase);
+        let (status, said) = (self.ours.status(position), self.said.status(position));
         // In a new file a stage that goes on is said to; an old one may leave that to `current_stage`.
         if let Some(status) = status.filter(|status| self.is_new || Some(*status) != said) {
             self.set(&path("status"), &json!(status.name()));
@@ -196,9 +196,9 @@ impl Changes<'_> {
             let value = match name {
                 "total_sections" => session.fields.get(name).cloned().or_else(|| self.outlined()),
                 "birds_eye_approved" => self.birds_eye().or_else(|| {
-                    let said =
+                    let is_said =
                         self.document.get(&path).is_some() || self.touched.contains(name) || self.is_new;
-                    session.fields.get(name).filter(|_| said).cloned()
+                    session.fields.get(name).filter(|_| is_said).cloned()
                 }),
                 _ => session.fields.get(name).cloned(),
             };
@@ -228,7 +228,8 @@ impl Changes<'_> {
     /// As many sections as the outline was said to have when it was done.
     fn outlined(&self) -> Option<Value> {
         let attempt = self.ours.phase(1)?.last_attempt()?;
-        attempt.report.evidence.get("sections").filter(|sections| sections.is_u64()).cloned()
+        let targets = attempt.report.evidence.get("word_targets")?.as_array()?;
+        (!targets.is_empty()).then(|| json!(targets.len()))
     }
 
     /// The user said yes to the view of all sections together.
@@ -237,11 +238,10 @@ impl Changes<'_> {
         let check = Name::parse("birds-eye").ok()?;
         let is_approved = self.ours.session.approval(phase.id(), &check).is_some();
         let is_passed = matches!(phase.state, PhaseState::Completed { .. }) && !phase.claimed;
-        let said = self.document.get(&[Key("stages"), Key("stage_3"), Key("birds_eye_approved")]);
         let has_gate = phase.last_attempt().is_some_and(|attempt| {
             attempt.report.checks.iter().any(|result| result.id == "birds-eye" && !result.failed())
         });
-        (is_approved || (is_passed && has_gate) || said == Some(json!(true))).then(|| json!(true))
+        (is_approved || (is_passed && has_gate)).then(|| json!(true))
     }
 
     fn fields(&mut self) {

@@ -208,3 +208,61 @@ fn an_archived_file_that_comes_again_goes_on_counting_and_a_copied_one_stays() {
     let session = after(session, record("h3"));
     assert_eq!(versions(&session), [("a.md".to_owned(), 3), ("b.md".to_owned(), 3)]);
 }
+
+/// After a major change every item of a later phase is open again; blocked ones stay so, and other phases' stay done.
+#[test]
+fn items_of_phases_that_begin_again_are_open_again() {
+    use crate::item::{ItemBook, NewItem};
+    let session = in_the_third();
+    let run = session.run().expect("a run");
+    let actor = session.last_actor.clone();
+    let mut book = ItemBook::default();
+    for (id, phase) in [("a", "plan"), ("b", "build"), ("c", "test"), ("d", "test"), ("e", "test")] {
+        let item = NewItem {
+            id: crate::id::ItemId::parse(id).expect("an id"),
+            kind: name("task"),
+            title: id.to_owned(),
+            run: RunRef::from(run),
+            phase: name(phase),
+            parent: None,
+            order: 1024,
+            depends_on: Vec::new(),
+            fields: BTreeMap::new(),
+        };
+        book.apply(&ItemEvent::ItemAdded { item }, at(1), &actor);
+    }
+    let done = |id: &str, phase: &str| ItemEvent::ItemCompleted {
+        id: crate::id::ItemId::parse(id).expect("an id"),
+        run: RunRef::from(run),
+        phase: name(phase),
+    };
+    let id = |text: &str| crate::id::ItemId::parse(text).expect("an id");
+    for event in [
+        done("a", "plan"),
+        done("b", "build"),
+        done("c", "test"),
+        ItemEvent::ItemStarted { id: id("d") },
+        ItemEvent::ItemBlocked { id: id("e"), reason: "no key".to_owned() },
+    ] {
+        book.apply(&event, at(2), &actor);
+    }
+    let revision = |impact| Revision {
+        phase: name("plan"),
+        impact,
+        reason: "r".to_owned(),
+        flagged: Vec::new(),
+        restarted: names(&["build", "test"]),
+        archived: Vec::new(),
+        operation: None,
+    };
+    assert_eq!(reopens(&revision(Impact::Moderate), run, book.iter()), Vec::new());
+    for event in reopens(&revision(Impact::Major), run, book.iter()) {
+        book.apply(&event, at(3), &actor);
+    }
+    let status = |text: &str| book.get(&id(text)).map(|item| item.status.name());
+    let found = ["a", "b", "c", "d", "e"].map(status);
+    assert_eq!(
+        found,
+        [Some("completed"), Some("pending"), Some("pending"), Some("pending"), Some("blocked")]
+    );
+}

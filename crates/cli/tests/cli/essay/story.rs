@@ -97,7 +97,7 @@ fn a_finished_essay_is_reported_and_its_output_filled() {
     says(&sandbox, &["resolved: true"]);
     sandbox.write(&file("final-essay.md"), "# Harbours\n\none two three four five\n");
     sandbox.at("2026-11-14T12:40:00Z");
-    let last = "advance --phase paragraph_writing --evidence voice_checked_sections=2 --evidence fact_check_sweep=true";
+    let last = "advance --phase paragraph_writing --evidence fact_check_sweep=true";
     let done = run(&sandbox, last).stderr;
     for line in [
         "Word count: 5",

@@ -190,10 +190,7 @@ fn begun_by_us_edited_by_hand_damaged_recovered_and_finished() {
     run(&sandbox, "note resolve 1");
     sandbox.write(&file("final-essay.md"), "# Harbours\n\none two three four five six\n");
     sandbox.at("2026-11-14T13:00:00Z");
-    let done = run(
-        &sandbox,
-        "advance --phase paragraph_writing --evidence voice_checked_sections=2 --evidence fact_check_sweep=true",
-    );
+    let done = run(&sandbox, "advance --phase paragraph_writing --evidence fact_check_sweep=true");
     assert!(
         done.stderr.starts_with(
             "Essay completed.\nWord count: 6\nSections: 2\nSources verified: 3\nVoice score: 4.5\nOverrides: 0\nDeferred claims resolved: 1 of 1\nTime spent: "

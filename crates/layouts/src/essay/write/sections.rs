@@ -8,6 +8,7 @@ use crate::yaml::Step::{At, Key};
 use model::event::{Event, ItemEvent};
 use model::id::ItemId;
 use model::item::{Item, ItemStatus};
+use model::revision::Impact;
 use serde_json::{Map, Value, json};
 
 impl Changes<'_> {
@@ -26,8 +27,11 @@ impl Changes<'_> {
         }
     }
 
-    /// The section and the paragraph that are being worked on.
+    /// The section and the paragraph that are being worked on; none in a stage that begins anew.
     pub(super) fn place(&mut self) {
+        for position in 2..STAGES.len() {
+            self.no_place(position);
+        }
         let (Some(ours), said) = (self.ours.position(), self.said.position()) else { return };
         let Some(position) = self.ours.current().filter(|position| *position > 1) else { return };
         let path = |name| [Key("stages"), Key(STAGES[position].key), Key(name)];
@@ -38,6 +42,31 @@ impl Changes<'_> {
                 self.set(&path("current_paragraph"), &json!(paragraph));
             }
         }
+    }
+
+    fn no_place(&mut self, position: usize) {
+        if !self.begins_anew(position) {
+            return;
+        }
+        for name in ["current_section", "current_paragraph"] {
+            let path = [Key("stages"), Key(STAGES[position].key), Key(name)];
+            if self.document.get(&path).is_some() {
+                self.set(&path, &Value::Null);
+            }
+        }
+    }
+
+    /// Whether all of a stage is to be done again since an earlier one was revised.
+    fn begins_anew(&self, position: usize) -> bool {
+        let name = STAGES[position].name;
+        let is_major = |event: &Event| match event {
+            Event::PhaseRevised { revision } => {
+                revision.impact == Impact::Major && revision.restarted.iter().any(|phase| *phase == *name)
+            }
+            _ => false,
+        };
+        self.ours.status(position) == Some(StageStatus::NotStarted)
+            && self.standing.since.iter().any(|recorded| is_major(&recorded.event))
     }
 
     /// Where the list has a section; an entry without a number has the number of its place.
@@ -108,7 +137,8 @@ impl Changes<'_> {
             let is_there = self.document.get(&path(name)).is_some();
             let has_own_place = ["section_index", "status", "completed_at"].contains(&name.as_str());
             if !is_said && !has_own_place && (is_there || name == known) {
-                let is_touched = self.is_touched(&ours.id);
+                let is_touched =
+                    self.is_touched(&ours.id) && (!value.is_null() || self.is_taken_away(&ours.id, name));
                 self.field(&path(name), Some(value), is_touched);
             }
         }
@@ -166,6 +196,15 @@ impl Changes<'_> {
             | ItemEvent::ItemDropped { .. } => false,
         };
         self.happened_to(section).any(is_move)
+    }
+
+    fn is_taken_away(&self, section: &ItemId, name: &str) -> bool {
+        self.happened_to(section).any(|event| match event {
+            ItemEvent::ItemSet { id, change } => {
+                id.is(section) && change.fields.get(name).is_some_and(Value::is_null)
+            }
+            _ => false,
+        })
     }
 
     fn happened_to<'s>(&'s self, section: &'s ItemId) -> impl Iterator<Item = &'s ItemEvent> {

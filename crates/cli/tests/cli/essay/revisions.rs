@@ -1,0 +1,183 @@
+//! Going back a stage, minor, moderate and major: what the file says afterwards is what the pipeline's own rules have.
+
+use super::*;
+use crate::statuses;
+
+#[track_caller]
+fn nothing_is_wrong(sandbox: &Sandbox) {
+    assert_eq!(run(sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
+}
+
+fn items_done(sandbox: &Sandbox) -> Vec<String> {
+    let list = run(sandbox, "item list --all --json").json();
+    let done = list["items"].as_array().unwrap().iter().filter(|item| item["status"] == "completed");
+    done.map(|item| item["id"].as_str().unwrap().to_owned()).collect()
+}
+
+fn map(sandbox: &Sandbox, number: u32) -> String {
+    sandbox.path(&file(&format!("stage-3-section-{number}-arguments.md"))).display().to_string()
+}
+
+/// A minor change flags what came after it; nothing of that is taken away.
+#[test]
+fn minor_flags_later_stages_for_review_and_takes_nothing_away() {
+    let sandbox = in_stage_4();
+    let done = items_done(&sandbox);
+    let told = run(&sandbox, "revisit essay_structuring --impact minor --reason clearer --yes").stderr;
+    assert!(told.contains("To go on afterwards: paragraph_writing"), "{told}");
+    says(
+        &sandbox,
+        &[
+            "current_stage: 2",
+            "  stage_2:\n    status: \"in_progress\"",
+            "  stage_3:\n    status: \"needs_review\"",
+            "birds_eye_approved: false",
+            // It was at work: there is a draft to be reviewed.
+            "  stage_4:\n    status: \"needs_review\"\n    current_section: 2\n    current_paragraph: 2",
+            &format!("status: \"completed\"\n        argument_map_file: \"{}\"", map(&sandbox, 1)),
+            "completed_paragraphs: 2\n        status: \"completed\"\n        voice_check_score: 4.5",
+            "stage_revisited: 2\n    impact: \"minor\"\n    reason: \"clearer\"\n    downstream_archived: []",
+        ],
+    );
+    assert_eq!(items_done(&sandbox), done);
+    nothing_is_wrong(&sandbox);
+    let shown = run(&sandbox, "show").stdout;
+    assert!(shown.contains("Stage 4: Paragraph Writing (needs_review)"), "{shown}");
+    // The user looks at each once more, and the text goes on where it was.
+    run(&sandbox, "approve outline-approved");
+    run(&sandbox, "advance --phase essay_structuring --evidence word_targets=[800,1200]");
+    let held = sandbox.run(["advance", "--phase", "argument_development"]).code(5).stderr;
+    assert!(held.contains("birds-eye"), "what was approved of the whole is asked again: {held}");
+    run(&sandbox, "approve birds-eye");
+    says(&sandbox, &["birds_eye_approved: true"]);
+    run(&sandbox, "advance --phase argument_development");
+    says(
+        &sandbox,
+        &["  stage_4:\n    status: \"in_progress\"\n    current_section: 2\n    current_paragraph: 2"],
+    );
+    nothing_is_wrong(&sandbox);
+}
+
+/// A moderate one puts the affected files away: no section stays completed without its map.
+#[test]
+fn moderate_archives_and_asks_for_a_review_of_every_section_whose_map_it_took() {
+    let sandbox = in_stage_4();
+    let told = run(&sandbox, "revisit essay_structuring --impact moderate --reason moved --yes").stderr;
+    assert!(told.contains("Open again: 2 items that were done"), "{told}");
+    says(
+        &sandbox,
+        &[
+            "  stage_3:\n    status: \"needs_review\"",
+            "- section_index: 1\n        status: \"needs_review\"\n        argument_map_file: null\n        verified_claims: 3",
+            "- section_index: 2\n        status: \"needs_review\"\n        argument_map_file: null",
+            "birds_eye_approved: false",
+            "  stage_4:\n    status: \"needs_review\"",
+            "downstream_archived: [\"stage-3-section-1-arguments.v1.md\", \"stage-3-section-2-arguments.v1.md\"]",
+        ],
+    );
+    assert!(!items_done(&sandbox).iter().any(|id| id.starts_with("section")));
+    nothing_is_wrong(&sandbox);
+}
+
+/// A major one begins again: every later stage, section and paragraph is not started, and nothing names an archived file.
+#[test]
+fn major_leaves_no_later_stage_section_or_paragraph_completed_and_names_no_archived_file() {
+    let sandbox = in_stage_4();
+    run(&sandbox, "set --phase paragraph_writing draft_file=stage-4-draft.md");
+    sandbox.write(&file("final-essay.md"), "# Harbours\n");
+    run(&sandbox, "set final_essay_file=final-essay.md");
+    run(&sandbox, "checkpoint -m before");
+    let done = items_done(&sandbox);
+    let told = run(&sandbox, "revisit thesis_development --impact major --reason anew --yes").stderr;
+    assert!(told.contains("Open again: 6 items that were done"), "{told}");
+    says(
+        &sandbox,
+        &[
+            "  stage_1:\n    status: \"in_progress\"",
+            "  stage_2:\n    status: \"not_started\"\n    outline_file: null",
+            "  stage_3:\n    status: \"not_started\"\n    total_sections: 2\n    current_section: null",
+            "- section_index: 1\n        status: \"not_started\"\n        argument_map_file: null\n        verified_claims: 0\n        deferred_claims: 0\n        completed_at: null",
+            "birds_eye_approved: false\n    completed_at: null",
+            "  stage_4:\n    status: \"not_started\"\n    current_section: null\n    current_paragraph: null\n    draft_file: null\n    paragraph_log: null",
+            "total_paragraphs: 2\n        completed_paragraphs: 0\n        status: \"not_started\"\n        voice_check_score: null",
+            "final_essay_file: null",
+        ],
+    );
+    assert!(!state(&sandbox).contains("voice_check_score: 4.5"));
+    let empty: Vec<String> = Vec::new();
+    assert_eq!(items_done(&sandbox), empty);
+    for name in ["stage-2-outline.v1.md", "stage-3-section-2-arguments.v1.md", "stage-4-draft.v1.md"] {
+        assert!(sandbox.path(&file(name)).exists(), "{name}: nothing is deleted");
+    }
+    nothing_is_wrong(&sandbox);
+    // Undone, every section and paragraph is as it was.
+    run(&sandbox, "undo --to before");
+    assert_eq!(items_done(&sandbox), done);
+}
+
+/// What was taken away once does not stay away: a map that is written again is named again, and goes on being.
+#[test]
+fn after_a_major_change_the_work_is_done_again_and_its_files_are_named_again() {
+    let sandbox = in_stage_4();
+    run(&sandbox, "revisit essay_structuring --impact major --reason anew --yes");
+    sandbox.write(&file("stage-2-outline.md"), "# Other\n## Section 1\n## Section 2\n");
+    run(&sandbox, "approve outline-approved");
+    run(&sandbox, "advance --phase essay_structuring --evidence word_targets=[800,1200]");
+    says(
+        &sandbox,
+        &["  stage_3:\n    status: \"in_progress\"\n    total_sections: 2\n    current_section: 1"],
+    );
+    for number in [1, 2] {
+        sandbox.write(&file(&format!("stage-3-section-{number}-arguments.md")), "# Another map\n");
+        run(&sandbox, &format!("item done section-{number}"));
+    }
+    run(&sandbox, "approve birds-eye");
+    run(&sandbox, "advance --phase argument_development");
+    sandbox.write(&file("stage-4-draft.md"), "## One\n\nanew\n");
+    run(&sandbox, "set --phase paragraph_writing draft_file=stage-4-draft.md");
+    run(&sandbox, "item done draft-1.1");
+    run(&sandbox, "item set section-1 --count verified_claims=1");
+    let one = map(&sandbox, 1);
+    says(
+        &sandbox,
+        &[
+            &format!(
+                "status: \"completed\"\n        argument_map_file: \"{one}\"\n        verified_claims: 1"
+            ),
+            &format!("argument_map_file: \"{}\"", map(&sandbox, 2)),
+            "birds_eye_approved: true",
+            "draft_file: \"stage-4-draft.md\"",
+            "completed_paragraphs: 1\n        status: \"in_progress\"",
+        ],
+    );
+    // And once more: no number is given twice.
+    run(&sandbox, "revisit essay_structuring --impact major --reason again --yes");
+    assert!(sandbox.path(&file("stage-3-section-1-arguments.v2.md")).exists());
+    says(&sandbox, &["\"stage-3-section-1-arguments.v2.md\"", "draft_file: null"]);
+    assert_eq!(state(&sandbox).matches("argument_map_file: null").count(), 2);
+    nothing_is_wrong(&sandbox);
+}
+
+/// Somebody's own file keeps its shape: no key comes into it that it did not have.
+#[test]
+fn a_file_by_hand_gets_no_key_that_it_never_had() {
+    let sandbox = by_hand();
+    run(&sandbox, "revisit thesis_development --impact major --reason anew --yes");
+    let text = state(&sandbox);
+    for key in ["draft_file", "paragraph_log", "development_log", "voice_check_score", "current_paragraph"] {
+        assert!(!text.contains(key), "{key} in\n{text}");
+    }
+    says(
+        &sandbox,
+        &[
+            "mood: 'good'   # nobody knows this key",
+            "stage_1: {status: in_progress, thesis_file: stage-1-thesis.md",
+            "    status: not_started   # approved\n    outline_file: null",
+            "      # the first is done\n      - section_index: 1\n        status: not_started\n        argument_map_file: null\n        verified_claims: 0",
+            "current_section: null",
+        ],
+    );
+    let view = run(&sandbox, "status --json").json();
+    assert_eq!(statuses(&view), ["in_progress", "not_started", "not_started", "not_started"]);
+    nothing_is_wrong(&sandbox);
+}

@@ -1,0 +1,44 @@
+//! Functions that expressions have beside CEL's own: whether a file is there, numbers up to one, the sum of a list.
+
+use cel::{Context, DeclarationError, ExecutionError, Value};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+/// More than anything has that is counted by hand.
+const MOST_NUMBERS: i64 = 1_000;
+
+pub(super) fn add(context: &mut Context<'_, '_>, workspace: PathBuf) -> Result<(), DeclarationError> {
+    context.add_function("exists", move |path: Arc<String>| is_below(&workspace, &path))?;
+    context.add_function("numbers", numbers)?;
+    context.add_function("sum", sum)
+}
+
+/// Whether a file is there; a path that leads out of the workspace is not.
+fn is_below(workspace: &Path, path: &str) -> bool {
+    let leads_out =
+        Path::new(path).components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir));
+    !leads_out && workspace.join(path).is_file()
+}
+
+/// From 1 to this one.
+fn numbers(last: i64) -> Result<Value, ExecutionError> {
+    if last > MOST_NUMBERS {
+        return Err(ExecutionError::function_error(
+            "numbers",
+            format!("{last} are more than {MOST_NUMBERS}, which is the most"),
+        ));
+    }
+    Ok(Value::List(Arc::new((1..=last).map(Value::Int).collect())))
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "as functions of expressions are handed their arguments")]
+fn sum(values: Arc<Vec<Value>>) -> Result<Value, ExecutionError> {
+    let mut total = 0_i64;
+    for value in values.iter() {
+        let Value::Int(number) = value else {
+            return Err(ExecutionError::function_error("sum", "not all of them are whole numbers"));
+        };
+        total = total.saturating_add(*number);
+    }
+    Ok(Value::Int(total))
+}

@@ -1,0 +1,99 @@
+//! What going back a stage means for what was said of later ones: sections whose argument map was put away are to be done
+//! again, nothing goes on naming a file that was, and what the user approved of the whole is open. Events; no files.
+
+use super::position::Standpoint;
+use super::recover::{DRAFT, FINAL};
+use super::state::FILE_KEYS;
+use super::{NEEDS_REVIEW, STAGES, argument_map};
+use model::event::{Event, ItemEvent};
+use model::id::Name;
+use model::item::{Item, ItemChange};
+use model::phase::Phase;
+use model::revision::{Impact, Revision, reopened};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+const COUNTERS: [&str; 2] = ["verified_claims", "deferred_claims"];
+
+/// For a session as it was before the revision.
+pub(super) fn consequences(revision: &Revision, before: &Standpoint<'_>) -> Vec<Event> {
+    let away = revision.archived.iter().filter(|archived| !archived.copied);
+    let away: BTreeSet<&str> = away.map(|archived| file_name(&archived.from)).collect();
+    let mut events = Vec::new();
+    for position in 0..STAGES.len() {
+        events.extend(before.phase(position).and_then(|phase| unnamed(phase, position, &away)));
+    }
+    events.extend(session_fields(revision, before, &away));
+    let is_major = revision.impact == Impact::Major;
+    for (index, section) in before.sections(2) {
+        let is_away = away.contains(map_name(*index, section).as_str());
+        if is_away || (is_major && is_restarted(revision, 2)) {
+            events.extend(section_again(section, is_major, "argument_map_file"));
+        }
+    }
+    for section in before.sections(3).values() {
+        if away.contains(DRAFT) || (is_major && is_restarted(revision, 3)) {
+            let parts = before.paragraphs(section);
+            let parts = parts.into_iter().filter(|_| !is_major).filter_map(reopened).map(Event::Item);
+            events.extend(parts);
+            events.extend(section_again(section, is_major, "voice_check_score"));
+        }
+    }
+    events
+}
+
+/// Of a stage the keys that name a file which is not there any more.
+fn unnamed(phase: &Phase, position: usize, away: &BTreeSet<&str>) -> Option<Event> {
+    let names = |key: &str| phase.fields.get(key).and_then(Value::as_str).map(file_name);
+    let own = FILE_KEYS.into_iter().filter(|(of, _, _)| *of == position);
+    let gone = own.filter(|(_, key, usual)| away.contains(names(key).unwrap_or(usual)));
+    let fields: BTreeMap<String, Value> = gone.map(|(_, key, _)| (key.to_owned(), Value::Null)).collect();
+    (!fields.is_empty()).then(|| Event::FieldsSet { phase: Some(phase.id().clone()), fields })
+}
+
+/// The view of all sections together was approved as it was; the finished essay may be put away.
+fn session_fields(revision: &Revision, before: &Standpoint<'_>, away: &BTreeSet<&str>) -> Option<Event> {
+    let mut fields = BTreeMap::new();
+    let arguments = STAGES[2].name;
+    let is_open = |names: &[Name]| names.iter().any(|name| *name == *arguments);
+    if revision.phase == *arguments || is_open(&revision.flagged) || is_open(&revision.restarted) {
+        fields.insert("birds_eye_approved".to_owned(), json!(false));
+    }
+    if away.contains(FINAL) && before.session.fields.contains_key("final_essay_file") {
+        fields.insert("final_essay_file".to_owned(), Value::Null);
+    }
+    (!fields.is_empty()).then_some(Event::FieldsSet { phase: None, fields })
+}
+
+/// A section from its beginning; after a change that is not major the user reviews it and decides what to revise.
+fn section_again(section: &Item, is_major: bool, told: &str) -> Vec<Event> {
+    let mut change = ItemChange::default();
+    // The file may say it where the session does not.
+    change.fields.insert(told.to_owned(), Value::Null);
+    let is_flagged = section.fields.get(NEEDS_REVIEW) == Some(&Value::Bool(true));
+    if is_flagged == is_major {
+        change.fields.insert(NEEDS_REVIEW.to_owned(), json!(!is_major));
+    }
+    for name in COUNTERS.into_iter().filter(|_| is_major) {
+        if section.counters.get(name).is_some_and(|count| *count != 0) {
+            change.counters.insert(name.to_owned(), 0);
+        }
+    }
+    // Items of phases that begin again are open already.
+    let open = reopened(section).filter(|_| !is_major);
+    let set = ItemEvent::ItemSet { id: section.id.clone(), change };
+    open.into_iter().chain([set]).map(Event::Item).collect()
+}
+
+fn is_restarted(revision: &Revision, position: usize) -> bool {
+    revision.restarted.iter().any(|phase| *phase == *STAGES[position].name)
+}
+
+fn map_name(index: u32, section: &Item) -> String {
+    let said = section.fields.get("argument_map_file").and_then(Value::as_str);
+    said.map_or_else(|| argument_map(index), |path| file_name(path).to_owned())
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
