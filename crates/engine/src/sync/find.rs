@@ -1,6 +1,7 @@
 //! Finds the sessions that other tools keep in a project, and tells which of them are not ours yet. Writes nothing.
 
 use super::pointed::Pointed;
+use super::shorts::{self, Shares, Short};
 use super::signs::Signs;
 use super::tree;
 use crate::engine::Engine;
@@ -23,9 +24,6 @@ use std::path::Path;
 use std::sync::Arc;
 use store::Filter;
 
-/// From so many sessions on, several threads read them.
-const MANY: usize = 64;
-const READERS: usize = 4;
 /// What a file holds may be part of what is said about it.
 pub(super) const LONGEST_WARNING: usize = 1_000;
 
@@ -113,29 +111,31 @@ impl Engine {
     /// whose state can be read before one whose state cannot; of those the one that changed last.
     /// Without one that is not closed, where `closed` may be meant: the last by name.
     pub(crate) fn current_foreign(&self, or_closed: bool) -> Option<SessionId> {
-        let mut best: Option<Foreign> = None;
+        let mut best: Option<Short> = None;
         let mut last_closed: Option<SessionId> = None;
         let mut known: Option<&'static str> = None;
+        let shorts = self.shorts();
         for located in self.unadopted().iter().rev() {
             // Of one layout the first that will do is taken, so that a thousand old ones are not read.
             if known == Some(located.layout.name()) {
                 continue;
             }
-            let found = self.foreign_at(located, Depth::Short).filter(Foreign::holds_any);
+            let found = if located.layout.takes_the_worktree() {
+                shorts::by_path(&shorts, located).cloned()
+            } else {
+                self.eyes().in_short(located)
+            };
             let Some(found) = found else { continue };
-            if !crate::engine::is_unfinished(found.session.lifecycle.name()) {
+            if !found.is_unfinished() {
                 last_closed = last_closed.or(Some(found.id));
                 continue;
             }
             // Where only one is active, that is the one, whatever it is called.
             let tells = located.layout.paths_tell_the_order() && !located.layout.takes_the_worktree();
-            if found.told.says_where_it_stands() && tells {
+            if found.says_where_it_stands && tells {
                 known = Some(located.layout.name());
             }
-            let rank = |found: &Foreign| {
-                let is_active = found.session.lifecycle.name() == "active";
-                (found.told.says_where_it_stands(), is_active, found.session.updated_at)
-            };
+            let rank = |found: &Short| (found.says_where_it_stands, found.is_active(), found.line.updated_at);
             if best.as_ref().is_none_or(|best| rank(&found) > rank(best)) {
                 best = Some(found);
             }
@@ -193,20 +193,16 @@ impl Engine {
         }
         let first = self.first_foreign_number().unwrap_or(0);
         let eyes = self.eyes();
+        let shorts = self.shorts();
         let numbered: Vec<(&Located, u64)> = all.iter().zip(first..).collect();
-        let read = |some: &[(&Located, u64)]| -> Vec<(ShortView, Vec<Warning>)> {
-            some.iter().filter_map(|(located, number)| eyes.line(located, *number)).collect()
-        };
-        let mut lines = if numbered.len() < MANY {
-            read(&numbered)
-        } else {
-            // Most of the time is the system's, opening files: several can do that at once.
-            let share = numbered.len().div_ceil(READERS);
-            std::thread::scope(|scope| {
-                let threads: Vec<_> = numbered.chunks(share).map(|some| scope.spawn(|| read(some))).collect();
-                threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
-            })
-        };
+        let mut lines = shorts::by_several(&numbered, |(located, number)| {
+            if located.layout.takes_the_worktree() {
+                let short = shorts::by_path(&shorts, located)?;
+                Some((ShortView { number: *number, ..short.line.clone() }, short.warnings.clone()))
+            } else {
+                eyes.line(located, *number)
+            }
+        });
         self.lines_beside_others(&mut lines);
         lines
     }
@@ -219,7 +215,13 @@ impl Engine {
             now: self.clock.now(),
             host: &self.caller.host,
             signs: self.signs_here(),
+            shares: None,
         }
+    }
+
+    /// The same where many are read one after the other.
+    pub(super) fn eyes_for_many(&self, shares: Shares) -> Eyes<'_> {
+        Eyes { shares: Some(shares), ..self.eyes() }
     }
 
     /// The sessions of this worktree alone, a line each.
@@ -402,12 +404,13 @@ impl Engine {
 }
 
 /// What it takes to read a session's files; nothing of it is tied to one thread.
-struct Eyes<'a> {
+pub(super) struct Eyes<'a> {
     root: &'a Path,
     worktree: String,
     now: Timestamp,
     host: &'a str,
     signs: Arc<Signs>,
+    shares: Option<Shares>,
 }
 
 impl Eyes<'_> {
@@ -451,9 +454,14 @@ impl Eyes<'_> {
         }
     }
 
+    /// A session in short, if there is one.
+    pub(super) fn in_short(&self, located: &Located) -> Option<Short> {
+        self.foreign(located, Depth::Short).filter(Foreign::holds_any).map(Short::of)
+    }
+
     fn foreign(&self, located: &Located, depth: Depth) -> Option<Foreign> {
         let Located { layout, spot, id } = located.clone();
-        let mut tree = tree::read(layout, &spot, self.root, depth);
+        let mut tree = tree::read_with(layout, &spot, self.root, depth, self.shares.as_ref());
         self.signs.add_to(&mut tree, layout);
         let mut documents = tree.clone();
         let mut reading = self.read(located, &tree);

@@ -89,7 +89,7 @@ fn dependencies_exist_and_have_no_cycle() {
     let text = sandbox.read(file).replace("\"dependencies\": []", "\"dependencies\": [\"impl-2\"]");
     sandbox.write(file, &text);
     let told = sandbox.run(["doctor"]).code(4).stdout;
-    assert!(told.contains("it waits for itself: impl-1 → impl-2, impl-1"), "{told}");
+    assert!(told.contains("it waits for itself: impl-1 → impl-2 → impl-1"), "{told}");
     sandbox.run(["item", "list"]).ok();
 }
 
@@ -200,7 +200,16 @@ fn an_unclear_state_is_asked_about_and_the_phase_begun_again() {
         status.stderr
     );
     odd.run(["note", "seen"]).ok();
-    assert_eq!(state(&odd, "WFS-odd")["current_phase"], "SHIPPING", "their word stays until the phase moves");
+    assert_eq!(
+        state(&odd, "WFS-odd")["current_phase"],
+        "SHIPPING",
+        "their word stays until it is gone on with"
+    );
+    odd.run(["pause"]).ok();
+    odd.write(".workflow/WFS-odd/IMPL_PLAN.md", "1. Do it\n");
+    odd.run(["resume"]).ok();
+    assert_eq!(state(&odd, "WFS-odd")["current_phase"], "PLAN", "reset to the last valid one");
+    assert!(!odd.run(["status"]).ok().stderr.contains("SHIPPING"));
 }
 
 /// A checkpoint is saved on `phase_complete`, on `user_request` and at `session_end`; what resumes begins there.
