@@ -113,6 +113,27 @@ fn an_archived_version_of_a_task_file_lies_elsewhere() {
     assert!(sandbox.path(".workflow/WFS-one/IMPL_PLAN.v1.md").exists(), "the plan's is beside it");
 }
 
+/// Tasks in `.task/` are read and written both ways: one that was recorded as a file of its phase stays there when the phase
+/// begins again, and what it was is kept elsewhere.
+#[test]
+fn a_tasks_own_file_stays_when_its_phase_begins_again() {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
+    sandbox.write(".workflow/WFS-one/IMPL_PLAN.md", "1. Do it\n");
+    sandbox.run(["advance", "--phase", "plan"]).ok();
+    sandbox.run(["item", "add", "First"]).ok();
+    let file = ".workflow/WFS-one/.task/impl-1.json";
+    sandbox.run(["item", "done", "impl-1"]).ok();
+    sandbox.run(["artifact", "add", file, "--phase", "implement"]).ok();
+    let before = sandbox.read(file);
+    sandbox.run(["advance", "--phase", "implement"]).ok();
+    sandbox.run(["revisit", "plan", "--impact", "major", "--reason", "changed", "--yes"]).ok();
+    assert_eq!(sandbox.read(".leftoff/archive/WFS-one/.task/impl-1.v1.json"), before);
+    assert!(sandbox.path(file).exists());
+    assert!(!sandbox.run(["status"]).ok().stderr.contains("missing"));
+    sandbox.run(["doctor"]).ok();
+}
+
 #[test]
 fn complete_with_force_names_what_is_left_unfinished() {
     let sandbox = with_tasks(&["First", "Second", "Third"]);
