@@ -98,10 +98,11 @@ impl Engine {
             return;
         }
         let others = self.candidates(&id);
+        let waiting = if view.lifecycle.name() == "paused" { "paused as well" } else { "paused" };
         if !others.is_empty() {
             view.warnings.push(Warning {
                 kind: "candidates".to_owned(),
-                message: format!("no session is active; paused as well: {}", others.join(", ")),
+                message: format!("no session is active; {}: {}", waiting, others.join(", ")),
                 hint: Some(format!("go on with one: leftoff switch {}", others[0])),
                 path: None,
             });

@@ -16,6 +16,7 @@ mod pointed;
 mod rivals;
 mod says;
 mod shared;
+mod shorts;
 mod show;
 mod signs;
 mod slips;
@@ -58,6 +59,7 @@ pub(crate) struct Seen {
     /// What this process last put into each file.
     put: RefCell<BTreeMap<PathBuf, Vec<u8>>>,
     signs: RefCell<Option<Arc<signs::Signs>>>,
+    shorts: RefCell<Option<Arc<Vec<shorts::Short>>>>,
     /// A command is being decided: a file that somebody is just writing is waited for.
     is_changing: Cell<bool>,
     /// Files that nobody can look at are set aside and written anew: a person asked for it.
@@ -75,6 +77,7 @@ impl Seen {
     pub(crate) fn forget(&self) {
         self.looks.borrow_mut().clear();
         self.signs.replace(None);
+        self.shorts.replace(None);
     }
 }
 

@@ -32,7 +32,7 @@ use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 use model::run::Run;
 use model::session::Session;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where everything is, below the project's folder; paths in a tree are relative to it.
 pub const HOME: &str = ".workflow";
@@ -184,6 +184,10 @@ impl Layout for Ccw {
         names.iter().map(|name| place::id_of(name)).collect()
     }
 
+    fn index_by_session(&self, content: &[u8]) -> Option<BTreeMap<SessionId, Vec<u8>>> {
+        Some(registry::by_session(content))
+    }
+
     fn called_active(&self, index: &Tree) -> Vec<SessionId> {
         let marked: Vec<&str> = index.names_in("").filter_map(|name| name.strip_prefix(MARKER)).collect();
         // Where there are markers, they are what its prompts go by.
@@ -196,6 +200,10 @@ impl Layout for Ccw {
 
     fn survey(&self, index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Survey {
         let mut survey = registry::check(index.content(REGISTRY).unwrap_or_default(), is_there);
+        // Where markers tell which one is active, there is no registry, or nobody keeps it.
+        if !uses_markers(index) && registry::can_be_read(index) {
+            survey.unlisted = registry::unlisted(index, is_there);
+        }
         survey.unknown = place::strangers(index);
         survey
     }

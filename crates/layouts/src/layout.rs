@@ -17,7 +17,7 @@ use model::revision::Revision;
 use model::run::Run;
 use model::session::Session;
 use model::workflow::Workflow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A foreign format. What the engine does with it is the same for all of them.
 pub trait Layout: Sync {
@@ -200,6 +200,13 @@ pub trait Layout: Sync {
     fn called_active(&self, index: &Tree) -> Vec<SessionId> {
         let _ = index;
         Vec::new()
+    }
+
+    /// What the index says about each session, cut from its content: whoever reads a thousand of them gives each no more
+    /// than that. None where it cannot be cut.
+    fn index_by_session(&self, content: &[u8]) -> Option<BTreeMap<SessionId, Vec<u8>>> {
+        let _ = content;
+        None
     }
 
     /// What the index tells that does not fit what is there. It has all names right below the home; `is_there` is asked
@@ -439,6 +446,8 @@ pub struct Index {
 pub struct Survey {
     /// Unfinished sessions without a folder, and where each would be.
     pub lost: Vec<Spot>,
+    /// Sessions that are there and that the index should tell of.
+    pub unlisted: Vec<Spot>,
     pub oddities: Vec<Oddity>,
     /// Files of another kind, for somebody who finds no session: nothing is wrong with them.
     pub unknown: Option<Oddity>,

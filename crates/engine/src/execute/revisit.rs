@@ -327,10 +327,14 @@ fn count_reopened(events: &[Event]) -> usize {
 
 fn scope(reach: &Reach, archived: &[Archived]) -> String {
     let files = archived.iter().filter(|archived| !archived.copied).count();
-    format!(
-        "major impact: {} later phases begin again, and {files} of their files are archived",
-        reach.restarted.len()
-    )
+    let phases = match reach.restarted.len() {
+        1 => "1 later phase begins again".to_owned(),
+        count => format!("{count} later phases begin again"),
+    };
+    match files {
+        1 => format!("major impact: {phases}, and 1 file is archived"),
+        _ => format!("major impact: {phases}, and {files} files are archived"),
+    }
 }
 
 fn wrong(message: &str, hint: &str) -> Error {

@@ -1,9 +1,10 @@
 //! Which session of another tool is meant when none is named.
 
 use super::NATIVE;
-use super::find::{Foreign, Located};
+use super::find::Located;
+use super::shorts::{self, Short};
 use crate::engine::{Engine, is_unfinished};
-use layouts::layout::{self, Depth, Layout, Spot};
+use layouts::layout::{self, Layout, Spot};
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 use model::session::Session;
@@ -49,27 +50,29 @@ impl Engine {
     /// whose state can be read before one whose state cannot; of those the one that changed last.
     /// Without one that is not closed, where `closed` may be meant: the last by name.
     pub(crate) fn current_foreign(&self, or_closed: bool) -> Option<SessionId> {
-        let mut best: Option<Foreign> = None;
+        let mut best: Option<Short> = None;
         let mut last_closed: Option<SessionId> = None;
         let mut known: Option<&'static str> = None;
+        let shorts = self.shorts();
         for located in self.unadopted().iter().rev() {
             // Of one layout the first that will do is taken, so that a thousand old ones are not read.
             if known == Some(located.layout.name()) {
                 continue;
             }
-            let found = self.foreign_at(located, Depth::Short).filter(Foreign::holds_any);
+            let found = if located.layout.takes_the_worktree() {
+                shorts::by_path(&shorts, located).cloned()
+            } else {
+                self.eyes().in_short(located)
+            };
             let Some(found) = found else { continue };
-            if !is_unfinished(found.session.lifecycle.name()) {
+            if !found.is_unfinished() {
                 last_closed = last_closed.or(Some(found.id));
                 continue;
             }
-            if found.told.says_where_it_stands() && tells_by_name(located.layout) {
+            if found.says_where_it_stands && tells_by_name(located.layout) {
                 known = Some(located.layout.name());
             }
-            let rank = |found: &Foreign| {
-                let is_active = found.session.lifecycle.name() == "active";
-                (found.told.says_where_it_stands(), is_active, found.session.updated_at)
-            };
+            let rank = |found: &Short| (found.says_where_it_stands, found.is_active(), found.line.updated_at);
             if best.as_ref().is_none_or(|best| rank(&found) > rank(best)) {
                 best = Some(found);
             }
@@ -88,13 +91,13 @@ impl Engine {
         }
         let is_later = |located: &&Located| later.contains(&located.spot);
         let all = self.unadopted();
+        let eyes = self.eyes();
         let goes_on = |located: &Located| {
-            let found = self.foreign_at(located, Depth::Short).filter(Foreign::holds_any)?;
-            let is_it = is_unfinished(found.session.lifecycle.name()) && found.told.says_where_it_stands();
-            is_it.then_some(found)
+            let found = eyes.in_short(located)?;
+            (found.is_unfinished() && found.says_where_it_stands).then_some(found)
         };
         let found = all.iter().rev().filter(is_later).find_map(goes_on)?;
-        (found.session.updated_at > session.updated_at).then_some(found.id)
+        (found.line.updated_at > session.updated_at).then_some(found.id)
     }
 
     /// Where sessions of a layout are whose names sort after this one's: without a look into any.

@@ -1,6 +1,7 @@
 //! Finds the sessions that other tools keep in a project, and tells which of them are not ours yet. Writes nothing.
 
 use super::pointed::Pointed;
+use super::shorts::{self, Shares, Short};
 use super::signs::Signs;
 use super::tree;
 use crate::engine::Engine;
@@ -23,9 +24,6 @@ use std::path::Path;
 use std::sync::Arc;
 use store::Filter;
 
-/// From so many sessions on, several threads read them.
-const MANY: usize = 64;
-const READERS: usize = 4;
 /// What a file holds may be part of what is said about it.
 pub(super) const LONGEST_WARNING: usize = 1_000;
 
@@ -159,26 +157,22 @@ impl Engine {
         }
         let first = self.first_foreign_number().unwrap_or(0);
         let eyes = self.eyes();
+        let shorts = self.shorts();
         let numbered: Vec<(&Located, u64)> = all.iter().zip(first..).collect();
-        let read = |some: &[(&Located, u64)]| -> Vec<(ShortView, Vec<Warning>)> {
-            some.iter().filter_map(|(located, number)| eyes.line(located, *number)).collect()
-        };
-        let mut lines = if numbered.len() < MANY {
-            read(&numbered)
-        } else {
-            // Most of the time is the system's, opening files: several can do that at once.
-            let share = numbered.len().div_ceil(READERS);
-            std::thread::scope(|scope| {
-                let threads: Vec<_> = numbered.chunks(share).map(|some| scope.spawn(|| read(some))).collect();
-                threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
-            })
-        };
+        let mut lines = shorts::by_several(&numbered, |(located, number)| {
+            if located.layout.takes_the_worktree() {
+                let short = shorts::by_path(&shorts, located)?;
+                Some((ShortView { number: *number, ..short.line.clone() }, short.warnings.clone()))
+            } else {
+                eyes.line(located, *number)
+            }
+        });
         self.lines_beside_others(&mut lines);
         lines
     }
 
     /// What reading files needs of the engine.
-    fn eyes(&self) -> Eyes<'_> {
+    pub(super) fn eyes(&self) -> Eyes<'_> {
         Eyes {
             root: &self.project.root,
             worktree: self.project.worktree(),
@@ -186,7 +180,13 @@ impl Engine {
             host: &self.caller.host,
             signs: self.signs_here(),
             left_to_command: self.seen.left_to_command.borrow().clone(),
+            shares: None,
         }
+    }
+
+    /// The same where many are read one after the other.
+    pub(super) fn eyes_for_many(&self, shares: Shares) -> Eyes<'_> {
+        Eyes { shares: Some(shares), ..self.eyes() }
     }
 
     /// The sessions of this worktree alone, a line each.
@@ -376,7 +376,7 @@ impl Engine {
 }
 
 /// What it takes to read a session's files; nothing of it is tied to one thread.
-struct Eyes<'a> {
+pub(super) struct Eyes<'a> {
     root: &'a Path,
     worktree: String,
     now: Timestamp,
@@ -384,6 +384,7 @@ struct Eyes<'a> {
     signs: Arc<Signs>,
     /// The phase that a command is about to complete.
     left_to_command: Option<String>,
+    shares: Option<Shares>,
 }
 
 impl Eyes<'_> {
@@ -435,9 +436,14 @@ impl Eyes<'_> {
         }
     }
 
+    /// A session in short, if there is one.
+    pub(super) fn in_short(&self, located: &Located) -> Option<Short> {
+        self.foreign(located, Depth::Short).filter(Foreign::holds_any).map(Short::of)
+    }
+
     fn foreign(&self, located: &Located, depth: Depth) -> Option<Foreign> {
         let Located { layout, spot, id } = located.clone();
-        let mut tree = tree::read(layout, &spot, self.root, depth);
+        let mut tree = tree::read_with(layout, &spot, self.root, depth, self.shares.as_ref());
         self.signs.add_to(&mut tree, layout);
         let mut documents = tree.clone();
         let mut reading = self.read(located, &tree);

@@ -10,7 +10,7 @@ use layouts::reading::Oddity;
 use layouts::tree::{Entry, Tree};
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use store::SessionRow;
 
@@ -60,8 +60,12 @@ impl Engine {
 
     /// What is wrong with indexes, for somebody who looks for it.
     pub(crate) fn index_findings(&self) -> Vec<Finding> {
+        let unlisted = self.surveys().into_iter().filter_map(|(_, index, survey)| {
+            unlisted_warning(&format!("{}/{}", index.home, index.file), &survey.unlisted)
+        });
         self.index_warnings()
             .into_iter()
+            .chain(unlisted)
             .map(|warning| Finding { kind: warning.kind, message: warning.message, hint: warning.hint })
             .collect()
     }
@@ -90,6 +94,23 @@ impl Engine {
     /// Where the folders of sessions would be that an index tells of, and that have none.
     pub(super) fn lost(&self) -> Vec<Spot> {
         self.surveys().into_iter().flat_map(|(_, _, survey)| survey.lost).collect()
+    }
+
+    /// Sessions that an index should tell of and does not, with what is said of each when it is mended: of the one that is
+    /// named, else of all, unless they are very many.
+    pub(super) fn unlisted(&self, named: Option<&SessionId>) -> BTreeMap<SessionId, String> {
+        let mut found = BTreeMap::new();
+        for (_, index, survey) in self.surveys() {
+            let is_meant = |spot: &&Spot| match named {
+                Some(named) => spot.id == *named,
+                None => survey.unlisted.len() <= MOST_MADE,
+            };
+            for spot in survey.unlisted.iter().filter(is_meant) {
+                let said = format!("{}/{} had no line of it", index.home, index.file);
+                found.insert(spot.id.clone(), said);
+            }
+        }
+        found
     }
 
     fn surveys(&self) -> Vec<(&'static dyn Layout, Index, Survey)> {
@@ -169,4 +190,21 @@ fn lost_warning(path: &str, lost: &[Spot]) -> Option<Warning> {
         ),
     };
     Some(Warning { kind: "session_lost".to_owned(), message, hint: Some(hint), path: Some(path.to_owned()) })
+}
+
+/// The same for sessions that an index does not tell of.
+fn unlisted_warning(path: &str, unlisted: &[Spot]) -> Option<Warning> {
+    let ids: Vec<String> = unlisted.iter().map(|spot| spot.id.to_string()).collect();
+    let first = ids.first()?;
+    let hint = if ids.len() <= MOST_MADE {
+        "add what is missing: leftoff repair".to_owned()
+    } else {
+        format!("add one: leftoff repair --session {first}")
+    };
+    Some(Warning {
+        kind: "unlisted".to_owned(),
+        message: format!("{path} has no line of {}", some_of(&ids)),
+        hint: Some(hint),
+        path: Some(path.to_owned()),
+    })
 }

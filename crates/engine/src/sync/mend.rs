@@ -39,13 +39,15 @@ pub fn repair(options: Options) -> Result<Vec<Mended>> {
         None => None,
     };
     let mut mended = Vec::new();
+    let mut unlisted = engine.unlisted(named.as_ref());
     for backed in engine.file_backed()? {
         let id = backed.id().clone();
         if named.as_ref().is_some_and(|named| *named != id) {
             continue;
         }
         // One that cannot be mended keeps no other from it.
-        let done = engine.mend(&backed).and_then(|mended| engine.mend_place(&id, mended));
+        let done =
+            engine.mend(&backed, unlisted.remove(&id)).and_then(|mended| engine.mend_place(&id, mended));
         mended.extend(done.unwrap_or_else(|error| {
             Some(Mended {
                 session_id: id.to_string(),
@@ -185,21 +187,24 @@ impl Engine {
         Ok(())
     }
 
-    fn mend(&mut self, backed: &Backed) -> Result<Option<Mended>> {
+    fn mend(&mut self, backed: &Backed, unlisted: Option<String>) -> Result<Option<Mended>> {
         let id = backed.id();
         self.look_again();
         self.attend_backed(backed)?;
+        let is_unlisted = unlisted.is_some();
         let (wrong, is_foreign): (Vec<String>, bool) = {
             let looks = self.seen.looks.borrow();
             let Some(look) = looks.get(id).filter(|look| !look.holds_nothing()) else { return Ok(None) };
             let is_damaged =
                 look.states.values().any(|state| matches!(state, FileState::Damaged | FileState::Unreadable));
-            // Somebody else's session is left to them as long as it can be read.
-            let is_fine = look.is_foreign || is_settled(look);
+            // Somebody else's session is left to them as long as it can be read and fits what the others say.
+            let is_fine =
+                if look.is_foreign { !is_unlisted && !self.counts_as_paused(id) } else { is_settled(look) };
             if is_fine && !is_damaged {
                 return Ok(None);
             }
-            (look.warnings.iter().map(|warning| warning.message.clone()).collect(), look.is_foreign)
+            let told = look.warnings.iter().map(|warning| warning.message.clone());
+            (told.chain(unlisted).collect(), look.is_foreign)
         };
         let mut warnings = if is_foreign {
             self.take_over(id)?

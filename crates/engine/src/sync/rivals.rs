@@ -2,13 +2,14 @@
 //! changed last stays, the others count as paused, and it is said. Decides nothing about sessions of other layouts.
 
 use super::find::Foreign;
+use super::shorts::Short;
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::execute::plan::{Change, Plan};
 use crate::view::{ShortView, Warning};
 use crate::words::one_line;
 use jiff::Timestamp;
-use layouts::layout::{self, Depth, Layout};
+use layouts::layout::{self, Layout};
 use model::command::{Command, REASON_SWITCHED, decide};
 use model::event::{Event, Recorded};
 use model::id::SessionId;
@@ -19,16 +20,17 @@ use store::{Batch, StreamAppend};
 
 const REASON_OTHER_ACTIVE: &str = "another session is active";
 const LONGEST_TITLE: usize = 60;
+/// The kind of warning about one that counts as paused.
+const SEVERAL_ACTIVE: &str = "several_active";
 
 impl Engine {
     /// Sessions that only files tell of and call active, of layouts that have one active session at most.
     pub(super) fn foreign_active(&self, except: &BTreeSet<SessionId>) -> Vec<(Timestamp, SessionId)> {
-        let candidates = self.unadopted().into_iter().filter(|located| located.layout.takes_the_worktree());
-        candidates
-            .filter(|located| !except.contains(&located.id))
-            .filter_map(|located| self.foreign_at(&located, Depth::Short))
-            .filter(|found| is_active(&found.session) && found.told.says_where_it_stands())
-            .map(|found| (found.session.updated_at, found.id))
+        let shorts = self.shorts();
+        let active = shorts.iter().filter(|short| short.is_active() && short.says_where_it_stands);
+        active
+            .filter(|short| !except.contains(&short.id) && !self.store.base_has(&short.id))
+            .map(|short| (short.line.updated_at, short.id.clone()))
             .collect()
     }
 
@@ -187,21 +189,26 @@ impl Engine {
         }
         let title = one_line(&other.session.title, LONGEST_TITLE);
         let change = other.change_and_found(events);
-        // One that its files ended is not ended by this.
-        if change.before.as_ref().is_some_and(is_active) {
+        // One that its files ended is not ended by this; one that only counts as paused is.
+        if change.before.as_ref().is_some_and(is_active) || self.counts_as_paused(id) {
             plan.said.push(format!("paused {id} ({title})"));
         }
         Ok(change)
     }
 
+    /// Whether files call a session active, and another one that changed later took its place.
+    pub(super) fn counts_as_paused(&self, id: &SessionId) -> bool {
+        self.file_warnings(id).iter().any(|warning| warning.kind == SEVERAL_ACTIVE)
+    }
+
     /// The foreign session that was paused, or failed, last.
     pub(crate) fn waiting_foreign(&self) -> Option<(Timestamp, SessionId)> {
-        let candidates = self.unadopted().into_iter().filter(|located| located.layout.takes_the_worktree());
-        candidates
-            .filter_map(|located| self.foreign_at(&located, Depth::Short))
-            .filter(|found| matches!(found.session.lifecycle.name(), "paused" | "failed"))
-            .map(|found| (found.session.updated_at, found.id))
-            .max()
+        let shorts = self.shorts();
+        let waits = |short: &&Short| matches!(short.line.lifecycle.as_str(), "paused" | "failed");
+        let mut waiting: Vec<&Short> = shorts.iter().filter(waits).collect();
+        waiting.sort_by_key(|short| (short.line.updated_at, &short.id));
+        let found = waiting.into_iter().rev().find(|short| !self.store.base_has(&short.id))?;
+        Some((found.line.updated_at, found.id.clone()))
     }
 
     /// The foreign session that is active, as it counts beside others.
@@ -232,11 +239,11 @@ fn ends_activity(event: &Event) -> bool {
 
 fn counts_as_paused(id: &impl std::fmt::Display, other: &impl std::fmt::Display) -> Warning {
     Warning {
-        kind: "several_active".to_owned(),
+        kind: SEVERAL_ACTIVE.to_owned(),
         message: format!(
             "several sessions are called active; {other} changed last, so {id} counts as paused"
         ),
-        hint: Some(format!("go on with it: leftoff switch {id}")),
+        hint: Some(format!("go on with it: leftoff switch {id}; or write that down: leftoff repair")),
         path: None,
     }
 }

@@ -1,5 +1,6 @@
 //! Reads a session's files into a tree: bounded, never over a link, never more than its layout wants. Writes nothing.
 
+use super::shorts::Shares;
 use crate::disk::below;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -26,12 +27,25 @@ struct Walk<'a> {
     depth: Depth,
     left: usize,
     tree: Tree,
+    shares: Option<&'a Shares>,
 }
 
 /// What a layout wants of a session's files.
 pub(crate) fn read(layout: &dyn Layout, spot: &Spot, root: &Path, depth: Depth) -> Tree {
+    read_with(layout, spot, root, depth, None)
+}
+
+/// The same where what is said of all sessions was read before, for all of them.
+pub(super) fn read_with(
+    layout: &dyn Layout,
+    spot: &Spot,
+    root: &Path,
+    depth: Depth,
+    shares: Option<&Shares>,
+) -> Tree {
     let home = root.join(&spot.home);
-    let mut walk = Walk { layout, spot, home: &home, depth, left: MOST_ENTRIES, tree: Tree::default() };
+    let tree = Tree::default();
+    let mut walk = Walk { layout, spot, home: &home, depth, left: MOST_ENTRIES, tree, shares };
     if layout.has_local_times() {
         walk.tree.set_zone(TimeZone::system());
     }
@@ -134,6 +148,9 @@ impl Walk<'_> {
 
     /// One entry that is asked for by name; no link leads to it, whatever lies between.
     fn entrance(&mut self, path: String) {
+        if self.shares.is_some_and(|shares| shares.put(self.layout, self.spot, &path, &mut self.tree)) {
+            return;
+        }
         let is_link = |folder: &Path| {
             fs::symlink_metadata(self.home.join(folder)).is_ok_and(|found| found.is_symlink())
         };
@@ -186,10 +203,14 @@ impl Walk<'_> {
 }
 
 fn date(tree: &mut Tree, path: &str, place: &Path) {
-    let modified = fs::symlink_metadata(place).and_then(|found| found.modified());
-    if let Some(modified) = modified.ok().and_then(|at| Timestamp::try_from(at).ok()) {
+    if let Some(modified) = modified(place) {
         tree.set_modified(path, modified);
     }
+}
+
+pub(super) fn modified(place: &Path) -> Option<Timestamp> {
+    let modified = fs::symlink_metadata(place).and_then(|found| found.modified());
+    modified.ok().and_then(|at| Timestamp::try_from(at).ok())
 }
 
 /// Every regular file below a folder, by its path there. Nothing over a link, nothing of ours beside a file.

@@ -188,14 +188,33 @@ fn asked_for(id: &str) -> Result<String, String> {
 fn slug(title: &str) -> String {
     let mut slug = String::new();
     for letter in title.chars().flat_map(char::to_lowercase) {
-        if letter.is_ascii_alphanumeric() {
-            slug.push(letter);
-        } else if !slug.is_empty() && !slug.ends_with('-') {
-            slug.push('-');
+        match without_mark(letter) {
+            Some(plain) => slug.push_str(plain),
+            None if letter.is_ascii_alphanumeric() => slug.push(letter),
+            None if !slug.is_empty() && !slug.ends_with('-') => slug.push('-'),
+            None => {}
         }
     }
     let slug = shortened(&slug, MOST_IN_AN_ID - PREFIX.len());
     if slug.is_empty() { "session".to_owned() } else { slug }
+}
+
+/// A letter of a European word as it is written where there is no other: the word can still be read then.
+fn without_mark(letter: char) -> Option<&'static str> {
+    Some(match letter {
+        'à'..='å' => "a",
+        'æ' => "ae",
+        'ç' => "c",
+        'è'..='ë' => "e",
+        'ì'..='ï' => "i",
+        'ñ' => "n",
+        'ò'..='ö' | 'ø' => "o",
+        'œ' => "oe",
+        'ß' => "ss",
+        'ù'..='ü' => "u",
+        'ý' | 'ÿ' => "y",
+        _ => return None,
+    })
 }
 
 /// At a hyphen where there is one not far back, so that no word is cut.

@@ -3,7 +3,7 @@
 
 mod whole;
 
-pub(super) use whole::{active_in, check, named_in};
+pub(super) use whole::{active_in, by_session, can_be_read, check, named_in, unlisted};
 
 use super::REGISTRY;
 use super::fields::Fields;

@@ -190,7 +190,8 @@ pub(super) fn say_which_phase(state: &State, taken: PhaseWord, folder: &str, war
         (Some(odd), _) => {
             format!("there is no phase '{}'; the last valid one is {}", cut(odd), taken.word())
         }
-        (None, None) if state.is_readable => {
+        // Later releases have no word for it of their own; what else tells of it is enough.
+        (None, None) if state.is_readable && last_valid(state).is_none() => {
             format!("current_phase is missing; {} was worked out", taken.word())
         }
         (None, _) => return,

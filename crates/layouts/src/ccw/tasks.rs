@@ -84,6 +84,8 @@ pub struct Tasks {
     pub unread: usize,
     /// Files that cannot be read; they are never written.
     pub broken: Vec<String>,
+    /// A file uses a word for a status that only later releases know.
+    pub is_later: bool,
 }
 
 impl Tasks {
@@ -123,7 +125,10 @@ pub(super) fn read(tree: &Tree, folder: &str, now: Timestamp, warnings: &mut Vec
             Some(Entry::Folder) | None => continue,
         };
         match one(&file, content, now, warnings) {
-            Some(task) => tasks.tasks.push(task),
+            Some((task, is_later)) => {
+                tasks.is_later |= is_later;
+                tasks.tasks.push(task);
+            }
             None => tasks.broken.push(file),
         }
     }
@@ -131,7 +136,8 @@ pub(super) fn read(tree: &Tree, folder: &str, now: Timestamp, warnings: &mut Vec
     tasks
 }
 
-fn one(file: &str, content: &[u8], now: Timestamp, warnings: &mut Vec<Oddity>) -> Option<Task> {
+/// A task, and whether its status is a word of later releases.
+fn one(file: &str, content: &[u8], now: Timestamp, warnings: &mut Vec<Oddity>) -> Option<(Task, bool)> {
     let map = match json::object(content) {
         Ok(map) => map,
         Err(why) => {
@@ -143,6 +149,7 @@ fn one(file: &str, content: &[u8], now: Timestamp, warnings: &mut Vec<Oddity>) -
     let id = id_of(file, &mut fields)?;
     let title = fields.text(&["title"]);
     let status = status(&mut fields);
+    let is_later = fields.get(&["status"]).and_then(Value::as_str).is_some_and(is_of_later_releases);
     let kind = fields.first_text(TYPE);
     if let Some(odd) = kind.as_deref().filter(|kind| !TYPES.contains(kind)) {
         let _: Option<()> =
@@ -157,7 +164,7 @@ fn one(file: &str, content: &[u8], now: Timestamp, warnings: &mut Vec<Oddity>) -
             kept.insert(key.to_owned(), value.clone());
         }
     }
-    Some(Task {
+    let task = Task {
         file: file.to_owned(),
         title: title.unwrap_or_else(|| id.to_string()),
         id,
@@ -171,7 +178,12 @@ fn one(file: &str, content: &[u8], now: Timestamp, warnings: &mut Vec<Oddity>) -
         named_parent: fields.first_text(PARENT),
         named_parts: fields.texts(&["relations", "subtasks"]).unwrap_or_default(),
         named_needs: NEEDS.iter().find_map(|path| fields.texts(path)).unwrap_or_default(),
-    })
+    };
+    Some((task, is_later))
+}
+
+fn is_of_later_releases(status: &str) -> bool {
+    ["in_progress", "cancelled"].iter().any(|word| word.eq_ignore_ascii_case(status.trim()))
 }
 
 /// The id in the file; where it has none, the name of the file.

@@ -17,7 +17,7 @@ pub enum ItemRefusal {
     Held { doing: &'static str, id: ItemId, holder: String, until: Timestamp },
     #[error("cannot {doing} item '{id}': it waits for {}", listed(waits_for))]
     Waits { doing: &'static str, id: ItemId, waits_for: Vec<ItemId> },
-    #[error("cannot {doing} item '{id}': it has parts, and is done when they are ({open} are not)")]
+    #[error("cannot {doing} item '{id}': {}", has_parts(doing, *open))]
     Container { doing: &'static str, id: ItemId, open: u32 },
     #[error("cannot {doing} item '{id}': it is blocked: {reason}")]
     Blocked { doing: &'static str, id: ItemId, reason: String },
@@ -101,6 +101,9 @@ impl ItemRefusal {
                 Some(first) => format!("finish what it waits for: leftoff item done {first}"),
                 None => "see what is ready: leftoff item list".to_owned(),
             },
+            Self::Container { doing: "split", id, .. } => {
+                format!("add one more part: leftoff item add TITLE --parent {id}")
+            }
             Self::Container { .. } => "finish its parts: leftoff item list".to_owned(),
             Self::Blocked { id, .. } => {
                 format!("when that is out of the way: leftoff item unblock {id}")
@@ -131,6 +134,14 @@ fn nothing_ready(phase: &Name, done: u32, total: u32) -> String {
     match total {
         0 => format!("phase '{phase}' has no items"),
         _ => format!("no item of phase '{phase}' is ready ({done} of {total} are done)"),
+    }
+}
+
+fn has_parts(doing: &str, open: u32) -> String {
+    match (doing, open) {
+        ("split", _) => "it has parts already".to_owned(),
+        (_, 1) => "it has parts, and is done when they are (1 is not)".to_owned(),
+        _ => format!("it has parts, and is done when they are ({open} are not)"),
     }
 }
 

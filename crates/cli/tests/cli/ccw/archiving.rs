@@ -44,7 +44,7 @@ fn closing_moves_the_whole_folder_to_the_archives_and_completes_no_task() {
     sandbox.run(["close", "--force"]).ok();
     assert!(!sandbox.path(ACTIVE).exists(), "nothing of it is left among the active ones");
     assert_eq!(status(&sandbox, ARCHIVED), "completed");
-    assert_eq!(statuses(&sandbox, ARCHIVED), ["completed", "active", "pending"], "each as it was");
+    assert_eq!(statuses(&sandbox, ARCHIVED), ["completed", "in_progress", "pending"], "each as it was");
     assert_eq!(sandbox.read(&format!("{ARCHIVED}/.summaries/IMPL-1-summary.md")), "Done.\n");
     let view = sandbox.run(["show", "WFS-one", "--json"]).ok().json();
     assert_eq!((&view["status"], &view["warnings"]), (&json!("completed"), &json!([])));
@@ -97,7 +97,7 @@ fn opening_it_again_and_undoing_bring_it_back_to_the_active_ones() {
     sandbox.at("2026-11-14T12:00:00Z").run(["undo"]).ok();
     assert!(!sandbox.path(ARCHIVED).exists());
     assert_eq!(status(&sandbox, ACTIVE), "active");
-    assert_eq!(statuses(&sandbox, ACTIVE), ["completed", "active", "pending"]);
+    assert_eq!(statuses(&sandbox, ACTIVE), ["completed", "in_progress", "pending"]);
     sandbox.run(["item", "done", "impl-2"]).ok();
     assert_eq!(statuses(&sandbox, ACTIVE), ["completed", "completed", "pending"]);
     sandbox.run(["doctor"]).ok();
@@ -135,7 +135,7 @@ fn a_folder_that_their_tool_archived_is_followed_with_all_that_was_recorded_in_i
     assert!(!sandbox.path(ACTIVE).exists());
     sandbox.run(["repair"]).ok();
     sandbox.run(["doctor"]).ok();
-    assert_eq!(statuses(&sandbox, ARCHIVED), ["completed", "active", "pending"]);
+    assert_eq!(statuses(&sandbox, ARCHIVED), ["completed", "in_progress", "pending"]);
     let log = sandbox.run(["log", "--session", "WFS-one"]).ok().stdout;
     assert!(log.contains("its files went to .workflow/archives/WFS-one"), "{log}");
     // Somebody brings it back: it goes on.
@@ -158,7 +158,7 @@ fn an_archive_that_their_tool_left_half_is_told_and_finished() {
     assert!(told.contains("misplaced: session WFS-one is completed"), "{told}");
     sandbox.run(["repair"]).ok();
     assert_eq!(status(&sandbox, ARCHIVED), "completed");
-    assert_eq!(statuses(&sandbox, ARCHIVED), ["completed", "active", "pending"]);
+    assert_eq!(statuses(&sandbox, ARCHIVED), ["completed", "in_progress", "pending"]);
     assert!(!sandbox.path(ACTIVE).exists());
     sandbox.run(["doctor"]).ok();
 }
@@ -216,7 +216,7 @@ fn a_new_session_of_theirs_with_the_name_of_an_archived_one_is_another_one() {
     sandbox.run(["note", "goes to the new one"]).ok();
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["title"], "Again");
     assert_eq!(status(&sandbox, ARCHIVED), "completed");
-    assert_eq!(statuses(&sandbox, ARCHIVED), ["completed", "active", "pending"]);
+    assert_eq!(statuses(&sandbox, ARCHIVED), ["completed", "in_progress", "pending"]);
     sandbox.write(&format!("{ACTIVE}/IMPL_PLAN.md"), "1. Again\n");
     sandbox.run(["doctor"]).ok();
     let log = sandbox.run(["log", "--session", "WFS-one"]).ok().stdout;

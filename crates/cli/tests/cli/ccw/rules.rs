@@ -89,7 +89,7 @@ fn dependencies_exist_and_have_no_cycle() {
     let text = sandbox.read(file).replace("\"dependencies\": []", "\"dependencies\": [\"impl-2\"]");
     sandbox.write(file, &text);
     let told = sandbox.run(["doctor"]).code(4).stdout;
-    assert!(told.contains("it waits for itself: impl-1 → impl-2, impl-1"), "{told}");
+    assert!(told.contains("it waits for itself: impl-1 → impl-2 → impl-1"), "{told}");
     sandbox.run(["item", "list"]).ok();
 }
 
@@ -111,6 +111,27 @@ fn an_archived_version_of_a_task_file_lies_elsewhere() {
     assert!(!names.iter().any(|name| name.contains(".v1")), "{names:?}");
     assert_eq!(sandbox.read(".leftoff/archive/WFS-one/.task/notes.v1.md"), "Mine.\n");
     assert!(sandbox.path(".workflow/WFS-one/IMPL_PLAN.v1.md").exists(), "the plan's is beside it");
+}
+
+/// Tasks in `.task/` are read and written both ways: one that was recorded as a file of its phase stays there when the phase
+/// begins again, and what it was is kept elsewhere.
+#[test]
+fn a_tasks_own_file_stays_when_its_phase_begins_again() {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
+    sandbox.write(".workflow/WFS-one/IMPL_PLAN.md", "1. Do it\n");
+    sandbox.run(["advance", "--phase", "plan"]).ok();
+    sandbox.run(["item", "add", "First"]).ok();
+    let file = ".workflow/WFS-one/.task/impl-1.json";
+    sandbox.run(["item", "done", "impl-1"]).ok();
+    sandbox.run(["artifact", "add", file, "--phase", "implement"]).ok();
+    let before = sandbox.read(file);
+    sandbox.run(["advance", "--phase", "implement"]).ok();
+    sandbox.run(["revisit", "plan", "--impact", "major", "--reason", "changed", "--yes"]).ok();
+    assert_eq!(sandbox.read(".leftoff/archive/WFS-one/.task/impl-1.v1.json"), before);
+    assert!(sandbox.path(file).exists());
+    assert!(!sandbox.run(["status"]).ok().stderr.contains("missing"));
+    sandbox.run(["doctor"]).ok();
 }
 
 #[test]
@@ -200,7 +221,16 @@ fn an_unclear_state_is_asked_about_and_the_phase_begun_again() {
         status.stderr
     );
     odd.run(["note", "seen"]).ok();
-    assert_eq!(state(&odd, "WFS-odd")["current_phase"], "SHIPPING", "their word stays until the phase moves");
+    assert_eq!(
+        state(&odd, "WFS-odd")["current_phase"],
+        "SHIPPING",
+        "their word stays until it is gone on with"
+    );
+    odd.run(["pause"]).ok();
+    odd.write(".workflow/WFS-odd/IMPL_PLAN.md", "1. Do it\n");
+    odd.run(["resume"]).ok();
+    assert_eq!(state(&odd, "WFS-odd")["current_phase"], "PLAN", "reset to the last valid one");
+    assert!(!odd.run(["status"]).ok().stderr.contains("SHIPPING"));
 }
 
 /// A checkpoint is saved on `phase_complete`, on `user_request` and at `session_end`; what resumes begins there.

@@ -171,3 +171,42 @@ fn lines_that_others_append_while_we_write_are_never_lost() {
     assert!(appended > 100 && lost.is_empty(), "{} of {appended} lost: {lost:?}", lost.len());
     assert!(known.contains("WFS-ours"));
 }
+
+/// Several found active: the latest stays, the others become paused, and it is said: `doctor` tells of each, and `repair`
+/// writes it down, so that it is said once.
+#[test]
+fn repair_pauses_all_but_the_latest_of_several_that_are_called_active() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-a", "IMPLEMENT", "active", "2026-11-10T10:00:00Z");
+    write_session(&sandbox, "WFS-b", "IMPLEMENT", "active", "2026-11-12T10:00:00Z");
+    write_session(&sandbox, "WFS-c", "IMPLEMENT", "active", "2026-11-11T10:00:00Z");
+    let latest = sandbox.read(&state_of("WFS-b"));
+    let told = sandbox.run(["doctor"]).code(4).stdout;
+    for id in ["WFS-a", "WFS-c"] {
+        assert!(told.contains(&format!("WFS-b changed last, so {id} counts as paused")), "{told}");
+    }
+    assert!(told.contains("leftoff repair"), "{told}");
+    let mended = sandbox.run(["repair"]).ok().stdout;
+    assert!(mended.contains("WFS-a: mended") && mended.contains("WFS-c: mended"), "{mended}");
+    let expected = [("WFS-a", "paused"), ("WFS-b", "active"), ("WFS-c", "paused")];
+    assert_eq!(registered(&sandbox), expected.map(|(id, status)| (id.to_owned(), status.to_owned())));
+    assert_eq!(
+        (&state(&sandbox, "WFS-a")["status"], &state(&sandbox, "WFS-a")["stats"]["kept"]),
+        (&json!("paused"), &json!(1.5))
+    );
+    assert_eq!(sandbox.read(&state_of("WFS-b")), latest, "the one that stays is left to its tool");
+    sandbox.run(["doctor"]).ok();
+    assert!(sandbox.run(["repair"]).ok().stderr.contains("nothing was to be mended"));
+}
+
+#[test]
+fn a_start_says_of_each_session_that_was_called_active_that_it_is_paused() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-a", "IMPLEMENT", "active", "2026-11-10T10:00:00Z");
+    write_session(&sandbox, "WFS-b", "IMPLEMENT", "active", "2026-11-12T10:00:00Z");
+    write_session(&sandbox, "WFS-c", "IMPLEMENT", "paused", "2026-11-13T10:00:00Z");
+    let said = sandbox.run(["start", "--layout", "ccw", "--goal", "New"]).ok().stderr;
+    assert!(said.contains("paused WFS-a (") && said.contains("paused WFS-b ("), "{said}");
+    assert!(!said.contains("paused WFS-c"), "{said}");
+    assert_eq!(registered(&sandbox).iter().filter(|(_, status)| status == "active").count(), 1);
+}

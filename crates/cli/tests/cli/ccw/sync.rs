@@ -144,3 +144,32 @@ fn of_ten_thousand_lines_three_broken_ones_are_told_of_once_and_the_rest_goes_on
     assert_eq!(sandbox.read(REGISTRY), format!("{}\n", lines.join("\n")), "one line changed");
     assert!(sandbox.path(&format!("{REGISTRY}.bak")).exists(), "a backup before a fix");
 }
+
+/// Missing lines are added, also those of sessions that nobody has worked on here; a missing registry is made.
+#[test]
+fn sessions_without_a_line_are_told_of_and_registered() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-a", "IMPLEMENT", "paused", "2026-11-10T10:00:00Z");
+    write_session(&sandbox, "WFS-b", "IMPLEMENT", "active", "2026-11-12T10:00:00Z");
+    let file = sandbox.read(&state_of("WFS-a"));
+    std::fs::remove_file(sandbox.path(REGISTRY)).unwrap();
+    let told = sandbox.run(["doctor"]).code(4).stdout;
+    assert!(told.contains("session_status.jsonl has no line of WFS-a, WFS-b"), "{told}");
+    assert!(!sandbox.path(REGISTRY).exists(), "doctor touches nothing");
+    let mended = sandbox.run(["repair"]).ok().stdout;
+    assert!(mended.contains("session_status.jsonl had no line of it"), "{mended}");
+    let expected = [("WFS-a", "paused"), ("WFS-b", "active")];
+    assert_eq!(registered(&sandbox), expected.map(|(id, status)| (id.to_owned(), status.to_owned())));
+    assert_eq!(sandbox.read(&state_of("WFS-a")), file, "its own file says the same as before");
+    sandbox.run(["doctor"]).ok();
+}
+
+/// A broken line is told of once, although it names a session that is listed, too.
+#[test]
+fn a_broken_line_that_names_a_session_is_told_of_once_in_a_list() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-a", "IMPLEMENT", "paused", "2026-11-10T10:00:00Z");
+    append(&sandbox, r#"{"id":"WFS-a","status":"act"#);
+    let said = sandbox.run(["list"]).ok().stderr;
+    assert_eq!(said.matches("no JSON object").count(), 1, "{said}");
+}

@@ -5,6 +5,7 @@ use crate::artifacts::{LARGEST_KEPT, look};
 use crate::disk::{Operation, Step, next_version, version_name};
 use crate::files::Seen;
 use crate::workspace::archive_name;
+use layouts::layout::{Depth, Interest};
 use model::revision::Archived;
 use model::session::Session;
 use std::collections::BTreeSet;
@@ -19,6 +20,8 @@ pub(super) struct Archive {
     pub(super) warnings: Vec<String>,
     /// Where archived versions of files below a folder go, if not beside them.
     elsewhere: Option<(String, String)>,
+    /// Files in which the session itself is written: its own tool reads it there.
+    is_state: Box<dyn Fn(&str) -> bool>,
     /// Names that earlier revisions gave: no number is given twice, even when somebody removed the file.
     given: Vec<String>,
 }
@@ -33,6 +36,7 @@ impl Archive {
             archived: Vec::new(),
             warnings: Vec::new(),
             elsewhere: elsewhere(whole),
+            is_state: state_of(whole),
             given,
         }
     }
@@ -68,10 +72,14 @@ impl Archive {
         }
     }
 
-    /// Gives files of later phases their archived names.
+    /// Gives files of later phases their archived names. Those that tell of the session stay, and a copy is kept.
     pub(super) fn put_away(&mut self, paths: &BTreeSet<String>) {
         for path in paths {
             match std::fs::symlink_metadata(self.root.join(path)) {
+                Ok(found) if found.is_file() && (self.is_state)(path) => {
+                    let (to, _) = self.name_for(path);
+                    self.add(Step::Copy { from: path.clone(), to: to.clone() }, path, to, true);
+                }
                 Ok(found) if found.is_file() => {
                     let (to, _) = self.name_for(path);
                     self.add(Step::Rename { from: path.clone(), to: to.clone() }, path, to, false);
@@ -129,6 +137,17 @@ fn elsewhere(session: &Session) -> Option<(String, String)> {
     let spot = layout.spot(session.path.as_deref()?, true)?;
     let place = |folder: String| if within.is_empty() { folder } else { format!("{folder}/{within}") };
     Some((place(spot.workspace), place(archive_name(&session.id))))
+}
+
+/// Whether a path is one of the files in which a session is written.
+fn state_of(session: &Session) -> Box<dyn Fn(&str) -> bool> {
+    let layout = layouts::layout::by_name(&session.layout);
+    let spot = layout.zip(session.path.as_deref()).and_then(|(layout, path)| layout.spot(path, true));
+    let Some((layout, spot)) = layout.zip(spot) else { return Box::new(|_| false) };
+    Box::new(move |path| {
+        let below_home = path.strip_prefix(spot.home.as_str()).and_then(|rest| rest.strip_prefix('/'));
+        below_home.is_some_and(|path| layout.interest(&spot, path, false, Depth::Short) == Interest::Content)
+    })
 }
 
 fn beside(path: &str, version: u32) -> String {

@@ -1,12 +1,14 @@
 //! The registry as a whole: which sessions it calls active, and which of its lines fit nothing that is there.
 
 use super::super::fields::cut;
-use super::super::place::{name_of, places_of, spot};
+use super::super::place::{id_of, name_of, places_of, spot};
 use super::super::status::Word;
-use super::super::{HOME, REGISTRY};
+use super::super::{HOME, REGISTRY, STATE};
 use super::{is_blank, lines, mentioning, mentions, name_in, object};
 use crate::layout::{Spot, Survey, some_of};
 use crate::reading::Oddity;
+use crate::tree::{Entry, Tree};
+use model::id::SessionId;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,6 +31,17 @@ pub(in crate::ccw) fn active_in(bytes: &[u8]) -> Vec<String> {
 pub(in crate::ccw) fn named_in(bytes: &[u8]) -> BTreeSet<String> {
     let known = lines(bytes).filter_map(object);
     known.filter_map(|fields| name_in(&fields).map(ToOwned::to_owned)).collect()
+}
+
+/// The lines of each session, with their line ends. One that is broken is nobody's.
+pub(in crate::ccw) fn by_session(bytes: &[u8]) -> BTreeMap<SessionId, Vec<u8>> {
+    let mut found: BTreeMap<SessionId, Vec<u8>> = BTreeMap::new();
+    for line in lines(bytes) {
+        if let Some(name) = object(line).as_ref().and_then(name_in) {
+            found.entry(id_of(name)).or_default().extend_from_slice(line);
+        }
+    }
+    found
 }
 
 /// Every line against what is there: `is_there` is asked about paths below the project's folder.
@@ -68,6 +81,23 @@ pub(in crate::ccw) fn check(bytes: &[u8], is_there: &dyn Fn(&str) -> bool) -> Su
         survey.oddities.push(odd(message));
     }
     survey
+}
+
+/// What stands in the registry's place is one, or nothing is.
+pub(in crate::ccw) fn can_be_read(index: &Tree) -> bool {
+    matches!(index.get(REGISTRY), Some(Entry::File(_)) | None)
+}
+
+/// Sessions of the first era that have no line.
+pub(in crate::ccw) fn unlisted(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Vec<Spot> {
+    let known = named_in(index.content(REGISTRY).unwrap_or_default());
+    let unknown = index.names_in("").filter(|name| !known.contains(*name));
+    let mut found: Vec<Spot> = unknown
+        .filter(|name| is_there(&format!("{HOME}/{name}/{STATE}")))
+        .filter_map(|name| spot(&format!("{HOME}/{name}"), true))
+        .collect();
+    found.sort_by(|one, other| one.path.cmp(&other.path));
+    found
 }
 
 /// Where a session's folder would be: where its line says, if that can be.

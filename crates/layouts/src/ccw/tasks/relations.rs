@@ -133,7 +133,7 @@ fn needs(tasks: &mut [Task], known: &BTreeMap<String, ItemId>, warnings: &mut Ve
 fn break_cycles(tasks: &mut [Task], warnings: &mut Vec<Oddity>) {
     while let Some(cycle) = find_cycle(tasks) {
         let path: Vec<&str> = cycle.iter().map(|at| tasks[*at].id.as_str()).collect();
-        let message = format!("it waits for itself: {}, {}", path.join(" → "), path[0]);
+        let message = format!("it waits for itself: {} → {}", path.join(" → "), path[0]);
         // The last of its steps that is a dependency; one at least is, as parts alone make no circle.
         let step = (0..cycle.len()).rev().find_map(|step| {
             let (from, to) = (cycle[step], cycle[(step + 1) % cycle.len()]);
@@ -197,7 +197,11 @@ fn containers(tasks: &mut [Task], warnings: &mut Vec<Oddity>) {
             Some((_, 0)) => tasks[at].status = TaskStatus::Completed,
             Some((all, open)) => {
                 if tasks[at].is_over() {
-                    let message = format!("it is called done, and {open} of its {all} subtasks are not");
+                    let message = match (open, all) {
+                        (1, 1) => "it is called done, and its subtask is not".to_owned(),
+                        (1, _) => format!("it is called done, and 1 of its {all} subtasks is not"),
+                        _ => format!("it is called done, and {open} of its {all} subtasks are not"),
+                    };
                     odd(warnings, &tasks[at], message);
                 }
                 tasks[at].status = TaskStatus::Container;

@@ -41,11 +41,7 @@ fn an_invalid_phase_is_the_last_valid_one() {
         "review",
         &["the last valid one is REVIEW"],
     );
-    check(
-        r#"{"current_phase":9,"status":"implementing"}"#,
-        "implement",
-        &["current_phase is 9, not a text", "current_phase is missing"],
-    );
+    check(r#"{"current_phase":9,"status":"implementing"}"#, "implement", &["current_phase is 9, not a text"]);
     check(r#"{"current_phase":"SHIP"}"#, "plan", &["the last valid one is PLAN"]);
     check(r#"{"type":"simple"}"#, "implement", &["current_phase is missing"]);
 }
@@ -137,4 +133,27 @@ fn completed_is_completed_and_leaves_unfinished_work_unfinished() {
     assert!(matches!(session.lifecycle, model::lifecycle::Lifecycle::Completed { forced: true, .. }));
     assert_eq!(session.run().expect("a run").current().id().as_str(), "implement");
     assert_eq!(items.iter().filter(|item| item.is_done()).count(), 1);
+}
+
+/// Later releases have no `current_phase`: their status, or what `phases` calls done, tells it, and nothing is odd.
+#[test]
+fn a_file_of_later_releases_needs_no_current_phase() {
+    check(r#"{"status":"planning"}"#, "plan", &[]);
+    check(r#"{"status":"implementing","created_at":"2026-01-28T10:00:00Z"}"#, "implement", &[]);
+    check(r#"{"status":"reviewing"}"#, "review", &[]);
+    check(r#"{"status":"active","phases":{"PLAN":{"status":"completed"}}}"#, "implement", &[]);
+    check(r#"{"status":"active"}"#, "plan", &["current_phase is missing; PLAN was worked out"]);
+}
+
+/// A phase that is none: the last valid one, and in the file as soon as the session is gone on with.
+#[test]
+fn a_word_that_is_no_phase_is_reset_to_the_last_valid_one_by_whoever_goes_on() {
+    let tree = with_state(r#"{"current_phase":"SHIP","progress":{"completed_phases":["PLAN"]},"x":1}"#);
+    assert_eq!(written(&tree, &[]), []);
+    let paused = Event::SessionPaused { reason: "r".to_owned(), context: None, saved: Vec::new() };
+    let waits = after(&tree, &[paused]);
+    assert_eq!(json_at(&waits, "WFS-login/workflow-session.json")["current_phase"], "SHIP");
+    let resumed = Event::SessionResumed { worktree: "/w".to_owned(), parallel: false };
+    let json = json_at(&after(&waits, &[resumed]), "WFS-login/workflow-session.json");
+    assert_eq!((&json["current_phase"], &json["x"]), (&"IMPLEMENT".into(), &1.into()));
 }

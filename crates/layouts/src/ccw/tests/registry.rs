@@ -160,3 +160,32 @@ fn keys_that_another_writer_dropped_from_a_line_come_back_and_dropped_lines_do_n
     let expected = LINE.replace("active", "paused").replacen('}', ",\"mine\":1}", 1);
     assert_eq!(String::from_utf8(merged).expect("text"), format!("{expected}\n"));
 }
+
+/// What a thousand readers are given is what each would find in the whole.
+#[test]
+fn the_lines_of_each_session_are_cut_from_the_whole() {
+    let other = LINE.replace("WFS-login", "WFS-other");
+    let text = format!("{LINE}\n{other}\nbroken WFS-login\n\n{}\n", LINE.replace("active", "paused"));
+    let cut = registry::by_session(text.as_bytes());
+    let names: Vec<&str> = cut.keys().map(model::id::SessionId::as_str).collect();
+    assert_eq!(names, [NAME, "WFS-other"]);
+    for (id, lines) in &cut {
+        assert_eq!(registry::share(lines, id.as_str()), registry::share(text.as_bytes(), id.as_str()));
+    }
+}
+
+/// Missing lines are added: which are missing is known, where there is a registry or could be one.
+#[test]
+fn sessions_without_a_line_are_told_except_in_later_releases() {
+    let there = [".workflow/WFS-a/workflow-session.json", ".workflow/WFS-login/workflow-session.json"];
+    let survey = |names: &[&str]| {
+        let mut index = tree(&[("session_status.jsonl", &format!("{LINE}\n"))]);
+        for name in names {
+            index.insert(*name, Entry::Unread { size: 0 });
+        }
+        let survey = Ccw.survey(&index, &|path| there.contains(&path) || path == ".workflow/WFS-login");
+        survey.unlisted.into_iter().map(|spot| spot.path).collect::<Vec<_>>()
+    };
+    assert_eq!(survey(&["WFS-login", "WFS-a", "WFS-empty", "active", "notes"]), [".workflow/WFS-a"]);
+    assert_eq!(survey(&["WFS-login", "WFS-a", ".active-WFS-a"]), Vec::<String>::new());
+}

@@ -255,3 +255,18 @@ fn what_stands_in_the_way_and_is_no_object_stays() {
     );
     assert_eq!(json["current_phase"], "IMPLEMENT");
 }
+
+/// Later releases say `in_progress`; what we write beside them is what they know.
+#[test]
+fn a_task_that_goes_on_is_called_so_in_the_words_of_its_neighbours() {
+    let begun = Event::Item(ItemEvent::ItemStarted { id: id("impl-2") });
+    let status = |neighbour: &str| {
+        let mut tree = seed();
+        tree.insert("WFS-login/.task/impl-1.json", Entry::File(task("impl-1", neighbour, "").into_bytes()));
+        tree.insert("WFS-login/.task/impl-2.json", Entry::File(task("impl-2", "pending", "").into_bytes()));
+        json_at(&after(&tree, std::slice::from_ref(&begun)), "WFS-login/.task/impl-2.json")["status"].clone()
+    };
+    assert_eq!(status("completed"), "active");
+    assert_eq!(status("in_progress"), "in_progress");
+    assert_eq!(status("cancelled"), "in_progress");
+}

@@ -28,8 +28,8 @@ pub(super) fn file(standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_>
         begin(&mut changes, session, said);
     }
     describe(&mut changes, session, said);
-    phase(&mut changes, session, said);
     let since = ours(standing.since);
+    phase(&mut changes, session, said, since);
     status(&mut changes, session, said, since);
     progress(&mut changes, standing, said);
     for recorded in since {
@@ -87,13 +87,16 @@ fn describe(changes: &mut Changes, session: &Session, said: &Said<'_>) {
 }
 
 /// Other words for the same phase are left to whoever wrote them.
-fn phase(changes: &mut Changes, session: &Session, said: &Said<'_>) {
+fn phase(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Recorded]) {
     let (Some(ours), Some(theirs)) = (session.run(), said.session.run()) else { return };
     let is_there = ours.current().id() == theirs.current().id() && ours.is_open() == theirs.is_open();
     let states = |run: &model::run::Run| -> Vec<bool> { run.phases.iter().map(is_completed).collect() };
     let done = (states(ours), states(theirs));
     let word = json!(current(session).word());
-    if !is_there && said.read.phase != current(session) {
+    // Whoever goes on does so in a valid phase; until then a word that is none is its author's, perhaps a newer tool.
+    let goes_on = since.iter().any(|recorded| matches!(recorded.event, Event::SessionResumed { .. }));
+    let is_odd = said.read.state.odd_phase.is_some() && goes_on;
+    if is_odd || (!is_there && said.read.phase != current(session)) {
         changes.set_where_it_is(&[&["current_phase"], &["phase"]], &word);
         // Where both are there, both tell the same.
         if changes

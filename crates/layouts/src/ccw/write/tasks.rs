@@ -3,6 +3,7 @@
 use super::{Changes, Said, ours};
 use crate::ccw::TASKS;
 use crate::ccw::fields::written;
+use crate::ccw::place::Ground;
 use crate::ccw::tasks::{AGENT, CONTEXT, NEEDS, PARENT, TYPE, plain};
 use crate::layout::{FileChange, Folder, Standing};
 use model::event::{Event, ItemEvent, Recorded};
@@ -24,9 +25,10 @@ fn file(item: &Item, standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'
     }
     let mut changes = Changes::to(folder.tree.content(&path))?;
     let known = read.and_then(|task| said.items.get(&task.id));
+    let is_later = said.read.tasks.is_later || said.read.ground != Ground::Home;
     match known {
-        Some(known) => change(&mut changes, item, (known, said.items), standing.items),
-        None => begin(&mut changes, item, standing.items),
+        Some(known) => change(&mut changes, item, (known, said.items), standing.items, is_later),
+        None => begin(&mut changes, item, standing.items, is_later),
     }
     // Whoever wrote that it goes on has counted that attempt, or not.
     if known.is_none_or(|known| known.status != ItemStatus::Active) {
@@ -41,11 +43,11 @@ fn file(item: &Item, standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'
 }
 
 /// In the order in which the tool writes it.
-fn begin(changes: &mut Changes, item: &Item, items: &ItemBook) {
+fn begin(changes: &mut Changes, item: &Item, items: &ItemBook, is_later: bool) {
     let field = |name: &str| item.fields.get(name).cloned();
     changes.set(&["id"], &json!(item.id));
     changes.set(&["title"], &json!(item.title));
-    changes.set(&["status"], &json!(status(item)));
+    changes.set(&["status"], &json!(status(item, is_later)));
     changes.set(&["type"], &field("type").unwrap_or_else(|| json!("feature")));
     changes.set(&["agent"], &field("agent").unwrap_or(Value::Null));
     for key in CONTEXT {
@@ -62,12 +64,18 @@ fn begin(changes: &mut Changes, item: &Item, items: &ItemBook) {
     changes.set(&["meta", "updated"], &written(item.updated_at));
 }
 
-fn change(changes: &mut Changes, item: &Item, (known, all_known): (&Item, &ItemBook), items: &ItemBook) {
+fn change(
+    changes: &mut Changes,
+    item: &Item,
+    (known, all_known): (&Item, &ItemBook),
+    items: &ItemBook,
+    is_later: bool,
+) {
     if item.title != known.title {
         changes.set(&["title"], &json!(item.title));
     }
-    if status(item) != status(known) {
-        changes.set(&["status"], &json!(status(item)));
+    if status(item, is_later) != status(known, is_later) {
+        changes.set(&["status"], &json!(status(item, is_later)));
     }
     for (name, value) in &item.fields {
         if known.fields.get(name) != Some(value) {
@@ -124,11 +132,13 @@ fn attempt(changes: &mut Changes, item: &Item, recorded: &Recorded) {
     changes.set(&["execution", "last_attempt"], &at);
 }
 
-fn status(item: &Item) -> &'static str {
+/// Later releases have a word of their own for one that is being worked on.
+fn status(item: &Item, is_later: bool) -> &'static str {
     match &item.status {
         ItemStatus::Completed { .. } => "completed",
         _ if item.is_container() => "container",
         ItemStatus::Pending => "pending",
+        ItemStatus::Active if is_later => "in_progress",
         ItemStatus::Active => "active",
         ItemStatus::Blocked { .. } => "blocked",
     }
