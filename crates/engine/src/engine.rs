@@ -8,7 +8,7 @@ use crate::outside;
 use crate::place::Project;
 use crate::presence::AgentIdentity;
 use crate::processes::{Processes, SystemProcesses};
-use crate::sync::Seen;
+use crate::sync::{NATIVE, Seen};
 use crate::view::Warning;
 use model::event::{Event, Recorded};
 use model::id::SessionId;
@@ -70,6 +70,9 @@ impl Caller {
         }
     }
 }
+
+/// So many sessions whose files were only mended are passed over when the one is looked for that was worked on last.
+const MOST_MENDED: usize = 20;
 
 /// What the store is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -388,8 +391,27 @@ impl Engine {
         {
             return Ok(Some(loaded.row));
         }
-        let filter = Filter { worktree: Some(worktree), limit: Some(1), ..Filter::default() };
-        Ok(self.store.list(&filter)?.pop().map(|listed| listed.row))
+        let mut filter = Filter { worktree: Some(worktree), limit: Some(1), ..Filter::default() };
+        let Some(newest) = self.store.list(&filter)?.pop().map(|listed| listed.row) else { return Ok(None) };
+        if !self.is_only_mended(&newest)? {
+            return Ok(Some(newest));
+        }
+        filter.limit = Some(MOST_MENDED);
+        for listed in self.store.list(&filter)? {
+            if !self.is_only_mended(&listed.row)? {
+                return Ok(Some(listed.row));
+            }
+        }
+        Ok(Some(newest))
+    }
+
+    /// Its files were mended and so it was taken in; nobody has worked on it here.
+    fn is_only_mended(&self, row: &SessionRow) -> Result<bool> {
+        if row.layout == NATIVE {
+            return Ok(false);
+        }
+        let last = self.store.events(&row.id, row.version.saturating_sub(1), None)?;
+        Ok(last.last().is_some_and(|event| event.kind == "adopted"))
     }
 
     /// The session of this worktree that was paused, or failed, last.

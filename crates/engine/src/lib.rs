@@ -71,7 +71,7 @@ pub use requirements::{
 };
 pub use setup::{Setup, StorePlace, set_up, take_down};
 pub use store::{ActivityKind, ActivityRow};
-pub use sync::{Mended, repair};
+pub use sync::{Mended, Rung, repair};
 pub use validation::{Discrepancy, OnDiscrepancy};
 
 /// The JSON Schema of a workflow definition.

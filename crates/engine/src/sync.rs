@@ -26,7 +26,7 @@ pub(crate) mod tree;
 
 pub(crate) use find::{Owner, has_foreign};
 pub(crate) use look::Look;
-pub use mend::{Mended, repair};
+pub use mend::{Mended, Rung, repair};
 pub(crate) use origin::{Origin, own_part};
 pub(crate) use pointed::{Pointed, around, pointed, sessions_in, spot_at};
 pub(crate) use says::{heading, in_own_words};

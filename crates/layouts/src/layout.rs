@@ -334,6 +334,12 @@ pub trait Layout: Sync {
         None
     }
 
+    /// Whether other files than those of its state tell anything of where a session stands.
+    fn tells_by_artifacts(&self, tree: &Tree) -> bool {
+        let _ = tree;
+        true
+    }
+
     /// What its own tool reports when the version before took the place of a file that cannot be read.
     fn recovered(&self) -> Option<&'static str> {
         None

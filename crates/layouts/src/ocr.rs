@@ -300,6 +300,10 @@ impl Layout for Ocr {
         tree.files().all(|path| path == "requirements.md")
     }
 
+    fn tells_by_artifacts(&self, tree: &Tree) -> bool {
+        tree.files().any(|path| !path.starts_with(STATE) && path != "requirements.md")
+    }
+
     fn details_of(&self, details: Details, session: &Session) -> Details {
         let (Details::Ocr(mut shown), Some(run)) = (details.clone(), session.run()) else { return details };
         let is_shown = write::kind_of(run) == Some(shown.kind) && run.ordinal == shown.ordinal();

@@ -1,6 +1,6 @@
 //! Says what is wrong with sessions' files, and mends it on request: nothing is deleted, and twice is the same as once.
 
-use super::find::Located;
+use super::find::{Located, why_of};
 use super::index::MOST_MADE;
 use super::look::{FileState, Look};
 use super::show::is_settled;
@@ -15,10 +15,47 @@ use model::id::SessionId;
 use serde::Serialize;
 use store::{Batch, Filter};
 
+/// What a session is known from when a file of its state is damaged: the first that there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rung {
+    Log,
+    Backup,
+    Artifacts,
+    /// Nothing tells of it: only a person can.
+    Person,
+}
+
+impl Rung {
+    /// What may not be as it was.
+    fn approximate(self) -> Option<&'static str> {
+        match self {
+            Self::Log => None,
+            Self::Backup => Some("what was changed after that version is not in it"),
+            Self::Artifacts => Some(
+                "the phase is the one that its files show, which may be behind; its times are those of its files",
+            ),
+            Self::Person => Some("it begins at its first phase; nothing tells how far it was"),
+        }
+    }
+}
+
 /// What was done about a session's files.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Mended {
     pub session_id: String,
+    /// What it was mended from, where a file of its state was missing or could not be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<Rung>,
+    /// What may not be as it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approximate: Option<&'static str>,
+    /// Where it stands by now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stands: Option<String>,
+    /// What only a person can answer; it is as it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
     /// What was wrong and what was done, one line each.
     pub done: Vec<String>,
     /// Why it could not be mended.
@@ -27,8 +64,24 @@ pub struct Mended {
     pub warnings: Vec<Warning>,
 }
 
-/// Mends what is wrong with sessions' files: of the one that is named, else of all in this worktree.
-pub fn repair(options: Options) -> Result<Vec<Mended>> {
+impl Mended {
+    fn of(id: &SessionId) -> Self {
+        Self {
+            session_id: id.to_string(),
+            from: None,
+            approximate: None,
+            stands: None,
+            question: None,
+            done: Vec::new(),
+            failed: None,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// Mends what is wrong with sessions' files: of the one that is named, else of all in this worktree. Where nothing
+/// tells how far a session was, `begin_anew` answers whether it is to begin at its first phase.
+pub fn repair(options: Options, begin_anew: &dyn Fn(&str) -> bool) -> Result<Vec<Mended>> {
     let mut engine = Engine::open(options, Intent::Create)?;
     engine.seen.is_mending.set(true);
     engine.seen.set_changing(true);
@@ -46,16 +99,12 @@ pub fn repair(options: Options) -> Result<Vec<Mended>> {
             continue;
         }
         // One that cannot be mended keeps no other from it.
-        let done =
-            engine.mend(&backed, unlisted.remove(&id)).and_then(|mended| engine.mend_place(&id, mended));
-        mended.extend(done.unwrap_or_else(|error| {
-            Some(Mended {
-                session_id: id.to_string(),
-                done: Vec::new(),
-                failed: Some(error.to_string()),
-                warnings: Vec::new(),
-            })
-        }));
+        let done = engine
+            .mend(&backed, unlisted.remove(&id), begin_anew)
+            .and_then(|mended| engine.mend_place(&id, mended));
+        mended.extend(
+            done.unwrap_or_else(|error| Some(Mended { failed: Some(error.to_string()), ..Mended::of(&id) })),
+        );
     }
     Ok(mended)
 }
@@ -187,12 +236,17 @@ impl Engine {
         Ok(())
     }
 
-    fn mend(&mut self, backed: &Backed, unlisted: Option<String>) -> Result<Option<Mended>> {
+    fn mend(
+        &mut self,
+        backed: &Backed,
+        unlisted: Option<String>,
+        begin_anew: &dyn Fn(&str) -> bool,
+    ) -> Result<Option<Mended>> {
         let id = backed.id();
         self.look_again();
         self.attend_backed(backed)?;
         let is_unlisted = unlisted.is_some();
-        let (wrong, is_foreign): (Vec<String>, bool) = {
+        let (wrong, is_foreign, from): (Vec<String>, bool, Option<Rung>) = {
             let looks = self.seen.looks.borrow();
             let Some(look) = looks.get(id).filter(|look| !look.holds_nothing()) else { return Ok(None) };
             let is_damaged =
@@ -204,8 +258,15 @@ impl Engine {
                 return Ok(None);
             }
             let told = look.warnings.iter().map(|warning| warning.message.clone());
-            (told.chain(unlisted).collect(), look.is_foreign)
+            (told.chain(unlisted).collect(), look.is_foreign, is_damaged.then(|| rung(look)))
         };
+        if from == Some(Rung::Person) {
+            let why: Vec<&str> = wrong.iter().map(|said| why_of(said).unwrap_or(said)).collect();
+            let question = format!("nothing tells how far session {id} was ({})", why.join("; "));
+            if !begin_anew(&question) {
+                return Ok(Some(Mended { from, question: Some(question), ..Mended::of(id) }));
+            }
+        }
         let mut warnings = if is_foreign {
             self.take_over(id)?
         } else {
@@ -213,7 +274,9 @@ impl Engine {
             self.publish_session(id)?
         };
         warnings.retain(|warning| !wrong.contains(&warning.message));
-        Ok(Some(Mended { session_id: id.to_string(), done: wrong, failed: None, warnings }))
+        let stands = from.and_then(|_| self.stands(id));
+        let approximate = from.and_then(Rung::approximate);
+        Ok(Some(Mended { from, approximate, stands, done: wrong, warnings, ..Mended::of(id) }))
     }
 
     /// A session of ours whose files are where its end, or its going on, does not put them goes to its place.
@@ -230,11 +293,19 @@ impl Engine {
             let moved = Event::SessionMoved { path: path.clone() };
             Ok(Plan::of(engine.take_up(id)?.change(vec![moved])))
         })?;
-        let (mut done, mut warnings) =
-            mended.map(|mended| (mended.done, mended.warnings)).unwrap_or_default();
-        done.push(wrong.message);
-        warnings.extend(answer.view.warnings);
-        Ok(Some(Mended { session_id: id.to_string(), done, failed: None, warnings }))
+        let mut mended = mended.unwrap_or_else(|| Mended::of(id));
+        mended.done.push(wrong.message);
+        mended.warnings.extend(answer.view.warnings);
+        Ok(Some(mended))
+    }
+
+    /// Where a session stands, in a few words.
+    fn stands(&self, id: &SessionId) -> Option<String> {
+        let (_, session) = self.load(id).ok()?;
+        let run = session.run()?;
+        let (number, total) = (run.current_number(), run.phases.len());
+        let title = &run.current().stub.title;
+        Some(format!("{}, run {}, phase {number} of {total}, {title}", run.workflow.name, run.ordinal))
     }
 
     /// A session that its own tool can no longer read is taken in, as far as its files tell, and written anew.
@@ -251,6 +322,24 @@ impl Engine {
             ));
         }
         Ok(answer.view.warnings)
+    }
+}
+
+/// The first rung that a session with a damaged file is known from.
+fn rung(look: &Look) -> Rung {
+    if !look.is_foreign {
+        return Rung::Log;
+    }
+    let is_damaged =
+        |state: &FileState| matches!(state, FileState::Damaged | FileState::Unreadable | FileState::Missing);
+    let damaged = look.states.iter().filter(|(_, state)| is_damaged(state)).map(|(path, _)| path);
+    let is_replaced = |path: &String| look.documents.content(path) != look.tree.content(path);
+    if damaged.into_iter().all(is_replaced) {
+        Rung::Backup
+    } else if look.located.layout.tells_by_artifacts(&look.tree) {
+        Rung::Artifacts
+    } else {
+        Rung::Person
     }
 }
 

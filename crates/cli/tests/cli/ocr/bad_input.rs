@@ -244,8 +244,9 @@ fn links_pipes_and_folders_are_named_and_not_followed() {
     }
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], HEALTHY);
     assert_eq!(everything(sandbox.project()), before);
-    // All of it is mended, and nothing is gone.
-    let mended = sandbox.run(["repair"]).ok().stdout;
+    // All of it is mended when a person says so, and nothing is gone.
+    sandbox.run(["repair"]).code(6);
+    let mended = sandbox.run(["repair", "--yes"]).ok().stdout;
     for expected in ["folder: mended", "pipe: mended", "link: mended"] {
         assert!(mended.contains(expected), "{expected} is not in\n{mended}");
     }

@@ -236,3 +236,46 @@ fn a_file_that_nobody_could_look_at_is_written_when_somebody_can() {
     assert_eq!(state(&sandbox)["current_phase"], "change-context");
     sandbox.run(["doctor"]).ok();
 }
+
+#[test]
+fn repair_says_which_rung_was_used_and_what_may_be_approximate() {
+    let sandbox = project();
+    let by_log = "2026-11-14-log";
+    let fields = |id: &str| {
+        json!({ "session_id": id, "status": "active", "workflow_type": "review",
+        "current_phase": "analysis", "phase_number": 3, "started_at": NOW, "updated_at": NOW })
+    };
+    foreign(&sandbox, by_log, &fields(by_log));
+    sandbox.run(["note", "taken in", "--session", by_log]).ok();
+    let of = |id: &str, file: &str| format!(".ocr/sessions/{id}/{file}");
+    sandbox.write(&of("2026-11-11-bak", "state.json.bak"), &fields("2026-11-11-bak").to_string());
+    sandbox.write(&of("2026-11-12-files", "rounds/round-1/reviews/security-1.md"), "## Finding\n");
+    for id in [by_log, "2026-11-11-bak", "2026-11-12-files", "2026-11-13-nothing"] {
+        sandbox.write(&of(id, "state.json"), "{\"session_id\": ");
+    }
+    let done = sandbox.run(["repair", "--json"]).code(6).json();
+    let mended = done["mended"].as_array().unwrap();
+    let told = |id: &str| mended.iter().find(|mended| mended["session_id"] == id).unwrap();
+    for (id, from, stands, is_exact) in [
+        (by_log, "log", "review, run 1, phase 3 of 8, Tech Lead Analysis", true),
+        ("2026-11-11-bak", "backup", "review, run 1, phase 3 of 8, Tech Lead Analysis", false),
+        ("2026-11-12-files", "artifacts", "review, run 1, phase 4 of 8, Parallel Reviews", false),
+    ] {
+        let told = told(id);
+        assert_eq!((&told["from"], &told["stands"]), (&from.into(), &stands.into()), "{told}");
+        assert_eq!(told["approximate"].is_null(), is_exact, "{told}");
+    }
+    assert_eq!(told("2026-11-13-nothing")["from"], "person");
+    let untouched = sandbox.read(&of("2026-11-13-nothing", "state.json"));
+    assert_eq!(untouched, "{\"session_id\": ", "only a person can say");
+    let meant = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!(meant["session_id"], by_log, "what was only mended is not what is worked on");
+
+    let again = sandbox.run(["repair"]).code(6).stdout;
+    assert!(again.contains("leftoff repair --session 2026-11-13-nothing --yes"), "{again}");
+    assert_eq!(again.matches("mended").count(), 1, "{again}");
+    let said = sandbox.run(["repair", "--session", "2026-11-13-nothing", "--yes"]).ok().stdout;
+    assert!(said.contains("mended as a person said; it stands at review, run 1, phase 1 of 8"), "{said}");
+    assert!(said.contains("may be approximate: it begins at its first phase"), "{said}");
+    sandbox.run(["doctor"]).ok();
+}
