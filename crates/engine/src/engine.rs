@@ -295,9 +295,13 @@ impl Engine {
         }
         let mut found = if asked.is_empty() { Vec::new() } else { self.store.with_prefix(asked, 10)? };
         found.extend(self.foreign_ids(asked));
-        let exact = found.iter().position(|id| id.as_str() == asked);
-        let in_other_case = || found.iter().position(|id| id.as_str().eq_ignore_ascii_case(asked));
-        if let Some(same) = exact.or_else(in_other_case) {
+        if let Some(exact) = found.iter().position(|id| id.as_str() == asked) {
+            return Ok(found.swap_remove(exact));
+        }
+        if let Some(named) = self.in_a_place_called(asked)? {
+            return Ok(named);
+        }
+        if let Some(same) = found.iter().position(|id| id.as_str().eq_ignore_ascii_case(asked)) {
             return Ok(found.swap_remove(same));
         }
         if found.is_empty() {

@@ -126,7 +126,8 @@ pub(crate) fn archive_name(id: &SessionId) -> String {
 
 /// Makes our folder with the file that keeps sessions out of version control, unless somebody wrote one.
 pub(crate) fn ensure_ignored(root: &Path) -> Result<()> {
-    let folder = root.join(FOLDER);
+    // A repository may come with a link of that name, which may lead anywhere.
+    let folder = below(root, FOLDER)?;
     fs::create_dir_all(&folder)
         .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
     setup::write_new(&folder.join(".gitignore"), setup::IGNORED).map(drop)

@@ -263,7 +263,7 @@ impl Layout for Ocr {
     fn begin(&self, beginning: &Beginning<'_>) -> Result<Spot, String> {
         let name = match beginning.id {
             Some(id) => id.to_owned(),
-            None => format!("{}-{}", beginning.today, beginning.branch.map(plain).unwrap_or_default()),
+            None => format!("{}-{}", beginning.today, beginning.branch.unwrap_or_default().replace('/', "-")),
         };
         self.spot(&format!("{SESSIONS}/{name}"), true)
             .ok_or_else(|| format!("'{name}' is no name for a session's folder"))
@@ -344,13 +344,6 @@ impl Layout for Ocr {
 
 fn name_of(spot: &Spot) -> &str {
     spot.path.rsplit('/').next().unwrap_or_default()
-}
-
-/// A branch as a part of a folder's name.
-fn plain(branch: &str) -> String {
-    let is_plain =
-        |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.' | '+' | '#' | '@');
-    branch.chars().map(|letter| if is_plain(letter) { letter } else { '-' }).collect()
 }
 
 /// Reads one session's folder. Never fails: what cannot be read is a warning, and the rest is told.

@@ -1,9 +1,10 @@
 //! Which session of another tool is meant when none is named.
 
 use super::NATIVE;
-use super::find::Located;
+use super::find::{Located, Owner};
 use super::shorts::{self, Short};
 use crate::engine::{Engine, is_unfinished};
+use crate::error::Result;
 use layouts::layout::{self, Layout, Spot};
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
@@ -105,6 +106,36 @@ impl Engine {
         let mut spots = self.spots(layout);
         spots.retain(|spot| session.path.as_ref().is_some_and(|own| spot.path > *own));
         spots
+    }
+
+    /// The session whose folder, or file, is called just so: that name may hold what an id cannot, and two of them may
+    /// differ only in case.
+    pub(crate) fn in_a_place_called(&self, name: &str) -> Result<Option<SessionId>> {
+        if name.is_empty() || name.contains('/') {
+            return Ok(None);
+        }
+        let is_called = |path: &str| path.rsplit('/').next() == Some(name);
+        if let Some(found) = self.unadopted().into_iter().find(|located| is_called(&located.spot.path)) {
+            return Ok(Some(found.id));
+        }
+        for layout in layout::all() {
+            let mut spots = self.spots(*layout).into_iter();
+            if let Some(spot) = spots.find(|spot| is_called(&spot.path)) {
+                return self.kept_in(*layout, &spot);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The session of ours whose files are in this place.
+    fn kept_in(&self, layout: &dyn Layout, spot: &Spot) -> Result<Option<SessionId>> {
+        for is_first in [true, false] {
+            let Owner::Ours(id) = self.owner(layout, spot, is_first)? else { continue };
+            if self.load(&id)?.1.path.as_ref() == Some(&spot.path) {
+                return Ok(Some(id));
+            }
+        }
+        Ok(None)
     }
 
     /// Not finished: as the store has it, or, where files can say otherwise, as they have it by now.

@@ -77,7 +77,8 @@ impl Engine {
                 // Of several of one name the one where it is known to be counts; else the first.
                 let is_first = match ours.get(&spot.id) {
                     Some(path) => *path == spot.path,
-                    None => ids.insert(spot.id.clone()),
+                    // Two that differ only in case are one id to the store.
+                    None => ids.insert(spot.id.as_str().to_ascii_lowercase()),
                 };
                 let owner = match (exists, is_first) {
                     (false, true) => Ok(Owner::Nobody(spot.id.clone())),

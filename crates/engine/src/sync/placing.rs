@@ -130,6 +130,7 @@ impl Engine {
         }
         let Ground { session, located, root, before, .. } = &*ground;
         let target = self.target(root, &located.spot, &row.path)?;
+        self.clear_the_way(root, &session.id, &target, &row.path)?;
         exchange::let_read(&exchange::waiting(&target))
             .map_err(|source| Error::io(format!("reading what waits beside {}", target.display()), source))?;
         let found = exchange::read(&target).ok();
@@ -163,6 +164,20 @@ impl Engine {
             return Ok(Outcome::LeftAlone(target));
         }
         self.put(ground, &row, &target, found.as_deref())
+    }
+
+    /// Where a file of ours waits before it goes to its place, nothing but a file can stand: a link there would lead
+    /// elsewhere. It goes aside.
+    fn clear_the_way(&self, root: &Path, id: &SessionId, target: &Path, path: &str) -> Result<()> {
+        let waiting = exchange::waiting(target);
+        match waiting.symlink_metadata() {
+            Ok(found) if !found.is_file() => {}
+            Ok(_) | Err(_) => return Ok(()),
+        }
+        let taken = fs::read_dir(aside_folder(root, id)?).map(Iterator::count).unwrap_or_default();
+        let name = format!("{}.waiting.{taken}", path.replace('/', "_"));
+        fs::rename(&waiting, aside_folder(root, id)?.join(name))
+            .map_err(|source| Error::io(format!("setting {} aside", waiting.display()), source))
     }
 
     /// Exchanges a file with what is there, and looks at what came out.
@@ -361,13 +376,19 @@ fn not_written(target: &Path, source: io::Error) -> Error {
 
 /// Where what was in a file is kept, by its content: the same is kept once.
 fn aside_of(root: &Path, id: &SessionId, path: &str, bytes: &[u8]) -> Result<PathBuf> {
+    let folder = aside_folder(root, id)?;
+    let name = path.replace('/', "_");
+    let mark: String = hash(bytes).chars().take(8).collect();
+    Ok(folder.join(format!("{name}.{mark}")))
+}
+
+/// Where what cannot be left in its place goes; made if need be.
+fn aside_folder(root: &Path, id: &SessionId) -> Result<PathBuf> {
     ensure_ignored(root)?;
     let folder = disk::below(root, &format!("{FOLDER}/{ASIDE}/{id}"))?;
     fs::create_dir_all(&folder)
         .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
-    let name = path.replace('/', "_");
-    let mark: String = hash(bytes).chars().take(8).collect();
-    Ok(folder.join(format!("{name}.{mark}")))
+    Ok(folder)
 }
 
 /// The beginning of what we were about to write.

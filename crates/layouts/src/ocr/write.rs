@@ -23,7 +23,7 @@ pub(super) fn state(session: &Session, spot: &Spot, now_there: Option<&[u8]>) ->
     changes.set_missing("session_id", &json!(name));
     changes.kind(kind, &said);
     changes.status(session, &said);
-    changes.phase(kind, run, &said);
+    changes.phase(kind, position(session, run, kind), &said);
     let is_new_round = changes.round(kind, run, &said);
     changes.set_missing("started_at", &time(session.created_at));
     changes.round_began(kind, run, is_new_round);
@@ -68,10 +68,8 @@ impl Changes<'_> {
         }
     }
 
-    fn phase(&mut self, kind: Kind, run: &Run, said: &State) {
-        let Some(position) = kind.phases().iter().position(|phase| *run.current().id() == **phase) else {
-            return;
-        };
+    fn phase(&mut self, kind: Kind, position: Option<usize>, said: &State) {
+        let Some(position) = position else { return };
         // Older names of the same phase are left to whoever wrote them. A number alone says nothing: the other
         // workflow has a phase of that number, too.
         if said.named_phase(kind) == Some(position) && said.numbered_phase(kind) == Some(position) {
@@ -105,6 +103,15 @@ impl Changes<'_> {
             self.set_missing(key, &time(run.started_at));
         }
     }
+}
+
+/// The phase that the file names. A session that was closed is complete there, also one that was closed unfinished: that
+/// is in the log, and the file has no word for it.
+fn position(session: &Session, run: &Run, kind: Kind) -> Option<usize> {
+    if matches!(session.lifecycle, Lifecycle::Completed { .. }) {
+        return Some(kind.phases().len() - 1);
+    }
+    kind.phases().iter().position(|phase| *run.current().id() == **phase)
 }
 
 pub(super) fn kind_of(run: &Run) -> Option<Kind> {

@@ -407,3 +407,33 @@ fn a_list_of_requirements_sets_nothing_up() {
     sandbox.run(["req", "list"]).ok();
     assert_eq!(everything(sandbox.folder()), before);
 }
+
+#[test]
+fn a_link_in_the_place_of_our_own_folder_is_not_followed() {
+    let sandbox = begun();
+    let elsewhere = sandbox.folder().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::fs::write(elsewhere.join("views.lock"), "somebody's").unwrap();
+    std::fs::remove_dir_all(sandbox.path(".leftoff")).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, sandbox.path(".leftoff")).unwrap();
+    let answer = sandbox.run(["skip", "--reason", "x", "--json"]).ok().json();
+    assert_eq!(answer["view_stale"], true, "{answer}");
+    assert_eq!(std::fs::read(elsewhere.join("views.lock")).unwrap(), b"somebody's");
+    assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 1);
+}
+
+#[test]
+fn a_link_where_our_file_waits_goes_aside_and_leads_nowhere() {
+    let sandbox = begun();
+    let elsewhere = sandbox.folder().join("elsewhere.json");
+    std::fs::write(&elsewhere, "somebody's").unwrap();
+    let waiting = sandbox.path(&format!("{FOLDER}/.state.json.leftoff"));
+    std::os::unix::fs::symlink(&elsewhere, &waiting).unwrap();
+    let answer = sandbox.run(["skip", "--reason", "x", "--json"]).ok().json();
+    assert_eq!(answer["view_stale"], false, "{answer}");
+    assert_eq!(state(&sandbox)["phase_number"], 2);
+    assert_eq!(std::fs::read(&elsewhere).unwrap(), b"somebody's");
+    assert!(waiting.symlink_metadata().is_err());
+    let aside = sandbox.path(&format!(".leftoff/aside/{ID}/state.json.waiting.0"));
+    assert_eq!(std::fs::read_link(aside).unwrap(), elsewhere);
+}

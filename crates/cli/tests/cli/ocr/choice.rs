@@ -362,3 +362,51 @@ fn a_session_that_the_tool_has_gone_on_to_is_meant_and_not_the_one_before() {
     sandbox.run(["note", "back to it", "--session", "2026-11-10-old"]).ok();
     assert_eq!(meant(&sandbox), "2026-11-10-old", "whoever goes back to it means it");
 }
+
+#[test]
+fn a_session_is_called_by_its_folders_name_whatever_letters_it_has() {
+    let sandbox = project();
+    for branch in ["fix(login)", "ümlaut", "a b"] {
+        let folder = format!("2026-11-14-{branch}");
+        review(&sandbox, &folder, "active", "reviews", 4, NOW);
+        for taken_in in [false, true] {
+            let view = sandbox.run(["show", &folder, "--json"]).ok().json();
+            assert_eq!(phase(&view), "reviews", "{folder}, taken in: {taken_in}");
+            sandbox.run(["note", "x", "--session", &folder]).ok();
+        }
+    }
+}
+
+#[test]
+fn of_a_branch_only_the_slashes_are_others_in_the_folders_name() {
+    let sandbox = project();
+    sandbox.write(".git/HEAD", "ref: refs/heads/fix(login)/ü#1\n");
+    sandbox.run(["start", "--layout", "ocr"]).ok();
+    let folder = sandbox.path(".ocr/sessions/2026-11-14-fix(login)-ü#1");
+    let state: Value = serde_json::from_slice(&std::fs::read(folder.join("state.json")).unwrap()).unwrap();
+    assert_eq!(state["session_id"], "2026-11-14-fix(login)-ü#1");
+    sandbox.run(["status", "--session", "2026-11-14-fix(login)-ü#1"]).ok();
+}
+
+#[test]
+fn two_folders_whose_names_differ_only_in_case_are_two_sessions() {
+    let sandbox = project();
+    let (upper, lower) = ("2026-11-14-Fix", "2026-11-14-fix");
+    review(&sandbox, upper, "active", "reviews", 4, NOW);
+    review(&sandbox, lower, "active", "analysis", 3, NOW);
+    for round in ["looked at", "taken in", "taken in again"] {
+        for (folder, expected) in [(lower, "analysis"), (upper, "reviews")] {
+            let view = sandbox.run(["show", folder, "--json"]).ok().json();
+            assert_eq!(phase(&view), expected, "{folder}, {round}");
+            if round != "looked at" {
+                sandbox.run(["note", folder, "--session", folder]).ok();
+            }
+        }
+        assert_eq!(sandbox.run(["list", "--json"]).ok().json()["sessions"].as_array().unwrap().len(), 2);
+    }
+    for folder in [lower, upper] {
+        let view = sandbox.run(["show", folder, "--json"]).ok().json();
+        let notes: Vec<&Value> = view["notes"].as_array().unwrap().iter().map(|note| &note["text"]).collect();
+        assert_eq!(notes, [folder, folder], "each has its own");
+    }
+}

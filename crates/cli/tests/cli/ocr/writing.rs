@@ -281,3 +281,19 @@ fn lifecycles_are_written_in_the_words_that_the_tool_has() {
     sandbox.run(["close", "--force"]).ok();
     assert_eq!(status(), "closed");
 }
+
+#[test]
+fn a_session_that_is_closed_unfinished_is_closed_and_complete_in_its_file_and_not_in_the_log() {
+    let sandbox = begun();
+    sandbox.run(["close"]).code(4);
+    sandbox.run(["close", "--force"]).ok();
+    let written = state(&sandbox);
+    let said = (&written["status"], &written["current_phase"], &written["phase_number"]);
+    assert_eq!(said, (&"closed".into(), &"complete".into(), &8.into()));
+    let view = sandbox.run(["show", ID, "--json"]).ok().json();
+    assert_eq!(view["progress"]["percent"], 0);
+    assert_eq!(phase(&view), "context", "how far it was is in the log");
+    sandbox.run(["doctor"]).ok();
+    sandbox.run(["reopen", ID]).ok();
+    assert_eq!((&state(&sandbox)["status"], &state(&sandbox)["phase_number"]), (&"active".into(), &1.into()));
+}
