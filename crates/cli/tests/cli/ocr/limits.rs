@@ -9,11 +9,11 @@ fn at_reviews() -> Value {
         "round_started_at": "2026-11-14T09:00:00Z", "updated_at": "2026-11-14T09:50:00Z" })
 }
 
-/// More than is looked at.
+/// More than is looked at: three times as much, because which of them come first is the folder's own order.
 fn fill(sandbox: &Sandbox, folder: &str) {
     let folder = sandbox.path(&format!("{FOLDER}/{folder}"));
     std::fs::create_dir_all(&folder).unwrap();
-    for number in 0..10_050 {
+    for number in 0..30_000 {
         std::fs::File::create(folder.join(format!("{number}.txt"))).unwrap();
     }
 }
@@ -21,8 +21,7 @@ fn fill(sandbox: &Sandbox, folder: &str) {
 #[test]
 fn a_state_is_read_beside_any_number_of_other_files() {
     for is_known in [false, true] {
-        // The order in which a folder gives its entries is its own: one of these is first.
-        for full in ["", "map/a", "rounds/round-1/reviews"] {
+        for full in ["", "rounds/round-1/reviews"] {
             let sandbox = project();
             if is_known {
                 foreign(&sandbox, ID, &at_reviews());
