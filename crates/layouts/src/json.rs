@@ -207,6 +207,11 @@ impl Document {
         last_property(&object, last)
     }
 
+    /// For a reader that cannot read a byte order mark.
+    pub fn drop_mark(&mut self) {
+        self.has_mark = false;
+    }
+
     pub fn into_bytes(self) -> Vec<u8> {
         let mark = if self.has_mark { MARK.to_string() } else { String::new() };
         format!("{mark}{}", self.ends.put(&self.root.to_string())).into_bytes()

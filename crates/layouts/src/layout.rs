@@ -262,6 +262,13 @@ pub trait Layout: Sync {
         crate::json::with_missing_of(base, theirs)
     }
 
+    /// What `before` says and nobody understood, and `after` says no longer: each in a few words. Such a file is kept
+    /// whole.
+    fn not_understood(&self, path: &str, before: &[u8], after: &[u8]) -> Vec<String> {
+        let _ = (path, before, after);
+        Vec::new()
+    }
+
     /// What its screen shows, for a session that is known: where it stands is what the session says.
     fn details_of(&self, details: Details, session: &Session) -> Details {
         let _ = session;

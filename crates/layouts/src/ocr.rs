@@ -2,11 +2,14 @@
 //! The files are the truth about rounds; state.json is the truth about the phase, which finished files may move forward.
 
 mod history;
+mod merge;
+mod rows;
 mod state;
 #[cfg(test)]
 mod tests;
 mod write;
 
+pub use rows::Row;
 pub use state::State;
 
 use crate::layout::{
@@ -88,13 +91,17 @@ pub struct Round {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reviewer {
     pub name: String,
-    pub findings: usize,
+    /// None where the file could not be read.
+    pub findings: Option<usize>,
 }
 
 /// One run of a map, as its folder shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapRun {
     pub number: u32,
+    pub has_topology: bool,
+    pub has_flows: bool,
+    pub has_mapping: bool,
     pub is_final: bool,
     /// Files in the map's canonical list, once there is one.
     pub files: Option<usize>,
@@ -117,7 +124,11 @@ pub struct OcrSession {
     /// Of an early release they have none, and there is one at most.
     pub rounds_have_folders: bool,
     pub map_runs: Vec<MapRun>,
+    pub has_standards: bool,
+    pub has_context: bool,
     pub has_requirements: bool,
+    /// Phases of the current run that somebody left out, as a session that is known has it.
+    pub skipped: Vec<usize>,
     /// The other workflow, where the session has one: how far its newest round or run is, as files show.
     pub beside: Option<Beside>,
     pub state: State,
@@ -198,10 +209,13 @@ impl Layout for Ocr {
 
     fn interest(&self, _: &Spot, path: &str, is_folder: bool, depth: Depth) -> Interest {
         let whole = depth == Depth::Whole;
+        let is_others = |name: &str| !ARTIFACTS.contains(&name);
         match path {
+            // Somebody may keep a cache in it.
+            _ if is_folder && path.split('/').next().is_some_and(is_others) => Interest::Skip,
             _ if is_folder => Interest::Name,
             STATE => Interest::Content,
-            _ if whole && (path.contains("reviews/") || path.ends_with("topology.md")) => Interest::Content,
+            _ if whole && is_counted(path) => Interest::Content,
             _ => Interest::Name,
         }
     }
@@ -254,10 +268,11 @@ impl Layout for Ocr {
     }
 
     fn write(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
-        write::state(standing.session, folder.spot, folder.tree.content(STATE))
-            .map(|content| FileChange { path: STATE.to_owned(), content })
-            .into_iter()
-            .collect()
+        changed(write::state(standing, folder, write::Missing::StaysOut))
+    }
+
+    fn write_anew(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+        changed(write::state(standing, folder, write::Missing::ComesIn))
     }
 
     fn begin(&self, beginning: &Beginning<'_>) -> Result<Spot, String> {
@@ -310,6 +325,8 @@ impl Layout for Ocr {
         let phase = shown.kind.phases().iter().position(|phase| *run.current().id() == **phase);
         if let Some(phase) = phase.filter(|_| is_shown) {
             shown.phase = phase;
+            shown.skipped = rows::skipped(run, shown.kind);
+            shown.clock_of_known(run);
         }
         Details::Ocr(shown)
     }
@@ -332,14 +349,21 @@ impl Layout for Ocr {
 
     /// A closing template names no workflow; what it says of a phase may still be said of one of the two only.
     fn merge(&self, path: &str, base: &[u8], theirs: &[u8]) -> Vec<u8> {
-        let merged = crate::json::with_missing_of(base, theirs);
-        if path == STATE { write::of_the_workflow_meant(base, theirs, merged) } else { merged }
+        if path == STATE { merge::merged(base, theirs) } else { crate::json::with_missing_of(base, theirs) }
+    }
+
+    fn not_understood(&self, path: &str, before: &[u8], after: &[u8]) -> Vec<String> {
+        if path == STATE { write::not_understood(before, after) } else { Vec::new() }
     }
 
     /// Every file in `reviews/` is a reviewer to the tool.
     fn no_archives_in(&self) -> Option<&'static str> {
         Some("")
     }
+}
+
+fn changed(state: Option<Vec<u8>>) -> Vec<FileChange> {
+    state.map(|content| FileChange { path: STATE.to_owned(), content }).into_iter().collect()
 }
 
 fn name_of(spot: &Spot) -> &str {
@@ -356,6 +380,7 @@ pub fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSession> {
     let kind = kind(&state, tree);
     let has_requirements = tree.has_file("requirements.md");
     let current = ordinal(kind, &state, &rounds, &map_runs);
+    warnings.extend(jumped(&state, &rounds, &map_runs));
     let proven = proven(kind, current, &rounds, &map_runs);
     let said = said(kind, &state, current, &mut warnings);
     let said_phase = said.or(proven).unwrap_or_else(|| approximate(kind, current, &rounds, tree));
@@ -377,7 +402,10 @@ pub fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSession> {
         rounds_have_folders: tree.has_folder("rounds") || rounds.is_empty(),
         rounds,
         map_runs,
+        has_standards: tree.has_file("discovered-standards.md"),
+        has_context: tree.has_file("context.md"),
         has_requirements,
+        skipped: Vec::new(),
         beside,
         newer_since: first_written(kind, current, tree),
         state,
@@ -394,16 +422,55 @@ fn first_written(kind: Kind, ordinal: u32, tree: &Tree) -> Option<Timestamp> {
     tree.files().filter(|path| path.starts_with(&folder)).filter_map(|path| tree.modified(path)).min()
 }
 
+/// A round or run that the state names and that is not the next one either. It is gone on with.
+fn jumped(state: &State, rounds: &[Round], map_runs: &[MapRun]) -> Vec<Oddity> {
+    let last = |numbers: Option<u32>| numbers.unwrap_or(u32::MAX);
+    [
+        ("current_round", state.current_round, last(rounds.last().map(|round| round.number)), "rounds/round"),
+        (
+            "current_map_run",
+            state.current_map_run,
+            last(map_runs.last().map(|run| run.number)),
+            "map/runs/run",
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(key, said, last, folder)| {
+        let said = said.filter(|said| *said > last.saturating_add(1))?;
+        let message =
+            format!("{key} is {said}, and there is no {folder}-{said}; the last one is {folder}-{last}");
+        Some(Oddity { path: STATE.to_owned(), message })
+    })
+    .collect()
+}
+
 /// Other files of the session that say nothing because they cannot be read.
 fn unusable(tree: &Tree) -> impl Iterator<Item = Oddity> {
     let is_meant = |path: &str| {
         let is_text = path.rsplit_once('.').is_some_and(|(_, ending)| ending == "md");
         path.is_empty() || is_text || path.starts_with("rounds") || path.starts_with("map")
     };
-    tree.unusable().filter(move |(path, _)| is_meant(path)).map(|(path, why)| Oddity {
-        path: path.to_owned(),
-        message: format!("{why}; what it would show is not known"),
+    let unusable = tree.unusable().filter(move |(path, _)| is_meant(path));
+    let unusable = unusable.map(|(path, why)| (path.to_owned(), why.to_owned()));
+    unusable
+        .chain(too_large(tree))
+        .map(|(path, why)| Oddity { path, message: format!("{why}; what it would show is not known") })
+}
+
+/// Files that a short look does not read, and that nobody will.
+fn too_large(tree: &Tree) -> impl Iterator<Item = (String, String)> {
+    let most = Ocr.most_bytes("");
+    tree.files().filter(|path| is_counted(path)).filter_map(move |path| match tree.get(path) {
+        Some(Entry::Unread { size }) if *size > most => {
+            Some((path.to_owned(), format!("it is larger than {most} bytes, the most that is read")))
+        }
+        Some(Entry::Unread { .. } | Entry::File(_) | Entry::Folder | Entry::Unusable(_)) | None => None,
     })
+}
+
+/// Files in which something is counted.
+fn is_counted(path: &str) -> bool {
+    path.contains("reviews/") || path.ends_with("topology.md")
 }
 
 fn id_of(folder: &str) -> SessionId {
@@ -446,6 +513,9 @@ fn map_runs(tree: &Tree) -> Vec<MapRun> {
     let runs = tree.numbered("map/runs", "run-").into_iter();
     runs.map(|number| MapRun {
         number,
+        has_topology: tree.has_file(&format!("map/runs/run-{number}/topology.md")),
+        has_flows: tree.has_file(&format!("map/runs/run-{number}/flow-analysis.md")),
+        has_mapping: tree.has_file(&format!("map/runs/run-{number}/requirements-mapping.md")),
         is_final: tree.has_file(&format!("map/runs/run-{number}/map.md")),
         files: files_in_map(tree.get(&format!("map/runs/run-{number}/topology.md"))),
     })
@@ -453,8 +523,8 @@ fn map_runs(tree: &Tree) -> Vec<MapRun> {
 }
 
 /// Headings that begin a finding.
-fn findings(entry: Option<&Entry>) -> usize {
-    let Some(Entry::File(content)) = entry else { return 0 };
+fn findings(entry: Option<&Entry>) -> Option<usize> {
+    let Some(Entry::File(content)) = entry else { return None };
     let text = String::from_utf8_lossy(content);
     let is_finding = |line: &&str| {
         line.strip_prefix("##").is_some_and(|rest| {
@@ -463,7 +533,7 @@ fn findings(entry: Option<&Entry>) -> usize {
                 && ["Finding", "Issue", "Suggestion"].iter().any(|kind| word.starts_with(kind))
         })
     };
-    text.lines().filter(is_finding).count()
+    Some(text.lines().filter(is_finding).count())
 }
 
 /// Lines of the first fence after the heading of the canonical list.
@@ -491,8 +561,10 @@ fn kind(state: &State, tree: &Tree) -> Kind {
         (true, true) | (false, false) => {}
     }
     let named = state.phase_name.as_deref();
-    let only_in_a_map =
-        |name: &str| Kind::Map.phases().contains(&name) && !Kind::Review.phases().contains(&name);
+    let only_in_a_map = |name: &str| {
+        let is_in_both = Kind::Review.phases().contains(&name);
+        name == "map-complete" || (Kind::Map.phases().contains(&name) && !is_in_both)
+    };
     if named.is_some_and(only_in_a_map) { Kind::Map } else { Kind::Review }
 }
 

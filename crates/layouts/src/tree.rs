@@ -24,6 +24,7 @@ pub struct Tree {
     modified: BTreeMap<String, Timestamp>,
     zone: Option<TimeZone>,
     taken: BTreeSet<String>,
+    cut: Option<String>,
 }
 
 impl Tree {
@@ -59,6 +60,16 @@ impl Tree {
         self.taken.iter().map(String::as_str)
     }
 
+    /// A folder has more in it than is looked at; the first one is known.
+    pub fn cut_at(&mut self, folder: impl Into<String>) {
+        self.cut.get_or_insert(folder.into());
+    }
+
+    /// The first folder of which not everything was looked at.
+    pub fn cut(&self) -> Option<&str> {
+        self.cut.as_deref()
+    }
+
     /// The same with a folder in another place.
     #[must_use]
     pub fn moved(self, from: &str, to: &str) -> Self {
@@ -72,6 +83,7 @@ impl Tree {
             modified: self.modified.into_iter().map(|(path, at)| (place(path), at)).collect(),
             zone: self.zone,
             taken: self.taken.into_iter().map(place).collect(),
+            cut: self.cut.map(place),
         }
     }
 

@@ -1,11 +1,10 @@
 //! A session of Open Code Review as that tool's own screen shows it.
 
 use crate::ui::{Out, Tone};
-use engine::ocr::{Beside, Kind, MapRun, OcrSession, Round, SESSIONS};
+use engine::ocr::{Beside, Kind, MapRun, OcrSession, Round, Row, SESSIONS};
 use engine::words::one_line;
 use jiff::Timestamp;
 use model::time::seconds_between;
-use std::cmp::Ordering;
 
 const CELLS: usize = 24;
 const BETWEEN: usize = 4;
@@ -87,7 +86,8 @@ fn side_by_side(left: Vec<Line>, right: Vec<Line>, width: usize) -> String {
 
 /// How long the round or run goes on; of one that is closed, how long it went.
 fn elapsed(session: &OcrSession, now: Timestamp) -> String {
-    let until = session.state.updated_at.filter(|_| session.is_closed).unwrap_or(now);
+    // A time that was written by hand may lie ahead.
+    let until = session.state.updated_at.filter(|_| session.is_closed).unwrap_or(now).min(now);
     session.since().map(|since| format!("  {}", clock(seconds_between(since, until)))).unwrap_or_default()
 }
 
@@ -119,19 +119,26 @@ fn workflow(session: &OcrSession, shown: &Shown, out: &Out) -> Vec<Line> {
         Line::plain(format!("{name}  {word} {ordinal}{elapsed}")),
         Line::plain(format!("{bar} {} %{done}", percent(number, total))),
     ];
+    let mut is_claimed = false;
     for (position, name) in kind.phases().iter().enumerate() {
         if *name == "requirements-mapping" && !session.has_requirements {
             continue;
         }
-        let (mark, tone) = match position.cmp(&phase) {
-            Ordering::Less => ("✓", Tone::Good),
-            Ordering::Equal if is_done => ("✓", Tone::Good),
-            Ordering::Equal => ("▸", Tone::Heading),
-            Ordering::Greater => ("·", Tone::Faint),
+        let row = session.row(kind, *ordinal, phase, position);
+        is_claimed |= row == Row::Claimed;
+        let (mark, tone) = match row {
+            Row::Done => ("✓", Tone::Good),
+            Row::Claimed => ("?", Tone::Warning),
+            Row::Skipped => ("–", Tone::Faint),
+            Row::Current => ("▸", Tone::Heading),
+            Row::Open => ("·", Tone::Faint),
         };
         let text = format!("{mark} {}", label(kind, name));
         let width = text.chars().count() + 2;
         lines.push(Line { text: format!("  {}", out.paint(tone, &text)), width });
+    }
+    if is_claimed {
+        lines.push(Line::plain("? claimed: no file shows it".to_owned()));
     }
     match kind {
         Kind::Review => session.rounds.iter().for_each(|found| lines.extend(round(found, *ordinal))),
@@ -145,7 +152,7 @@ fn round(round: &Round, current: u32) -> Vec<Line> {
     let standing = standing(round.is_final, round.number < current);
     let mut lines = vec![Line::plain(format!("Round {}: {standing}, {reviewers}", round.number))];
     lines.extend(round.reviewers.iter().map(|reviewer| {
-        let findings = counted(reviewer.findings, "finding");
+        let findings = reviewer.findings.map_or("not readable".to_owned(), |count| counted(count, "finding"));
         Line::plain(format!("  {}: {findings}", one_line(&reviewer.name, 60)))
     }));
     lines

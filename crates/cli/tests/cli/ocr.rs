@@ -5,6 +5,8 @@ mod bad_input;
 mod beside;
 mod choice;
 mod edits;
+mod limits;
+mod meant;
 mod recovery;
 mod screen;
 mod surroundings;

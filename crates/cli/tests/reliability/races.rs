@@ -108,3 +108,42 @@ fn each_worktree_has_its_own_active_session_also_in_a_race() {
     let expected = BTreeMap::from([("active".to_owned(), 4), ("paused".to_owned(), 4)]);
     assert_eq!(lifecycles(&sandbox), expected);
 }
+
+#[test]
+fn eight_processes_on_one_review_lose_nothing_in_the_log_and_nothing_in_its_file() {
+    const WRITERS: usize = 7;
+    const NOTES: usize = 6;
+    let sandbox = git();
+    sandbox.run(["start", "--layout", "ocr", "--id", "2026-11-14-x"]).ok();
+    let file = ".ocr/sessions/2026-11-14-x/state.json";
+    let text = sandbox.read(file).replacen('{', "{ \"x_team\": 1.50,", 1);
+    sandbox.write(file, &text);
+    std::thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            let sandbox = &sandbox;
+            scope.spawn(move || {
+                for note in 0..NOTES {
+                    sandbox.run(["note", &format!("{writer}.{note}"), "--session", "2026-11-14-x"]).ok();
+                }
+            });
+        }
+        for _ in 0..NOTES {
+            sandbox.run(["skip", "--reason", "raced", "--session", "2026-11-14-x"]).ok();
+        }
+    });
+    let view = sandbox.run(["show", "2026-11-14-x", "--json"]).ok().json();
+    let notes: BTreeSet<&str> =
+        view["notes"].as_array().unwrap().iter().map(|note| note["text"].as_str().unwrap()).collect();
+    assert_eq!(notes.len(), WRITERS * NOTES);
+    let written: serde_json::Value = serde_json::from_str(&sandbox.read(file)).unwrap();
+    assert_eq!((&written["current_phase"], &written["phase_number"]), (&"synthesis".into(), &7.into()));
+    assert_eq!(view["current_phase"]["id"], "synthesis");
+    assert!(sandbox.read(file).contains("\"x_team\": 1.50"), "{}", sandbox.read(file));
+    let log = sandbox.run(["log", "--session", "2026-11-14-x"]).ok().stdout;
+    assert_eq!(
+        log.matches("changed by somebody else").count(),
+        1,
+        "our own writes are nobody's edits: {log}"
+    );
+    sandbox.run(["doctor"]).ok();
+}

@@ -464,7 +464,15 @@ impl Eyes<'_> {
 
     fn read(&self, located: &Located, tree: &Tree) -> Reading<Told> {
         let Located { layout, spot, id } = located;
-        layout.read(&Folder { spot, id, worktree: &self.worktree, tree, now: self.now })
+        let mut reading = layout.read(&Folder { spot, id, worktree: &self.worktree, tree, now: self.now });
+        reading.warnings.extend(tree.cut().map(|folder| Oddity {
+            path: folder.to_owned(),
+            message: format!(
+                "there are more than {} files and folders; the others were not looked at",
+                tree::MOST_ENTRIES
+            ),
+        }));
+        reading
     }
 
     /// Whoever wrote a session's files.

@@ -1,7 +1,7 @@
 //! Puts a session's files in their place: one process of a worktree at a time, each file by an exchange, and what came
 //! out is kept as the version before, set aside, or left for the session that is to take it in.
 
-use super::find::Located;
+use super::find::{LONGEST_WARNING, Located};
 use super::furniture::{self, is_furniture};
 use super::late::{Before, Beside, LOCK};
 use super::look::hash;
@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::place::FOLDER;
 use crate::view::Warning;
+use crate::words::one_line;
 use crate::workspace::ensure_ignored;
 use layouts::layout::{Depth, Spot};
 use layouts::tree::Entry;
@@ -202,6 +203,11 @@ impl Engine {
         let takes_its_place = located.layout.is_readable(&row.path, &previous);
         let others = before.others_backup(target, row).filter(|_| takes_its_place);
         let kept = others.map(|bytes| self.keep_others_backup(root, target, row, &bytes)).transpose()?;
+        let lost = located.layout.not_understood(&row.path, &previous, &body);
+        let kept = match self.keep_not_understood(root, target, row, &previous, &lost)? {
+            Some(said) => Some(said),
+            None => kept,
+        };
         before.note_put(lock, target, &body, &previous, row).map_err(failed)?;
         self.seen.put.borrow_mut().insert(target.to_owned(), body.clone());
         let out = match exchange::put(target, &body, &previous).map_err(failed)? {
@@ -317,6 +323,33 @@ impl Engine {
             hint: Some(format!("what was in it: {}", aside.display())),
             path: Some(aside.display().to_string()),
         })
+    }
+
+    /// A file in which something stands that nobody understood is kept as it is, before that is overwritten.
+    fn keep_not_understood(
+        &self,
+        root: &Path,
+        target: &Path,
+        row: &ViewRow,
+        bytes: &[u8],
+        lost: &[String],
+    ) -> Result<Option<Warning>> {
+        if lost.is_empty() {
+            return Ok(None);
+        }
+        let aside = aside_of(root, &row.session, &row.path, bytes)?;
+        fs::write(&aside, bytes)
+            .map_err(|source| Error::io(format!("keeping {}", target.display()), source))?;
+        let lost = one_line(&lost.join(", "), LONGEST_WARNING);
+        Ok(Some(Warning {
+            kind: "set_aside".to_owned(),
+            message: format!(
+                "{} said what could not be read ({lost}); it was written over, and the file kept as it was",
+                target.display()
+            ),
+            hint: Some(format!("what was in it: {}", aside.display())),
+            path: Some(aside.display().to_string()),
+        }))
     }
 
     /// What slipped in is in the log now, and its bytes are the version before.

@@ -12,8 +12,8 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// The most files and folders of one session that are looked at.
-const MOST_ENTRIES: usize = 10_000;
+/// The most files and folders of one session that are looked at; and as many files of its state.
+pub(super) const MOST_ENTRIES: usize = 10_000;
 const DEEPEST: usize = 6;
 /// A file names others, and those others again; more is no session but a trap.
 const MOST_ROUNDS: usize = 4;
@@ -26,6 +26,7 @@ struct Walk<'a> {
     home: &'a Path,
     depth: Depth,
     left: usize,
+    left_of_state: usize,
     tree: Tree,
     shares: Option<&'a Shares>,
 }
@@ -44,8 +45,16 @@ pub(super) fn read_with(
     shares: Option<&Shares>,
 ) -> Tree {
     let home = root.join(&spot.home);
-    let tree = Tree::default();
-    let mut walk = Walk { layout, spot, home: &home, depth, left: MOST_ENTRIES, tree, shares };
+    let mut walk = Walk {
+        layout,
+        spot,
+        home: &home,
+        depth,
+        left: MOST_ENTRIES,
+        left_of_state: MOST_ENTRIES,
+        tree: Tree::default(),
+        shares,
+    };
     if layout.has_local_times() {
         walk.tree.set_zone(TimeZone::system());
     }
@@ -131,19 +140,36 @@ impl Walk<'_> {
                 return;
             }
         };
+        let mut others = Vec::new();
         for entry in entries.flatten() {
             let Ok(name) = entry.file_name().into_string() else { continue };
             if is_ours(&name) {
                 continue;
             }
-            let Some(left) = self.left.checked_sub(1) else { return };
-            self.left = left;
             let path = if relative.is_empty() { name } else { format!("{relative}/{name}") };
             match entry.file_type() {
+                // Whatever else there is: without these nothing is known.
+                Ok(kind) if self.left_of_state > 0 && self.is_state(kind, &path) => {
+                    self.left_of_state -= 1;
+                    self.entry(kind, path, level);
+                }
+                found if others.len() < self.left => others.push((path, found)),
+                _ => self.tree.cut_at(relative),
+            }
+        }
+        self.left -= others.len();
+        // Files first: a folder may be full.
+        others.sort_by_key(|(_, found)| found.as_ref().is_ok_and(FileType::is_dir));
+        for (path, found) in others {
+            match found {
                 Ok(kind) => self.entry(kind, path, level),
                 Err(error) => self.tree.insert(path, Entry::Unusable(error.to_string())),
             }
         }
+    }
+
+    fn is_state(&self, kind: FileType, path: &str) -> bool {
+        !kind.is_dir() && self.layout.interest(self.spot, path, false, Depth::Short) == Interest::Content
     }
 
     /// One entry that is asked for by name; no link leads to it, whatever lies between.

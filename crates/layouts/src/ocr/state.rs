@@ -141,6 +141,8 @@ fn from_fields(fields: &Map<String, Value>, now: Timestamp, warnings: &mut Vec<O
         }
     }
     let _ = reader.text("session_id");
+    reader.is_a("completed_phases", "a list", Value::is_array);
+    reader.is_a("reviewers", "an object", Value::is_object);
     let state = State {
         is_readable: true,
         status: reader.word("status", &["active", "closed"]),
@@ -205,10 +207,22 @@ impl Reader<'_> {
     fn number(&mut self, key: &str) -> Option<u32> {
         match self.fields.get(key)? {
             Value::Null => None,
-            value => match value.as_u64().and_then(|number| u32::try_from(number).ok()) {
-                Some(number) => Some(number),
-                None => self.odd(format!("{key} is {value}, not a whole number")),
+            value => match (value.as_u64().and_then(|number| u32::try_from(number).ok()), meant(value)) {
+                (Some(number), _) => Some(number),
+                (None, Some(number)) => {
+                    let _: Option<()> = self.odd(format!("{key} is {value}, read as {number}"));
+                    Some(number)
+                }
+                (None, None) => self.odd(format!("{key} is {value}, not a whole number")),
             },
+        }
+    }
+
+    /// What only early releases wrote, and nothing is done with.
+    fn is_a(&mut self, key: &str, what: &str, fits: impl Fn(&Value) -> bool) {
+        let odd = self.fields.get(key).filter(|value| !value.is_null() && !fits(value));
+        if let Some(value) = odd {
+            let _: Option<()> = self.odd(format!("{key} is {value}, not {what}"));
         }
     }
 
@@ -235,6 +249,15 @@ impl Reader<'_> {
     fn odd<T>(&mut self, message: String) -> Option<T> {
         self.warnings.push(oddity(message));
         None
+    }
+}
+
+/// The number that somebody wrote as a text, or with a point.
+fn meant(value: &Value) -> Option<u32> {
+    match value {
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Number(number) => number.as_f64()?.to_string().parse().ok(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
     }
 }
 

@@ -179,7 +179,7 @@ fn reviewers_and_their_findings_are_counted() {
         ("rounds/round-1/reviews/notes.txt", "x"),
     ]);
     let round = &reading.value.rounds[0];
-    assert_eq!(round.reviewers, [Reviewer { name: "security-1".to_owned(), findings: 3 }]);
+    assert_eq!(round.reviewers, [Reviewer { name: "security-1".to_owned(), findings: Some(3) }]);
 }
 
 #[test]

@@ -1,44 +1,201 @@
-//! Writes state.json as the tool's own reader expects it. Sets only what says something else than the session does.
+//! Writes state.json as the tool's own reader expects it. Sets only what would be read as something else than the
+//! session is; what nobody understands stays, until what it is about changes.
 
-use super::Kind;
 use super::state::{self, State};
+use super::{Kind, STATE, map_runs, ordinal, rounds};
 use crate::json::Document;
-use crate::layout::Spot;
+use crate::layout::{Folder, Standing};
 use jiff::Timestamp;
+use model::event::Event;
 use model::lifecycle::Lifecycle;
 use model::run::Run;
 use model::session::Session;
 use serde_json::{Value, json};
 
-/// The file as it is to be; none when it shows the session already.
-pub(super) fn state(session: &Session, spot: &Spot, now_there: Option<&[u8]>) -> Option<Vec<u8>> {
-    let run = session.run()?;
-    let kind = kind_of(run)?;
-    let name = spot.path.rsplit('/').next().unwrap_or_default();
-    let (mut document, said) = match now_there.and_then(|bytes| Some((Document::parse(bytes).ok()?, bytes))) {
-        Some((document, bytes)) => (document, state::of_bytes(bytes)),
-        None => (Document::new(), State::default()),
-    };
-    let mut changes = Changes { document: &mut document, any: false };
-    changes.set_missing("session_id", &json!(name));
-    changes.kind(kind, &said);
-    changes.status(session, &said);
-    changes.phase(kind, position(session, run, kind), &said);
-    let is_new_round = changes.round(kind, run, &said);
-    changes.set_missing("started_at", &time(session.created_at));
-    changes.round_began(kind, run, is_new_round);
-    if changes.any {
-        changes.set("updated_at", &time(session.updated_at));
-    }
-    changes.any.then(|| document.into_bytes())
+/// Keys whose values are read.
+const KEYS: [&str; 10] = [
+    "status",
+    "workflow_type",
+    "current_phase",
+    "phase_number",
+    "current_round",
+    "current_map_run",
+    "started_at",
+    "round_started_at",
+    "map_started_at",
+    "updated_at",
+];
+
+/// What is written where the file shows the session already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// Nothing.
+    StaysOut,
+    /// The keys that new files have.
+    ComesIn,
 }
 
-struct Changes<'a> {
-    document: &'a mut Document,
+/// The file as it is to be; none when it shows the session already.
+pub(super) fn state(standing: &Standing<'_>, folder: &Folder<'_>, missing: Missing) -> Option<Vec<u8>> {
+    let run = standing.session.run()?;
+    let kind = kind_of(run)?;
+    let there = folder.tree.content(STATE);
+    let there = there.and_then(|bytes| Some((Document::parse(bytes).ok()?, state::of_bytes(bytes))));
+    let is_new = there.is_none();
+    let (document, said) = there.unwrap_or_else(|| (Document::new(), State::default()));
+    let wanted = Wanted::of(standing.session, run, kind);
+    let due = Due::of(&wanted, &said, standing, folder);
+    if !(is_new || missing == Missing::ComesIn || due.any()) {
+        return None;
+    }
+    let mut changes = Changes { document, said, any: false };
+    changes.set_missing("session_id", &json!(folder.spot.path.rsplit('/').next().unwrap_or_default()));
+    changes.make(&wanted, &due, standing.session, run);
+    if changes.any {
+        changes.set("updated_at", &time(standing.session.updated_at));
+        changes.document.drop_mark();
+    }
+    changes.any.then(|| changes.document.into_bytes())
+}
+
+/// What the file is to say.
+struct Wanted {
+    kind: Kind,
+    /// Position in `kind.phases()`; none for a phase that the tool does not have.
+    phase: Option<usize>,
+    ordinal: u32,
+    is_over: bool,
+}
+
+impl Wanted {
+    fn of(session: &Session, run: &Run, kind: Kind) -> Self {
+        let is_over = match session.lifecycle {
+            Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => true,
+            Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => false,
+        };
+        Self { kind, phase: position(session, run, kind), ordinal: run.ordinal, is_over }
+    }
+
+    fn status(&self) -> &'static str {
+        if self.is_over { "closed" } else { "active" }
+    }
+}
+
+/// Of what the file says something else, for whoever reads it.
+struct Due {
+    kind: bool,
+    status: bool,
+    phase: bool,
+    round: bool,
+    clock: bool,
+}
+
+impl Due {
+    fn of(wanted: &Wanted, said: &State, standing: &Standing<'_>, folder: &Folder<'_>) -> Self {
+        let (kind, tree) = (wanted.kind, folder.tree);
+        let is_other_kind = |said: &State| super::kind(said, tree) != kind;
+        let read = said.phase(kind, &mut Vec::new());
+        let phase = wanted.phase.is_some()
+            && (is_other_kind(said)
+                || if read.is_some() { read != wanted.phase } else { has_moved(standing) });
+        // By its name alone a phase may be of the other workflow.
+        let named = wanted.phase.filter(|_| phase).map(|at| kind.phases()[at].to_owned());
+        let after = State { phase_name: named.or(said.phase_name.clone()), ..said.clone() };
+        let number = number_of(kind, said);
+        let round = number.unwrap_or_else(|| ordinal(kind, said, &rounds(tree), &map_runs(tree)));
+        let is_complete = kind == Kind::Review && read == Some(kind.phases().len() - 1);
+        let is_closed = said.status.as_deref() == Some("closed") || is_complete;
+        Self {
+            kind: is_other_kind(&after),
+            status: is_closed != wanted.is_over && said.status.as_deref() != Some(wanted.status()),
+            phase,
+            round: round != wanted.ordinal,
+            clock: is_late(kind, said, standing.session.run()),
+        }
+    }
+
+    fn any(&self) -> bool {
+        self.kind || self.status || self.phase || self.round || self.clock
+    }
+}
+
+/// Whether a phase of it was begun or done since the file was last written, or since it was taken in.
+fn has_moved(standing: &Standing<'_>) -> bool {
+    let is_adoption = |event: &Event| matches!(event, Event::Adopted { .. });
+    let ours = standing.since.iter().rev().take_while(|recorded| !is_adoption(&recorded.event));
+    ours.map(|recorded| &recorded.event).any(|event| {
+        matches!(
+            event,
+            Event::PhaseStarted { .. }
+                | Event::PhaseCompleted { .. }
+                | Event::PhaseClaimed { .. }
+                | Event::PhaseSkipped { .. }
+                | Event::RunStarted { .. }
+                | Event::RunSelected { .. }
+                | Event::RunCompleted
+                | Event::RolledBack { .. }
+                | Event::PhaseRevised { .. }
+                | Event::Restored { .. }
+        )
+    })
+}
+
+/// Without a word about when the round began, its clock would run since the session did, and that is longer.
+fn is_late(kind: Kind, said: &State, run: Option<&Run>) -> bool {
+    let own = match kind {
+        Kind::Review => said.round_started_at,
+        Kind::Map => said.map_started_at,
+    };
+    let began = run.map(|run| run.started_at.as_second());
+    own.is_none() && said.started_at.is_some_and(|started| Some(started.as_second()) < began)
+}
+
+fn number_of(kind: Kind, said: &State) -> Option<u32> {
+    match kind {
+        Kind::Review => said.current_round,
+        Kind::Map => said.current_map_run,
+    }
+}
+
+struct Changes {
+    document: Document,
+    /// What the file said.
+    said: State,
     any: bool,
 }
 
-impl Changes<'_> {
+impl Changes {
+    fn make(&mut self, wanted: &Wanted, due: &Due, session: &Session, run: &Run) {
+        let Wanted { kind, phase, ordinal, .. } = *wanted;
+        let status = self.said.status.clone();
+        self.set_or_fill("workflow_type", &json!(kind.workflow()), due.kind);
+        self.set_or_fill("status", &json!(wanted.status()), due.status || status.is_some());
+        if let Some(at) = phase {
+            let is_number = self.said.numbered_phase(kind).is_some();
+            self.set_or_fill("current_phase", &json!(kind.phases()[at]), due.phase);
+            self.set_or_fill("phase_number", &json!(at + 1), due.phase || is_number);
+        }
+        let (number, clock) = match kind {
+            Kind::Review => ("current_round", "round_started_at"),
+            Kind::Map => ("current_map_run", "map_started_at"),
+        };
+        self.set_or_fill(number, &json!(ordinal), due.round);
+        self.set_missing("started_at", &time(session.created_at));
+        // A new round starts the clock anew; what somebody wrote about one that goes on stays.
+        let restarted = self.said.started_at.filter(|at| *at <= session.updated_at);
+        let began = restarted.map_or(run.started_at, |at| at.max(run.started_at));
+        self.set_or_fill(clock, &time(began), due.round);
+    }
+
+    /// What the file says otherwise is set; what it has no word about comes in with that.
+    fn set_or_fill(&mut self, key: &str, value: &Value, is_due: bool) {
+        if is_due {
+            self.set(key, value);
+        } else {
+            self.set_missing(key, value);
+        }
+    }
+
     fn set(&mut self, key: &str, value: &Value) {
         if self.document.get(&[key]).as_ref() != Some(value) {
             self.document.set(&[key], value);
@@ -51,57 +208,29 @@ impl Changes<'_> {
             self.set(key, value);
         }
     }
+}
 
-    fn kind(&mut self, kind: Kind, said: &State) {
-        if said.kind != Some(kind) {
-            self.set("workflow_type", &json!(kind.workflow()));
-        }
-    }
+/// Values that were there and that nobody understood, and are there no longer.
+pub(super) fn not_understood(before: &[u8], after: &[u8]) -> Vec<String> {
+    let (Ok(had), Ok(has)) = (Document::parse(before), Document::parse(after)) else { return Vec::new() };
+    let said = state::of_bytes(before);
+    let lost = KEYS.into_iter().filter(|key| had.get(&[key]) != has.get(&[key]) && !is_read(&said, key));
+    lost.filter_map(|key| Some(format!("{key}: {}", had.get(&[key])?))).collect()
+}
 
-    fn status(&mut self, session: &Session, said: &State) {
-        let status = match session.lifecycle {
-            Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => "closed",
-            Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => "active",
-        };
-        if said.status.as_deref() != Some(status) {
-            self.set("status", &json!(status));
-        }
-    }
-
-    fn phase(&mut self, kind: Kind, position: Option<usize>, said: &State) {
-        let Some(position) = position else { return };
-        // Older names of the same phase are left to whoever wrote them. A number alone says nothing: the other
-        // workflow has a phase of that number, too.
-        if said.named_phase(kind) == Some(position) && said.numbered_phase(kind) == Some(position) {
-            return;
-        }
-        self.set("current_phase", &json!(kind.phases()[position]));
-        self.set("phase_number", &json!(position + 1));
-    }
-
-    fn round(&mut self, kind: Kind, run: &Run, said: &State) -> bool {
-        let (key, number) = match kind {
-            Kind::Review => ("current_round", said.current_round),
-            Kind::Map => ("current_map_run", said.current_map_run),
-        };
-        let is_new = number != Some(run.ordinal);
-        if is_new {
-            self.set(key, &json!(run.ordinal));
-        }
-        is_new
-    }
-
-    /// A new round starts the clock anew; what somebody wrote about one that goes on stays.
-    fn round_began(&mut self, kind: Kind, run: &Run, is_new: bool) {
-        let key = match kind {
-            Kind::Review => "round_started_at",
-            Kind::Map => "map_started_at",
-        };
-        if is_new {
-            self.set(key, &time(run.started_at));
-        } else {
-            self.set_missing(key, &time(run.started_at));
-        }
+fn is_read(said: &State, key: &str) -> bool {
+    let is_in_any = |fits: &dyn Fn(Kind) -> bool| [Kind::Review, Kind::Map].into_iter().any(fits);
+    match key {
+        "status" => said.status.is_some(),
+        "workflow_type" => said.kind.is_some(),
+        "current_phase" => is_in_any(&|kind| said.named_phase(kind).is_some()),
+        "phase_number" => is_in_any(&|kind| said.numbered_phase(kind).is_some()),
+        "current_round" => said.current_round.is_some(),
+        "current_map_run" => said.current_map_run.is_some(),
+        "started_at" => said.started_at.is_some(),
+        "round_started_at" => said.round_started_at.is_some(),
+        "map_started_at" => said.map_started_at.is_some(),
+        _ => said.updated_at.is_some(),
     }
 }
 
@@ -116,35 +245,6 @@ fn position(session: &Session, run: &Run, kind: Kind) -> Option<usize> {
 
 pub(super) fn kind_of(run: &Run) -> Option<Kind> {
     [Kind::Review, Kind::Map].into_iter().find(|kind| run.workflow.name.as_str() == kind.workflow())
-}
-
-/// `merged` with the workflow that somebody meant who wrote none: the one that alone has such a phase, else the one
-/// whose round or run they counted on; ours, when neither tells.
-pub(super) fn of_the_workflow_meant(base: &[u8], theirs: &[u8], merged: Vec<u8>) -> Vec<u8> {
-    let (was, now) = (state::of_bytes(base), state::of_bytes(theirs));
-    let has_word = Document::parse(theirs).is_ok_and(|document| document.get(&["workflow_type"]).is_some());
-    if has_word || was.kind.is_none() {
-        return merged;
-    }
-    let counted = |was: Option<u32>, now: Option<u32>| now.is_some() && now != was;
-    let by_count = match (
-        counted(was.current_round, now.current_round),
-        counted(was.current_map_run, now.current_map_run),
-    ) {
-        (true, false) => Some(Kind::Review),
-        (false, true) => Some(Kind::Map),
-        (true, true) | (false, false) => None,
-    };
-    match now.kind_of_phase().or(by_count).filter(|kind| was.kind != Some(*kind)) {
-        Some(kind) => set(&merged, "workflow_type", &json!(kind.workflow())).unwrap_or(merged),
-        None => merged,
-    }
-}
-
-fn set(bytes: &[u8], key: &str, value: &Value) -> Option<Vec<u8>> {
-    let mut document = Document::parse(bytes).ok()?;
-    document.set(&[key], value);
-    Some(document.into_bytes())
 }
 
 /// To the second, in UTC.

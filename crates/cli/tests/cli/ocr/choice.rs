@@ -102,6 +102,8 @@ fn the_workflow_is_the_one_named_else_the_only_folder_else_the_phase_else_a_revi
     with("both", &["map", "rounds"], at("topology", 2));
     with("neither", &[], at("flow-analysis", 3));
     with("default", &[], at("synthesis", 7));
+    with("word-of-a-map", &[], at("map-complete", 6));
+    with("word-of-a-map-in-both", &["map", "rounds"], at("map-complete", 6));
     let listed = listed(&sandbox);
     for (id, workflow) in [
         ("named", "map"),
@@ -110,6 +112,8 @@ fn the_workflow_is_the_one_named_else_the_only_folder_else_the_phase_else_a_revi
         ("both", "map"),
         ("neither", "map"),
         ("default", "review"),
+        ("word-of-a-map", "map"),
+        ("word-of-a-map-in-both", "map"),
     ] {
         assert_eq!(listed[id].0, workflow, "{id}");
     }
@@ -133,13 +137,50 @@ fn the_last_by_name_that_is_not_closed_is_meant_and_a_broken_one_hides_none() {
     foreign(&sandbox, "2026-11-13-nothing-in-it", &json!({}));
     sandbox.write(".ocr/sessions/2026-11-14-broken/state.json", "{\"session_id\"");
     std::fs::create_dir_all(sandbox.path(".ocr/sessions/2026-11-15-without")).unwrap();
-    std::fs::create_dir_all(sandbox.path(".ocr/sessions/tmp")).unwrap();
-    std::fs::create_dir_all(sandbox.path(".ocr/sessions/.locks")).unwrap();
+    for folder in ["tmp", ".locks"] {
+        sandbox.write(&format!(".ocr/sessions/{folder}/state.json"), "{\"current_phase\":\"reviews\"}");
+        sandbox.write(&format!(".ocr/sessions/{folder}/context.md"), "x\n");
+    }
     sandbox.write(".ocr/sessions/zzz.txt", "no session");
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "2026-11-10-healthy");
     assert_eq!(listed(&sandbox).len(), 6, "tmp, .locks, an empty folder and a file are no sessions");
     let screen = sandbox.run(["progress", "--once"]).ok().stdout;
     assert!(screen.starts_with("2026-11-10-healthy\n"), "{screen}");
+}
+
+#[test]
+fn the_name_says_which_is_the_last_and_no_time_does() {
+    let sandbox = project();
+    let at = |moment: &str| {
+        json!({ "session_id": "x", "status": "active", "current_phase": "reviews", "phase_number": 4,
+            "started_at": "2026-11-01T00:00:00Z", "updated_at": moment })
+    };
+    foreign(&sandbox, "2026-11-12-later", &at("2026-11-12T10:00:00Z"));
+    foreign(&sandbox, "2026-11-10-earlier", &at("2026-11-14T09:59:00Z"));
+    for (name, moment) in [("2026-11-12-later", "2026-11-12T10:00:00Z"), ("2026-11-10-earlier", NOW)] {
+        let path = format!(".ocr/sessions/{name}/state.json");
+        write_at(&sandbox, &path, &sandbox.read(&path), moment);
+    }
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "2026-11-12-later");
+    let shown = sandbox.run(["progress", "--once"]).ok().stdout;
+    assert!(shown.starts_with("2026-11-12-later\n"), "{shown}");
+}
+
+#[test]
+fn only_the_current_runs_map_moves_a_map_forward() {
+    let sandbox = project();
+    foreign(
+        &sandbox,
+        ID,
+        &json!({ "session_id": ID, "status": "active", "workflow_type": "map", "current_phase": "topology",
+            "phase_number": 2, "current_map_run": 2, "updated_at": NOW }),
+    );
+    let stands = || phase(&sandbox.run(["status", "--session", ID, "--json"]).ok().json()).to_owned();
+    artifact(&sandbox, "map/runs/run-1/map.md", "M\n");
+    artifact(&sandbox, "map/runs/run-2/flow-analysis.md", "F\n");
+    assert_eq!(stands(), "topology", "neither the first run's map nor another file");
+    artifact(&sandbox, "map/runs/run-2/map.md", "M\n");
+    assert_eq!(stands(), "complete");
 }
 
 #[test]

@@ -48,11 +48,14 @@ fn the_bar_has_24_cells_and_percent_and_labels_are_the_tools_own() {
                     "current_phase": phases[position], "phase_number": number, "started_at": NOW }),
             );
             let screen = screen(&sandbox, &["--session", ID]);
+            let is_past = |at: usize| at < position || number == phases.len();
             let bar = format!("{}{} {percent} %", "█".repeat(*full), "░".repeat(24 - full));
             assert!(screen.contains(&bar), "{bar} is not in\n{screen}");
             for (at, label) in labels(kind).into_iter().enumerate() {
                 let mark = match at {
-                    at if at < position || number == phases.len() => "✓",
+                    // These write no file.
+                    at if is_past(at) && ["reviews", "aggregation", "complete"].contains(&phases[at]) => "✓",
+                    at if is_past(at) => "?",
                     at if at == position => "▸",
                     _ => "·",
                 };
@@ -61,7 +64,66 @@ fn the_bar_has_24_cells_and_percent_and_labels_are_the_tools_own() {
                     "{mark} {label} is not in\n{screen}"
                 );
             }
+            assert_eq!(screen.contains("? claimed: no file shows it\n"), position > 0, "{screen}");
         }
+    }
+}
+
+/// The marks of the phases, in order.
+fn marks(screen: &str) -> String {
+    let lines = screen.lines().filter(|line| line.starts_with("  ") && !line.contains(':'));
+    lines.map(|line| line.trim_start().chars().next().unwrap()).collect()
+}
+
+#[test]
+fn a_tick_is_for_what_a_file_shows_or_where_there_is_none_for_what_the_number_is_past() {
+    let sandbox = project();
+    let at = |phase: &str, number: u32| {
+        let fields = json!({ "session_id": ID, "status": "active", "workflow_type": "review",
+            "current_phase": phase, "phase_number": number, "current_round": 2, "started_at": NOW });
+        foreign(&sandbox, ID, &fields);
+        marks(&screen(&sandbox, &["--session", ID]))
+    };
+    assert_eq!(at("analysis", 3), "??▸·····", "nothing is there");
+    artifact(&sandbox, "discovered-standards.md", "S\n");
+    assert_eq!(at("analysis", 3), "✓?▸·····");
+    artifact(&sandbox, "context.md", "C\n");
+    assert_eq!(at("context", 1), "▸✓✓·····", "the tool ticks what is there");
+    artifact(&sandbox, "rounds/round-1/discourse.md", "D\n");
+    artifact(&sandbox, "rounds/round-1/final.md", "F\n");
+    assert_eq!(at("synthesis", 7), "✓✓✓✓✓?▸·", "the first round's files are the first round's");
+    artifact(&sandbox, "rounds/round-2/discourse.md", "D\n");
+    assert_eq!(at("synthesis", 7), "✓✓✓✓✓✓▸·");
+    artifact(&sandbox, "rounds/round-2/final.md", "F\n");
+    assert_eq!(at("complete", 8), "✓✓✓✓✓✓✓✓");
+
+    let sandbox = begun();
+    sandbox.run(["skip", "--reason", "there are none"]).ok();
+    assert_eq!(marks(&screen(&sandbox, &[])), "–▸······", "what was left out on purpose is no claim");
+}
+
+#[test]
+fn what_the_tool_shows_nonsense_for_is_shown_with_its_reason() {
+    for (text, reason) in [
+        ("{}", "current_phase is missing"),
+        ("null", "it holds no JSON object"),
+        ("{\"session_id\":\"x\",\"status\":", "it is no JSON"),
+        (
+            r#"{"session_id":"x","current_phase":"reviews","phase_number":4,"started_at":"soon"}"#,
+            "started_at is 'soon', which is no time",
+        ),
+        (
+            r#"{"session_id":"x","current_phase":"reviews","phase_number":9}"#,
+            "phase_number 9 is none of 1 to 8",
+        ),
+        (r#"{"session_id":"x","current_phase":"odd","phase_number":9}"#, "phase_number 9 is none of 1 to 8"),
+    ] {
+        let sandbox = project();
+        sandbox.write(&format!("{FOLDER}/state.json"), text);
+        let shown = sandbox.run(["progress", "--once"]).ok();
+        assert!(shown.stdout.starts_with(&format!("{ID}\nReview  Round 1")), "{text}: {}", shown.stdout);
+        assert!(shown.stdout.contains(" %\n") && !shown.stdout.contains("NaN"), "{text}: {}", shown.stdout);
+        assert!(shown.stderr.contains(&format!("state.json: {reason}")), "{text}: {}", shown.stderr);
     }
 }
 
@@ -79,6 +141,8 @@ fn elapsed_counts_from_the_round_else_the_session_and_never_below_nothing() {
     assert_eq!(shown(&fields), "Review  Round 1  1h 2m 3s");
     fields["round_started_at"] = "2026-11-14T09:57:58Z".into();
     assert_eq!(shown(&fields), "Review  Round 1  2m 2s");
+    fields["round_started_at"] = "2026-11-14T11:50:00+02:00".into();
+    assert_eq!(shown(&fields), "Review  Round 1  10m 0s", "with an offset from UTC");
     fields["round_started_at"] = "2026-11-14T19:00:00Z".into();
     assert_eq!(shown(&fields), "Review  Round 1  0s");
     fields["workflow_type"] = "map".into();
@@ -157,7 +221,8 @@ fn both_workflows_stand_side_by_side() {
     for expected in [
         "Map  Run 1  0s                   Review  Round 1\n",
         "████████░░░░░░░░░░░░░░░░ 33 %    ████████████████████████ 100 %  Done\n",
-        "  ▸ Topology Analysis              ✓ Change Context\n",
+        "  ▸ Topology Analysis              ? Change Context\n",
+        "  · Complete                       ✓ Aggregate Findings\n",
         "\n.ocr/sessions/2026-11-14-feature-login/rounds/round-1/final.md\n",
     ] {
         assert!(shown.contains(expected), "{expected:?} is not in\n{shown}");
@@ -205,6 +270,11 @@ fn a_closed_session_is_waited_beside_and_shown_by_its_name() {
         assert!(shown.contains(expected), "{expected:?} is not in\n{shown}");
     }
     assert!(screen(&project(), &[]).starts_with("Waiting for session… (none is here;"));
+    let mut fields = state(&sandbox);
+    fields["updated_at"] = "2027-11-14T09:10:00Z".into();
+    foreign(&sandbox, ID, &fields);
+    let shown = screen(&sandbox, &["--session", ID]);
+    assert!(shown.contains("Review  Round 2  1h 0m 0s\n"), "it was not closed later than now: {shown}");
 }
 
 #[test]

@@ -121,6 +121,69 @@ fn the_id_is_the_day_and_the_branch() {
 }
 
 #[test]
+fn the_day_is_that_of_this_machines_time_zone() {
+    for (zone, day) in [("LOC-14", "2026-11-15"), ("LOC+11", "2026-11-13"), ("UTC0", "2026-11-14")] {
+        let sandbox = project();
+        let ran = sandbox.command(["start", "--layout", "ocr"]).env("TZ", zone).output().unwrap();
+        assert!(ran.status.success(), "{ran:?}");
+        let path = format!(".ocr/sessions/{day}-feature-login/state.json");
+        assert!(sandbox.path(&path).is_file(), "{zone}: {:?}", everything(&sandbox.path(".ocr")).keys());
+        assert!(sandbox.read(&path).contains("\"started_at\": \"2026-11-14T10:00:00Z\""), "times are UTC");
+    }
+}
+
+#[test]
+fn standards_that_are_older_than_the_phase_count() {
+    for workflow in ["review", "map"] {
+        let sandbox = project();
+        sandbox.run(["start", workflow, "--layout", "ocr"]).ok();
+        artifact_at(&sandbox, "discovered-standards.md", "S\n", "2026-11-01T00:00:00Z");
+        let context = if workflow == "map" { "map-context" } else { "context" };
+        sandbox.run(["advance", "--phase", context]).ok();
+        assert_eq!(state(&sandbox)["phase_number"], 2, "{workflow}");
+    }
+}
+
+#[test]
+fn a_run_of_a_map_is_resumed_until_its_map_is_there_and_the_next_has_its_own_clock() {
+    let sandbox = project();
+    sandbox.run(["start", "map", "--layout", "ocr"]).ok();
+    artifact(&sandbox, "map/runs/run-1/topology.md", "T\n");
+    for words in [&["round"][..], &["run", "start", "map"]] {
+        let again = sandbox.run(words.iter().chain(&["--json"])).ok().json();
+        assert_eq!((&again["already"], &again["run"]["ordinal"]), (&true.into(), &1.into()), "{words:?}");
+        assert_eq!(state(&sandbox)["map_started_at"], NOW);
+    }
+    for (ordinal, words, began) in
+        [(2, &["round"][..], "2026-11-14T12:00:00Z"), (3, &["run", "start", "map"], "2026-11-14T14:00:00Z")]
+    {
+        let finished = began.replace("T12", "T11").replace("T14", "T13");
+        artifact_at(&sandbox, &format!("map/runs/run-{}/map.md", ordinal - 1), "M\n", &finished);
+        sandbox.at(began);
+        let next = sandbox.run(words.iter().chain(&["--json"])).ok().json();
+        assert_eq!((&next["run"]["ordinal"], phase(&next)), (&ordinal.into(), "map-context"));
+        let written = state(&sandbox);
+        assert_eq!((&written["current_map_run"], &written["phase_number"]), (&ordinal.into(), &1.into()));
+        assert_eq!((&written["map_started_at"], &written["started_at"]), (&began.into(), &NOW.into()));
+    }
+}
+
+#[test]
+fn a_finished_map_is_closed_without_force() {
+    let sandbox = project();
+    sandbox.run(["start", "map", "--layout", "ocr"]).ok();
+    artifact_at(&sandbox, "map/runs/run-1/map.md", "M\n", "2026-11-14T10:01:00Z");
+    sandbox.at("2026-11-14T10:02:00Z");
+    sandbox.run(["close"]).ok();
+    let written = state(&sandbox);
+    assert_eq!(
+        (&written["status"], &written["current_phase"], &written["phase_number"]),
+        (&"closed".into(), &"complete".into(), &6.into())
+    );
+    assert_eq!(sandbox.run(["status", "--session", ID, "--json"]).ok().json()["status"], "completed");
+}
+
+#[test]
 fn a_round_is_resumed_until_it_is_final_and_reopens_what_was_closed() {
     let sandbox = begun();
     let again = sandbox.run(["round", "--json"]).ok().json();
