@@ -9,6 +9,7 @@ mod late;
 mod look;
 mod mend;
 mod moving;
+mod numbers;
 mod origin;
 mod placing;
 mod pointed;

@@ -154,22 +154,6 @@ impl Engine {
         self.foreign_at(located, Depth::Whole).map(|found| self.beside_others(found))
     }
 
-    /// The foreign session with this number: they are counted on after those of the store.
-    pub(crate) fn foreign_with_number(&self, number: u64) -> Result<Option<SessionId>> {
-        let all = self.unadopted();
-        if all.is_empty() {
-            return Ok(None);
-        }
-        let first = self.first_foreign_number()?;
-        let place = number.checked_sub(first).and_then(|place| usize::try_from(place).ok());
-        Ok(place.and_then(|place| all.into_iter().nth(place)).map(|located| located.id))
-    }
-
-    fn first_foreign_number(&self) -> Result<u64> {
-        let kept = self.store.list(&store::Filter::default())?;
-        Ok(kept.iter().map(|listed| listed.number).max().unwrap_or(0) + 1)
-    }
-
     /// Ids of foreign sessions that begin with this text.
     pub(crate) fn foreign_ids(&self, prefix: &str) -> Vec<SessionId> {
         let prefix = prefix.to_lowercase();
@@ -191,10 +175,11 @@ impl Engine {
         if all.is_empty() {
             return Vec::new();
         }
-        let first = self.first_foreign_number().unwrap_or(0);
+        let numbers = self.foreign_numbers().unwrap_or_default();
         let eyes = self.eyes();
         let shorts = self.shorts();
-        let numbered: Vec<(&Located, u64)> = all.iter().zip(first..).collect();
+        let number = |located: &Located| numbers.get(&located.id).copied().unwrap_or(0);
+        let numbered: Vec<(&Located, u64)> = all.iter().map(|located| (located, number(located))).collect();
         let mut lines = shorts::by_several(&numbered, |(located, number)| {
             if located.layout.takes_the_worktree() {
                 let short = shorts::by_path(&shorts, located)?;
