@@ -4,6 +4,7 @@ use super::find::Located;
 use super::index::MOST_MADE;
 use super::look::{FileState, Look};
 use super::show::is_settled;
+use super::telling;
 use crate::disk;
 use crate::doctor::Finding;
 use crate::engine::{Engine, Intent, Options};
@@ -204,7 +205,7 @@ impl Engine {
                 return Ok(None);
             }
             let told = look.warnings.iter().map(|warning| warning.message.clone());
-            (told.chain(unlisted).collect(), look.is_foreign)
+            (told.chain(unlisted).collect::<Vec<String>>(), look.is_foreign)
         };
         let mut warnings = if is_foreign {
             self.take_over(id)?
@@ -213,7 +214,8 @@ impl Engine {
             self.publish_session(id)?
         };
         warnings.retain(|warning| !wrong.contains(&warning.message));
-        Ok(Some(Mended { session_id: id.to_string(), done: wrong, failed: None, warnings }))
+        let done = wrong.iter().map(|message| as_done(message)).collect();
+        Ok(Some(Mended { session_id: id.to_string(), done, failed: None, warnings }))
     }
 
     /// A session of ours whose files are where its end, or its going on, does not put them goes to its place.
@@ -252,6 +254,19 @@ impl Engine {
         }
         Ok(answer.view.warnings)
     }
+}
+
+/// What was found, with what became of it in place of what it meant until then.
+fn as_done(message: &str) -> String {
+    let ends = [
+        (telling::NOT_IN_THE_LOG_YET, "it was taken in"),
+        (telling::FROM_THE_LOG, "it was written again from the log"),
+        (telling::LOG_HAS_ALL, "it was written again from the log"),
+    ];
+    let found = ends.iter().find_map(|(end, done)| Some(format!("{}{done}", message.strip_suffix(end)?)));
+    let found = found
+        .map(|told| told.replace(" is missing; ", " was missing; ").replace(" is damaged", " was damaged"));
+    found.unwrap_or_else(|| message.to_owned())
 }
 
 fn holds(bytes: &[u8], text: &str) -> bool {
