@@ -37,7 +37,8 @@ impl Look {
             };
             let is_there = self.tree.get(&path).is_some();
             let sign = is_sign(self.located.layout, &path).then(|| self.sign_edit(&path));
-            let changed = sign.unwrap_or("changed");
+            let is_new = !self.rows.contains_key(&path);
+            let changed = sign.unwrap_or(if is_new { "made" } else { "changed" });
             let stale = match (is_there, sign) {
                 (true, None) => "older than the log",
                 (true, Some(_)) => "still there",
