@@ -154,6 +154,12 @@ impl Engine {
         self.foreign_at(located, Depth::Whole).map(|found| self.beside_others(found))
     }
 
+    /// The same for a look at many of them.
+    pub(super) fn foreign_among_many(&self, located: &Located) -> Option<Foreign> {
+        let found = self.eyes_for_many().foreign(located, Depth::Whole);
+        found.map(|found| self.beside_others(found))
+    }
+
     /// Ids of foreign sessions that begin with this text.
     pub(crate) fn foreign_ids(&self, prefix: &str) -> Vec<SessionId> {
         let prefix = prefix.to_lowercase();
@@ -205,8 +211,8 @@ impl Engine {
     }
 
     /// The same where many are read one after the other.
-    pub(super) fn eyes_for_many(&self, shares: Shares) -> Eyes<'_> {
-        Eyes { shares: Some(shares), ..self.eyes() }
+    pub(super) fn eyes_for_many(&self) -> Eyes<'_> {
+        Eyes { shares: Some(self.shares_here()), ..self.eyes() }
     }
 
     /// The sessions of this worktree alone, a line each.
@@ -395,7 +401,7 @@ pub(super) struct Eyes<'a> {
     now: Timestamp,
     host: &'a str,
     signs: Arc<Signs>,
-    shares: Option<Shares>,
+    shares: Option<Arc<Shares>>,
 }
 
 impl Eyes<'_> {
@@ -446,7 +452,7 @@ impl Eyes<'_> {
 
     fn foreign(&self, located: &Located, depth: Depth) -> Option<Foreign> {
         let Located { layout, spot, id } = located.clone();
-        let mut tree = tree::read_with(layout, &spot, self.root, depth, self.shares.as_ref());
+        let mut tree = tree::read_with(layout, &spot, self.root, depth, self.shares.as_deref());
         self.signs.add_to(&mut tree, layout);
         let mut documents = tree.clone();
         let mut reading = self.read(located, &tree);

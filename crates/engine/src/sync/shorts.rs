@@ -99,6 +99,12 @@ impl Engine {
         found
     }
 
+    /// Cut once, until something changes.
+    pub(super) fn shares_here(&self) -> Arc<Shares> {
+        let mut known = self.seen.shares.borrow_mut();
+        Arc::clone(known.get_or_insert_with(|| Arc::new(Shares::below(&self.project.root))))
+    }
+
     fn read_shorts(&self) -> Vec<Short> {
         let mut all = self.in_files_alone();
         all.retain(|located| located.layout.takes_the_worktree());
@@ -106,7 +112,7 @@ impl Engine {
         if all.is_empty() {
             return Vec::new();
         }
-        let eyes = self.eyes_for_many(Shares::below(&self.project.root));
+        let eyes = self.eyes_for_many();
         by_several(&all, |located: &Located| eyes.in_short(located))
     }
 }
