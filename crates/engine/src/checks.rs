@@ -180,7 +180,8 @@ impl Engine {
             // Only a clear no skips a phase: what cannot be told is worked through.
             if scope.holds(when) == Ok(false) {
                 let why = scope.found(when).map(|found| format!(" ({found})")).unwrap_or_default();
-                skips.push(Skip { phase: phase.id.clone(), reason: format!("{when} does not hold{why}") });
+                let reason = format!("it applies only when {when}{why}");
+                skips.push(Skip { phase: phase.id.clone(), reason });
             }
         }
         skips

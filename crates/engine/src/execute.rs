@@ -243,6 +243,7 @@ impl Engine {
         }
         self.bring_along_rival(&mut batch)?;
         self.add_views(&mut batch)?;
+        self.add_numbers(&mut batch)?;
         // What changes nothing is kept only under a key: it must answer the same when it is repeated later.
         if batch.streams.is_empty() && batch.bindings.is_empty() && self.options.key.is_none() {
             return Ok(answer);

@@ -10,6 +10,7 @@ mod late;
 mod look;
 mod mend;
 mod moving;
+mod numbers;
 mod origin;
 mod placing;
 mod pointed;
@@ -60,6 +61,7 @@ pub(crate) struct Seen {
     put: RefCell<BTreeMap<PathBuf, Vec<u8>>>,
     signs: RefCell<Option<Arc<signs::Signs>>>,
     shorts: RefCell<Option<Arc<Vec<shorts::Short>>>>,
+    shares: RefCell<Option<Arc<shorts::Shares>>>,
     /// A command is being decided: a file that somebody is just writing is waited for.
     is_changing: Cell<bool>,
     /// Files that nobody can look at are set aside and written anew: a person asked for it.
@@ -78,6 +80,7 @@ impl Seen {
         self.looks.borrow_mut().clear();
         self.signs.replace(None);
         self.shorts.replace(None);
+        self.shares.replace(None);
     }
 }
 
@@ -106,7 +109,10 @@ impl Engine {
         if self.seen.looks.borrow().contains_key(&located.id) {
             return Ok(());
         }
-        if let Some(found) = self.foreign_found(located) {
+        // Whoever writes needs the whole of each file; whoever only looks at many does not.
+        let is_mending = self.seen.is_mending.get();
+        let found = if is_mending { self.foreign_found(located) } else { self.foreign_among_many(located) };
+        if let Some(found) = found {
             let look = self.adopt(found)?;
             self.seen.looks.borrow_mut().insert(located.id.clone(), look);
         }

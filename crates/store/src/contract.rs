@@ -69,6 +69,7 @@ pub const CASES: &[Case] = cases![
         events_are_read_after_a_version_up_to_a_limit,
         prefixes_find_ids_whatever_the_case,
         numbers_are_given_once,
+        a_number_that_is_known_already_is_given_once,
         changes_follow_the_cursor,
         streams_of_one_batch_keep_their_order_in_the_changes,
         lists_begin_with_the_newest_activity,

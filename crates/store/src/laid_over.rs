@@ -109,7 +109,7 @@ impl LaidOver {
     /// A batch with what is laid over the sessions that it changes.
     fn with_pending(&self, batch: &Batch) -> Batch {
         let over = self.over.borrow();
-        let mut whole = Batch::default();
+        let mut whole = Batch { numbers: batch.numbers.clone(), ..Batch::default() };
         for pending in batch.streams.iter().filter_map(|stream| over.get(&stream.row.id)) {
             whole.definitions.extend(pending.pending.definitions.iter().cloned());
             whole.contents.extend(pending.pending.contents.iter().cloned());

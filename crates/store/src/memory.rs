@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-/// Sessions in memory. A session's number is its place, counted from 1.
+/// Sessions in memory.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     sessions: Vec<Kept>,
@@ -33,6 +33,7 @@ pub struct MemoryStore {
 
 #[derive(Debug)]
 struct Kept {
+    number: u64,
     row: SessionRow,
     /// When it changed last, in the order of changes: a clock may have stepped back.
     turn: u64,
@@ -116,7 +117,7 @@ impl MemoryStore {
         malformed(format!("it binds an agent to session {}, which does not exist", binding.session))
     }
 
-    fn keep_stream(&mut self, stream: &StreamAppend, turn: u64) {
+    fn keep_stream(&mut self, stream: &StreamAppend, turn: u64, known_by: Option<u64>) {
         for event in &stream.events {
             let cursor = self.log.len() as u64 + 1;
             self.log.push(Change { cursor, session: stream.row.id.clone(), event: event.clone() });
@@ -129,7 +130,9 @@ impl MemoryStore {
             kept.events.extend_from_slice(&stream.events);
         } else {
             self.places.insert(folded(stream.row.id.as_str()), self.sessions.len());
+            let number = self.number_for(known_by);
             self.sessions.push(Kept {
+                number,
                 row: stream.row.clone(),
                 turn,
                 snapshot: stream.snapshot.clone(),
@@ -149,7 +152,14 @@ impl MemoryStore {
     }
 
     fn listed(&self) -> impl Iterator<Item = (Listed, &Kept)> {
-        (1..).zip(&self.sessions).map(|(number, kept)| (Listed { number, row: kept.row.clone() }, kept))
+        self.sessions.iter().map(|kept| (Listed { number: kept.number, row: kept.row.clone() }, kept))
+    }
+
+    /// The one that it is known by, unless another has it; else one more than was ever given.
+    fn number_for(&self, known_by: Option<u64>) -> u64 {
+        let is_free = |number: &u64| *number > 0 && self.sessions.iter().all(|kept| kept.number != *number);
+        let last = self.sessions.iter().map(|kept| kept.number).max();
+        known_by.filter(is_free).unwrap_or(last.unwrap_or(0) + 1)
     }
 }
 
@@ -170,7 +180,9 @@ impl Store for MemoryStore {
             self.contents.entry(content.hash.clone()).or_insert_with(|| content.body.clone());
         }
         let turn = self.log.len() as u64 + 1;
-        batch.streams.iter().for_each(|stream| self.keep_stream(stream, turn));
+        for stream in &batch.streams {
+            self.keep_stream(stream, turn, batch.numbers.get(&stream.row.id).copied());
+        }
         if let Some(key) = &batch.key {
             self.keys.retain(|_, kept| kept.at > keys_expire_at(key.at));
             self.keys.insert(key.key.clone(), key.clone());
@@ -184,8 +196,8 @@ impl Store for MemoryStore {
     }
 
     fn load(&self, id: &SessionId) -> Result<Option<Loaded>> {
-        Ok(self.find_exactly(id).map(|(place, kept)| Loaded {
-            number: place as u64 + 1,
+        Ok(self.find_exactly(id).map(|(_, kept)| Loaded {
+            number: kept.number,
             row: kept.row.clone(),
             snapshot: Some(kept.snapshot.clone()),
         }))
@@ -356,7 +368,7 @@ impl Store for MemoryStore {
         self.refuse_version(stream)?;
         self.refuse_second_active(std::slice::from_ref(stream))?;
         let turn = self.log.len() as u64 + 1;
-        self.keep_stream(stream, turn);
+        self.keep_stream(stream, turn, None);
         let Some(place) = self.find(&stream.row.id).map(|(place, _)| place) else { return Ok(()) };
         let of_session = |change: &&mut Change| change.session == stream.row.id;
         let log = self.log.iter_mut().filter(of_session).map(|change| &mut change.event);

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
 use model::item::ItemState;
+use std::collections::BTreeMap;
 
 /// One event as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,6 +117,8 @@ pub struct Batch {
     pub replace_items: Vec<ItemsReplaced>,
     /// Files that show a session; each takes the place of what was known of that file.
     pub views: Vec<ViewRow>,
+    /// Numbers that people know new sessions by already. One that is given to another session is not given again.
+    pub numbers: BTreeMap<SessionId, u64>,
 }
 
 /// A file that shows a session to another tool, as it was written last. A view: the log is the truth.

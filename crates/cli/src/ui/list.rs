@@ -5,6 +5,11 @@ use engine::AgentView;
 use engine::view::ShortView;
 use engine::words::{ago, one_line};
 use jiff::Timestamp;
+use std::collections::BTreeSet;
+
+/// The most of a column, but the last.
+const LONGEST_CELL: usize = 36;
+const LONGEST_ID: usize = 60;
 
 /// Of one session's files; the rest is `doctor`'s.
 const MOST_COMPLAINTS: usize = 3;
@@ -37,7 +42,10 @@ pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
     let columns: Vec<usize> = (0..6).filter(|column| is_mixed || *column != 2).collect();
     let widths: Vec<usize> = columns
         .iter()
-        .map(|column| rows.iter().map(|row| row[*column].chars().count()).max().unwrap_or(0).min(36))
+        .map(|column| {
+            let most = if *column == 1 { most_of_an_id(sessions) } else { LONGEST_CELL };
+            rows.iter().map(|row| row[*column].chars().count()).max().unwrap_or(0).min(most)
+        })
         .collect();
     let taken: usize = widths.iter().map(|width| width + 2).sum::<usize>() + usize::from(has_current) * 2;
     let left = out.width.saturating_sub(taken).max(12);
@@ -79,6 +87,13 @@ fn complaints(session: &ShortView, out: &Out) -> String {
         text.push_str(&format!("{:SET_IN$}! and {more} more: leftoff doctor\n", ""));
     }
     text
+}
+
+/// Ids that would look the same when they are cut are shown longer.
+fn most_of_an_id(sessions: &[ShortView]) -> usize {
+    let mut seen = BTreeSet::new();
+    let are_told_apart = sessions.iter().all(|session| seen.insert(cut(&session.session_id, LONGEST_CELL)));
+    if are_told_apart { LONGEST_CELL } else { LONGEST_ID }
 }
 
 /// Sessions as the tool that they come from lists them.

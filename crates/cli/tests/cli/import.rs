@@ -325,6 +325,41 @@ fn one_of_each() -> Sandbox {
     sandbox
 }
 
+/// A project that holds all four layouts and native sessions at once: a line for each, none twice, by last activity, with
+/// numbers that lead there, and nothing said that is not so.
+#[test]
+fn one_list_shows_sessions_of_every_layout_beside_native_ones() {
+    let sandbox = one_of_each();
+    let list = sandbox.run(["list", "--all", "--json"]).ok().json();
+    let lines = list["sessions"].as_array().unwrap();
+    let layouts: std::collections::BTreeSet<&str> =
+        lines.iter().map(|line| line["layout"].as_str().unwrap()).collect();
+    assert_eq!(layouts.into_iter().collect::<Vec<_>>(), ["ccw", "essay", "native", "ocr", "praxis"]);
+    let mut numbers: Vec<u64> = lines.iter().map(|line| line["number"].as_u64().unwrap()).collect();
+    for line in lines {
+        let found = sandbox.run(["show", &line["number"].to_string(), "--json"]).ok().json();
+        assert_eq!(found["session_id"], line["session_id"]);
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!(numbers.len(), lines.len());
+    let text = sandbox.run(["list", "--all"]).ok().stdout;
+    assert_eq!(text.lines().count(), lines.len(), "{text}");
+    for line in lines {
+        let id = line["session_id"].as_str().unwrap();
+        assert!(text.contains(id), "{id} in {text}");
+    }
+    // Every line has its columns where the others have theirs.
+    let column = |line: &str| {
+        ["native", "ocr ", "ccw ", "praxis", "essay "]
+            .iter()
+            .filter_map(|word| line.find(&format!("  {word}")))
+            .min()
+    };
+    let first = text.lines().next().and_then(column);
+    assert!(first.is_some() && text.lines().all(|line| column(line) == first), "{text}");
+}
+
 #[test]
 fn each_kind_of_session_goes_where_there_are_words_for_its_phases_and_is_refused_elsewhere() {
     let sandbox = one_of_each();

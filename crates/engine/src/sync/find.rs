@@ -119,20 +119,10 @@ impl Engine {
         self.foreign_at(located, Depth::Whole).map(|found| self.beside_others(found))
     }
 
-    /// The foreign session with this number: they are counted on after those of the store.
-    pub(crate) fn foreign_with_number(&self, number: u64) -> Result<Option<SessionId>> {
-        let all = self.unadopted();
-        if all.is_empty() {
-            return Ok(None);
-        }
-        let first = self.first_foreign_number()?;
-        let place = number.checked_sub(first).and_then(|place| usize::try_from(place).ok());
-        Ok(place.and_then(|place| all.into_iter().nth(place)).map(|located| located.id))
-    }
-
-    fn first_foreign_number(&self) -> Result<u64> {
-        let kept = self.store.list(&store::Filter::default())?;
-        Ok(kept.iter().map(|listed| listed.number).max().unwrap_or(0) + 1)
+    /// The same for a look at many of them.
+    pub(super) fn foreign_among_many(&self, located: &Located) -> Option<Foreign> {
+        let found = self.eyes_for_many().foreign(located, Depth::Whole);
+        found.map(|found| self.beside_others(found))
     }
 
     /// Ids of foreign sessions that begin with this text.
@@ -156,10 +146,11 @@ impl Engine {
         if all.is_empty() {
             return Vec::new();
         }
-        let first = self.first_foreign_number().unwrap_or(0);
+        let numbers = self.foreign_numbers().unwrap_or_default();
         let eyes = self.eyes();
         let shorts = self.shorts();
-        let numbered: Vec<(&Located, u64)> = all.iter().zip(first..).collect();
+        let number = |located: &Located| numbers.get(&located.id).copied().unwrap_or(0);
+        let numbered: Vec<(&Located, u64)> = all.iter().map(|located| (located, number(located))).collect();
         let mut lines = shorts::by_several(&numbered, |(located, number)| {
             if located.layout.takes_the_worktree() {
                 let short = shorts::by_path(&shorts, located)?;
@@ -186,8 +177,8 @@ impl Engine {
     }
 
     /// The same where many are read one after the other.
-    pub(super) fn eyes_for_many(&self, shares: Shares) -> Eyes<'_> {
-        Eyes { shares: Some(shares), ..self.eyes() }
+    pub(super) fn eyes_for_many(&self) -> Eyes<'_> {
+        Eyes { shares: Some(self.shares_here()), ..self.eyes() }
     }
 
     /// The sessions of this worktree alone, a line each.
@@ -385,7 +376,7 @@ pub(super) struct Eyes<'a> {
     signs: Arc<Signs>,
     /// The phase that a command is about to complete.
     left_to_command: Option<String>,
-    shares: Option<Shares>,
+    shares: Option<Arc<Shares>>,
 }
 
 impl Eyes<'_> {
@@ -444,7 +435,7 @@ impl Eyes<'_> {
 
     fn foreign(&self, located: &Located, depth: Depth) -> Option<Foreign> {
         let Located { layout, spot, id } = located.clone();
-        let mut tree = tree::read_with(layout, &spot, self.root, depth, self.shares.as_ref());
+        let mut tree = tree::read_with(layout, &spot, self.root, depth, self.shares.as_deref());
         self.signs.add_to(&mut tree, layout);
         let mut documents = tree.clone();
         let mut reading = self.read(located, &tree);

@@ -4,6 +4,7 @@ use super::find::{Located, why_of};
 use super::index::MOST_MADE;
 use super::look::{FileState, Look};
 use super::show::is_settled;
+use super::telling;
 use crate::disk;
 use crate::doctor::Finding;
 use crate::engine::{Engine, Intent, Options};
@@ -258,7 +259,7 @@ impl Engine {
                 return Ok(None);
             }
             let told = look.warnings.iter().map(|warning| warning.message.clone());
-            (told.chain(unlisted).collect(), look.is_foreign, is_damaged.then(|| rung(look)))
+            (told.chain(unlisted).collect::<Vec<String>>(), look.is_foreign, is_damaged.then(|| rung(look)))
         };
         if from == Some(Rung::Person) {
             let why: Vec<&str> = wrong.iter().map(|said| why_of(said).unwrap_or(said)).collect();
@@ -276,7 +277,8 @@ impl Engine {
         warnings.retain(|warning| !wrong.contains(&warning.message));
         let stands = from.and_then(|_| self.stands(id));
         let approximate = from.and_then(Rung::approximate);
-        Ok(Some(Mended { from, approximate, stands, done: wrong, warnings, ..Mended::of(id) }))
+        let done = wrong.iter().map(|message| as_done(message)).collect();
+        Ok(Some(Mended { from, approximate, stands, done, warnings, ..Mended::of(id) }))
     }
 
     /// A session of ours whose files are where its end, or its going on, does not put them goes to its place.
@@ -341,6 +343,19 @@ fn rung(look: &Look) -> Rung {
     } else {
         Rung::Person
     }
+}
+
+/// What was found, with what became of it in place of what it meant until then.
+fn as_done(message: &str) -> String {
+    let ends = [
+        (telling::NOT_IN_THE_LOG_YET, "it was taken in"),
+        (telling::FROM_THE_LOG, "it was written again from the log"),
+        (telling::LOG_HAS_ALL, "it was written again from the log"),
+    ];
+    let found = ends.iter().find_map(|(end, done)| Some(format!("{}{done}", message.strip_suffix(end)?)));
+    let found = found
+        .map(|told| told.replace(" is missing; ", " was missing; ").replace(" is damaged", " was damaged"));
+    found.unwrap_or_else(|| message.to_owned())
 }
 
 fn holds(bytes: &[u8], text: &str) -> bool {

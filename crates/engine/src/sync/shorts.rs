@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use layouts::layout::{self, Layout, Spot};
 use layouts::tree::{Entry, Tree};
 use model::id::SessionId;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -99,19 +99,20 @@ impl Engine {
         found
     }
 
+    /// Cut once, until something changes.
+    pub(super) fn shares_here(&self) -> Arc<Shares> {
+        let mut known = self.seen.shares.borrow_mut();
+        Arc::clone(known.get_or_insert_with(|| Arc::new(Shares::below(&self.project.root))))
+    }
+
     fn read_shorts(&self) -> Vec<Short> {
-        let mut all = self.unadopted();
-        let known: BTreeSet<SessionId> = all.iter().map(|located| located.id.clone()).collect();
-        // What is laid over is in files alone, as the others are.
-        let looks = self.seen.looks.borrow();
-        let laid_over = looks.values().filter(|look| look.is_foreign).map(|look| look.located.clone());
-        all.extend(laid_over.filter(|located| !known.contains(&located.id)));
+        let mut all = self.in_files_alone();
         all.retain(|located| located.layout.takes_the_worktree());
         all.sort_by(|one, other| one.spot.path.cmp(&other.spot.path));
         if all.is_empty() {
             return Vec::new();
         }
-        let eyes = self.eyes_for_many(Shares::below(&self.project.root));
+        let eyes = self.eyes_for_many();
         by_several(&all, |located: &Located| eyes.in_short(located))
     }
 }

@@ -10,6 +10,11 @@ use layouts::reading::Reading;
 use layouts::tree::Entry;
 use model::session::Session;
 
+/// What is meant by what was found, until it is mended.
+pub(super) const NOT_IN_THE_LOG_YET: &str = "shown as it says, and not in the log yet";
+pub(super) const FROM_THE_LOG: &str = "going on from the log";
+pub(super) const LOG_HAS_ALL: &str = "the log has all of it";
+
 impl Look {
     pub(super) fn tell(&mut self, session: &Session, reading: &Reading<Told>) {
         self.warnings = warnings(&self.located.spot, reading);
@@ -32,7 +37,8 @@ impl Look {
             };
             let is_there = self.tree.get(&path).is_some();
             let sign = is_sign(self.located.layout, &path).then(|| self.sign_edit(&path));
-            let changed = sign.unwrap_or("changed");
+            let is_new = !self.rows.contains_key(&path);
+            let changed = sign.unwrap_or(if is_new { "made" } else { "changed" });
             let stale = match (is_there, sign) {
                 (true, None) => "older than the log",
                 (true, Some(_)) => "still there",
@@ -45,9 +51,7 @@ impl Look {
                 FileState::Same | FileState::OfOthers | FileState::Moved | FileState::NeverRead => None,
                 FileState::Edited => Some((
                     "edited_outside",
-                    format!(
-                        "{path} was {changed} by somebody else; shown as it says, and not in the log yet"
-                    ),
+                    format!("{path} was {changed} by somebody else; {NOT_IN_THE_LOG_YET}"),
                     "the next command that changes the session takes it in".to_owned(),
                 )),
                 FileState::Leftover | FileState::Behind => Some((
@@ -62,12 +66,12 @@ impl Look {
                 )),
                 FileState::Missing => Some((
                     "view_missing",
-                    format!("{path} is missing; the log has all of it"),
+                    format!("{path} is missing; {LOG_HAS_ALL}"),
                     format!("write it again: leftoff repair --session {id}"),
                 )),
                 FileState::Damaged => Some((
                     "view_damaged",
-                    format!("{path} is damaged{why}; going on from the log"),
+                    format!("{path} is damaged{why}; {FROM_THE_LOG}"),
                     format!("set it aside and write it again: leftoff repair --session {id}"),
                 )),
             };

@@ -2,7 +2,7 @@
 
 use super::Factory;
 use super::rows::{WORKTREE, batch, begin, go_on, id, line, listed_ids, moment, paused, with};
-use crate::{Filter, SessionRow, Store};
+use crate::{Batch, Filter, SessionRow, Store};
 
 pub(super) fn what_is_not_there_is_not_found(make: &mut Factory<'_>) {
     let store = make();
@@ -78,6 +78,24 @@ pub(super) fn numbers_are_given_once(make: &mut Factory<'_>) {
     assert_eq!(store.with_number(0).unwrap(), None);
     assert_eq!(store.with_number(4).unwrap(), None);
     assert_eq!(store.with_number(u64::MAX).unwrap(), None);
+}
+
+/// A session that people know by a number keeps it when it is kept; the next ones come after all that were given.
+pub(super) fn a_number_that_is_known_already_is_given_once(make: &mut Factory<'_>) {
+    let mut store = make();
+    let mut begin_as = |name: &str, number: u64| {
+        let numbers = [(id(name), number)].into();
+        store.append(&Batch { numbers, ..batch([begin(paused(name))]) }).unwrap();
+        store.load(&id(name)).unwrap().unwrap().number
+    };
+    assert_eq!(begin_as("third", 3), 3);
+    assert_eq!(begin_as("first", 1), 1);
+    assert_eq!(begin_as("another", 3), 4, "it is given already");
+    assert_eq!(begin_as("nothing", 0), 5, "no number");
+    with(&mut *store, [paused("new")]);
+    assert_eq!(store.with_number(6).unwrap(), Some(id("new")));
+    assert_eq!(store.with_number(3).unwrap(), Some(id("third")));
+    assert_eq!(store.with_number(2).unwrap(), None);
 }
 
 pub(super) fn changes_follow_the_cursor(make: &mut Factory<'_>) {

@@ -64,7 +64,7 @@ fn write(connection: &Connection, batch: &Batch) -> Step<()> {
         let sql = "INSERT OR IGNORE INTO contents(hash,body)VALUES(?1,?2)";
         connection.prepare_cached(sql)?.execute(params![content.hash, content.body])?;
     }
-    let numbers = keep_lines(connection, &batch.streams)?;
+    let numbers = keep_lines(connection, batch)?;
     for (stream, number) in batch.streams.iter().zip(numbers) {
         keep_history(connection, number, stream)?;
     }
@@ -110,7 +110,7 @@ fn keep_items(connection: &Connection, batch: &Batch) -> Step<()> {
 
 /// What a change of one session alone keeps; gives the session's number.
 pub(super) fn keep_stream(connection: &Connection, stream: &StreamAppend) -> Step<i64> {
-    let number = keep_line(connection, stream)?;
+    let number = keep_line(connection, stream, None)?;
     keep_history(connection, number, stream)?;
     Ok(number)
 }
@@ -145,23 +145,24 @@ pub(super) fn is_new_key(connection: &Connection, key: &KeyRow) -> rusqlite::Res
 
 /// Gives the sessions' numbers in the order of the streams. Those that leave a worktree's one place go first,
 /// so that another stream of the batch can take it.
-fn keep_lines(connection: &Connection, streams: &[StreamAppend]) -> Step<Vec<i64>> {
+fn keep_lines(connection: &Connection, batch: &Batch) -> Step<Vec<i64>> {
+    let streams = &batch.streams;
     let mut numbers = vec![0; streams.len()];
     for takes in [false, true] {
         for (stream, number) in streams.iter().zip(&mut numbers) {
             if takes_the_worktree(&stream.row) == takes {
-                *number = keep_line(connection, stream)?;
+                *number = keep_line(connection, stream, batch.numbers.get(&stream.row.id).copied())?;
             }
         }
     }
     Ok(numbers)
 }
 
-fn keep_line(connection: &Connection, stream: &StreamAppend) -> Step<i64> {
+fn keep_line(connection: &Connection, stream: &StreamAppend, known_by: Option<u64>) -> Step<i64> {
     let row = &stream.row;
     let existing = find(connection, &row.id)?;
     let done = match &existing {
-        None if stream.expected == 0 => insert(connection, row),
+        None if stream.expected == 0 => insert(connection, row, free(connection, known_by)?),
         Some(existing) if stream.expected == 0 || existing.id != row.id.as_str() => {
             let existing = SessionId::parse(&existing.id).unwrap_or_else(|_| row.id.clone());
             return Err(Error::IdTaken { existing }.into());
@@ -208,11 +209,22 @@ fn find(connection: &Connection, id: &SessionId) -> rusqlite::Result<Option<Exis
     statement.query_row([id.as_str()], read).optional()
 }
 
-fn insert(connection: &Connection, row: &SessionRow) -> rusqlite::Result<i64> {
+/// The number that a new session is known by, unless another has it.
+fn free(connection: &Connection, number: Option<u64>) -> rusqlite::Result<Option<i64>> {
+    let Some(number) = number.and_then(|number| i64::try_from(number).ok()).filter(|number| *number > 0)
+    else {
+        return Ok(None);
+    };
+    let mut taken = connection.prepare_cached("SELECT 1 FROM sessions WHERE number=?1")?;
+    Ok((!taken.exists([number])?).then_some(number))
+}
+
+/// Without a number the next one is given.
+fn insert(connection: &Connection, row: &SessionRow, number: Option<i64>) -> rusqlite::Result<i64> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO sessions(workflow,title,goal,target,phase,phases_done,phases_total,created_at,updated_at,version,\
-         id,worktree,layout,lifecycle,parallel,turn)VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,\
-         (SELECT coalesce(max(cursor),0)+1 FROM events))",
+         id,worktree,layout,lifecycle,parallel,number,turn)VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,\
+         ?16,(SELECT coalesce(max(cursor),0)+1 FROM events))",
     )?;
     statement.insert(params![
         row.workflow,
@@ -230,6 +242,7 @@ fn insert(connection: &Connection, row: &SessionRow) -> rusqlite::Result<i64> {
         row.layout,
         row.lifecycle,
         row.parallel,
+        number,
     ])
 }
 

@@ -27,6 +27,22 @@ fn start_makes_id_line_folder_template_and_place_for_tasks_and_pauses_the_active
     assert_eq!(registered(&sandbox), expected.map(|(id, status)| (id.to_owned(), status.to_owned())));
 }
 
+/// Simple starts at IMPLEMENT, others at PLAN: whatever is said about the complexity, or nothing.
+#[test]
+fn start_begins_at_plan_unless_it_is_simple() {
+    for (size, phase) in
+        [(None, "PLAN"), (Some("medium"), "PLAN"), (Some("complex"), "PLAN"), (Some("simple"), "IMPLEMENT")]
+    {
+        let sandbox = project();
+        let words = ["start", "--layout", "ccw", "--goal", "One"].into_iter();
+        sandbox.run(words.chain(size.iter().flat_map(|size| ["--type", size]))).ok();
+        let json = state(&sandbox, "WFS-one");
+        assert_eq!((&json["current_phase"], json["type"].as_str()), (&json!(phase), size));
+        let line: Value = serde_json::from_str(sandbox.read(REGISTRY).trim()).unwrap();
+        assert_eq!(line["complexity"].as_str(), size, "complexity is optional");
+    }
+}
+
 #[test]
 fn start_warns_of_a_similar_session_and_numbers_a_name_that_is_taken() {
     let sandbox = project();
@@ -174,6 +190,20 @@ fn list_is_by_last_activity_and_a_corrupt_one_is_a_warning() {
     assert!(said.contains("WFS-bad/workflow-session.json: it is no JSON"), "{said}");
     // "No sessions found" over a layout that is known is never said.
     assert!(sandbox.run(["list"]).ok().stdout.contains("WFS-old"));
+}
+
+/// Ids of 50 characters that only their ends tell apart.
+#[test]
+fn long_ids_are_told_apart_in_a_list() {
+    let sandbox = project();
+    for _ in 0..2 {
+        sandbox
+            .run(["start", "--layout", "ccw", "--goal", "Rework how the importer reads very old files"])
+            .ok();
+    }
+    let text = sandbox.run(["list"]).ok().stdout;
+    assert!(text.contains("WFS-rework-how-the-importer-reads-very-old-files "), "{text}");
+    assert!(text.contains("-002 "), "{text}");
 }
 
 #[test]

@@ -112,3 +112,34 @@ fn repair_takes_a_switch_in_whichever_of_the_two_comes_first() {
         assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], to);
     }
 }
+
+/// Switch to a number in the list: it means what the list said, also after others of that list were taken in or a new
+/// one was begun.
+#[test]
+fn numbers_of_a_list_go_on_meaning_what_it_said() {
+    let sandbox = project();
+    for (id, day) in [("WFS-a", 10), ("WFS-b", 12), ("WFS-c", 11)] {
+        write_session(&sandbox, id, "IMPLEMENT", "paused", &format!("2026-11-{day}T10:00:00Z"));
+    }
+    let numbers = |sandbox: &Sandbox| -> Vec<(String, u64)> {
+        let list = sandbox.run(["list", "--json"]).ok().json();
+        let lines = list["sessions"].as_array().unwrap().iter();
+        let mut found: Vec<(String, u64)> = lines
+            .map(|line| (line["session_id"].as_str().unwrap().to_owned(), line["number"].as_u64().unwrap()))
+            .collect();
+        found.sort();
+        found
+    };
+    let before = numbers(&sandbox);
+    assert_eq!(before.iter().map(|(_, number)| *number).collect::<Vec<_>>(), [1, 2, 3]);
+    for (id, number) in [("WFS-c", "3"), ("WFS-a", "1"), ("WFS-b", "2")] {
+        assert_eq!(sandbox.run(["switch", number, "--json"]).ok().json()["session_id"], id);
+        assert_eq!(numbers(&sandbox), before);
+    }
+    let other = project();
+    write_session(&other, "WFS-a", "IMPLEMENT", "paused", "2026-11-10T10:00:00Z");
+    other.run(["start", "--goal", "Native"]).ok();
+    assert_eq!(other.run(["switch", "1", "--json"]).ok().json()["session_id"], "WFS-a");
+    let list = other.run(["list", "--json"]).ok().json();
+    assert!(list["sessions"].as_array().unwrap().iter().any(|line| line["number"] == 2), "{list}");
+}

@@ -96,7 +96,8 @@ fn a_task_whose_file_is_gone_is_written_again() {
     let good = sandbox.read(&path("impl-2"));
     std::fs::remove_file(sandbox.path(&path("impl-2"))).unwrap();
     sandbox.run(["doctor"]).code(4);
-    sandbox.run(["repair"]).ok();
+    let said = sandbox.run(["repair"]).ok().stdout;
+    assert!(said.contains("impl-2.json was missing; it was written again from the log"), "{said}");
     assert_eq!(sandbox.read(&path("impl-2")), good);
 }
 

@@ -46,7 +46,7 @@ fn first_the_log_has_it_all() {
     let screen = sandbox.run(["progress", "--once"]).ok().stdout;
     assert!(screen.contains("▸ Change Context"), "the screen goes on from the log, too:\n{screen}");
     let said = repaired(&sandbox);
-    assert!(said.contains("is damaged: it is no JSON") && said.contains("set aside"), "{said}");
+    assert!(said.contains("was damaged: it is no JSON") && said.contains("set aside"), "{said}");
     assert_eq!(sandbox.read(&format!("{FOLDER}/state.json")), good);
     assert_eq!(sandbox.read(&format!("{FOLDER}/state.json.bak")), backup, "a damaged one is no backup");
     doctor(&sandbox, 0);
@@ -59,7 +59,7 @@ fn a_missing_file_is_written_again_from_the_log() {
     std::fs::remove_file(sandbox.path(&format!("{FOLDER}/state.json"))).unwrap();
     assert_eq!(doctor(&sandbox, 4)[0]["kind"], "view_missing");
     let said = repaired(&sandbox);
-    assert!(said.contains("state.json is missing; the log has all of it"), "{said}");
+    assert!(said.contains("state.json was missing; it was written again from the log"), "{said}");
     assert_eq!(sandbox.read(&format!("{FOLDER}/state.json")), good);
 }
 

@@ -270,3 +270,15 @@ fn a_task_that_goes_on_is_called_so_in_the_words_of_its_neighbours() {
     assert_eq!(status("in_progress"), "in_progress");
     assert_eq!(status("cancelled"), "in_progress");
 }
+
+/// Agents update a task's file and no more: one that is completed there is no current one any more.
+#[test]
+fn a_task_that_was_completed_in_its_file_is_no_current_one_after_the_next_write() {
+    let mut tree = seed();
+    tree.insert("WFS-login/.task/impl-2.json", Entry::File(task("impl-2", "completed", "").into_bytes()));
+    let names = SEED.replace("\"impl-2\"]", "\"IMPL-002\", \"impl-9\"]");
+    tree.insert(STATE, Entry::File(names.into_bytes()));
+    assert_eq!(written(&tree, &[]), [], "no write is made for that alone");
+    let paused = Event::SessionPaused { reason: "r".to_owned(), context: None, saved: Vec::new() };
+    assert_eq!(json_at(&after(&tree, &[paused]), STATE)["progress"]["current_tasks"], json!(["impl-9"]));
+}

@@ -6,6 +6,7 @@ use crate::ccw::documents::{self, PLAN, REVIEW};
 use crate::ccw::fields::written;
 use crate::ccw::place::Ground;
 use crate::ccw::status::Word;
+use crate::ccw::tasks::plain;
 use crate::ccw::words::PhaseWord;
 use crate::layout::{FileChange, Folder, Standing};
 use jiff::Timestamp;
@@ -31,7 +32,7 @@ pub(super) fn file(standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_>
     let since = ours(standing.since);
     phase(&mut changes, session, said, since);
     status(&mut changes, session, said, since);
-    progress(&mut changes, standing, said);
+    progress(&mut changes, standing, said, since);
     for recorded in since {
         transition(&mut changes, recorded, standing, said);
     }
@@ -151,10 +152,21 @@ fn status(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Re
     }
 }
 
-fn progress(changes: &mut Changes, standing: &Standing<'_>, said: &Said<'_>) {
+fn progress(changes: &mut Changes, standing: &Standing<'_>, said: &Said<'_>, since: &[Recorded]) {
     let active = active(standing.items);
     if active != self::active(said.items) {
         changes.set(&["progress", "current_tasks"], &json!(active));
+        return;
+    }
+    // Whoever completes a task in its own file may leave it among the current ones; others in the list are theirs.
+    let named = &said.read.state.current_tasks;
+    let is_done = |name: &&String| {
+        let is_it = |item: &&Item| plain(item.id.as_str()) == plain(name);
+        standing.items.iter().find(is_it).is_some_and(Item::is_done)
+    };
+    if !since.is_empty() && named.iter().any(|name| is_done(&name)) {
+        let left: Vec<&String> = named.iter().filter(|name| !is_done(name)).collect();
+        changes.set(&["progress", "current_tasks"], &json!(left));
     }
 }
 

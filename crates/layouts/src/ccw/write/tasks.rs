@@ -51,7 +51,8 @@ fn begin(changes: &mut Changes, item: &Item, items: &ItemBook, is_later: bool) {
     changes.set(&["type"], &field("type").unwrap_or_else(|| json!("feature")));
     changes.set(&["agent"], &field("agent").unwrap_or(Value::Null));
     for key in CONTEXT {
-        let nothing = if key == "inherited_from" { Value::Null } else { json!([]) };
+        // A part inherits from what it is part of.
+        let nothing = if key == "inherited_from" { json!(item.parent) } else { json!([]) };
         changes.set(&["context", key], &field(key).unwrap_or(nothing));
     }
     changes.set(&["relations", "parent"], &json!(item.parent));

@@ -1,0 +1,68 @@
+//! Numbers of sessions that only files tell of. They fill the numbers that the store has not given, in the order of their
+//! paths; one that is taken in keeps the number that it was shown with, so that the others keep theirs.
+
+use super::find::Located;
+use crate::engine::Engine;
+use crate::error::Result;
+use model::id::SessionId;
+use std::collections::{BTreeMap, BTreeSet};
+use store::{Batch, Filter, StreamAppend};
+
+impl Engine {
+    /// The foreign session with this number.
+    pub(crate) fn foreign_with_number(&self, number: u64) -> Result<Option<SessionId>> {
+        let found = self.foreign_numbers()?.into_iter().find(|(_, given)| *given == number);
+        Ok(found.map(|(id, _)| id))
+    }
+
+    /// The number of each that is in files alone, laid over or not.
+    pub(super) fn foreign_numbers(&self) -> Result<BTreeMap<SessionId, u64>> {
+        let all = self.in_files_alone();
+        if all.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let given: BTreeSet<u64> =
+            self.store.list(&Filter::default())?.into_iter().map(|listed| listed.number).collect();
+        let free = (1..).filter(|number| !given.contains(number));
+        Ok(all.into_iter().map(|located| located.id).zip(free).collect())
+    }
+
+    /// The numbers that new sessions of a batch are to get: of one that is taken in the one it has; another comes after
+    /// all that are shown.
+    pub(crate) fn add_numbers(&self, batch: &mut Batch) -> Result<()> {
+        let is_laid_over = |id: &SessionId| self.store.pending(id).is_some_and(|laid| laid.expected == 0);
+        let is_new = |stream: &&StreamAppend| stream.expected == 0 || is_laid_over(&stream.row.id);
+        let new: Vec<SessionId> =
+            batch.streams.iter().filter(is_new).map(|stream| stream.row.id.clone()).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let shown = self.foreign_numbers()?;
+        let Some(last) = shown.values().max() else { return Ok(()) };
+        let given = self.store.list(&Filter::default())?.into_iter().map(|listed| listed.number).max();
+        let next = (*last).max(given.unwrap_or(0)) + 1;
+        let mut others = next..;
+        for id in new {
+            let number = shown.get(&id).copied().or_else(|| others.next());
+            batch.numbers.extend(number.map(|number| (id, number)));
+        }
+        Ok(())
+    }
+
+    /// Sessions that the store does not have, in the order of layouts and paths.
+    pub(super) fn in_files_alone(&self) -> Vec<Located> {
+        let mut all = self.unadopted();
+        let looks = self.seen.looks.borrow();
+        let laid_over = looks.values().filter(|look| look.is_foreign).map(|look| look.located.clone());
+        let missing: Vec<Located> =
+            laid_over.filter(|laid| all.iter().all(|located| located.id != laid.id)).collect();
+        if !missing.is_empty() {
+            all.extend(missing);
+            let place = |located: &Located| {
+                layouts::layout::all().iter().position(|layout| layout.name() == located.layout.name())
+            };
+            all.sort_by(|one, other| (place(one), &one.spot.path).cmp(&(place(other), &other.spot.path)));
+        }
+        all
+    }
+}
