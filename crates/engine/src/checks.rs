@@ -243,9 +243,10 @@ impl Surroundings<'_> {
         proven: &mut Vec<ArtifactVersion>,
     ) -> Result<Verdict> {
         match &check.kind {
-            CheckKind::Expr { expr } => {
+            CheckKind::Expr { expr, written } => {
                 let (outcome, found) = scope.evaluate(expr);
-                Ok(Verdict { outcome, found, needed: Some(expr.clone()), help: None, help_first: false })
+                let needed = Some(written.as_ref().unwrap_or(expr).clone());
+                Ok(Verdict { outcome, found, needed, help: None, help_first: false })
             }
             CheckKind::Artifact { path, matches, stale_ok } => {
                 let (verdict, files) = artifact::run(self, path, matches.as_deref(), *stale_ok);

@@ -115,6 +115,8 @@ fn a_whole_life_with_a_gate_that_fails_and_every_attempt_kept() {
     assert!(fraction.stderr.contains("Field 'tests' must be integer, got: float. "), "{}", fraction.stderr);
     let none = sandbox.run(["advance", "--phase", "1", "--evidence", "tests=0"]).code(5);
     assert!(none.stderr.contains("Validator 'positive' failed for field 'tests'"), "{}", none.stderr);
+    let brief = crate::unbroken(&sandbox.run(["brief"]).ok().stdout);
+    assert!(brief.contains("Issue: tests-positive: tests=0, needs lambda x: x > 0"), "{brief}");
     let crossed =
         sandbox.run(["advance", "--phase", "1", "--evidence", "tests=3", "--evidence", "failed=1"]).code(5);
     assert!(crossed.stderr.contains("mend what fails"), "{}", crossed.stderr);
