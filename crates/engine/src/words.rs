@@ -27,6 +27,12 @@ pub fn phase_called(number: u32, id: &Name) -> String {
     if id.as_str() == number { format!("phase {number}") } else { format!("phase {number} ({id})") }
 }
 
+/// A phase by its number and its title, which is not told twice where it only repeats the number: `Phase 3, Build`.
+pub fn phase_titled(number: u32, title: &str) -> String {
+    let numbered = format!("Phase {number}");
+    if title == numbered { numbered } else { format!("{numbered}, {title}") }
+}
+
 /// How long ago something was: `just now`, `5 minutes ago`, `3 days ago, on 14 Nov`: with the date after a day.
 pub fn ago(then: Timestamp, now: Timestamp) -> String {
     let seconds = seconds_between(then, now);

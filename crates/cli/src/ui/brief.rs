@@ -4,7 +4,7 @@ use crate::ui::{Out, Tone, session, wrapped};
 use engine::ActivityKind;
 use engine::brief::Brief;
 use engine::view::{GateOutcome, PhaseView};
-use engine::words::{ago, duration, one_line};
+use engine::words::{ago, duration, one_line, phase_titled};
 use model::gate::shown;
 use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
@@ -68,7 +68,7 @@ fn progress(brief: &Brief, out: &Out) -> String {
     let mut text = format!("{}\n", out.paint(Tone::Heading, &heading));
     if let Some(phase) = view.current().filter(|_| view.run.completed_at.is_none()) {
         let started = phase.started_at.map(|at| format!(" (started {})", ago(at, brief.now)));
-        let current = format!("Phase {}, {}{}", phase.number, phase.title, started.unwrap_or_default());
+        let current = phase_titled(phase.number, &phase.title) + &started.unwrap_or_default();
         text.push_str(&row("Current: ", &current, out));
         let was_paused = phase.paused_seconds > 0 || !matches!(view.lifecycle, Lifecycle::Active);
         if let Some(seconds) = view.progress.time_in_phase_seconds.filter(|_| was_paused) {
