@@ -149,6 +149,8 @@ fn a_whole_life_with_a_gate_that_fails_and_every_attempt_kept() {
     );
     sandbox.run(["advance", "--phase", "2"]).ok();
     sandbox.run(["advance", "--session", "s"]).code(4);
+    let beyond = sandbox.run(["advance", "--phase", "3", "--session", "s"]).code(3);
+    assert!(beyond.stderr.contains("there is no phase '3'"), "{}", beyond.stderr);
     assert_eq!(file(&sandbox, NEW), found);
 }
 
