@@ -224,7 +224,8 @@ impl Engine {
         warnings.extend(self.index_warnings());
         warnings.extend(self.unknown_warnings());
         let mut odd = Vec::new();
-        for (short, said) in self.foreign_lines() {
+        for (mut short, said) in self.foreign_lines() {
+            self.laid_over_line(&mut short);
             if request.wants(&short) {
                 odd.extend(said.into_iter().map(|warning| (short.layout.clone(), warning)));
                 // Ours keep the store's order, which no clock can disturb; a foreign one has nothing but its time.

@@ -84,6 +84,7 @@ fn what_has_no_name_is_not_told_twice_and_what_is_over_has_no_time_left() {
     assert!(status.contains("Next: Phase 1.\n"), "{status}");
     let brief = sandbox.run(["brief", "--session", ID]).ok().stdout;
     assert!(brief.contains("Current: Phase 1 (started"), "{brief}");
+    assert!(brief.contains("Phase 0: unnamed (30 min) checkpoint PASSED"), "{brief}");
     sandbox.run(["advance", "--phase", "1", "--session", ID]).ok();
     sandbox.run(["close", "--session", ID]).ok();
     let closed = sandbox.run(["status", "--session", ID]).ok().stdout;
