@@ -189,7 +189,7 @@ impl Engine {
         let id = backed.id();
         self.look_again();
         self.attend_backed(backed)?;
-        let (wrong, is_foreign): (Vec<String>, bool) = {
+        let (mut wrong, is_foreign): (Vec<String>, bool) = {
             let looks = self.seen.looks.borrow();
             let Some(look) = looks.get(id).filter(|look| !look.holds_nothing()) else { return Ok(None) };
             let is_damaged =
@@ -207,8 +207,19 @@ impl Engine {
             self.take_in(id)?;
             self.publish_session(id)?
         };
+        let still = self.still_odd(id)?;
+        wrong.retain(|message| !still.contains(message));
         warnings.retain(|warning| !wrong.contains(&warning.message));
         Ok(Some(Mended { session_id: id.to_string(), done: wrong, failed: None, warnings }))
+    }
+
+    /// What is odd in files that can be read is left to whoever wrote it.
+    fn still_odd(&self, id: &SessionId) -> Result<Vec<String>> {
+        self.look_again();
+        self.attend(id)?;
+        let looks = self.seen.looks.borrow();
+        let warnings = looks.get(id).map(|look| look.warnings.as_slice()).unwrap_or_default();
+        Ok(warnings.iter().map(|warning| warning.message.clone()).collect())
     }
 
     /// A session of ours whose files are where its end, or its going on, does not put them goes to its place.
