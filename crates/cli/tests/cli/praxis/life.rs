@@ -242,6 +242,40 @@ fn sessions_of_every_kind_stand_in_one_list() {
 }
 
 #[test]
+fn a_broken_session_of_each_kind_hides_no_other_and_each_is_named() {
+    let sandbox = with_old();
+    let ocr = |name: &str, text: &str| sandbox.write(&format!(".ocr/sessions/{name}/state.json"), text);
+    ocr(
+        "2026-11-14-login",
+        r#"{"session_id":"2026-11-14-login","workflow_type":"review","current_phase":"reviews","phase_number":4,"started_at":"2026-11-14T09:00:00Z","updated_at":"2026-11-14T10:00:00Z"}"#,
+    );
+    sandbox.run(["start", "--id", "ours"]).ok();
+    sandbox.run(["start", "--layout", "ccw", "--title", "Add login"]).ok();
+    sandbox.run(["start", "--layout", "essay", "--id", "essay-pipeline-20261114-110000"]).ok();
+    let broken = [
+        ".ocr/sessions/2026-11-14-torn/state.json",
+        ".workflow/WFS-torn/workflow-session.json",
+        ".praxis-os/.cache/state/torn.json",
+        "essay-pipeline-20261114-120000/session-state.yaml",
+    ];
+    for path in broken {
+        sandbox.write(path, "{\"session_id\": \"torn");
+    }
+    let list = sandbox.run(["list"]).ok();
+    for id in ["ours", ID, "2026-11-14-login", "WFS-add-login", "essay-pipeline-20261114-110000"] {
+        assert_eq!(list.stdout.lines().filter(|line| line.contains(id)).count(), 1, "{id}:\n{}", list.stdout);
+        assert!(!list.stderr.contains(&format!("{id}/")), "nothing is wrong with {id}:\n{}", list.stderr);
+    }
+    assert_eq!(list.stdout.lines().count(), 9, "{}", list.stdout);
+    for path in broken {
+        assert!(list.stderr.contains(path), "{path} is not in\n{}", list.stderr);
+        assert_eq!(sandbox.read(path), "{\"session_id\": \"torn", "{path} is left as it is");
+    }
+    let json = sandbox.run(["list", "--json"]).ok().json();
+    assert_eq!(json["sessions"].as_array().unwrap().len(), 9);
+}
+
+#[test]
 fn an_old_session_is_nothing_for_the_doctor_and_the_one_that_changed_last_is_meant() {
     let sandbox = with_old();
     let mut later = old_file();
