@@ -245,9 +245,9 @@ impl Surroundings<'_> {
         proven: &mut Vec<ArtifactVersion>,
     ) -> Result<Verdict> {
         match &check.kind {
-            CheckKind::Expr { expr } => {
+            CheckKind::Expr { expr, written } => {
                 let came_to = scope.evaluate(expr);
-                let needed = (!came_to.names_what_is_missing).then(|| expr.clone());
+                let needed = (!came_to.names_what_is_missing).then(|| written.as_ref().unwrap_or(expr).clone());
                 let (outcome, found) = (came_to.outcome, came_to.found);
                 Ok(Verdict { outcome, found, needed, help: None, help_first: false })
             }

@@ -2,7 +2,7 @@
 //! in it as they are; whatever callers wrote is quoted as theirs.
 
 use crate::view::{Material, produced};
-use crate::words::{moment, phase_called, quoted};
+use crate::words::{moment, phase_called, phase_titled, quoted};
 use model::gate::{Attempt, CheckResult};
 use model::id::Name;
 use model::lifecycle::Lifecycle;
@@ -123,6 +123,9 @@ fn advance(material: &Material<'_>) -> Next {
     let settled = |check: &CheckResult| approved(check) || (check.kind == "items" && items_done);
     let missing: Vec<&CheckResult> =
         attempt.report.checks.iter().filter(|check| check.failed() && !settled(check)).collect();
+    if attempt.report.checks.is_empty() {
+        return Next::new(untold(material), Some(command));
+    }
     if missing.is_empty() {
         command = submitting(material, phase, defined, &|name| said(attempt, name));
     }
@@ -195,6 +198,16 @@ fn waits_for_a_person<'a>(missing: &[&'a CheckResult]) -> Option<&'a str> {
     missing.iter().all(|check| check.kind == "approval").then_some(first.id.as_str())
 }
 
+/// Another tool says that it failed, and not on what.
+fn untold(material: &Material<'_>) -> String {
+    let run = material.run;
+    let called = phase_called(run.current_number(), run.current().id());
+    format!(
+        "The gate of {called} failed, and what was missing is not recorded; what it asks for: leftoff gate{}. Mend it, then try {called} again.",
+        naming(material)
+    )
+}
+
 /// What a failed gate asks for, in the words of its definition.
 fn mend(run: &Run, missing: &[&CheckResult]) -> String {
     let remedies: Vec<String> = missing
@@ -217,7 +230,7 @@ fn mend(run: &Run, missing: &[&CheckResult]) -> String {
 fn begin(material: &Material<'_>, defined: Option<&PhaseDefinition>) -> String {
     let run = material.run;
     let phase = run.current();
-    let mut summary = format!("Phase {}, {}", run.current_number(), phase.stub.title);
+    let mut summary = phase_titled(run.current_number(), &phase.stub.title);
     if let Some(purpose) = defined.and_then(|defined| defined.purpose.as_deref()) {
         let _ = write!(summary, ": {}", purpose.trim().trim_end_matches('.'));
     }

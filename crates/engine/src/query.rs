@@ -227,6 +227,7 @@ impl Engine {
         warnings.extend(self.unknown_warnings());
         let mut odd = Vec::new();
         for (mut short, said) in self.foreign_lines() {
+            self.laid_over_line(&mut short);
             if request.wants(&short) {
                 short.warnings = to_mend(&short.layout, &said);
                 odd.extend(said.into_iter().map(|warning| (short.layout.clone(), warning)));

@@ -368,7 +368,7 @@ fn gate(phase: &Phase, defined: Option<&PhaseDefinition>) -> GateView {
         }
         for check in &defined.checks {
             let needed = match &check.kind {
-                CheckKind::Expr { expr } => Some(expr.clone()),
+                CheckKind::Expr { expr, written } => Some(written.as_ref().unwrap_or(expr).clone()),
                 CheckKind::Artifact { .. }
                 | CheckKind::Command { .. }
                 | CheckKind::Git { .. }

@@ -27,6 +27,20 @@ pub fn phase_called(number: u32, id: &Name) -> String {
     if id.as_str() == number { format!("phase {number}") } else { format!("phase {number} ({id})") }
 }
 
+/// A phase by its number and its title: `Phase 3, Build`; `Phase 3` where that is all that its title says.
+pub fn phase_titled(number: u32, title: &str) -> String {
+    if repeats(number, title) { format!("Phase {number}") } else { format!("Phase {number}, {title}") }
+}
+
+/// The title of a phase beside its number.
+pub fn title_beside(number: u32, title: &str) -> &str {
+    if repeats(number, title) { "unnamed" } else { title }
+}
+
+fn repeats(number: u32, title: &str) -> bool {
+    title.strip_prefix("Phase ").is_some_and(|rest| rest == number.to_string())
+}
+
 /// How long ago something was: `just now`, `5 minutes ago`, `3 days ago, on 14 Nov`: with the date after a day.
 pub fn ago(then: Timestamp, now: Timestamp) -> String {
     let seconds = seconds_between(then, now);

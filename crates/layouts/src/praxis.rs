@@ -44,7 +44,7 @@ const TOTAL: &str = "total_phases";
 /// What is worth knowing about an old session, and nothing to mend.
 const LEGACY: &str = "legacy session format, limited resumption context";
 const UNDEFINED: &str = "is not defined in this project: its phases have no names and no gates";
-const UNKNOWN_TOTAL: &str = "how many phases there are is not recorded: whether it is complete is unknown";
+const UNKNOWN_TOTAL: &str = "how many phases there are is not known: whether it is complete is unknown";
 
 /// The layout.
 pub struct Praxis;

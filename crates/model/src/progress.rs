@@ -29,13 +29,17 @@ impl Progress {
         let average = average_phase_seconds(run, |seconds| is_native || seconds > 0);
         let time_in_phase = run.current().time_in_phase(session.working_until(now));
         let is_active = matches!(session.lifecycle, Lifecycle::Active);
+        // Nobody works on what was closed before its last phase.
+        let is_over = matches!(session.lifecycle, Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. });
         let timed_remaining = run.phases.iter().filter(|phase| !phase.is_done() && !phase.stub.terminal);
         let timed_remaining = timed_remaining.count() as u64;
         Self {
             percent: percent(done, run.phases.len()),
             remaining: run.phases.len() - done,
             average_phase_seconds: average,
-            estimated_remaining_seconds: average.map(|seconds| seconds.saturating_mul(timed_remaining)),
+            estimated_remaining_seconds: average
+                .filter(|_| !is_over || timed_remaining == 0)
+                .map(|seconds| seconds.saturating_mul(timed_remaining)),
             time_in_phase_seconds: time_in_phase,
             stalled: is_active
                 && match average {

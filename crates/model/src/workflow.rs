@@ -161,7 +161,12 @@ pub enum CheckKind {
         stale_ok: bool,
     },
     /// A CEL expression over evidence, artifacts, items, session, run.
-    Expr { expr: String },
+    Expr {
+        expr: String,
+        /// As it is written where it was translated from, in another language: what is shown of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        written: Option<String>,
+    },
     /// Run by the engine in the project's folder.
     Command { run: String, timeout_seconds: u64 },
     /// What git says about the worktree.

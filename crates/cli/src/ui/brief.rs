@@ -4,7 +4,7 @@ use crate::ui::{Out, Tone, session, wrapped};
 use engine::ActivityKind;
 use engine::brief::Brief;
 use engine::view::{GateOutcome, PhaseView};
-use engine::words::{ago, duration, one_line};
+use engine::words::{ago, duration, one_line, phase_titled, title_beside};
 use model::gate::shown;
 use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
@@ -68,7 +68,7 @@ fn progress(brief: &Brief, out: &Out) -> String {
     let mut text = format!("{}\n", out.paint(Tone::Heading, &heading));
     if let Some(phase) = view.current().filter(|_| view.run.completed_at.is_none()) {
         let started = phase.started_at.map(|at| format!(" (started {})", ago(at, brief.now)));
-        let current = format!("Phase {}, {}{}", phase.number, phase.title, started.unwrap_or_default());
+        let current = phase_titled(phase.number, &phase.title) + &started.unwrap_or_default();
         text.push_str(&row("Current: ", &current, out));
         let was_paused = phase.paused_seconds > 0 || !matches!(view.lifecycle, Lifecycle::Active);
         if let Some(seconds) = view.progress.time_in_phase_seconds.filter(|_| was_paused) {
@@ -108,7 +108,8 @@ fn completed(brief: &Brief, out: &Out) -> String {
             Some(reason) => format!(" skipped: {}", one_line(reason, LONGEST)),
             None => verdict(phase),
         };
-        let line = format!("{}{}{verdict}", phase.title, time.unwrap_or_default());
+        let line =
+            format!("{}{}{verdict}", title_beside(phase.number, &phase.title), time.unwrap_or_default());
         text.push_str(&row(&format!("Phase {}: ", phase.number), &line, out));
         if let Some(attempt) = phase.attempts.last().filter(|_| phase.skipped_reason.is_none()) {
             text.push_str(&evidence(&attempt.report.evidence, "Evidence: ", out));
@@ -122,7 +123,12 @@ fn unverified(brief: &Brief, out: &Out) -> String {
     let view = &brief.session;
     let mut text = String::new();
     for phase in view.claimed() {
-        let words = format!("{}: leftoff advance --phase {}{}", phase.title, phase.id, view.naming());
+        let words = format!(
+            "{}: leftoff advance --phase {}{}",
+            title_beside(phase.number, &phase.title),
+            phase.id,
+            view.naming()
+        );
         text.push_str(&row(&format!("Phase {}: ", phase.number), &words, out));
     }
     if text.is_empty() {
@@ -149,7 +155,7 @@ fn to_review(brief: &Brief, out: &Out) -> String {
                 revision.reason
             )
         });
-        let words = format!("{}{}", phase.title, why.unwrap_or_default());
+        let words = format!("{}{}", title_beside(phase.number, &phase.title), why.unwrap_or_default());
         text.push_str(&row(&format!("Phase {}: ", phase.number), &words, out));
     }
     text
@@ -172,7 +178,7 @@ fn failed(brief: &Brief, out: &Out) -> String {
     let heading = format!(
         "Phase {}: {} checkpoint FAILED (attempt {}, {})",
         phase.number,
-        one_line(&phase.title, 40),
+        one_line(title_beside(phase.number, &phase.title), 40),
         phase.attempt_count,
         ago(attempt.at, brief.now)
     );

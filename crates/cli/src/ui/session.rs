@@ -2,7 +2,7 @@
 
 use crate::ui::{Out, Tone, cut, wrapped};
 use engine::view::{GateOutcome, PhaseView, View, Warning};
-use engine::words::{duration, one_line};
+use engine::words::{duration, one_line, phase_titled};
 use engine::{Answer, Next};
 use model::artifact::Artifact;
 use model::gate::{Attempt, AttemptOutcome, shown};
@@ -115,7 +115,7 @@ fn open_notes(view: &View, out: &Out) -> String {
 pub fn whole(view: &View, out: &Out) -> String {
     let mut text = status(view, out);
     for phase in view.phases.iter().filter(|phase| !phase.attempts.is_empty()) {
-        let heading = format!("\nPhase {}, {}:", phase.number, one_line(&phase.title, 60));
+        let heading = format!("\n{}:", phase_titled(phase.number, &one_line(&phase.title, 60)));
         let _ = writeln!(text, "{}", out.paint(Tone::Heading, &heading));
         for (attempt, ordinal) in phase.attempts.iter().zip(1..) {
             text.push_str(&attempt_lines(ordinal, attempt, out));

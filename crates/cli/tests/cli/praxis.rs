@@ -5,6 +5,7 @@ mod going_on;
 mod life;
 mod outside;
 mod quiet;
+mod resumption;
 mod story;
 
 use crate::fresh;

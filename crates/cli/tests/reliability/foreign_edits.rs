@@ -164,6 +164,8 @@ fn praxis() -> Ground {
     });
     let path = format!(".praxis-os/.cache/state/{UUID}.json");
     sandbox.write(&path, &serde_json::to_string_pretty(&file).unwrap());
+    // It may have lain for days by the clock of this machine.
+    sandbox.run(["resume", UUID]).ok();
     sandbox.run(["advance", "--phase", "0", "--session", UUID]).ok();
     Ground {
         file: sandbox.path(&path),

@@ -19,6 +19,8 @@ fn project() -> Sandbox {
         &format!(".praxis-os/.cache/state/{NAME}.json"),
         &serde_json::to_string_pretty(&file).unwrap(),
     );
+    // It may have lain for days by the clock of this machine.
+    sandbox.run(["resume", NAME]).ok();
     sandbox.run(["advance", "--phase", "0", "--session", NAME]).ok();
     sandbox
 }

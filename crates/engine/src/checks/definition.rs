@@ -19,7 +19,7 @@ pub(crate) fn mistakes(workflow: &Workflow, lines: &Lines, origin: &str) -> Vec<
         for check in &phase.checks {
             let line = lines.of_check(&phase.id, &check.id).map_or(1, |place| place.line);
             let wrong = match &check.kind {
-                CheckKind::Expr { expr } => expression::compile(expr).err(),
+                CheckKind::Expr { expr, .. } => expression::compile(expr).err(),
                 CheckKind::Artifact { matches: Some(pattern), .. } => {
                     regex_lite::Regex::new(pattern).err().map(|error| error.to_string())
                 }

@@ -247,7 +247,7 @@ impl Engine {
         self.look_again();
         self.attend_backed(backed)?;
         let is_unlisted = unlisted.is_some();
-        let (wrong, is_foreign, from): (Vec<String>, bool, Option<Rung>) = {
+        let (mut wrong, is_foreign, from): (Vec<String>, bool, Option<Rung>) = {
             let looks = self.seen.looks.borrow();
             let Some(look) = looks.get(id).filter(|look| !look.holds_nothing()) else { return Ok(None) };
             let is_damaged =
@@ -274,11 +274,22 @@ impl Engine {
             self.take_in(id)?;
             self.publish_session(id)?
         };
+        let still = self.still_odd(id)?;
+        wrong.retain(|message| !still.contains(message));
         warnings.retain(|warning| !wrong.contains(&warning.message));
         let stands = from.and_then(|_| self.stands(id));
         let approximate = from.and_then(Rung::approximate);
         let done = wrong.iter().map(|message| as_done(message)).collect();
         Ok(Some(Mended { from, approximate, stands, done, warnings, ..Mended::of(id) }))
+    }
+
+    /// What is odd in files that can be read is left to whoever wrote it.
+    fn still_odd(&self, id: &SessionId) -> Result<Vec<String>> {
+        self.look_again();
+        self.attend(id)?;
+        let looks = self.seen.looks.borrow();
+        let warnings = looks.get(id).map(|look| look.warnings.as_slice()).unwrap_or_default();
+        Ok(warnings.iter().map(|warning| warning.message.clone()).collect())
     }
 
     /// A session of ours whose files are where its end, or its going on, does not put them goes to its place.

@@ -84,6 +84,14 @@ impl Look {
         share(one).is_some_and(|one| Some(one) == share(other))
     }
 
+    /// Where the session is, as people find it: one that moves between folders is known by a path that is none.
+    pub(super) fn place(&self) -> String {
+        let spot = &self.located.spot;
+        let mut files = self.states.keys().map(|path| spot.below_project(path));
+        let moves = files.clone().all(|path| !path.starts_with(&spot.path));
+        files.next().filter(|_| moves).unwrap_or_else(|| spot.path.clone())
+    }
+
     /// Files that only the version which counts instead of a damaged or missing one names.
     pub(super) fn add_what_is_named(&self, tree: &mut Tree) {
         let Located { layout, spot, .. } = &self.located;

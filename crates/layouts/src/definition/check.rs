@@ -94,7 +94,7 @@ fn artifact(report: &mut Report, section: &Section) -> Found<KindAndPlace> {
 
 fn expr(report: &mut Report, section: &Section) -> Found<KindAndPlace> {
     let expr = section.required_prose(report, "expr")?;
-    let kind = CheckKind::Expr { expr: expr.text.to_owned() };
+    let kind = CheckKind::Expr { expr: expr.text.to_owned(), written: None };
     Ok((kind, Some(report.place(expr.offset))))
 }
 

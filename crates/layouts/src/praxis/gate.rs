@@ -98,21 +98,22 @@ impl Gate {
                 Some(other) => {
                     let about = format!("validator {other} of the field '{field}'");
                     let help = format!("Validator {other} for field '{field}' is not the name of one");
-                    let refused = Err(("something that is not the name of one".to_owned(), ""));
-                    self.check(&format!("{field}-validator"), &about, refused, help);
+                    let refused = Err("something that is not the name of one".to_owned());
+                    self.check(&format!("{field}-validator"), &about, "", refused, help);
                     continue;
                 }
             };
             let nothing = Map::new();
             let parameters = details.get("validator_params").and_then(Value::as_object).unwrap_or(&nothing);
             let about = format!("validator '{validator}' of the field '{field}'");
-            let expression = match validators.get(validator).and_then(Value::as_str) {
-                Some(text) => lambda::of_field(text, field, &declared, parameters).map_err(|why| (why, text)),
-                None => Err(("a validator that validators does not define".to_owned(), "")),
+            let text = validators.get(validator).and_then(Value::as_str);
+            let expression = match text {
+                Some(text) => lambda::of_field(text, field, &declared, parameters),
+                None => Err("a validator that validators does not define".to_owned()),
             };
-            let rule = validators.get(validator).and_then(Value::as_str).unwrap_or_default();
+            let rule = with_parameters(text.unwrap_or_default(), parameters);
             let help = format!("Validator '{validator}' failed for field '{field}': {rule}");
-            self.check(&format!("{field}-{validator}"), &about, expression, help);
+            self.check(&format!("{field}-{validator}"), &about, &rule, expression, help);
         }
     }
 
@@ -128,11 +129,12 @@ impl Gate {
         let declared = self.declared();
         for (number, rule) in (1..).zip(rules) {
             let text = rule.get("rule").and_then(Value::as_str).unwrap_or_default();
-            let expression = lambda::of_evidence(text, &declared).map_err(|why| (why, text));
+            let expression = lambda::of_evidence(text, &declared);
             let said = rule.get("error_message").and_then(Value::as_str);
             let help =
                 said.map_or_else(|| format!("Cross-field rule {number} does not hold"), ToOwned::to_owned);
-            self.check(&format!("rule-{number}"), &format!("cross-field rule {number}"), expression, help);
+            let about = format!("cross-field rule {number}");
+            self.check(&format!("rule-{number}"), &about, text, expression, help);
         }
     }
 
@@ -141,10 +143,10 @@ impl Gate {
     }
 
     /// A rule that is not understood must not pass by itself: a person answers for it.
-    fn check(&mut self, id: &str, about: &str, expression: Result<String, (String, &str)>, help: String) {
+    fn check(&mut self, id: &str, about: &str, text: &str, expression: Result<String, String>, help: String) {
         let (kind, help) = match expression {
-            Ok(expr) => (CheckKind::Expr { expr }, help),
-            Err((why, text)) => {
+            Ok(expr) => (CheckKind::Expr { expr, written: Some(text.to_owned()) }, help),
+            Err(why) => {
                 self.refused.push(format!("{about} uses {why}, which is not translated"));
                 let help =
                     format!("{help}. Nothing evaluates `{text}` here: look yourself, then approve it.");
@@ -164,6 +166,12 @@ impl Gate {
             .find(|id| !is_taken(id))
             .unwrap_or_else(|| super::name_of(text))
     }
+}
+
+/// A lambda as people read it: what stands for its parameters is not in it.
+fn with_parameters(text: &str, parameters: &Map<String, Value>) -> String {
+    let given: Vec<String> = parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    if given.is_empty() { text.to_owned() } else { format!("{text} ({})", given.join(", ")) }
 }
 
 const TYPES: &[(&str, ValueType)] = &[

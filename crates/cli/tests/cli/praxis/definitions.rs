@@ -54,7 +54,7 @@ fn definitions_that_are_no_use_are_refused() {
 }
 
 #[test]
-fn dynamic_phases_come_from_the_specification_and_may_grow() {
+fn dynamic_phases_come_from_the_specification_and_a_session_keeps_those_it_began_with() {
     let sandbox = fresh();
     sandbox.write(
         METADATA,
@@ -77,6 +77,12 @@ fn dynamic_phases_come_from_the_specification_and_may_grow() {
     };
     assert_eq!(titles(&view(&sandbox)), ["Analysis", "Setup", "Core"]);
     assert_eq!(file(&sandbox, NEW)["workflow_structure"]["total_phases"], 3);
+    let tasks = sandbox.read(".praxis-os/specs/x/tasks.md");
+    sandbox.write(".praxis-os/specs/x/tasks.md", &format!("{tasks}## Phase 3: Docs\n"));
+    let seen = view(&sandbox);
+    assert_eq!(titles(&seen), ["Analysis", "Setup", "Core"]);
+    let said = seen["warnings"].to_string();
+    assert!(said.contains("its workflow is defined with 4 phases; what was recorded counts"), "{said}");
     let none = sandbox.run(["start", "ship_v1", "--layout", "praxis", "--target", "../outside"]).code(4);
     assert!(
         none.stderr.contains("its phases are dynamic") && none.stderr.contains("--target"),

@@ -115,6 +115,8 @@ fn a_whole_life_with_a_gate_that_fails_and_every_attempt_kept() {
     assert!(fraction.stderr.contains("Field 'tests' must be integer, got: float. "), "{}", fraction.stderr);
     let none = sandbox.run(["advance", "--phase", "1", "--evidence", "tests=0"]).code(5);
     assert!(none.stderr.contains("Validator 'positive' failed for field 'tests'"), "{}", none.stderr);
+    let brief = crate::unbroken(&sandbox.run(["brief"]).ok().stdout);
+    assert!(brief.contains("Issue: tests-positive: tests=0, needs lambda x: x > 0"), "{brief}");
     let crossed =
         sandbox.run(["advance", "--phase", "1", "--evidence", "tests=3", "--evidence", "failed=1"]).code(5);
     assert!(crossed.stderr.contains("mend what fails"), "{}", crossed.stderr);
@@ -147,6 +149,8 @@ fn a_whole_life_with_a_gate_that_fails_and_every_attempt_kept() {
     );
     sandbox.run(["advance", "--phase", "2"]).ok();
     sandbox.run(["advance", "--session", "s"]).code(4);
+    let beyond = sandbox.run(["advance", "--phase", "3", "--session", "s"]).code(3);
+    assert!(beyond.stderr.contains("there is no phase '3'"), "{}", beyond.stderr);
     assert_eq!(file(&sandbox, NEW), found);
 }
 
@@ -235,6 +239,40 @@ fn sessions_of_every_kind_stand_in_one_list() {
     assert!(list.stderr.contains("5 sessions of praxis OS: legacy session format"), "{}", list.stderr);
     let json = sandbox.run(["list", "--layout", "praxis", "--json"]).ok().json();
     assert_eq!(json["sessions"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn a_broken_session_of_each_kind_hides_no_other_and_each_is_named() {
+    let sandbox = with_old();
+    let ocr = |name: &str, text: &str| sandbox.write(&format!(".ocr/sessions/{name}/state.json"), text);
+    ocr(
+        "2026-11-14-login",
+        r#"{"session_id":"2026-11-14-login","workflow_type":"review","current_phase":"reviews","phase_number":4,"started_at":"2026-11-14T09:00:00Z","updated_at":"2026-11-14T10:00:00Z"}"#,
+    );
+    sandbox.run(["start", "--id", "ours"]).ok();
+    sandbox.run(["start", "--layout", "ccw", "--title", "Add login"]).ok();
+    sandbox.run(["start", "--layout", "essay", "--id", "essay-pipeline-20261114-110000"]).ok();
+    let broken = [
+        ".ocr/sessions/2026-11-14-torn/state.json",
+        ".workflow/WFS-torn/workflow-session.json",
+        ".praxis-os/.cache/state/torn.json",
+        "essay-pipeline-20261114-120000/session-state.yaml",
+    ];
+    for path in broken {
+        sandbox.write(path, "{\"session_id\": \"torn");
+    }
+    let list = sandbox.run(["list"]).ok();
+    for id in ["ours", ID, "2026-11-14-login", "WFS-add-login", "essay-pipeline-20261114-110000"] {
+        assert_eq!(list.stdout.lines().filter(|line| line.contains(id)).count(), 1, "{id}:\n{}", list.stdout);
+        assert!(!list.stderr.contains(&format!("{id}/")), "nothing is wrong with {id}:\n{}", list.stderr);
+    }
+    assert_eq!(list.stdout.lines().count(), 9, "{}", list.stdout);
+    for path in broken {
+        assert!(list.stderr.contains(path), "{path} is not in\n{}", list.stderr);
+        assert_eq!(sandbox.read(path), "{\"session_id\": \"torn", "{path} is left as it is");
+    }
+    let json = sandbox.run(["list", "--json"]).ok().json();
+    assert_eq!(json["sessions"].as_array().unwrap().len(), 9);
 }
 
 #[test]

@@ -170,6 +170,20 @@ fn a_damaged_session_of_the_tool_is_told_from_its_backup_and_never_written_over_
     );
 }
 
+#[test]
+fn what_is_odd_in_a_file_is_not_said_to_be_mended() {
+    let sandbox = started();
+    edit(&sandbox, NEW, |value| value["workflow_structure"]["total_phases"] = json!(0));
+    let mended = sandbox.run(["repair", "--session", "s"]).ok();
+    assert!(mended.stdout.contains("was changed by somebody else"), "{}", mended.stdout);
+    assert!(!mended.stdout.contains("total_phases is 0"), "{}", mended.stdout);
+    let odd = sandbox.run(["doctor"]).code(4);
+    assert!(odd.stdout.contains("total_phases is 0"), "{}", odd.stdout);
+    sandbox.run(["advance", "--phase", "0"]).ok();
+    assert_eq!(file(&sandbox, NEW)["workflow_structure"]["total_phases"], 3);
+    sandbox.run(["doctor"]).ok();
+}
+
 /// What the version before names is looked for as well: no gate is lost with a file.
 #[test]
 fn a_session_that_is_told_from_its_backup_has_the_gates_of_its_workflow() {

@@ -42,6 +42,15 @@ fn an_old_file_that_lay_for_a_day_keeps_its_local_times_when_that_is_written() {
     let before = sandbox.read(OLD);
     sandbox.at(NEXT_DAY);
     assert_eq!(view(&sandbox)["lifecycle"]["reason"], "inactivity");
+    let count = |status: &str| {
+        let list = sandbox.run(["list", "--status", status, "--json"]).ok().json();
+        list["sessions"].as_array().unwrap().len()
+    };
+    assert_eq!(
+        (count("paused"), count("active")),
+        (1, 0),
+        "a list says the same, before anybody takes it in"
+    );
     assert_eq!(sandbox.read(OLD), before);
     sandbox.run(["note", "still here", "--session", ID]).ok();
     let found = file(&sandbox, OLD);

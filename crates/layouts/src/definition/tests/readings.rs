@@ -148,7 +148,7 @@ fn checks_arrive_as_their_kinds() {
                 stale_ok: true
             },
             CheckKind::Approval { expires_seconds: Some(86_400) },
-            CheckKind::Expr { expr: "evidence.tests > 0".to_owned() },
+            CheckKind::Expr { expr: "evidence.tests > 0".to_owned(), written: None },
             CheckKind::Command { run: "make".to_owned(), timeout_seconds: 600 },
             CheckKind::Command { run: "make quick".to_owned(), timeout_seconds: 120 },
             CheckKind::Git { clean: Some(true) },

@@ -112,6 +112,14 @@ fn a_gate_has_evidence_with_types_and_its_checks_in_order() {
     assert_eq!(ids, ["tests-positive", "range-in_range", "rule-1"], "validators before cross-field rules");
     assert!(gated.checks.iter().all(|check| matches!(check.kind, CheckKind::Expr { .. })));
     assert_eq!(gated.checks[2].help.as_deref(), Some("too few tests"));
+    assert_eq!(
+        gated.checks[1].help.as_deref(),
+        Some(
+            "Validator 'in_range' failed for field 'range': lambda x, low, high: low <= x <= high (low=3, high=50)"
+        )
+    );
+    let CheckKind::Expr { written, .. } = &gated.checks[0].kind else { panic!("an expression") };
+    assert_eq!(written.as_deref(), Some("lambda x: x > 0"), "what is shown is what people wrote");
 }
 
 #[test]

@@ -223,6 +223,20 @@ fn the_folder_wins_over_the_status() {
 }
 
 #[test]
+fn what_a_folder_calls_completed_without_a_total_has_no_phase_beyond_the_completed_ones() {
+    let text = SECOND_FILE.replace("{\"total_phases\": 2}", "{}");
+    let done = Case::new(&second("completed"), &text);
+    done.stands(("completed", 1, 2, 2));
+    assert!(!done.warnings().iter().any(|said| said.contains("unknown")), "{:?}", done.warnings());
+    Case::new(&second("active"), &text).warns("unknown").stands(("active", 2, 2, 3));
+    // The newest shape ends in a phase that there is.
+    let closed = SEED_FILE
+        .replace("\"total_phases\": 3", "\"total_phases\": null")
+        .replace("\"completed\": false", "\"completed\": true");
+    Case::first(&closed).stands(("completed", 1, 1, 2));
+}
+
+#[test]
 fn a_session_that_moves_between_the_folders_stays_itself() {
     let spots: Vec<Spot> = ["active", "completed", "error"]
         .iter()
