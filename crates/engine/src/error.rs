@@ -361,7 +361,7 @@ impl Error {
             }
             Self::NothingFailed { phase } => format!("complete it with: leftoff advance --phase {phase}"),
             Self::UnknownCheck { known, .. } if known.is_empty() => {
-                "nothing in the current phase waits for approval: leftoff gate".to_owned()
+                "nothing in it waits for approval now; what does: leftoff gate".to_owned()
             }
             Self::UnknownCheck { known, .. } => format!("these wait for it: {}", known.join(", ")),
             Self::Contended | Self::FileBusy { .. } => {

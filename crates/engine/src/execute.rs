@@ -19,7 +19,7 @@ pub use activate::StartRequest;
 pub use advance::{AdvanceRequest, GateTried};
 pub use bundle::BundleMade;
 pub use items::{ItemAdd, ItemSetting};
-pub use phases::TrustedCommand;
+pub use phases::{ApproveRequest, TrustedCommand};
 pub use purge::{PurgePreview, PurgeRequest};
 pub use revisit::{FieldChange, FileChange, RevisitPreview, RevisitRequest};
 pub use undo::Undone;
