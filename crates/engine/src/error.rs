@@ -20,6 +20,26 @@ pub enum Class {
     OutcomeUnknown,
 }
 
+/// One of several ways to go on, of which a person takes one.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Choice {
+    /// What is typed for it.
+    pub key: String,
+    pub words: String,
+    /// The command that does it.
+    pub command: String,
+    pub session: String,
+    /// Where that session goes on, if that is what is chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+}
+
+impl Choice {
+    fn line(&self) -> String {
+        format!("\n{}. {}", self.key, self.words)
+    }
+}
+
 /// A mistake in a file that a person wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileMistake {
@@ -106,6 +126,8 @@ pub enum Error {
     ActiveElsewhere { session: String, worktree: String, agent: String },
     #[error("{question}")]
     NeedsAnswer { question: String, hint: String },
+    #[error("{question}{lines}", lines = choices.iter().map(Choice::line).collect::<String>())]
+    NeedsChoice { question: String, choices: Vec<Choice> },
     #[error(
         "cannot undo this: session {session} would be active again, and {active} is the active one of {worktree}"
     )]
@@ -206,7 +228,9 @@ impl Error {
             | Self::BadBundle { .. }
             | Self::Diverged { .. }
             | Self::NotSupported { .. } => Class::Refused,
-            Self::NeedsAPerson { .. } | Self::NeedsAnswer { .. } => Class::NeedsAPerson,
+            Self::NeedsAPerson { .. } | Self::NeedsAnswer { .. } | Self::NeedsChoice { .. } => {
+                Class::NeedsAPerson
+            }
             Self::NoProject { .. }
             | Self::NoStore { .. }
             | Self::NoSession { .. }
@@ -266,6 +290,7 @@ impl Error {
             Self::NotSupported { .. } => "not_supported",
             Self::NeedsAPerson { .. } => "needs_a_person",
             Self::NeedsAnswer { .. } => "needs_answer",
+            Self::NeedsChoice { .. } => "needs_choice",
             Self::ActiveAlready { .. } => "active_already",
             Self::NotPurgeable { .. } => "not_purgeable",
             Self::BadBundle { .. } => "bad_bundle",
@@ -340,6 +365,10 @@ impl Error {
             | Self::NotSupported { hint, .. }
             | Self::NeedsAnswer { hint, .. }
             | Self::BadBundle { hint, .. } => hint.clone(),
+            Self::NeedsChoice { choices, .. } => {
+                let commands = choices.iter().map(|choice| format!("\n  {}", choice.command));
+                format!("choose one:{}", commands.collect::<String>())
+            }
             Self::ActiveAlready { session, active, .. } => format!(
                 "undoing changes one session and pauses no other; go on with it: leftoff switch {session}, or pause {active} first"
             ),

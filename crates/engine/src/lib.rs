@@ -46,7 +46,7 @@ pub use config::{Config, DEFAULT_WORKFLOW, Expiry, Limit, Who};
 pub use definitions::{Checked, Source, WorkflowLine};
 pub use doctor::{Finding, diagnose};
 pub use engine::{Caller, Engine, Intent, Options, PATIENCE, Progress};
-pub use error::{Class, Error, FileMistake, Result, WorkflowPlace};
+pub use error::{Choice, Class, Error, FileMistake, Result, WorkflowPlace};
 pub use exec::{Context, Ran};
 pub use execute::{
     AdvanceRequest, Answer, ApproveRequest, BundleMade, FieldChange, FileChange, GateTried, ItemAdd,

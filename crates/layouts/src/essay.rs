@@ -205,6 +205,12 @@ impl Layout for Essay {
         Some(RECOVERED_FROM_BACKUP)
     }
 
+    fn asks_where(&self, folder: &Folder<'_>) -> Option<String> {
+        let is_lost =
+            read_state(folder, &mut Vec::new()).is_err() && recover::from_artifacts(folder).is_none();
+        is_lost.then(|| words::not_recovered(&recover::artifacts(folder.tree)))
+    }
+
     fn discrepancies(&self, folder: &Folder<'_>) -> Vec<Oddity> {
         let (state, _, _) = said(folder);
         validate::discrepancies(&state, folder)
@@ -253,7 +259,8 @@ fn said(folder: &Folder<'_>) -> (State, Vec<String>, Vec<Oddity>) {
         tell(RECONSTRUCTED.to_owned());
         return (state, unreadable, told);
     }
-    tell(words::not_recovered(&recover::artifacts(folder.tree)));
+    let report = words::not_recovered(&recover::artifacts(folder.tree));
+    tell(format!("{report} Say where to resume: leftoff repair --session {}", folder.id));
     (State { started_at: began(folder), ..State::default() }, unreadable, told)
 }
 

@@ -322,6 +322,13 @@ pub trait Layout: Sync {
         None
     }
 
+    /// What its own tool reports when nothing in the files tells where a session stands, and a person must say; nothing as
+    /// long as something does.
+    fn asks_where(&self, folder: &Folder<'_>) -> Option<String> {
+        let _ = folder;
+        None
+    }
+
     /// What does not fit together in the files. A session that is taken up again is asked about it.
     fn discrepancies(&self, folder: &Folder<'_>) -> Vec<Oddity> {
         let _ = folder;

@@ -1,30 +1,45 @@
 //! `leftoff repair`
 
 use crate::commands::{Outcome, Run};
+use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
+use engine::{Error, Mended, Options};
 use std::process::ExitCode;
 
 /// Mend the files of sessions that other tools keep: write again what is missing, stale or damaged
 ///
-/// What cannot be read is set aside in .leftoff/aside and written anew: from the log, else from the version before, else from the other files of the session. Nothing is deleted, and a second time changes nothing. `leftoff doctor` says what is wrong and touches nothing.
+/// What cannot be read is set aside in .leftoff/aside and written anew: from the log, else from the version before, else from the other files of the session. Where nothing tells where a session stands, you are asked; without a terminal the exit code is 6, and the ways to go on are printed: `--at` is one. Nothing is deleted, and a second time changes nothing. `leftoff doctor` says what is wrong and touches nothing.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff doctor\n  leftoff repair\n  leftoff repair --session 2026-01-31-feature-x"
 )]
-pub struct Repair {}
+pub struct Repair {
+    /// The phase in which a session goes on of which nothing tells where it stands, by id or number
+    #[arg(long, value_name = "PHASE")]
+    at: Option<String>,
+}
 
 impl Run for Repair {
     fn run(self, globals: &Globals) -> Outcome {
-        let mended = engine::repair(globals.options.clone())?;
+        let mut mended = engine::repair(globals.options.clone(), self.at.as_deref())?;
+        for session in mended.iter_mut().filter(|session| !session.choices.is_empty()) {
+            if let Some(done) = chosen(session, globals)? {
+                *session = done;
+            }
+        }
         let out = globals.out();
         let failed = mended.iter().filter(|session| session.failed.is_some()).count();
         let code = if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        let waiting = mended.iter().find(|session| !session.choices.is_empty()).map(question);
         if globals.json {
             out.json(&serde_json::json!({ "mended": mended }));
-            return Ok(code);
+            return waiting.map_or(Ok(code), |waiting| Err(waiting.into()));
         }
         for session in &mended {
+            if !session.choices.is_empty() {
+                continue;
+            }
             if let Some(why) = &session.failed {
                 out.text(&format!("{}: not mended: {why}", session.session_id));
                 continue;
@@ -38,6 +53,19 @@ impl Run for Repair {
         if mended.is_empty() {
             out.say("nothing was to be mended");
         }
-        Ok(code)
+        waiting.map_or(Ok(code), |waiting| Err(waiting.into()))
     }
+}
+
+/// Mends a session as a person at the terminal says; none when nobody does.
+fn chosen(session: &Mended, globals: &Globals) -> Result<Option<Mended>, Failure> {
+    let question = session.failed.clone().unwrap_or_default();
+    let Some(choice) = ui::ask::choice(&question, &session.choices) else { return Ok(None) };
+    let options = Options { session: Some(session.session_id.clone()), ..globals.options.clone() };
+    Ok(engine::repair(options, Some(&choice.key))?.into_iter().next())
+}
+
+fn question(session: &Mended) -> Error {
+    let question = session.failed.clone().unwrap_or_default();
+    Error::NeedsChoice { question, choices: session.choices.clone() }
 }

@@ -7,9 +7,10 @@ use super::show::is_settled;
 use crate::disk;
 use crate::doctor::Finding;
 use crate::engine::{Engine, Intent, Options};
-use crate::error::{Error, Result};
+use crate::error::{Choice, Error, Result};
 use crate::execute::plan::Plan;
 use crate::view::Warning;
+use model::command::{Command, decide};
 use model::event::Event;
 use model::id::SessionId;
 use serde::Serialize;
@@ -24,13 +25,18 @@ pub struct Mended {
     /// Why it could not be mended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+    /// Why it cannot be mended before a person chooses one of these.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<Choice>,
     pub warnings: Vec<Warning>,
 }
 
-/// Mends what is wrong with sessions' files: of the one that is named, else of all in this worktree.
-pub fn repair(options: Options) -> Result<Vec<Mended>> {
+/// Mends what is wrong with sessions' files: of the one that is named, else of all in this worktree. Where a session goes
+/// on of which nothing tells is `at`, a phase by its id or number.
+pub fn repair(options: Options, at: Option<&str>) -> Result<Vec<Mended>> {
     let mut engine = Engine::open(options, Intent::Create)?;
     engine.seen.is_mending.set(true);
+    engine.seen.is_told_where.set(at.is_some());
     engine.seen.set_changing(true);
     let asked = engine.options.session.clone();
     engine.make_lost_folders(asked.as_deref())?;
@@ -45,17 +51,30 @@ pub fn repair(options: Options) -> Result<Vec<Mended>> {
             continue;
         }
         // One that cannot be mended keeps no other from it.
-        let done = engine.mend(&backed).and_then(|mended| engine.mend_place(&id, mended));
-        mended.extend(done.unwrap_or_else(|error| {
-            Some(Mended {
-                session_id: id.to_string(),
-                done: Vec::new(),
-                failed: Some(error.to_string()),
-                warnings: Vec::new(),
-            })
-        }));
+        let done = engine.mend(&backed, at).and_then(|mended| engine.mend_place(&id, mended));
+        mended.extend(match done {
+            Err(error) if at.is_some() => return Err(error),
+            done => done.unwrap_or_else(|error| Some(Mended::not(&id, error))),
+        });
+    }
+    if at.is_some() && mended.is_empty() {
+        return Err(Error::WrongUsage {
+            message: "there is no session of which nothing tells where it stands".to_owned(),
+            hint: "what is wrong: leftoff doctor; to go back in another: leftoff rollback PHASE".to_owned(),
+        });
     }
     Ok(mended)
+}
+
+impl Mended {
+    fn not(id: &SessionId, why: Error) -> Self {
+        let (failed, choices) = match why {
+            Error::NeedsChoice { question, choices } => (question, choices),
+            other => (other.to_string(), Vec::new()),
+        };
+        let session_id = id.to_string();
+        Self { session_id, done: Vec::new(), failed: Some(failed), choices, warnings: Vec::new() }
+    }
 }
 
 /// A session that has files: in the store, or only found in them.
@@ -97,8 +116,13 @@ impl Engine {
             for warning in self.file_warnings(&id).into_iter().filter(|warning| self.is_finding(&id, warning))
             {
                 let is_damaged = warning.path.as_ref().is_some_and(|path| damaged.contains(path));
+                let is_lost = warning.message.contains("leftoff repair --session");
                 let hint = match warning.hint {
                     Some(hint) => hint,
+                    None if is_lost => {
+                        "a person says where it goes on: leftoff repair asks, or takes it with --at PHASE"
+                            .to_owned()
+                    }
                     None if is_damaged => format!("mend it: leftoff repair --session {id}"),
                     None => "mend it there; what is odd in a file is shown and left as it is".to_owned(),
                 };
@@ -185,10 +209,15 @@ impl Engine {
         Ok(())
     }
 
-    fn mend(&mut self, backed: &Backed) -> Result<Option<Mended>> {
+    fn mend(&mut self, backed: &Backed, at: Option<&str>) -> Result<Option<Mended>> {
         let id = backed.id();
         self.look_again();
         self.attend_backed(backed)?;
+        let is_lost = self.where_to_resume(&self.load(id)?.1).is_some();
+        // Who says where one goes on means no other.
+        if at.is_some() && !is_lost {
+            return Ok(None);
+        }
         let (wrong, is_foreign): (Vec<String>, bool) = {
             let looks = self.seen.looks.borrow();
             let Some(look) = looks.get(id).filter(|look| !look.holds_nothing()) else { return Ok(None) };
@@ -202,13 +231,19 @@ impl Engine {
             (look.warnings.iter().map(|warning| warning.message.clone()).collect(), look.is_foreign)
         };
         let mut warnings = if is_foreign {
-            self.take_over(id)?
+            self.take_over(id, at)?
         } else {
             self.take_in(id)?;
             self.publish_session(id)?
         };
         warnings.retain(|warning| !wrong.contains(&warning.message));
-        Ok(Some(Mended { session_id: id.to_string(), done: wrong, failed: None, warnings }))
+        Ok(Some(Mended {
+            session_id: id.to_string(),
+            done: wrong,
+            failed: None,
+            choices: Vec::new(),
+            warnings,
+        }))
     }
 
     /// A session of ours whose files are where its end, or its going on, does not put them goes to its place.
@@ -229,15 +264,19 @@ impl Engine {
             mended.map(|mended| (mended.done, mended.warnings)).unwrap_or_default();
         done.push(wrong.message);
         warnings.extend(answer.view.warnings);
-        Ok(Some(Mended { session_id: id.to_string(), done, failed: None, warnings }))
+        Ok(Some(Mended { session_id: id.to_string(), done, failed: None, choices: Vec::new(), warnings }))
     }
 
     /// A session that its own tool can no longer read is taken in, as far as its files tell, and written anew.
-    fn take_over(&mut self, id: &SessionId) -> Result<Vec<Warning>> {
-        let fingerprint = self.fingerprint("repair", id.as_str());
+    fn take_over(&mut self, id: &SessionId, at: Option<&str>) -> Result<Vec<Warning>> {
+        let fingerprint = self.fingerprint("repair", &format!("{id} {at:?}"));
         let answer = self.execute(&fingerprint, |engine| {
             let subject = engine.take_up(id)?;
-            Ok(Plan::of(subject.change_and_found(Vec::new())))
+            let events = match at {
+                Some(phase) => decide(&subject.session, Command::GoOnAt { phase: phase.to_owned() })?,
+                None => Vec::new(),
+            };
+            Ok(Plan::of(subject.change_and_found(events)))
         })?;
         if answer.view.view_stale {
             return Err(Error::io(
