@@ -365,10 +365,7 @@ impl Error {
             | Self::NotSupported { hint, .. }
             | Self::NeedsAnswer { hint, .. }
             | Self::BadBundle { hint, .. } => hint.clone(),
-            Self::NeedsChoice { choices, .. } => {
-                let commands = choices.iter().map(|choice| format!("\n  {}", choice.command));
-                format!("choose one:{}", commands.collect::<String>())
-            }
+            Self::NeedsChoice { choices, .. } => choose(choices),
             Self::ActiveAlready { session, active, .. } => format!(
                 "undoing changes one session and pauses no other; go on with it: leftoff switch {session}, or pause {active} first"
             ),
@@ -524,6 +521,12 @@ fn store_kind(error: &store::Error) -> &'static str {
         store::Error::Io { .. } => "io",
         store::Error::Engine { .. } => "store",
     }
+}
+
+/// A command for each, on a line of its own.
+fn choose(choices: &[Choice]) -> String {
+    let commands = choices.iter().map(|choice| format!("\n  {}", choice.command));
+    format!("choose one:{}", commands.collect::<String>())
 }
 
 fn store_hint(error: &store::Error) -> String {
