@@ -2,6 +2,7 @@
 //! The state is the truth; where neither it nor its backup can be read the artifacts are, and then a person is asked.
 
 mod elsewhere;
+mod fields;
 mod history;
 mod merge;
 mod position;
@@ -15,8 +16,8 @@ mod words;
 mod write;
 
 use crate::layout::{
-    Beginning, Depth, Details, FileChange, Folder, Interest, ItemHome, Layout, Moment, Place, Spot, Standing,
-    Told,
+    Beginning, Depth, Details, FieldOf, FileChange, Folder, Interest, ItemHome, Layout, Moment, Place, Spot,
+    Standing, Told,
 };
 use crate::reading::{Oddity, Reading};
 use crate::tree::Entry;
@@ -195,6 +196,10 @@ impl Layout for Essay {
             _ => return None,
         };
         Some(ItemHome { phase: STAGES[position].name, kind: SECTION })
+    }
+
+    fn no_field(&self, of: FieldOf, name: &str) -> Option<&'static str> {
+        fields::instead(of, name)
     }
 
     fn heading(&self) -> Option<&'static str> {

@@ -237,6 +237,13 @@ pub trait Layout: Sync {
         None
     }
 
+    /// What to do instead of setting a field of this name, where the tool's file has something there that follows from
+    /// the session, or a place elsewhere: whoever set it would change nothing.
+    fn no_field(&self, of: FieldOf, name: &str) -> Option<&'static str> {
+        let _ = (of, name);
+        None
+    }
+
     /// The folder below a session's own, empty for all of it, in which no archived version may lie beside its file: the
     /// tool takes every file there for one of the session's.
     fn no_archives_in(&self) -> Option<&'static str> {
@@ -353,6 +360,14 @@ pub trait Layout: Sync {
 pub struct ItemHome {
     pub phase: &'static str,
     pub kind: &'static str,
+}
+
+/// Whose field it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldOf {
+    Session,
+    Phase,
+    Item,
 }
 
 /// When a tool has something to say about a session.
