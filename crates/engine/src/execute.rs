@@ -338,6 +338,7 @@ impl Engine {
             warnings,
             already,
             items: self.items_seen(session, run, batch)?,
+            settled: self.settled_since(session, run, &batch.items),
             requirements: required.answer,
         }))
     }

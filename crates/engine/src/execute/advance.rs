@@ -259,7 +259,7 @@ impl Engine {
         if opened(session, &tried.phase) != tried.opened {
             return Err(Error::MovedMeanwhile { phase: tried.phase.to_string() });
         }
-        self.recheck(session, &tried.phase, report)
+        self.recheck(session, &tried.phase, report, &[])
     }
 
     /// The phases ahead whose `when` does not hold.
