@@ -29,9 +29,10 @@ use model::run::{Run, Skip};
 use model::session::Session;
 use model::workflow::{CheckDefinition, CheckKind, PhaseDefinition, Workflow};
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
+use store::ItemRow;
 
 /// What a caller hands in with an attempt.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -107,6 +108,8 @@ struct Surroundings<'a> {
     workspace: PathBuf,
     run_ordinal: u32,
     now: Timestamp,
+    /// Items as they are about to be kept.
+    changed: &'a [ItemRow],
 }
 
 impl Engine {
@@ -150,10 +153,11 @@ impl Engine {
         session: &Session,
         phase: &Name,
         mut report: AttemptReport,
+        changed: &[ItemRow],
     ) -> Result<AttemptReport> {
         let definition = self.definition_of(session)?;
         let Some(defined) = definition.phase(phase.as_str()) else { return Ok(report) };
-        let surroundings = self.surroundings(session, defined);
+        let surroundings = Surroundings { changed, ..self.surroundings(session, defined) };
         let scope = surroundings.scope(&report.evidence, &report.checks);
         for check in &defined.checks {
             let is_quick = match &check.kind {
@@ -169,6 +173,29 @@ impl Engine {
             }
         }
         Ok(report)
+    }
+
+    /// Expressions that failed at the current phase's last attempt, and hold by now: a field was set since.
+    pub(crate) fn settled_since(
+        &self,
+        session: &Session,
+        run: &Run,
+        changed: &[ItemRow],
+    ) -> BTreeSet<String> {
+        let phase = run.current();
+        let Some(attempt) = phase.last_attempt().filter(|_| phase.last_attempt_failed()) else {
+            return BTreeSet::new();
+        };
+        let failed = |report: &AttemptReport| -> BTreeSet<String> {
+            let expressions = report.checks.iter().filter(|check| check.kind == "expr" && check.failed());
+            expressions.map(|check| check.id.clone()).collect()
+        };
+        let then = failed(&attempt.report);
+        if then.is_empty() {
+            return then;
+        }
+        let now = self.recheck(session, phase.id(), attempt.report.clone(), changed);
+        now.map(|now| then.difference(&failed(&now)).cloned().collect()).unwrap_or_default()
     }
 
     /// The phases of a workflow whose `when` does not hold now.
@@ -233,6 +260,7 @@ impl Engine {
             workspace: self.workspace(session),
             run_ordinal: run.map_or(1, |run| run.ordinal),
             now: self.clock.now(),
+            changed: &[],
         }
     }
 }
@@ -247,7 +275,8 @@ impl Surroundings<'_> {
         match &check.kind {
             CheckKind::Expr { expr, written } => {
                 let came_to = scope.evaluate(expr);
-                let needed = (!came_to.names_what_is_missing).then(|| written.as_ref().unwrap_or(expr).clone());
+                let needed =
+                    (!came_to.names_what_is_missing).then(|| written.as_ref().unwrap_or(expr).clone());
                 let (outcome, found) = (came_to.outcome, came_to.found);
                 Ok(Verdict { outcome, found, needed, help: None, help_first: false })
             }

@@ -20,6 +20,26 @@ pub enum Class {
     OutcomeUnknown,
 }
 
+/// One of several ways to go on, of which a person takes one.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Choice {
+    /// What is typed for it.
+    pub key: String,
+    pub words: String,
+    /// The command that does it.
+    pub command: String,
+    pub session: String,
+    /// Where that session goes on, if that is what is chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<String>,
+}
+
+impl Choice {
+    fn line(&self) -> String {
+        format!("\n{}. {}", self.key, self.words)
+    }
+}
+
 /// A mistake in a file that a person wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileMistake {
@@ -108,6 +128,8 @@ pub enum Error {
     ActiveElsewhere { session: String, worktree: String, agent: String },
     #[error("{question}")]
     NeedsAnswer { question: String, hint: String },
+    #[error("{question}{lines}", lines = choices.iter().map(Choice::line).collect::<String>())]
+    NeedsChoice { question: String, choices: Vec<Choice> },
     #[error(
         "cannot undo this: session {session} would be active again, and {active} is the active one of {worktree}"
     )]
@@ -209,7 +231,9 @@ impl Error {
             | Self::BadBundle { .. }
             | Self::Diverged { .. }
             | Self::NotSupported { .. } => Class::Refused,
-            Self::NeedsAPerson { .. } | Self::NeedsAnswer { .. } => Class::NeedsAPerson,
+            Self::NeedsAPerson { .. } | Self::NeedsAnswer { .. } | Self::NeedsChoice { .. } => {
+                Class::NeedsAPerson
+            }
             Self::NoProject { .. }
             | Self::NoStore { .. }
             | Self::NoSession { .. }
@@ -270,6 +294,7 @@ impl Error {
             Self::NotSupported { .. } => "not_supported",
             Self::NeedsAPerson { .. } => "needs_a_person",
             Self::NeedsAnswer { .. } => "needs_answer",
+            Self::NeedsChoice { .. } => "needs_choice",
             Self::ActiveAlready { .. } => "active_already",
             Self::NotPurgeable { .. } => "not_purgeable",
             Self::BadBundle { .. } => "bad_bundle",
@@ -344,6 +369,7 @@ impl Error {
             | Self::NotSupported { hint, .. }
             | Self::NeedsAnswer { hint, .. }
             | Self::BadBundle { hint, .. } => hint.clone(),
+            Self::NeedsChoice { choices, .. } => choose(choices),
             Self::ActiveAlready { session, active, .. } => format!(
                 "undoing changes one session and pauses no other; go on with it: leftoff switch {session}, or pause {active} first"
             ),
@@ -369,7 +395,7 @@ impl Error {
             }
             Self::NothingFailed { phase } => format!("complete it with: leftoff advance --phase {phase}"),
             Self::UnknownCheck { known, .. } if known.is_empty() => {
-                "nothing in the current phase waits for approval: leftoff gate".to_owned()
+                "nothing in it waits for approval now; what does: leftoff gate".to_owned()
             }
             Self::UnknownCheck { known, .. } => format!("these wait for it: {}", known.join(", ")),
             Self::Contended | Self::FileBusy { .. } => {
@@ -503,6 +529,12 @@ fn store_kind(error: &store::Error) -> &'static str {
         store::Error::Io { .. } => "io",
         store::Error::Engine { .. } => "store",
     }
+}
+
+/// A command for each, on a line of its own.
+fn choose(choices: &[Choice]) -> String {
+    let commands = choices.iter().map(|choice| format!("\n  {}", choice.command));
+    format!("choose one:{}", commands.collect::<String>())
 }
 
 fn store_hint(error: &store::Error) -> String {

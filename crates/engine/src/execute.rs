@@ -19,7 +19,7 @@ pub use activate::StartRequest;
 pub use advance::{AdvanceRequest, GateTried};
 pub use bundle::BundleMade;
 pub use items::{ItemAdd, ItemSetting};
-pub use phases::TrustedCommand;
+pub use phases::{ApproveRequest, TrustedCommand};
 pub use purge::{PurgePreview, PurgeRequest};
 pub use revisit::{FieldChange, FileChange, RevisitPreview, RevisitRequest};
 pub use undo::Undone;
@@ -339,6 +339,7 @@ impl Engine {
             warnings,
             already,
             items: self.items_seen(session, run, batch)?,
+            settled: self.settled_since(session, run, &batch.items),
             requirements: required.answer,
         }))
     }

@@ -46,11 +46,12 @@ pub use config::{Config, DEFAULT_WORKFLOW, Expiry, Limit, Who};
 pub use definitions::{Checked, Source, WorkflowLine};
 pub use doctor::{Finding, diagnose};
 pub use engine::{Caller, Engine, Intent, Options, PATIENCE, Progress};
-pub use error::{Class, Error, FileMistake, Result, WorkflowPlace};
+pub use error::{Choice, Class, Error, FileMistake, Result, WorkflowPlace};
 pub use exec::{Context, Ran};
 pub use execute::{
-    AdvanceRequest, Answer, BundleMade, FieldChange, FileChange, GateTried, ItemAdd, ItemSetting,
-    PurgePreview, PurgeRequest, RevisitPreview, RevisitRequest, StartRequest, TrustedCommand, Undone,
+    AdvanceRequest, Answer, ApproveRequest, BundleMade, FieldChange, FileChange, GateTried, ItemAdd,
+    ItemSetting, PurgePreview, PurgeRequest, RevisitPreview, RevisitRequest, StartRequest, TrustedCommand,
+    Undone,
 };
 pub use export::Export;
 pub use history::{

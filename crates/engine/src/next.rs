@@ -105,7 +105,12 @@ fn advance(material: &Material<'_>) -> Next {
     let mut command = submitting(material, phase, defined, &|_| None);
     let failed = phase.last_attempt().filter(|_| phase.last_attempt_failed());
     let waits_for_items_alone = failed.is_none_or(|attempt| {
-        attempt.report.checks.iter().filter(|check| check.failed()).all(|check| check.kind == "items")
+        attempt
+            .report
+            .checks
+            .iter()
+            .filter(|check| check.failed())
+            .all(|check| is_about_items(check, defined))
     });
     if material.items.counts.open() > 0 && waits_for_items_alone {
         return item(material);
@@ -120,7 +125,10 @@ fn advance(material: &Material<'_>) -> Next {
         check.kind == "approval" && approval.is_some_and(|approval| approval.holds(material.now))
     };
     let items_done = material.items.counts.done == material.items.counts.total;
-    let settled = |check: &CheckResult| approved(check) || (check.kind == "items" && items_done);
+    let settled = |check: &CheckResult| {
+        let holds_now = material.settled.contains(&check.id);
+        approved(check) || holds_now || (check.kind == "items" && items_done)
+    };
     let missing: Vec<&CheckResult> =
         attempt.report.checks.iter().filter(|check| check.failed() && !settled(check)).collect();
     if attempt.report.checks.is_empty() {
@@ -135,6 +143,11 @@ fn advance(material: &Material<'_>) -> Next {
         waits = Waits::Person;
     }
     Next { waits, ..Next::new(mend(run, &missing), Some(command)) }
+}
+
+fn is_about_items(check: &CheckResult, defined: Option<&PhaseDefinition>) -> bool {
+    let kind = defined.and_then(|defined| defined.checks.iter().find(|own| own.id.as_str() == check.id));
+    check.kind == "items" || kind.is_some_and(|own| own.kind.asks_for_items())
 }
 
 /// The command that tries a phase's gate; what only the reader can know has something in its place.

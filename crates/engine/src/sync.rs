@@ -33,15 +33,17 @@ pub(crate) use pointed::{Pointed, around, pointed, sessions_in, spot_at};
 pub(crate) use says::{heading, in_own_words};
 
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::{Choice, Error, Result};
 use crate::execute::plan;
 use crate::items::item_row;
 use crate::redact;
 use crate::view::Warning;
 use find::Foreign;
+use layouts::layout::Folder;
 use model::event::{Event, ItemEvent, Recorded};
 use model::id::SessionId;
 use model::item::ItemBook;
+use model::phase::Phase;
 use model::session::Session;
 use model::workflow::Workflow;
 use std::cell::{Cell, RefCell};
@@ -66,6 +68,8 @@ pub(crate) struct Seen {
     is_changing: Cell<bool>,
     /// Files that nobody can look at are set aside and written anew: a person asked for it.
     is_mending: Cell<bool>,
+    /// A person said where a session goes on of which nothing tells.
+    is_told_where: Cell<bool>,
     /// The phase that a command is about to complete: what its file shows is for that command to say.
     left_to_command: RefCell<Option<String>>,
 }
@@ -216,6 +220,38 @@ impl Engine {
         let why = said.map(|warning| warning.message.trim_start_matches(&format!("{path}: ")));
         let why = why.map(|why| find::why_of(why).unwrap_or(why)).unwrap_or_default().to_owned();
         Err(Error::NothingKnown { session: id.to_string(), path, why })
+    }
+
+    /// A session of which nothing tells where it stands is not begun again by guessing: a person says where it goes on.
+    pub(crate) fn refuse_until_somebody_says(&self, session: &Session) -> Result<()> {
+        match self.where_to_resume(session) {
+            Some((question, choices)) if !self.seen.is_told_where.get() => {
+                Err(Error::NeedsChoice { question, choices })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// What its tool reports when nothing tells where a session stands, and the phases that it may go on in.
+    fn where_to_resume(&self, session: &Session) -> Option<(String, Vec<Choice>)> {
+        let looks = self.seen.looks.borrow();
+        let look = looks.get(&session.id).filter(|look| look.is_foreign)?;
+        let (spot, tree) = (&look.located.spot, &look.documents);
+        let now = self.clock.now();
+        let folder = Folder { spot, id: &session.id, worktree: &session.worktree, tree, now };
+        let report = look.located.layout.asks_where(&folder)?;
+        let run = session.run()?;
+        let choice = |(place, phase): (usize, &Phase)| Choice {
+            key: run.number_at(place).to_string(),
+            words: phase.stub.title.clone(),
+            command: format!("leftoff repair --session {} --at {}", session.id, phase.id()),
+            session: session.id.to_string(),
+            phase: Some(phase.id().to_string()),
+        };
+        Some((
+            format!("{report} Where is it to resume?"),
+            run.phases.iter().enumerate().map(choice).collect(),
+        ))
     }
 
     /// That a session was taken in, if it is about to be.

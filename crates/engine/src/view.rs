@@ -20,7 +20,7 @@ use model::session::{RevisionMade, Session};
 use model::workflow::{CheckKind, Indexing, PhaseDefinition, Workflow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct View {
@@ -224,6 +224,8 @@ pub(crate) struct Material<'a> {
     pub(crate) warnings: Vec<Warning>,
     pub(crate) already: bool,
     pub(crate) items: ItemsSeen,
+    /// Checks of the current phase that failed at its last attempt, and hold by now.
+    pub(crate) settled: BTreeSet<String>,
     pub(crate) requirements: Vec<RequirementView>,
 }
 

@@ -2,6 +2,7 @@
 //! The state is the truth; where neither it nor its backup can be read the artifacts are, and then a person is asked.
 
 mod elsewhere;
+mod fields;
 mod history;
 mod merge;
 mod position;
@@ -15,8 +16,8 @@ mod words;
 mod write;
 
 use crate::layout::{
-    Beginning, Depth, Details, FileChange, Folder, Interest, ItemHome, Layout, Moment, Place, Spot, Standing,
-    Told,
+    Beginning, Depth, Details, FieldOf, FileChange, Folder, Interest, ItemHome, Layout, Moment, Place, Spot,
+    Standing, Told,
 };
 use crate::reading::{Oddity, Reading};
 use crate::tree::Entry;
@@ -197,12 +198,22 @@ impl Layout for Essay {
         Some(ItemHome { phase: STAGES[position].name, kind: SECTION })
     }
 
+    fn no_field(&self, of: FieldOf, name: &str) -> Option<&'static str> {
+        fields::instead(of, name)
+    }
+
     fn heading(&self) -> Option<&'static str> {
         Some("Sessions found:")
     }
 
     fn recovered(&self) -> Option<&'static str> {
         Some(RECOVERED_FROM_BACKUP)
+    }
+
+    fn asks_where(&self, folder: &Folder<'_>) -> Option<String> {
+        let is_lost =
+            read_state(folder, &mut Vec::new()).is_err() && recover::from_artifacts(folder).is_none();
+        is_lost.then(|| words::not_recovered(&recover::artifacts(folder.tree)))
     }
 
     fn discrepancies(&self, folder: &Folder<'_>) -> Vec<Oddity> {
@@ -253,7 +264,8 @@ fn said(folder: &Folder<'_>) -> (State, Vec<String>, Vec<Oddity>) {
         tell(RECONSTRUCTED.to_owned());
         return (state, unreadable, told);
     }
-    tell(words::not_recovered(&recover::artifacts(folder.tree)));
+    let report = words::not_recovered(&recover::artifacts(folder.tree));
+    tell(format!("{report} Say where to resume: leftoff repair --session {}", folder.id));
     (State { started_at: began(folder), ..State::default() }, unreadable, told)
 }
 

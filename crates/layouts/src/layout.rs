@@ -249,6 +249,13 @@ pub trait Layout: Sync {
         None
     }
 
+    /// What to do instead of setting a field of this name, where the tool's file has something there that follows from
+    /// the session, or a place elsewhere: whoever set it would change nothing.
+    fn no_field(&self, of: FieldOf, name: &str) -> Option<&'static str> {
+        let _ = (of, name);
+        None
+    }
+
     /// The folder below a session's own, empty for all of it, in which no archived version may lie beside its file: the
     /// tool takes every file there for one of the session's.
     fn no_archives_in(&self) -> Option<&'static str> {
@@ -341,14 +348,15 @@ pub trait Layout: Sync {
         None
     }
 
-    /// Whether other files than those of its state tell anything of where a session stands.
-    fn tells_by_artifacts(&self, tree: &Tree) -> bool {
-        let _ = tree;
-        true
-    }
-
     /// What its own tool reports when the version before took the place of a file that cannot be read.
     fn recovered(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What its own tool reports when nothing in the files tells where a session stands, and a person must say; nothing as
+    /// long as something does.
+    fn asks_where(&self, folder: &Folder<'_>) -> Option<String> {
+        let _ = folder;
         None
     }
 
@@ -376,6 +384,14 @@ pub trait Layout: Sync {
 pub struct ItemHome {
     pub phase: &'static str,
     pub kind: &'static str,
+}
+
+/// Whose field it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FieldOf {
+    Session,
+    Phase,
+    Item,
 }
 
 /// When a tool has something to say about a session.

@@ -315,8 +315,13 @@ impl Layout for Ocr {
         tree.files().all(|path| path == "requirements.md")
     }
 
-    fn tells_by_artifacts(&self, tree: &Tree) -> bool {
-        tree.files().any(|path| !path.starts_with(STATE) && path != "requirements.md")
+    /// Where neither the state nor any other file tells anything.
+    fn asks_where(&self, folder: &Folder<'_>) -> Option<String> {
+        let is_artifact = |path: &str| !path.starts_with(STATE) && path != "requirements.md";
+        let is_lost = !state::read(folder.tree, folder.now, &mut Vec::new()).is_readable
+            && !folder.tree.files().any(is_artifact);
+        let name = name_of(folder.spot);
+        is_lost.then(|| format!("Nothing tells how far session {name} was: {STATE} cannot be read, and no other file of it is there."))
     }
 
     fn details_of(&self, details: Details, session: &Session) -> Details {

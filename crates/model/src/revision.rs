@@ -86,9 +86,13 @@ impl Reach {
             match (&later.state, impact) {
                 (PhaseState::NotStarted | PhaseState::Skipped { .. }, Impact::Minor | Impact::Moderate) => {}
                 (PhaseState::NotStarted, Impact::Major) => reach.archived.push(id.clone()),
-                // Two phases are never at work at once: what was interrupted begins again after the revised one.
+                // Two phases are never at work at once: what was interrupted begins again after the revised one. Its files
+                // are put away only where it is named.
                 (PhaseState::InProgress { .. }, Impact::Minor | Impact::Moderate) => {
                     reach.restarted.push(id.clone());
+                    if impact == Impact::Moderate && affects.contains(id) {
+                        reach.archived.push(id.clone());
+                    }
                 }
                 (PhaseState::Completed { .. } | PhaseState::NeedsReview { .. }, Impact::Minor) => {
                     if is_affected {

@@ -184,6 +184,17 @@ pub enum CheckKind {
 }
 
 impl CheckKind {
+    /// Whether it is an expression over the items one by one.
+    pub fn looks_at_each_item(&self) -> bool {
+        matches!(self, Self::Expr { expr, .. } if expr.contains("items.each"))
+    }
+
+    /// Whether it asks for items to be done.
+    pub fn asks_for_items(&self) -> bool {
+        let asks = |expr: &str| expr.contains("items.each") && expr.contains(".done");
+        matches!(self, Self::Items) || matches!(self, Self::Expr { expr, .. } if asks(expr))
+    }
+
     pub const NAMES: [&'static str; 6] = ["artifact", "expr", "command", "git", "items", "approval"];
 
     pub fn name(&self) -> &'static str {

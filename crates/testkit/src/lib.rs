@@ -10,6 +10,7 @@ use serde_json::Value;
 use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
@@ -131,6 +132,15 @@ impl Sandbox {
     /// Runs at a terminal, which `script` makes: what is a person's is done there alone. All that it said is in `stdout`.
     /// None where this machine has no such program.
     pub fn run_at_terminal(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Option<Ran> {
+        self.answer_at_terminal(arguments, "")
+    }
+
+    /// The same, and this is typed there.
+    pub fn answer_at_terminal(
+        &self,
+        arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
+        typed: &str,
+    ) -> Option<Ran> {
         let inner = self.command(arguments);
         let words = std::iter::once(inner.get_program()).chain(inner.get_args());
         let line: Vec<String> = words.map(|word| quoted(&word.to_string_lossy())).collect();
@@ -141,9 +151,15 @@ impl Sandbox {
         } else {
             command.args(["-qec", &line, "/dev/null"]);
         }
-        command.current_dir(&self.project).env_clear().env("TERM", "dumb").stdin(Stdio::null());
+        command.current_dir(&self.project).env_clear().env("TERM", "dumb");
         command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        Some(Ran::from(command.output().ok()?))
+        if typed.is_empty() {
+            return Some(Ran::from(command.stdin(Stdio::null()).output().ok()?));
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().ok()?;
+        child.stdin.take()?.write_all(typed.as_bytes()).ok()?;
+        Some(Ran::from(child.wait_with_output().ok()?))
     }
 
     /// Runs a command line as the program printed it: `leftoff advance --phase plan`.

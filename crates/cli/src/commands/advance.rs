@@ -105,9 +105,9 @@ fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> ExitCode {
     let hint = if *phase == view.current_phase.id {
         view.next.summary.clone()
     } else {
-        let help: Vec<&str> = failed.iter().filter_map(|check| check.help.as_deref()).collect();
-        let naming = view.naming();
-        format!("{} Then: leftoff advance --phase {phase}{naming}", help.join(" ")).trim_start().to_owned()
+        let help = failed.iter().filter_map(|check| check.help.as_deref());
+        let help: String = help.map(|help| format!("{}. ", help.trim().trim_end_matches('.'))).collect();
+        format!("{help}Then: leftoff advance --phase {phase}{}", view.naming())
     };
     failure::report(&Failure::gate(message, Some(hint)), globals)
 }

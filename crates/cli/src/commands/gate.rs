@@ -14,12 +14,15 @@ const LONGEST_LINE: usize = 400;
 
 /// Run the current phase's checks, and change nothing
 ///
-/// Shows each check with what was found and how to mend it. Exit code 5 when the gate would not pass.
+/// Shows each check with what was found and how to mend it. `--phase` looks at another phase: one that only a file says is done. Exit code 5 when the gate would not pass.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff gate\n  leftoff gate --evidence tests_passed=42 --evidence tests_total=42"
 )]
 pub struct Gate {
+    /// The phase, by id or number [default: the current one]
+    #[arg(long, value_name = "PHASE")]
+    phase: Option<String>,
     /// Proof that the gate asks for, such as tests_passed=42; may be given several times
     #[arg(long, value_name = "K=V", value_parser = pair)]
     evidence: Vec<(String, String)>,
@@ -29,16 +32,16 @@ impl Run for Gate {
     fn run(self, globals: &Globals) -> Outcome {
         let mut engine = globals.query()?;
         ui::progress::show(&mut engine, globals);
-        let tried = engine.gate(given("evidence", self.evidence)?)?;
+        let tried = engine.gate(self.phase.as_deref(), given("evidence", self.evidence)?)?;
         let out = globals.out();
         if globals.json {
             out.json(&tried);
         } else {
             ui::session::warn(&tried.warnings, &out);
             out.text(&table(&tried, &out));
-            for phase in &tried.claimed {
+            for phase in tried.claimed.iter().filter(|phase| **phase != tried.phase) {
                 out.text(&format!(
-                    "{} {phase}: claimed in a file, unverified; its gate: leftoff advance --phase {phase}",
+                    "{} {phase}: claimed in a file, unverified; its gate: leftoff gate --phase {phase}",
                     out.paint(Tone::Warning, "open")
                 ));
             }
@@ -47,7 +50,8 @@ impl Run for Gate {
             return Ok(ExitCode::SUCCESS);
         }
         let message = format!("the gate of phase '{}' would not pass", tried.phase);
-        Err(Failure::gate(message, Some("mend what failed, then: leftoff gate".to_owned())))
+        let named = self.phase.map(|_| format!(" --phase {}", tried.phase)).unwrap_or_default();
+        Err(Failure::gate(message, Some(format!("mend what failed, then: leftoff gate{named}"))))
     }
 }
 

@@ -1,64 +1,70 @@
 //! `leftoff repair`
 
 use crate::commands::{Outcome, Run};
+use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
-use engine::{Mended, Rung};
+use engine::{Error, Mended, Options, Rung};
 use std::process::ExitCode;
-
-/// What ends with it when a person must answer.
-const NEEDS_A_PERSON: u8 = 6;
 
 /// Mend the files of sessions that other tools keep: write again what is missing, stale or damaged
 ///
-/// What cannot be read is set aside in .leftoff/aside and written anew: from the log, else from the version before, else from the other files of the session; where none of these tells how far it was, a person is asked (exit code 6 when none is there). The report says which of them it was, and what may be approximate. Nothing is deleted, and a second time changes nothing. `leftoff doctor` says what is wrong and touches nothing.
+/// What cannot be read is set aside in .leftoff/aside and written anew: from the log, else from the version before, else from the other files of the session. Where nothing tells where a session stands, you are asked; without a terminal the exit code is 6, and the ways to go on are printed: `--at` is one. The report says what a session was mended from, where it stands now and what may be approximate. Nothing is deleted, and a second time changes nothing. `leftoff doctor` says what is wrong and touches nothing.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff doctor\n  leftoff repair\n  leftoff repair --session 2026-01-31-feature-x"
 )]
-pub struct Repair {}
+pub struct Repair {
+    /// The phase in which a session goes on of which nothing tells where it stands, by id or number
+    #[arg(long, value_name = "PHASE")]
+    at: Option<String>,
+}
 
 impl Run for Repair {
     fn run(self, globals: &Globals) -> Outcome {
-        let mended = engine::repair(globals.options.clone(), &|question| begins_anew(question, globals))?;
+        let mut mended = engine::repair(globals.options.clone(), self.at.as_deref())?;
+        for session in mended.iter_mut().filter(|session| !session.choices.is_empty()) {
+            if let Some(done) = chosen(session, globals)? {
+                *session = done;
+            }
+        }
         let out = globals.out();
-        let code = if mended.iter().any(|session| session.failed.is_some()) {
-            ExitCode::FAILURE
-        } else if mended.iter().any(|session| session.question.is_some()) {
-            ExitCode::from(NEEDS_A_PERSON)
-        } else {
-            ExitCode::SUCCESS
-        };
+        let failed = mended.iter().filter(|session| session.failed.is_some()).count();
+        let code = if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        let waiting = mended.iter().find(|session| !session.choices.is_empty()).map(question);
         if globals.json {
             out.json(&serde_json::json!({ "mended": mended }));
-            return Ok(code);
+            return waiting.map_or(Ok(code), |waiting| Err(waiting.into()));
         }
-        for session in &mended {
+        for session in mended.iter().filter(|session| session.choices.is_empty()) {
             out.text(&report(session));
             ui::session::warn(&session.warnings, &out);
         }
         if mended.is_empty() {
             out.say("nothing was to be mended");
         }
-        Ok(code)
+        waiting.map_or(Ok(code), |waiting| Err(waiting.into()))
     }
 }
 
-/// A person's yes, at a terminal or by `--yes`.
-fn begins_anew(question: &str, globals: &Globals) -> bool {
-    let asked = format!("{question}\nBegin it at its first phase? [y/N] ");
-    globals.yes || ui::ask::words(&asked).is_some_and(|answer| matches!(answer.as_str(), "y" | "yes"))
+/// Mends a session as a person at the terminal says; none when nobody does.
+fn chosen(session: &Mended, globals: &Globals) -> Result<Option<Mended>, Failure> {
+    let question = session.failed.clone().unwrap_or_default();
+    let Some(choice) = ui::ask::choice(&question, &session.choices) else { return Ok(None) };
+    let options = Options { session: Some(session.session_id.clone()), ..globals.options.clone() };
+    Ok(engine::repair(options, Some(&choice.key))?.into_iter().next())
 }
 
+fn question(session: &Mended) -> Error {
+    let question = session.failed.clone().unwrap_or_default();
+    Error::NeedsChoice { question, choices: session.choices.clone() }
+}
+
+/// What a session was mended from, where it stands, what was done about it, and what may be approximate.
 fn report(session: &Mended) -> String {
     let id = &session.session_id;
     if let Some(why) = &session.failed {
         return format!("{id}: not mended: {why}\n");
-    }
-    if let Some(question) = &session.question {
-        return format!(
-            "{id}: not mended: {question}\n  a person must say; to begin it at its first phase: leftoff repair --session {id} --yes\n"
-        );
     }
     let from = match session.from {
         None => "",

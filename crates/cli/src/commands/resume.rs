@@ -1,14 +1,15 @@
 //! `leftoff resume`
 
 use crate::commands::{Outcome, Run, answered};
+use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
 use engine::words::phase_called;
-use engine::{Error, OnDiscrepancy};
+use engine::{Answer, Choice, Error, OnDiscrepancy};
 
 /// Go on with a paused session
 ///
-/// Without an id, the one that was paused last in this worktree. What is active here is paused first. A completed session is not resumed: the refusal says how to begin its next run. When the session is not as it was left (a file of a finished phase is missing or was changed), you are asked how to go on; `--yes` goes on as it is.
+/// Without an id, the one that was paused last in this worktree. What is active here is paused first. A completed session is not resumed: the refusal says how to begin its next run. When the session is not as it was left (a file of a finished phase is missing or was changed), you are asked how to go on; `--yes` goes on as it is. Of several paused sessions of a tool whose own list is chosen from, you are asked which; without a terminal the exit code is 6, and the commands to choose are printed.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff resume\n  leftoff resume k3v9\n  leftoff resume 2")]
 pub struct Resume {
@@ -18,19 +19,42 @@ pub struct Resume {
 
 impl Run for Resume {
     fn run(self, globals: &Globals) -> Outcome {
-        let globals = &globals.naming(self.id);
-        let mut engine = globals.command()?;
-        let on = if globals.yes { OnDiscrepancy::GoOn } else { OnDiscrepancy::Ask };
-        let answer = match engine.resume(None, on) {
-            Err(Error::NeedsAnswer { question, hint }) => {
-                let on = ask(&question).ok_or(Error::NeedsAnswer { question, hint })?;
-                engine.resume(None, on)?
+        let named = globals.naming(self.id);
+        let (answer, globals) = match go_on(&named)? {
+            Ok(answer) => (answer, named),
+            Err((question, choices)) => {
+                let choice = ui::ask::choice(&question, &choices).cloned();
+                let choice = choice.ok_or(Error::NeedsChoice { question, choices })?;
+                let mut chosen = globals.naming(Some(choice.session));
+                if let Some(phase) = &choice.phase {
+                    engine::repair(chosen.options.clone(), Some(phase))?;
+                    // Who has just said where it goes on knows what is not there.
+                    chosen.yes = true;
+                }
+                let answer = go_on(&chosen)?;
+                (answer.map_err(|(question, choices)| Error::NeedsChoice { question, choices })?, chosen)
             }
-            other => other?,
         };
         let phase = &answer.view.current_phase;
         let done = format!("goes on in {}", phase_called(phase.number, &phase.id));
-        answered(&done, &answer, globals)
+        answered(&done, &answer, &globals)
+    }
+}
+
+/// A question with its answers, of which a person has to choose one.
+type Choosing = (String, Vec<Choice>);
+
+/// Goes on with a session; what has to be chosen first.
+fn go_on(globals: &Globals) -> Result<Result<Answer, Choosing>, Failure> {
+    let mut engine = globals.command()?;
+    let on = if globals.yes { OnDiscrepancy::GoOn } else { OnDiscrepancy::Ask };
+    match engine.resume(None, on) {
+        Err(Error::NeedsChoice { question, choices }) => Ok(Err((question, choices))),
+        Err(Error::NeedsAnswer { question, hint }) => {
+            let on = ask(&question).ok_or(Error::NeedsAnswer { question, hint })?;
+            Ok(Ok(engine.resume(None, on)?))
+        }
+        other => Ok(Ok(other?)),
     }
 }
 

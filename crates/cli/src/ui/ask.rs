@@ -1,6 +1,7 @@
 //! Questions to a person. Only asked where one is there.
 
 use crate::globals::Globals;
+use engine::Choice;
 use std::io::{BufRead, IsTerminal, Write};
 
 /// Yes or no; `--yes` answers for the person.
@@ -26,4 +27,12 @@ pub fn words(question: &str) -> Option<String> {
     let mut line = String::new();
     let read = stdin.read_line(&mut line).ok()?;
     (read > 0).then(|| line.trim().to_lowercase())
+}
+
+/// Which of these a person at the terminal chooses; none when nobody is there, or when they would rather not.
+pub fn choice<'a>(question: &str, choices: &'a [Choice]) -> Option<&'a Choice> {
+    let keys: Vec<&str> = choices.iter().map(|choice| choice.key.as_str()).collect();
+    let lines: String = choices.iter().map(|choice| format!("\n{}. {}", choice.key, choice.words)).collect();
+    let said = words(&format!("{question}{lines}\n[{}, or c to cancel] ", keys.join(", ")))?;
+    choices.iter().find(|choice| choice.key == said.trim_end_matches('.'))
 }

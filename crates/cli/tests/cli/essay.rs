@@ -1,5 +1,6 @@
 //! Essays: sessions of the essay pipeline, through the real program.
 
+mod bad_input;
 mod edits;
 mod gates;
 mod outside;

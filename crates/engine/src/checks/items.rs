@@ -2,8 +2,9 @@
 
 use super::{Surroundings, Verdict};
 use crate::error::Result;
+use crate::items::read_item;
 use model::item::Item;
-use model::workflow::{CheckKind, PhaseDefinition};
+use model::workflow::PhaseDefinition;
 use serde_json::{Map, Value, json};
 
 /// How many unfinished ones are named.
@@ -39,8 +40,13 @@ pub(super) fn seen(around: &Surroundings<'_>) -> Value {
     let record = around.session.run().and_then(|run| run.phases.iter().find(|record| record.id() == phase));
     let counts = record.map(|record| record.items).unwrap_or_default();
     let mut items = json!({ "total": counts.total, "done": counts.done, "open": counts.open() });
-    if around.phase.checks.iter().any(|check| looks_at_each(&check.kind)) {
-        let each = around.engine.items_of(around.session, phase, MOST).unwrap_or_default();
+    if around.phase.checks.iter().any(|check| check.kind.looks_at_each_item()) {
+        let mut each = around.engine.items_of(around.session, phase, MOST).unwrap_or_default();
+        for changed in around.changed.iter().filter_map(|row| read_item(row).ok()) {
+            each.retain(|item| !item.id.is(&changed.id));
+            each.extend(Some(changed).filter(|changed| changed.phase == *phase));
+        }
+        each.sort_by_key(Item::sort_key);
         items["each"] = each.iter().map(one).collect();
     }
     items
@@ -48,11 +54,7 @@ pub(super) fn seen(around: &Surroundings<'_>) -> Value {
 
 /// Whether some check of the phase asks for items to be done.
 pub(super) fn are_asked_for(phase: &PhaseDefinition) -> bool {
-    phase.checks.iter().any(|check| check.kind == CheckKind::Items || looks_at_each(&check.kind))
-}
-
-fn looks_at_each(kind: &CheckKind) -> bool {
-    matches!(kind, CheckKind::Expr { expr } if expr.contains("items.each"))
+    phase.checks.iter().any(|check| check.kind.asks_for_items())
 }
 
 /// A field without a value is none; an item is numbered as the outermost one that it is part of.

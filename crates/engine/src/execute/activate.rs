@@ -3,12 +3,12 @@
 use crate::clock::new_session_id;
 use crate::definitions;
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::{Choice, Error, Result};
 use crate::execute::plan::{Change, Plan, definition_row};
 use crate::execute::{Answer, RevisitRequest, bounded};
 use crate::query::ListRequest;
 use crate::redact::{cleaned, seen};
-use crate::sync::{NATIVE, Owner};
+use crate::sync::{NATIVE, Owner, heading};
 use crate::validation::{OnDiscrepancy, ask_about, is_finished};
 use crate::view::ShortView;
 use crate::words::one_line;
@@ -213,7 +213,7 @@ impl Engine {
     pub fn resume(&mut self, asked: Option<&str>, on: OnDiscrepancy) -> Result<Answer> {
         let fingerprint = self.fingerprint("resume", &format!("{asked:?}"));
         let answer = self.execute(&fingerprint, |engine| {
-            let subject = engine.resumable(asked)?;
+            let subject = engine.resumable(asked, on)?;
             engine.activate(&subject, on)
         })?;
         self.introduce(&answer);
@@ -371,7 +371,7 @@ impl Engine {
         Ok(())
     }
 
-    fn resumable(&self, asked: Option<&str>) -> Result<SessionId> {
+    fn resumable(&self, asked: Option<&str>, on: OnDiscrepancy) -> Result<SessionId> {
         if let Some(asked) = asked.or(self.options.session.as_deref()) {
             return self.resolve(asked);
         }
@@ -387,9 +387,36 @@ impl Engine {
         }
         let waiting = self.waiting()?.or_else(|| self.current_foreign(false));
         match waiting {
-            Some(waiting) => Ok(waiting),
+            Some(waiting) => {
+                if on == OnDiscrepancy::Ask {
+                    self.refuse_to_choose(&waiting)?;
+                }
+                Ok(waiting)
+            }
             None => Err(Error::NothingPaused { worktree, there_are: self.some_here()? }),
         }
+    }
+
+    /// Where a session's own tool lists those that could be gone on with and has its user select one, so do we.
+    fn refuse_to_choose(&self, waiting: &SessionId) -> Result<()> {
+        let layout = self.load(waiting)?.1.layout;
+        let Some(heading) = heading(Some(&layout)) else { return Ok(()) };
+        let lifecycles = vec!["paused".to_owned()];
+        let found = self.lines(&ListRequest { lifecycles, layout: Some(layout), search: None })?.sessions;
+        if found.len() < 2 {
+            return Ok(());
+        }
+        let choice = |(line, place): (&ShortView, u32)| Choice {
+            key: place.to_string(),
+            words: line.own_words.clone().unwrap_or_else(|| line.session_id.clone()),
+            command: format!("leftoff resume {}", line.session_id),
+            session: line.session_id.clone(),
+            phase: None,
+        };
+        Err(Error::NeedsChoice {
+            question: heading.to_owned(),
+            choices: found.iter().zip(1..).map(choice).collect(),
+        })
     }
 
     /// The sessions of this worktree with how each stands, those that changed last.

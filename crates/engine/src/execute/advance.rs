@@ -140,13 +140,13 @@ impl Engine {
         self.execute(fingerprint, |engine| engine.activate(subject, OnDiscrepancy::GoOn))
     }
 
-    /// Runs the current phase's checks and changes nothing.
-    pub fn gate(&self, evidence: BTreeMap<String, Given>) -> Result<GateTried> {
+    /// Runs the checks of a phase, the current one when none is named, and changes nothing.
+    pub fn gate(&self, phase: Option<&str>, evidence: BTreeMap<String, Given>) -> Result<GateTried> {
         let subject = self.select(Want::Latest)?;
         // Looking is allowed in a session that counts as paused by inactivity: as it was, not as it counts.
         let (loaded, session) = self.load(&subject)?;
         let request = AdvanceRequest { evidence, ..AdvanceRequest::default() };
-        let phase = match standing(&session, None)? {
+        let phase = match standing(&session, phase)? {
             Standing::Current(phase) | Standing::Claimed(phase) | Standing::AlreadyDone(phase) => {
                 phase.id().clone()
             }
@@ -262,7 +262,7 @@ impl Engine {
         if opened(session, &tried.phase) != tried.opened {
             return Err(Error::MovedMeanwhile { phase: tried.phase.to_string() });
         }
-        self.recheck(session, &tried.phase, report)
+        self.recheck(session, &tried.phase, report, &[])
     }
 
     /// The phases ahead whose `when` does not hold.

@@ -7,9 +7,10 @@ use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::activate::check_fields;
 use crate::execute::plan::Plan;
+use crate::execute::set::refuse_no_fields;
 use crate::execute::{Answer, bounded};
 use crate::items::read_item;
-use layouts::layout::{self, ItemHome};
+use layouts::layout::{self, FieldOf, ItemHome};
 use load::Loading;
 use model::actor::Actor;
 use model::command::items::{AddItem, Context, Count, ItemCommand, ItemEdit, decide, renewals};
@@ -118,6 +119,9 @@ impl Engine {
             let id = engine.select(Want::Unfinished)?;
             let subject = engine.take_up(&id)?;
             let session = &subject.session;
+            if let Asked::Set { setting, .. } = asked {
+                refuse_no_fields(session, FieldOf::Item, &setting.fields)?;
+            }
             let actor = engine.asking_actor()?;
             let mut loading = Loading::new(engine, session)?;
             let command = engine.item_asked(asked, session, &actor, &mut loading)?;

@@ -7,11 +7,24 @@ use crate::error::{Error, Result};
 use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
 use model::approval::Approval;
-use model::command::{Command, decide};
+use model::command::{Command, decide, resolve_phase};
 use model::id::{Name, SessionId};
+use model::phase::Phase;
+use model::run::Run;
 use model::session::Session;
 use model::workflow::{CheckKind, PhaseDefinition, Workflow};
 use std::rc::Rc;
+
+/// A person's yes, as it is given.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ApproveRequest {
+    pub check: String,
+    /// By id or number; the current one, or one that only a file says is done, when it is not given.
+    pub phase: Option<String>,
+    pub ttl_seconds: Option<u64>,
+    /// Who says so, if not the caller.
+    pub by: Option<String>,
+}
 
 /// A command of a definition, and whether it is trusted already.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -49,16 +62,18 @@ impl Engine {
         self.change("fail", Want::Unfinished, &Command::Fail { error })
     }
 
-    /// A person's yes to a check of the current phase.
-    pub fn approve(&mut self, check: &str, ttl_seconds: Option<u64>, by: Option<&str>) -> Result<Answer> {
+    /// A person's yes to a check of the current phase, or of one that only a file says is done.
+    pub fn approve(&mut self, request: &ApproveRequest) -> Result<Answer> {
         self.require_person("approving", Some(self.config.policy.approve))?;
-        let by = bounded("the name", by.unwrap_or(&self.caller.user))?;
-        let fingerprint = self.fingerprint("approve", &format!("{check} {ttl_seconds:?} {by}"));
+        let by = bounded("the name", request.by.as_deref().unwrap_or(&self.caller.user))?;
+        let fingerprint = self.fingerprint("approve", &format!("{request:?} {by}"));
+        // A session may be finished by its file alone: its gates can still be shown to hold.
+        let want = if request.phase.is_some() { Want::Latest } else { Want::Unfinished };
         self.execute(&fingerprint, |engine| {
-            let id = engine.select(Want::Unfinished)?;
+            let id = engine.select(want)?;
             let subject = engine.take_up(&id)?;
             let session = &subject.session;
-            let approval = engine.approval(session, check, ttl_seconds, &by)?;
+            let approval = engine.approval(session, request, &by)?;
             let events = decide(session, Command::Approve { approval })?;
             Ok(Plan::of(subject.change(events)))
         })
@@ -116,30 +131,30 @@ impl Engine {
         commands.iter().try_for_each(|entry| trust::trust(&self.project.root, &entry.command))
     }
 
-    fn approval(
-        &self,
-        session: &Session,
-        asked: &str,
-        ttl_seconds: Option<u64>,
-        by: &str,
-    ) -> Result<Approval> {
+    fn approval(&self, session: &Session, request: &ApproveRequest, by: &str) -> Result<Approval> {
         let definition = self.definition_of(session)?;
-        let phase = session.run().map(|run| run.current().id().clone());
-        let defined = phase.as_ref().and_then(|phase| definition.phase(phase.as_str()));
-        let found = defined.and_then(|defined| {
-            approvals(defined)
-                .find(|(check, _)| check.as_str() == asked)
-                .map(|(check, ttl)| (defined, check, ttl))
+        let phases = waiting(session, request.phase.as_deref())?;
+        let defined = |phase: &&Phase| definition.phase(phase.id().as_str());
+        let found = phases.iter().filter_map(defined).find_map(|defined| {
+            let mut all = approvals(defined);
+            all.find(|(check, _)| check.as_str() == request.check).map(|(check, ttl)| (defined, check, ttl))
         });
         let Some((defined, check, declared)) = found else {
+            let named = request.phase.as_deref().and_then(|phase| session.run()?.resolve(phase));
+            let phase = named.or_else(|| session.run().map(Run::current));
             return Err(Error::UnknownCheck {
-                asked: asked.to_owned(),
-                phase: phase.map(String::from).unwrap_or_default(),
-                known: defined.into_iter().flat_map(approvals).map(|(check, _)| check.to_string()).collect(),
+                asked: request.check.clone(),
+                phase: phase.map(|phase| phase.id().to_string()).unwrap_or_default(),
+                known: phases
+                    .iter()
+                    .filter_map(defined)
+                    .flat_map(approvals)
+                    .map(|(check, _)| check.to_string())
+                    .collect(),
             });
         };
         let now = self.clock.now();
-        let seconds = ttl_seconds.or(declared).and_then(|seconds| i64::try_from(seconds).ok());
+        let seconds = request.ttl_seconds.or(declared).and_then(|seconds| i64::try_from(seconds).ok());
         let expires_at =
             seconds.and_then(|seconds| now.checked_add(jiff::SignedDuration::from_secs(seconds)).ok());
         Ok(Approval {
@@ -150,6 +165,19 @@ impl Engine {
             expires_at,
         })
     }
+}
+
+/// The phases in which something can wait for approval: the one that is named, else the current one and then those that
+/// only a file says are done. What a gate has shown waits for nothing, and what is to come not yet.
+fn waiting<'a>(session: &'a Session, asked: Option<&str>) -> Result<Vec<&'a Phase>> {
+    let Some(run) = session.run() else { return Ok(Vec::new()) };
+    let is_current = |phase: &&Phase| phase.id() == run.current().id();
+    if let Some(asked) = asked {
+        let phase = resolve_phase(run, asked)?;
+        return Ok(Some(phase).filter(|phase| phase.claimed || is_current(phase)).into_iter().collect());
+    }
+    let claimed = run.phases.iter().filter(|phase| phase.claimed && !is_current(phase));
+    Ok(std::iter::once(run.current()).chain(claimed).collect())
 }
 
 fn approvals(phase: &PhaseDefinition) -> impl Iterator<Item = (&Name, Option<u64>)> {

@@ -251,7 +251,7 @@ fn texts<'a>(kept: Option<&'a [u8]>, looked: &'a Looked) -> Option<(&'a str, &'a
     is_whole.then_some((old, new))
 }
 
-/// The later phases that were named. Only finished ones can be affected.
+/// The later phases that were named. Only those that have begun can be affected.
 fn affected(run: &Run, phase: &Phase, request: &RevisitRequest) -> Result<Vec<Name>> {
     if request.impact == Some(Impact::Major) && !request.affects.is_empty() {
         return Err(wrong(
@@ -265,9 +265,10 @@ fn affected(run: &Run, phase: &Phase, request: &RevisitRequest) -> Result<Vec<Na
         .iter()
         .map(|text| {
             let named = resolve_phase(run, text)?;
-            if run.position(named.id().as_str()) <= after || named.completed_at().is_none() {
-                let message = format!("phase '{}' is no finished phase after '{}'", named.id(), phase.id());
-                return Err(wrong(&message, "name finished phases that come later, or leave --affects out"));
+            if run.position(named.id().as_str()) <= after || named.started_at().is_none() {
+                let message =
+                    format!("phase '{}' is no phase after '{}' that has begun", named.id(), phase.id());
+                return Err(wrong(&message, "name such phases that come later, or leave --affects out"));
             }
             Ok(named.id().clone())
         })

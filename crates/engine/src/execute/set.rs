@@ -5,8 +5,10 @@ use crate::error::{Error, Result};
 use crate::execute::activate::check_fields;
 use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
+use layouts::layout::{self, FieldOf};
 use model::command::{Command, decide};
 use model::gate::Given;
+use model::session::Session;
 use std::collections::BTreeMap;
 
 impl Engine {
@@ -29,10 +31,29 @@ impl Engine {
             let id = engine.select(Want::Unfinished)?;
             let subject = engine.take_up(&id)?;
             let session = &subject.session;
+            let of = if phase.is_some() { FieldOf::Phase } else { FieldOf::Session };
+            refuse_no_fields(session, of, given)?;
             let fields = check_fields(&*engine.definition_of(session)?, given)?;
             let command = Command::SetFields { phase: phase.map(ToOwned::to_owned), fields };
             let events = decide(session, command)?;
             Ok(Plan::of(subject.change(events)))
         })
+    }
+}
+
+/// What another tool's file keeps under such a name is no field: setting it would change nothing there, or break it.
+pub(super) fn refuse_no_fields(
+    session: &Session,
+    of: FieldOf,
+    given: &BTreeMap<String, Given>,
+) -> Result<()> {
+    let Some(layout) = layout::by_name(&session.layout) else { return Ok(()) };
+    let told = given.keys().find_map(|name| Some((name, layout.no_field(of, name)?)));
+    match told {
+        Some((name, instead)) => Err(Error::WrongUsage {
+            message: format!("'{name}' cannot be set as a field of a session of {}", layout.title()),
+            hint: instead.to_owned(),
+        }),
+        None => Ok(()),
     }
 }

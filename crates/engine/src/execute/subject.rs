@@ -45,6 +45,7 @@ impl Engine {
     pub(crate) fn look_up(&self, id: &SessionId) -> Result<Subject> {
         let (loaded, before) = self.load(id)?;
         self.refuse_what_nobody_knows(id)?;
+        self.refuse_until_somebody_says(&before)?;
         let mut found: Vec<Event> = self.adoption(id).into_iter().collect();
         let session = match self.expired_since(&before) {
             None => before.clone(),

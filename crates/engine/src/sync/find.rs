@@ -20,6 +20,7 @@ use model::id::SessionId;
 use model::session::Session;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 use store::Filter;
@@ -552,7 +553,18 @@ fn spots_of(project: &Project, layout: &dyn Layout) -> Vec<Spot> {
 }
 
 fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mut Vec<Spot>) {
-    each_entry(root, folder, |path, is_folder| found.extend(layout.spot(path, is_folder)));
+    each_entry(root, folder, |path, is_folder| {
+        let spot = layout.spot(path, is_folder);
+        found.extend(spot.filter(|spot| !layout.is_private() || !is_of_others(root, &spot.path)));
+    });
+}
+
+/// Whether a folder of a project is neither this user's nor of who has the project: of a session that is its user's
+/// alone it is somebody else's.
+fn is_of_others(root: &Path, path: &str) -> bool {
+    let owner = |path: &Path| std::fs::symlink_metadata(path).ok().map(|found| found.uid());
+    let folder = owner(&root.join(path));
+    folder.is_some() && folder != Some(rustix::process::geteuid().as_raw()) && folder != owner(root)
 }
 
 /// Every file and folder in a folder below the root, by its path below the root.
@@ -612,6 +624,8 @@ fn odd_entries(root: &Path, folder: &str, layout: &dyn Layout) -> Vec<Warning> {
             warnings.push(odd(path, "it is a link, and links are not followed"));
         } else if name.to_str().is_none() {
             warnings.push(odd(path, "its name is no UTF-8"));
+        } else if layout.is_private() && is_of_others(root, &path) {
+            warnings.push(odd(path, "it belongs to somebody else, and is left alone"));
         }
     }
     warnings.sort_by(|one, other| one.path.cmp(&other.path));

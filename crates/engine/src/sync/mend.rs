@@ -1,6 +1,6 @@
 //! Says what is wrong with sessions' files, and mends it on request: nothing is deleted, and twice is the same as once.
 
-use super::find::{Located, why_of};
+use super::find::Located;
 use super::index::MOST_MADE;
 use super::look::{FileState, Look};
 use super::show::is_settled;
@@ -8,9 +8,10 @@ use super::telling;
 use crate::disk;
 use crate::doctor::Finding;
 use crate::engine::{Engine, Intent, Options};
-use crate::error::{Error, Result};
+use crate::error::{Choice, Error, Result};
 use crate::execute::plan::Plan;
 use crate::view::Warning;
+use model::command::{Command, decide};
 use model::event::Event;
 use model::id::SessionId;
 use serde::Serialize;
@@ -36,7 +37,7 @@ impl Rung {
             Self::Artifacts => Some(
                 "the phase is the one that its files show, which may be behind; its times are those of its files",
             ),
-            Self::Person => Some("it begins at its first phase; nothing tells how far it was"),
+            Self::Person => Some("nothing but you tells how far it was"),
         }
     }
 }
@@ -54,14 +55,14 @@ pub struct Mended {
     /// Where it stands by now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stands: Option<String>,
-    /// What only a person can answer; it is as it was.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub question: Option<String>,
     /// What was wrong and what was done, one line each.
     pub done: Vec<String>,
     /// Why it could not be mended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
+    /// Why it cannot be mended before a person chooses one of these.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<Choice>,
     pub warnings: Vec<Warning>,
 }
 
@@ -72,7 +73,7 @@ impl Mended {
             from: None,
             approximate: None,
             stands: None,
-            question: None,
+            choices: Vec::new(),
             done: Vec::new(),
             failed: None,
             warnings: Vec::new(),
@@ -80,11 +81,12 @@ impl Mended {
     }
 }
 
-/// Mends what is wrong with sessions' files: of the one that is named, else of all in this worktree. Where nothing
-/// tells how far a session was, `begin_anew` answers whether it is to begin at its first phase.
-pub fn repair(options: Options, begin_anew: &dyn Fn(&str) -> bool) -> Result<Vec<Mended>> {
+/// Mends what is wrong with sessions' files: of the one that is named, else of all in this worktree. Where a session goes
+/// on of which nothing tells is `at`, a phase by its id or number.
+pub fn repair(options: Options, at: Option<&str>) -> Result<Vec<Mended>> {
     let mut engine = Engine::open(options, Intent::Create)?;
     engine.seen.is_mending.set(true);
+    engine.seen.is_told_where.set(at.is_some());
     engine.seen.set_changing(true);
     let asked = engine.options.session.clone();
     engine.make_lost_folders(asked.as_deref())?;
@@ -100,14 +102,30 @@ pub fn repair(options: Options, begin_anew: &dyn Fn(&str) -> bool) -> Result<Vec
             continue;
         }
         // One that cannot be mended keeps no other from it.
-        let done = engine
-            .mend(&backed, unlisted.remove(&id), begin_anew)
-            .and_then(|mended| engine.mend_place(&id, mended));
-        mended.extend(
-            done.unwrap_or_else(|error| Some(Mended { failed: Some(error.to_string()), ..Mended::of(&id) })),
-        );
+        let done =
+            engine.mend(&backed, unlisted.remove(&id), at).and_then(|mended| engine.mend_place(&id, mended));
+        mended.extend(match done {
+            Err(error) if at.is_some() => return Err(error),
+            done => done.unwrap_or_else(|error| Some(Mended::not(&id, error))),
+        });
+    }
+    if at.is_some() && mended.is_empty() {
+        return Err(Error::WrongUsage {
+            message: "there is no session of which nothing tells where it stands".to_owned(),
+            hint: "what is wrong: leftoff doctor; to go back in another: leftoff rollback PHASE".to_owned(),
+        });
     }
     Ok(mended)
+}
+
+impl Mended {
+    fn not(id: &SessionId, why: Error) -> Self {
+        let (failed, choices) = match why {
+            Error::NeedsChoice { question, choices } => (question, choices),
+            other => (other.to_string(), Vec::new()),
+        };
+        Self { failed: Some(failed), choices, ..Self::of(id) }
+    }
 }
 
 /// A session that has files: in the store, or only found in them.
@@ -149,8 +167,13 @@ impl Engine {
             for warning in self.file_warnings(&id).into_iter().filter(|warning| self.is_finding(&id, warning))
             {
                 let is_damaged = warning.path.as_ref().is_some_and(|path| damaged.contains(path));
+                let is_lost = warning.message.contains("leftoff repair --session");
                 let hint = match warning.hint {
                     Some(hint) => hint,
+                    None if is_lost => {
+                        "a person says where it goes on: leftoff repair asks, or takes it with --at PHASE"
+                            .to_owned()
+                    }
                     None if is_damaged => format!("mend it: leftoff repair --session {id}"),
                     None => "mend it there; what is odd in a file is shown and left as it is".to_owned(),
                 };
@@ -241,11 +264,16 @@ impl Engine {
         &mut self,
         backed: &Backed,
         unlisted: Option<String>,
-        begin_anew: &dyn Fn(&str) -> bool,
+        at: Option<&str>,
     ) -> Result<Option<Mended>> {
         let id = backed.id();
         self.look_again();
         self.attend_backed(backed)?;
+        let is_lost = self.where_to_resume(&self.load(id)?.1).is_some();
+        // Who says where one goes on means no other.
+        if at.is_some() && !is_lost {
+            return Ok(None);
+        }
         let is_unlisted = unlisted.is_some();
         let (mut wrong, is_foreign, from): (Vec<String>, bool, Option<Rung>) = {
             let looks = self.seen.looks.borrow();
@@ -259,17 +287,14 @@ impl Engine {
                 return Ok(None);
             }
             let told = look.warnings.iter().map(|warning| warning.message.clone());
-            (told.chain(unlisted).collect::<Vec<String>>(), look.is_foreign, is_damaged.then(|| rung(look)))
+            (
+                told.chain(unlisted).collect::<Vec<String>>(),
+                look.is_foreign,
+                is_damaged.then(|| rung(look, is_lost)),
+            )
         };
-        if from == Some(Rung::Person) {
-            let why: Vec<&str> = wrong.iter().map(|said| why_of(said).unwrap_or(said)).collect();
-            let question = format!("nothing tells how far session {id} was ({})", why.join("; "));
-            if !begin_anew(&question) {
-                return Ok(Some(Mended { from, question: Some(question), ..Mended::of(id) }));
-            }
-        }
         let mut warnings = if is_foreign {
-            self.take_over(id)?
+            self.take_over(id, at)?
         } else {
             self.take_in(id)?;
             self.publish_session(id)?
@@ -322,11 +347,15 @@ impl Engine {
     }
 
     /// A session that its own tool can no longer read is taken in, as far as its files tell, and written anew.
-    fn take_over(&mut self, id: &SessionId) -> Result<Vec<Warning>> {
-        let fingerprint = self.fingerprint("repair", id.as_str());
+    fn take_over(&mut self, id: &SessionId, at: Option<&str>) -> Result<Vec<Warning>> {
+        let fingerprint = self.fingerprint("repair", &format!("{id} {at:?}"));
         let answer = self.execute(&fingerprint, |engine| {
             let subject = engine.take_up(id)?;
-            Ok(Plan::of(subject.change_and_found(Vec::new())))
+            let events = match at {
+                Some(phase) => decide(&subject.session, Command::GoOnAt { phase: phase.to_owned() })?,
+                None => Vec::new(),
+            };
+            Ok(Plan::of(subject.change_and_found(events)))
         })?;
         if answer.view.view_stale {
             return Err(Error::io(
@@ -339,21 +368,18 @@ impl Engine {
 }
 
 /// The first rung that a session with a damaged file is known from.
-fn rung(look: &Look) -> Rung {
+fn rung(look: &Look, is_lost: bool) -> Rung {
     if !look.is_foreign {
         return Rung::Log;
+    }
+    if is_lost {
+        return Rung::Person;
     }
     let is_damaged =
         |state: &FileState| matches!(state, FileState::Damaged | FileState::Unreadable | FileState::Missing);
     let damaged = look.states.iter().filter(|(_, state)| is_damaged(state)).map(|(path, _)| path);
     let is_replaced = |path: &String| look.documents.content(path) != look.tree.content(path);
-    if damaged.into_iter().all(is_replaced) {
-        Rung::Backup
-    } else if look.located.layout.tells_by_artifacts(&look.tree) {
-        Rung::Artifacts
-    } else {
-        Rung::Person
-    }
+    if damaged.into_iter().all(is_replaced) { Rung::Backup } else { Rung::Artifacts }
 }
 
 /// What was found, with what became of it in place of what it meant until then.

@@ -47,7 +47,7 @@ pub(super) fn not_recovered(artifacts: &[&str]) -> String {
         [] => "There are no artifact files.".to_owned(),
         files => format!("Available artifact files: {}.", files.join(", ")),
     };
-    format!("{} {files} Say where to resume: it stands at stage 1.", super::NOT_RECOVERED)
+    format!("{} {files}", super::NOT_RECOVERED)
 }
 
 /// Everything that is known about where a session stands.

@@ -174,6 +174,20 @@ pub(super) fn revise(session: &Session, revision: Revision) -> Result<Vec<Event>
     Ok(vec![Event::PhaseRevised { revision }])
 }
 
+/// Nothing shows that earlier phases are done but a person's word.
+pub(super) fn go_on_at(session: &Session, asked: &str) -> Result<Vec<Event>, Refusal> {
+    let run = run_of(session, "go on")?;
+    let phase = resolve_phase(run, asked)?.id();
+    let before = run.phases.iter().take_while(|earlier| earlier.id() != phase);
+    let open = before.filter(|earlier| !earlier.is_done());
+    let mut events: Vec<Event> =
+        open.map(|earlier| Event::PhaseClaimed { phase: earlier.id().clone() }).collect();
+    if phase != run.current().id() {
+        events.push(Event::PhaseStarted { phase: phase.clone() });
+    }
+    Ok(events)
+}
+
 /// One can only go back to where one has been.
 fn refuse_what_never_began(session: &Session, run: &Run, target: &Phase) -> Result<(), Refusal> {
     match target.state {

@@ -190,8 +190,69 @@ fn a_stage_that_somebody_calls_completed_is_a_claim_until_its_gate_passes() {
     let held = sandbox.run(
         "advance --phase thesis_development --evidence specific=true --evidence defensible=true".split(' '),
     );
-    assert!(held.code(5).stderr.contains("thesis-approved"), "nobody has approved it");
+    let held = held.code(5);
+    assert!(held.stderr.contains("thesis-approved"), "nobody has approved it");
+    assert!(
+        held.stderr.contains("leftoff approve thesis-approved. Then: leftoff advance"),
+        "{}",
+        held.stderr
+    );
     assert_eq!(gate(&sandbox), "claimed");
+    // A person looks at its gate, says yes to it, and has it shown, while the work is a stage further on.
+    let seen = sandbox.run(["gate", "--phase", "thesis_development"]).code(5);
+    assert!(seen.stdout.contains("FAIL thesis-approved (approval): not approved yet"), "{}", seen.stdout);
+    run(&sandbox, "approve thesis-approved --phase thesis_development");
+    assert_eq!(gate(&sandbox), "claimed", "a yes is not all that its gate asks for");
+    run(&sandbox, "advance --phase thesis_development --evidence specific=true --evidence defensible=true");
+    assert_eq!(gate(&sandbox), "passed");
+    says(&sandbox, &["current_stage: 2"]);
+    let done = sandbox.run(["approve", "thesis-approved", "--phase", "1"]).code(3);
+    assert!(done.stderr.contains("nothing in it waits for approval now"), "{}", done.stderr);
+    let later = sandbox.run(["approve", "birds-eye", "--phase", "3"]).code(3);
+    assert!(later.stderr.contains("nothing in it waits for approval now"), "{}", later.stderr);
+    sandbox.run(["approve", "birds-eye", "--phase", "9"]).code(3);
+}
+
+/// The command that a failed gate prints runs as it stands: a check that only a claimed stage has needs no `--phase`.
+#[test]
+fn a_check_of_a_claimed_stage_is_found_by_its_name() {
+    let sandbox = by_hand();
+    std::fs::remove_file(sandbox.path(&file("stage-1-thesis.md"))).unwrap();
+    run(&sandbox, "note taken~in");
+    sandbox.write(&file("stage-1-thesis.md"), "Harbours make towns.\n");
+    let unknown = sandbox.run(["approve", "nothing"]).code(3);
+    assert!(unknown.stderr.contains("these wait for it: birds-eye, thesis-approved"), "{}", unknown.stderr);
+    run(&sandbox, "approve thesis-approved");
+    run(&sandbox, "advance --phase 1 --evidence specific=true --evidence defensible=true");
+    let view = run(&sandbox, "status --json").json();
+    assert_eq!(view["phases"][0]["gate"]["outcome"], "passed");
+}
+
+/// Finished by hand from its first stage to its last: what nobody has seen can be shown still.
+#[test]
+fn claimed_stages_of_a_session_that_a_file_calls_completed_can_be_approved() {
+    let sandbox = started();
+    for name in ["stage-1-thesis.md", "stage-4-draft.md"] {
+        sandbox.write(&file(name), "## One\n\nHarbours make towns.\n");
+    }
+    let text = state(&sandbox)
+        .replace("    status: \"in_progress\"", "    status: \"completed\"")
+        .replace("    status: \"not_started\"", "    status: \"completed\"")
+        .replacen("status: \"in_progress\"", "status: \"completed\"", 1)
+        .replace("current_stage: 1", "current_stage: 4")
+        .replace("claim_type: null", "claim_type: \"argument\"");
+    sandbox.write(&file("session-state.yaml"), &text);
+    run(&sandbox, &format!("approve thesis-approved --phase 1 --session {FOLDER}"));
+    run(
+        &sandbox,
+        &format!("advance --phase 1 --evidence specific=true --evidence defensible=true --session {FOLDER}"),
+    );
+    let view = run(&sandbox, &format!("status --json --session {FOLDER}")).json();
+    assert_eq!(
+        (&view["status"], &view["phases"][0]["gate"]["outcome"]),
+        (&"completed".into(), &"passed".into())
+    );
+    assert_eq!(view["phases"][1]["gate"]["outcome"], "claimed");
 }
 
 #[test]

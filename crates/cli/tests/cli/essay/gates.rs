@@ -46,7 +46,8 @@ fn stage_1_the_thesis_is_specific_defensible_of_a_claim_type_and_approved_by_the
     held(&sandbox, FIRST, &["thesis", "claim-type", "thesis-approved"]);
     sandbox.write(&file("stage-1-thesis.md"), "Harbours make towns.\n");
     held(&sandbox, FIRST, &["claim-type", "thesis-approved"]);
-    run(&sandbox, "set claim_type=argument");
+    let next = run(&sandbox, "set claim_type=argument").stdout;
+    assert!(!next.contains("claim type") && next.contains("approves the thesis"), "it is settled: {next}");
     let vague = FIRST.replace("specific=true", "specific=false");
     held(&sandbox, &vague, &["specific-and-defensible", "thesis-approved"]);
     held(
@@ -187,7 +188,11 @@ fn stage_4_every_paragraph_approved_voice_checked_per_section_and_a_final_fact_c
     let said = held(&sandbox, FOURTH, &["paragraphs-approved", "voice"]);
     assert!(said.contains("paragraphs-approved (draft-2.2 is not approved)"), "{said}");
     assert!(said.contains("voice (section 2 has no voice check)"), "{said}");
-    run(&sandbox, "item done draft-2.2");
+    let told = run(&sandbox, "item done draft-2.2").stdout;
+    assert!(
+        told.contains("Check the voice") && !told.contains("Every paragraph"),
+        "what is done is not asked for: {told}"
+    );
     held(&sandbox, FOURTH, &["voice"]);
     // Recorded by hand, as the pipeline does it.
     let text = state(&sandbox);

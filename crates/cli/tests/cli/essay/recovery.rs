@@ -91,24 +91,127 @@ fn level_2_without_either_the_artifacts_tell() {
     );
 }
 
-#[test]
-fn level_3_asks_where_to_resume() {
+/// A folder of which nothing tells where the session stands.
+fn lost() -> Sandbox {
     let sandbox = project();
     sandbox.at("2026-11-14T10:00:00Z");
     sandbox.write(&file("session-state.yaml"), "{{{");
     sandbox.write(&file("fact-check-log.md"), "x\n");
+    sandbox
+}
+
+const NOT_RECOVERED: &str =
+    "Session state could not be automatically recovered. Available artifact files: fact-check-log.md.";
+
+/// The report, the artifacts, and a command for each place to go on from; nothing is begun by guessing.
+#[test]
+fn level_3_asks_where_to_resume_and_without_a_terminal_prints_a_command_for_each_choice() {
+    let sandbox = lost();
     let told = messages(&run(&sandbox, "status --json").json());
+    assert!(told.contains(NOT_RECOVERED), "{told}");
+    let found = sandbox.run(["doctor"]).code(4).stdout;
     assert!(
-        told.contains(
-            "Session state could not be automatically recovered. Available artifact files: fact-check-log.md."
-        ),
-        "{told}"
+        found.contains(NOT_RECOVERED) && found.contains("repair asks, or takes it with --at PHASE"),
+        "{found}"
     );
-    run(&sandbox, "repair");
-    // A fresh state, and the way on from there is the person's to say.
-    says(&sandbox, &["current_stage: 1", "status: \"in_progress\""]);
-    run(&sandbox, "skip --reason it~was~done");
-    says(&sandbox, &["current_stage: 2"]);
+    for words in [&["repair"][..], &["resume", FOLDER], &["note", "x"], &["set", "claim_type=argument"]] {
+        let asked = sandbox.run(words).code(6).stderr;
+        for line in [
+            format!("error: {NOT_RECOVERED} Where is it to resume?"),
+            "1. Thesis Development".to_owned(),
+            "4. Paragraph Writing".to_owned(),
+            format!("  leftoff repair --session {FOLDER} --at thesis_development"),
+            format!("  leftoff repair --session {FOLDER} --at paragraph_writing"),
+        ] {
+            assert!(asked.lines().any(|found| found == line), "{words:?}: {line:?} is not in\n{asked}");
+        }
+        assert_eq!(state(&sandbox), "{{{", "{words:?}: nothing was changed");
+    }
+    let json = sandbox.run(["repair", "--json"]).code(6);
+    assert_eq!(json.error()["kind"], "needs_choice");
+    assert_eq!(json.json()["mended"][0]["choices"][2]["phase"], "argument_development");
+    sandbox.run(["repair", "--at", "nowhere"]).code(3);
+    assert_eq!(state(&sandbox), "{{{");
+}
+
+/// A fresh state as the person says, by the command that was printed: what came before is claimed, and nothing more.
+#[test]
+fn level_3_a_fresh_state_is_made_as_the_person_says() {
+    let sandbox = lost();
+    sandbox.run_printed(&format!("leftoff repair --session {FOLDER} --at argument_development")).ok();
+    says(
+        &sandbox,
+        &[
+            "current_stage: 3",
+            "  stage_2:\n    status: \"completed\"",
+            "  stage_3:\n    status: \"in_progress\"",
+        ],
+    );
+    let view = run(&sandbox, "status --json").json();
+    assert_eq!(statuses(&view), ["completed", "completed", "in_progress", "not_started"]);
+    assert_eq!(view["phases"][1]["gate"]["outcome"], "claimed");
+    let aside = std::fs::read_dir(sandbox.path(&format!(".leftoff/aside/{FOLDER}"))).unwrap();
+    assert_eq!(aside.count(), 1, "what was there is kept");
+    let again = sandbox.run(["repair", "--at", "2"]).code(2).stderr;
+    assert!(again.contains("there is no session of which nothing tells where it stands"), "{again}");
+}
+
+#[test]
+#[allow(clippy::print_stderr, reason = "what was left out must be seen")]
+fn level_3_at_a_terminal_the_person_is_asked() {
+    for (words, status) in [(&["repair"][..], "paused"), (&["resume", FOLDER], "active")] {
+        let sandbox = lost();
+        let Some(unsure) = sandbox.answer_at_terminal(words, "c\n") else {
+            eprintln!("LEFT OUT: no `script` on this machine makes a terminal");
+            return;
+        };
+        let unsure = unsure.code(6);
+        assert!(unsure.stdout.contains("[1, 2, 3, 4, or c to cancel]"), "{}", unsure.stdout);
+        assert_eq!(state(&sandbox), "{{{", "{words:?}");
+        sandbox.answer_at_terminal(words, "2\n").unwrap().ok();
+        says(&sandbox, &["current_stage: 2"]);
+        let expected = if status == "paused" { "active" } else { status };
+        assert_eq!(run(&sandbox, "status --json").json()["status"], expected, "{words:?}");
+    }
+}
+
+/// Several that could be gone on with: the pipeline's own list, and its user selects one.
+#[test]
+#[allow(clippy::print_stderr, reason = "what was left out must be seen")]
+fn of_several_paused_sessions_the_person_selects_one() {
+    let sandbox = project();
+    for (at, day) in [("2026-11-12T09:15:00Z", 12), ("2026-11-14T08:00:00Z", 14)] {
+        sandbox.at(at);
+        run(&sandbox, &format!("start --layout essay --id essay-pipeline-202611{day}-091500"));
+        run(&sandbox, "pause");
+    }
+    sandbox.at("2026-11-14T10:00:00Z");
+    let list = "Sessions found:\n1. essay-pipeline-20261114-091500 -- Stage 1 -- Last active: 2 hours ago\n2. essay-pipeline-20261112-091500 -- Stage 1 -- Last active: 2 days ago\n";
+    let listed = run(&sandbox, "list --layout essay");
+    assert_eq!(listed.stdout, list);
+    assert!(listed.stderr.contains("by its id: leftoff resume ID"), "{}", listed.stderr);
+    let asked = sandbox.run(["resume"]).code(6).stderr;
+    assert_eq!(
+        asked,
+        format!(
+            "error: {list}hint: choose one:\n  leftoff resume essay-pipeline-20261114-091500\n  leftoff resume essay-pipeline-20261112-091500\n"
+        )
+    );
+    if let Some(resumed) = sandbox.answer_at_terminal(["resume"], "2\n") {
+        let resumed = resumed.ok().stdout.replace('\r', "");
+        assert!(resumed.contains(list), "{resumed}");
+        assert!(resumed.contains("Resuming at [Stage 1]. Here's where you left off: "), "{resumed}");
+        let view = run(&sandbox, "status --json").json();
+        assert_eq!(view["session_id"], "essay-pipeline-20261112-091500");
+        run(&sandbox, "pause");
+    } else {
+        eprintln!("LEFT OUT: no `script` on this machine makes a terminal");
+    }
+    // The command that was printed; and who says yes to everything gets the one that was paused last.
+    sandbox.run_printed("leftoff resume essay-pipeline-20261114-091500").ok();
+    run(&sandbox, "pause");
+    run(&sandbox, "resume --yes");
+    assert_eq!(run(&sandbox, "status --json").json()["session_id"], "essay-pipeline-20261114-091500");
 }
 
 #[test]

@@ -79,6 +79,41 @@ fn moderate_archives_and_asks_for_a_review_of_every_section_whose_map_it_took() 
     nothing_is_wrong(&sandbox);
 }
 
+/// A draft that is being written is put away where its stage is named.
+#[test]
+fn moderate_archives_the_draft_too_where_its_stage_is_affected() {
+    let sandbox = in_stage_4();
+    run(
+        &sandbox,
+        "revisit essay_structuring --impact moderate --reason moved --affects argument_development paragraph_writing --yes",
+    );
+    says(
+        &sandbox,
+        &[
+            "  stage_3:\n    status: \"needs_review\"",
+            "  stage_4:\n    status: \"needs_review\"",
+            "- section_index: 1\n        total_paragraphs: 2\n        completed_paragraphs: 0\n        status: \"needs_review\"\n        voice_check_score: null",
+            "\"stage-4-draft.v1.md\"",
+        ],
+    );
+    assert!(!sandbox.path(&file("stage-4-draft.md")).exists());
+    let none: Vec<String> = Vec::new();
+    assert_eq!(items_done(&sandbox), none);
+    nothing_is_wrong(&sandbox);
+}
+
+/// Shown, and asked about, before anything happens.
+#[test]
+fn the_impact_is_presented_and_confirmed_before_anything_happens() {
+    let sandbox = in_stage_4();
+    let before = state(&sandbox);
+    let asked = sandbox.run(["revisit", "1", "--impact", "major", "--reason", "anew"]).code(6).stderr;
+    assert!(asked.contains("major impact: 3 later phases begin again, and 4 files are archived"), "{asked}");
+    let seen = run(&sandbox, "revisit 1 --impact major --reason anew --dry-run --json").json();
+    assert_eq!((&seen["impact"], &seen["reopened"]), (&"major".into(), &6.into()));
+    assert_eq!(state(&sandbox), before);
+}
+
 /// A major one begins again: every later stage, section and paragraph is not started, and nothing names an archived file.
 #[test]
 fn major_leaves_no_later_stage_section_or_paragraph_completed_and_names_no_archived_file() {

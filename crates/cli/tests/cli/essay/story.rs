@@ -128,7 +128,13 @@ fn free_fields_of_session_and_stage_are_set_by_name() {
         &sandbox,
         "set style_profile_path=profile.md samples_dir_path=samples first_assessment_user_rating=4 calibration_notes=shorter voice_reference_mode=hybrid birds_eye_approved=true",
     );
-    run(&sandbox, "set --phase thesis_development development_log=log.md");
+    run(&sandbox, "set --phase thesis_development development_log=log.md thesis_file=t.md");
+    run(&sandbox, "set --phase essay_structuring outline_file=o.md");
+    run(&sandbox, "set --phase paragraph_writing draft_file=d.md paragraph_log=p.md");
+    run(
+        &sandbox,
+        "set pipeline_id=essay-9 claim_type=hybrid total_sections=4 target_word_count=900 audience=expert",
+    );
     run(
         &sandbox,
         "set final_essay_file=f.md sources_verified=1 voice_consistency_score=3.5 total_word_count=9",
@@ -143,6 +149,13 @@ fn free_fields_of_session_and_stage_are_set_by_name() {
             "voice_reference_mode: \"hybrid\"  #",
             "birds_eye_approved: true",
             "development_log: \"log.md\"",
+            "thesis_file: \"t.md\"",
+            "outline_file: \"o.md\"",
+            "draft_file: \"d.md\"",
+            "paragraph_log: \"p.md\"",
+            "pipeline_id: \"essay-9\"",
+            "claim_type: \"hybrid\"",
+            "    outline_file: \"o.md\"\n    total_sections: 4\n    target_word_count: 900\n    audience: \"expert\"",
             "final_essay_file: \"f.md\"",
             "sources_verified: 1",
             "voice_consistency_score: 3.5",
@@ -151,6 +164,34 @@ fn free_fields_of_session_and_stage_are_set_by_name() {
     );
     let refused = sandbox.run(["set", "pushback_level=loud", "--json"]).code(2);
     assert!(refused.stderr.contains("pushback_level"), "{}", refused.stderr);
+}
+
+/// A key that follows from the session, or stands elsewhere, is no field: what sets it is said, and nothing is changed.
+#[test]
+fn keys_that_are_no_fields_are_refused_with_what_sets_them() {
+    let sandbox = in_stage_4();
+    let before = state(&sandbox);
+    for (line, hint) in [
+        ("set status=completed", "leftoff pause, resume, close or abandon"),
+        ("set current_stage=2", "leftoff advance, revisit or rollback"),
+        ("set session_dir=/tmp", "where the session's folder is"),
+        ("set started_at=now", "written when that happens"),
+        ("set stages=1", "name a stage"),
+        ("set output=x", "set its keys"),
+        ("set deferred_verifications=x", "leftoff note CLAIM --kind deferred"),
+        ("set user_overrides=x", "leftoff note CLAIM --kind override"),
+        ("set revision_history=x", "leftoff revisit"),
+        ("set --phase 3 status=completed", "leftoff advance"),
+        ("set --phase 2 total_sections=4", "leftoff set total_sections=N"),
+        ("set --phase 4 current_paragraph=1", "leftoff item start"),
+        ("item set section-1 status=completed", "leftoff item done"),
+        ("item set section-1 verified_claims=9", "--count verified_claims=+1"),
+        ("item set draft-1 completed_paragraphs=9", "leftoff item done"),
+    ] {
+        let refused = sandbox.run(line.split(' ')).code(2).stderr;
+        assert!(refused.contains("cannot be set as a field") && refused.contains(hint), "{line}: {refused}");
+    }
+    assert_eq!(state(&sandbox), before);
 }
 
 /// The rest of the schema: what sections, claims and overrides have.

@@ -156,13 +156,13 @@ fn is_told_without_its_log(sandbox: &Sandbox) {
     away.write(&file("stage-1-thesis.v1.md"), "archived\n");
     let (stands, view) = at(&away);
     assert!(
-        told(&view).contains("Session state could not be automatically recovered. Available artifact files: stage-1-thesis.v1.md. Say where to resume"),
+        told(&view).contains("Session state could not be automatically recovered. Available artifact files: stage-1-thesis.v1.md. Say where to resume: leftoff repair"),
         "{}",
         told(&view)
     );
     assert_eq!(stands[0], "in_progress", "it stands at stage 1 until somebody says");
-    run(&away, "repair");
-    run(&away, "skip --reason the~thesis~was~approved");
+    away.run(["repair"]).code(6);
+    run(&away, "repair --at essay_structuring");
     assert!(away.read(&file(STATE)).contains("current_stage: 2"));
 }
 

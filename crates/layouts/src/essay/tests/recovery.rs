@@ -141,8 +141,14 @@ fn level_3_asks_where_to_resume_and_lists_the_artifacts() {
     let told = read.warnings.iter().find(|warning| warning.starts_with(NOT_RECOVERED)).expect("the report");
     assert_eq!(
         told,
-        "Session state could not be automatically recovered. Available artifact files: fact-check-log.md, stage-1-thesis.v1.md. Say where to resume: it stands at stage 1."
+        "Session state could not be automatically recovered. Available artifact files: fact-check-log.md, stage-1-thesis.v1.md. Say where to resume: leftoff repair --session essay-pipeline-20260214-143022"
     );
+    let report = told.split_once(" Say where").expect("the report").0;
+    assert_eq!(with_folder(&read.tree, |folder| Essay.asks_where(folder)).as_deref(), Some(report));
+    let known = whole(LATE);
+    assert_eq!(with_folder(&known, |folder| Essay.asks_where(folder)), None, "its state tells");
+    let shown = tree(&[(STATE, BROKEN), ARTIFACTS[0]]);
+    assert_eq!(with_folder(&shown, |folder| Essay.asks_where(folder)), None, "its thesis tells");
     assert_eq!(at(&read).0, "thesis_development");
     assert_eq!(read.session.created_at.to_string(), "2026-02-14T14:30:22Z", "by its folder's name");
     let fresh = read.written_after(Vec::new()).expect("a fresh state");

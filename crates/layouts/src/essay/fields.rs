@@ -1,0 +1,57 @@
+//! Keys of the state that are no fields, with what sets them: they follow from the session, or stand elsewhere.
+
+use crate::layout::FieldOf;
+
+pub(super) fn instead(of: FieldOf, name: &str) -> Option<&'static str> {
+    match of {
+        FieldOf::Session => of_session(name),
+        FieldOf::Phase => of_stage(name),
+        FieldOf::Item => of_section(name),
+    }
+}
+
+fn of_session(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "status" => "use leftoff pause, resume, close or abandon",
+        "current_stage" | "current_stage_name" => "use leftoff advance, revisit or rollback",
+        "session_dir" => "it is where the session's folder is",
+        "started_at" | "last_activity" | "completed_at" => "it is written when that happens",
+        "stages" => "name a stage: leftoff set --phase thesis_development development_log=PATH",
+        "voice_calibration" => "set its keys: leftoff set calibration_notes=TEXT",
+        "output" => "set its keys: leftoff set total_word_count=N",
+        "deferred_verifications" => "use leftoff note CLAIM --kind deferred --field reason=timeout",
+        "user_overrides" => "use leftoff note CLAIM --kind override --field user_rationale=WHY",
+        "revision_history" => "use leftoff revisit",
+        _ => return None,
+    })
+}
+
+fn of_stage(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "status" => "use leftoff advance, revisit or rollback",
+        "completed_at" => "it is written when that happens",
+        "claim_type" => "it is a field of the session: leftoff set claim_type=argument",
+        "total_sections" => "it is a field of the session: leftoff set total_sections=N",
+        "target_word_count" => "it is a field of the session: leftoff set target_word_count=N",
+        "audience" => "it is a field of the session: leftoff set audience=general",
+        "birds_eye_approved" => "it is approved: leftoff approve birds-eye",
+        "current_section" | "current_paragraph" => "use leftoff item start section-1, or draft-1.1",
+        "sections" => "use leftoff item add TITLE --id section-1, or draft-1",
+        _ => return None,
+    })
+}
+
+fn of_section(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "section_index" => "it is the number in its id",
+        "status" => "use leftoff item start or leftoff item done",
+        "completed_at" => "it is written when that happens",
+        "verified_claims" => "it is a counter: --count verified_claims=+1",
+        "deferred_claims" => "it is a counter: --count deferred_claims=+1",
+        "total_paragraphs" => {
+            "use leftoff item split draft-1 --into TITLE, or item add TITLE --parent draft-1"
+        }
+        "completed_paragraphs" => "use leftoff item done draft-1.1",
+        _ => return None,
+    })
+}
