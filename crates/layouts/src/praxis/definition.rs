@@ -303,9 +303,11 @@ fn purpose(described: &Map<String, Value>) -> Option<String> {
         .flatten()
         .filter_map(|task| {
             let number = task.get("task_number")?;
-            let file =
-                task.get("file").and_then(Value::as_str).map(|file| format!(" ({file})")).unwrap_or_default();
-            Some(format!("{number}. {}{file}", task.get("name")?.as_str()?))
+            let text = |key: &str| task.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+            let file = text("file").map(|file| format!(" ({file})")).unwrap_or_default();
+            let why =
+                text("purpose").map(|why| format!(": {}", why.trim_end_matches('.'))).unwrap_or_default();
+            Some(format!("{number}. {}{file}{why}", text("name")?))
         })
         .collect();
     if !tasks.is_empty() {

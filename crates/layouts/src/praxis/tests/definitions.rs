@@ -84,7 +84,7 @@ fn metadata_json_becomes_a_workflow() {
     assert_eq!(titles, [("0", "Plan"), ("1", "Build"), ("2", "Release")]);
     assert_eq!(
         workflow.phases[0].purpose.as_deref(),
-        Some("Agree. Delivers: plan.md. Done when: agreed. Tasks: 1. Read (task-1.md). Effort: 1 h.")
+        Some("Agree. Delivers: plan.md. Done when: agreed. Tasks: 1. Read (task-1.md): know. Effort: 1 h.")
     );
     assert_eq!(
         workflow.phases[0].items.as_deref(),
