@@ -106,7 +106,7 @@ fn progress_shows_what_the_tools_own_screen_shows() {
     for expected in [
         "Review  Round 2  1h 2m 3s",
         "████████████░░░░░░░░░░░░ 50 %",
-        "✓ Tech Lead Analysis",
+        "? Tech Lead Analysis",
         "▸ Parallel Reviews",
         "· Aggregate Findings",
         "Round 1: final, 0 reviewers",
