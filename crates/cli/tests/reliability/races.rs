@@ -118,19 +118,14 @@ fn eight_processes_on_one_review_lose_nothing_in_the_log_and_nothing_in_its_file
     let file = ".ocr/sessions/2026-11-14-x/state.json";
     let text = sandbox.read(file).replacen('{', "{ \"x_team\": 1.50,", 1);
     sandbox.write(file, &text);
-    std::thread::scope(|scope| {
-        for writer in 0..WRITERS {
-            let sandbox = &sandbox;
-            scope.spawn(move || {
-                for note in 0..NOTES {
-                    sandbox.run(["note", &format!("{writer}.{note}"), "--session", "2026-11-14-x"]).ok();
-                }
-            });
+    for number in 0..NOTES {
+        let texts: Vec<String> = (0..WRITERS).map(|writer| format!("{writer} says {number}")).collect();
+        let skip = begin(&sandbox, &["skip", "--reason", "raced", "--session", "2026-11-14-x"]);
+        let notes = texts.iter().map(|text| begin(&sandbox, &["note", text, "--session", "2026-11-14-x"]));
+        for child in notes.chain([skip]).collect::<Vec<Child>>() {
+            end(child).ok();
         }
-        for _ in 0..NOTES {
-            sandbox.run(["skip", "--reason", "raced", "--session", "2026-11-14-x"]).ok();
-        }
-    });
+    }
     let view = sandbox.run(["show", "2026-11-14-x", "--json"]).ok().json();
     let notes: BTreeSet<&str> =
         view["notes"].as_array().unwrap().iter().map(|note| note["text"].as_str().unwrap()).collect();

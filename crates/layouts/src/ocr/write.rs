@@ -95,9 +95,11 @@ impl Due {
         let (kind, tree) = (wanted.kind, folder.tree);
         let is_other_kind = |said: &State| super::kind(said, tree) != kind;
         let read = said.phase(kind, &mut Vec::new());
+        // The tool's own screen goes by the number: one of another phase than the name is no word of its own.
+        let numbered = said.numbered_phase(kind);
+        let is_elsewhere = read != wanted.phase || numbered.is_some_and(|at| Some(at) != wanted.phase);
         let phase = wanted.phase.is_some()
-            && (is_other_kind(said)
-                || if read.is_some() { read != wanted.phase } else { has_moved(standing) });
+            && (is_other_kind(said) || if read.is_some() { is_elsewhere } else { has_moved(standing) });
         // By its name alone a phase may be of the other workflow.
         let named = wanted.phase.filter(|_| phase).map(|at| kind.phases()[at].to_owned());
         let after = State { phase_name: named.or(said.phase_name.clone()), ..said.clone() };
@@ -171,9 +173,10 @@ impl Changes {
         self.set_or_fill("workflow_type", &json!(kind.workflow()), due.kind);
         self.set_or_fill("status", &json!(wanted.status()), due.status || status.is_some());
         if let Some(at) = phase {
-            let is_number = self.said.numbered_phase(kind).is_some();
-            self.set_or_fill("current_phase", &json!(kind.phases()[at]), due.phase);
-            self.set_or_fill("phase_number", &json!(at + 1), due.phase || is_number);
+            // Older names of the same phase are left to whoever wrote them.
+            let is_named = due.phase && (due.kind || self.said.named_phase(kind) != phase);
+            self.set_or_fill("current_phase", &json!(kind.phases()[at]), is_named);
+            self.set_or_fill("phase_number", &json!(at + 1), due.phase);
         }
         let (number, clock) = match kind {
             Kind::Review => ("current_round", "round_started_at"),

@@ -9,12 +9,22 @@ fn at_reviews() -> Value {
         "round_started_at": "2026-11-14T09:00:00Z", "updated_at": "2026-11-14T09:50:00Z" })
 }
 
-/// More than is looked at: three times as much, because which of them come first is the folder's own order.
+/// More than is looked at.
+const TOO_MANY: usize = 10_050;
+
+/// So many files that whoever goes through the folder in its own order comes to the state too late.
 fn fill(sandbox: &Sandbox, folder: &str) {
     let folder = sandbox.path(&format!("{FOLDER}/{folder}"));
     std::fs::create_dir_all(&folder).unwrap();
-    for number in 0..30_000 {
-        std::fs::File::create(folder.join(format!("{number}.txt"))).unwrap();
+    for batch in 0..6 {
+        for number in 0..TOO_MANY {
+            std::fs::File::create(folder.join(format!("{batch}-{number}.txt"))).unwrap();
+        }
+        let mut entries = std::fs::read_dir(&folder).unwrap();
+        let before_state = entries.position(|entry| entry.unwrap().file_name() == "state.json");
+        if before_state.is_none_or(|before| before > TOO_MANY) {
+            return;
+        }
     }
 }
 
@@ -23,8 +33,8 @@ fn a_state_is_read_beside_any_number_of_other_files() {
     for is_known in [false, true] {
         for full in ["", "rounds/round-1/reviews"] {
             let sandbox = project();
+            foreign(&sandbox, ID, &at_reviews());
             if is_known {
-                foreign(&sandbox, ID, &at_reviews());
                 sandbox.run(["note", "taken in"]).ok();
             }
             fill(&sandbox, full);

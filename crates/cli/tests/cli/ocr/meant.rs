@@ -119,6 +119,8 @@ fn whichever_of_name_and_number_somebody_changed_decides() {
         warnings.contains("current_phase is 'discourse' and phase_number is 7; the name counts"),
         "{warnings}"
     );
+    sandbox.run(["note", "taken in"]).ok();
+    assert_eq!(state(&sandbox)["phase_number"], 6, "the tool's own screen goes by the number");
 }
 
 #[test]
