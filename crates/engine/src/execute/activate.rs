@@ -173,6 +173,14 @@ impl Engine {
         // Without a source of randomness a name may be taken, which is refused below.
         let _ = getrandom::fill(&mut random);
         let root = &self.project.root;
+        let listed = self.listed_by_index(layout);
+        // A name that is made up is nobody's: neither one of another worktree, nor one of which only a line is left.
+        let is_anothers = |path: &str| {
+            let spot = layout.spot(path, true).filter(|_| request.id.is_none());
+            spot.is_some_and(|spot| {
+                listed.contains(&spot.id) || self.store.load(&spot.id).is_ok_and(|found| found.is_some())
+            })
+        };
         let spot = layout
             .begin(&Beginning {
                 id: request.id.as_deref(),
@@ -180,7 +188,7 @@ impl Engine {
                 today: now.to_zoned(TimeZone::system()).date(),
                 now,
                 branch: self.project.branch().as_deref(),
-                is_taken: &|path| root.join(path).symlink_metadata().is_ok(),
+                is_taken: &|path| root.join(path).symlink_metadata().is_ok() || is_anothers(path),
                 random,
             })
             .map_err(|message| Error::WrongUsage { message, hint: "see: leftoff start --help".to_owned() })?;

@@ -53,6 +53,12 @@ impl Engine {
         self.foreign_active(&indexed).into_iter().max().map(|(_, id)| id)
     }
 
+    /// Sessions that a layout's index tells of, whether they are there or not.
+    pub(crate) fn listed_by_index(&self, layout: &dyn Layout) -> BTreeSet<SessionId> {
+        let own = self.indexes().into_iter().filter(|(known, _, _)| known.name() == layout.name());
+        own.flat_map(|(layout, _, tree)| layout.indexed(&tree)).collect()
+    }
+
     /// Sessions that some index calls active, known to the log or not.
     pub(super) fn called_active(&self) -> BTreeSet<SessionId> {
         self.indexes().into_iter().flat_map(|(layout, _, tree)| layout.called_active(&tree)).collect()

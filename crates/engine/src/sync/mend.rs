@@ -4,7 +4,7 @@ use super::find::Located;
 use super::index::MOST_MADE;
 use super::look::{FileState, Look};
 use super::show::is_settled;
-use super::telling;
+use super::{rivals, telling};
 use crate::disk;
 use crate::doctor::Finding;
 use crate::engine::{Engine, Intent, Options};
@@ -388,11 +388,19 @@ fn as_done(message: &str) -> String {
         (telling::NOT_IN_THE_LOG_YET, "it was taken in"),
         (telling::FROM_THE_LOG, "it was written again from the log"),
         (telling::LOG_HAS_ALL, "it was written again from the log"),
+        (rivals::COUNTS_AS_PAUSED, "was paused"),
     ];
     let found = ends.iter().find_map(|(end, done)| Some(format!("{}{done}", message.strip_suffix(end)?)));
-    let found = found
-        .map(|told| told.replace(" is missing; ", " was missing; ").replace(" is damaged", " was damaged"));
-    found.unwrap_or_else(|| message.to_owned())
+    let was = |told: String| {
+        [
+            (" is missing; ", " was missing; "),
+            (" is damaged", " was damaged"),
+            (" are called ", " were called "),
+        ]
+        .iter()
+        .fold(told, |told, (is, was)| told.replacen(is, was, 1))
+    };
+    found.map_or_else(|| message.to_owned(), was)
 }
 
 fn holds(bytes: &[u8], text: &str) -> bool {

@@ -20,6 +20,8 @@ use store::{Batch, StreamAppend};
 
 const REASON_OTHER_ACTIVE: &str = "another session is active";
 const LONGEST_TITLE: usize = 60;
+/// What is meant by that, until it is written down.
+pub(super) const COUNTS_AS_PAUSED: &str = "counts as paused";
 /// The kind of warning about one that counts as paused.
 const SEVERAL_ACTIVE: &str = "several_active";
 
@@ -241,7 +243,7 @@ fn counts_as_paused(id: &impl std::fmt::Display, other: &impl std::fmt::Display)
     Warning {
         kind: SEVERAL_ACTIVE.to_owned(),
         message: format!(
-            "several sessions are called active; {other} changed last, so {id} counts as paused"
+            "several sessions are called active; {other} changed last, so {id} {COUNTS_AS_PAUSED}"
         ),
         hint: Some(format!("go on with it: leftoff switch {id}; or write that down: leftoff repair")),
         path: None,

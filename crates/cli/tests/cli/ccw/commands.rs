@@ -192,6 +192,21 @@ fn list_is_by_last_activity_and_a_corrupt_one_is_a_warning() {
     assert!(sandbox.run(["list"]).ok().stdout.contains("WFS-old"));
 }
 
+/// `-002` on a conflict: also with a session of which only its line is left, and with one of another worktree.
+#[test]
+fn a_name_in_the_registry_or_in_the_store_is_taken() {
+    let sandbox = project();
+    let old = r#"{"id":"WFS-fix","status":"completed","description":"Last year's","created":"2025-01-01T10:00:00Z","directory":".workflow/WFS-fix"}"#;
+    sandbox.write(REGISTRY, &format!("{old}\n"));
+    sandbox.run(["start", "--layout", "ccw", "--goal", "Fix"]).ok();
+    assert!(sandbox.path(".workflow/WFS-fix-002").is_dir() && !sandbox.path(".workflow/WFS-fix").exists());
+    assert!(sandbox.read(REGISTRY).starts_with(old), "its line is as it was");
+    sandbox.run(["start", "--layout", "ccw", "--goal", "Other"]).ok();
+    std::fs::remove_dir_all(sandbox.path(".workflow")).unwrap();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "Other"]).ok();
+    assert!(sandbox.path(".workflow/WFS-other-002").is_dir());
+}
+
 /// Ids of 50 characters that only their ends tell apart.
 #[test]
 fn long_ids_are_told_apart_in_a_list() {

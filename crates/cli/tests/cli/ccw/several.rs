@@ -187,7 +187,7 @@ fn repair_pauses_all_but_the_latest_of_several_that_are_called_active() {
     }
     assert!(told.contains("leftoff repair"), "{told}");
     let mended = sandbox.run(["repair"]).ok().stdout;
-    assert!(mended.contains("WFS-a: mended") && mended.contains("WFS-c: mended"), "{mended}");
+    assert!(mended.contains("WFS-a: mended") && mended.contains("so WFS-c was paused"), "{mended}");
     let expected = [("WFS-a", "paused"), ("WFS-b", "active"), ("WFS-c", "paused")];
     assert_eq!(registered(&sandbox), expected.map(|(id, status)| (id.to_owned(), status.to_owned())));
     assert_eq!(

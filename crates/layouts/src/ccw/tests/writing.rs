@@ -282,3 +282,13 @@ fn a_task_that_was_completed_in_its_file_is_no_current_one_after_the_next_write(
     let paused = Event::SessionPaused { reason: "r".to_owned(), context: None, saved: Vec::new() };
     assert_eq!(json_at(&after(&tree, &[paused]), STATE)["progress"]["current_tasks"], json!(["impl-9"]));
 }
+
+#[test]
+fn a_cancelled_task_is_none_of_those_that_a_transition_calls_completed() {
+    let mut tree = seed();
+    tree.insert("WFS-login/.task/impl-2.json", Entry::File(task("impl-2", "cancelled", "").into_bytes()));
+    let moved = after(&tree, &[completed("implement"), started("review")]);
+    let transitions = json_at(&moved, STATE)["state_transitions"].clone();
+    assert_eq!(transitions[0]["artifacts"]["completed_tasks"], json!(["impl-1"]));
+    assert_eq!(text(&moved, "WFS-login/.task/impl-2.json"), text(&tree, "WFS-login/.task/impl-2.json"));
+}

@@ -6,7 +6,7 @@ use crate::ccw::documents::{self, PLAN, REVIEW};
 use crate::ccw::fields::written;
 use crate::ccw::place::Ground;
 use crate::ccw::status::Word;
-use crate::ccw::tasks::plain;
+use crate::ccw::tasks::{TaskStatus, plain};
 use crate::ccw::words::PhaseWord;
 use crate::layout::{FileChange, Folder, Standing};
 use jiff::Timestamp;
@@ -195,7 +195,12 @@ fn artifacts(word: PhaseWord, said: &Said<'_>, standing: &Standing<'_>) -> Map<S
             artifacts.insert("plan_document".to_owned(), json!(PLAN));
         }
         PhaseWord::Implement => {
-            let done = standing.items.iter().filter(|item| item.is_done()).map(|item| &item.id);
+            // What was cancelled is over, and was not completed.
+            let is_cancelled = |item: &Item| {
+                said.read.tasks.get(&item.id).is_some_and(|task| task.status == TaskStatus::Cancelled)
+            };
+            let done = standing.items.iter().filter(|item| item.is_done() && !is_cancelled(item));
+            let done = done.map(|item| &item.id);
             let mut done: Vec<String> = done.map(ToString::to_string).collect();
             done.sort_by_cached_key(|id| crate::ccw::tasks::natural(id));
             artifacts.insert("completed_tasks".to_owned(), json!(done));
