@@ -8,7 +8,7 @@ use crate::execute::plan::{Change, Plan, definition_row};
 use crate::execute::{Answer, RevisitRequest, bounded};
 use crate::query::ListRequest;
 use crate::redact::{cleaned, seen};
-use crate::sync::{NATIVE, Owner, heading};
+use crate::sync::{NATIVE, Owner};
 use crate::validation::{OnDiscrepancy, ask_about, is_finished};
 use crate::view::ShortView;
 use crate::words::one_line;
@@ -407,11 +407,19 @@ impl Engine {
 
     /// Where a session's own tool lists those that could be gone on with and has its user select one, so do we.
     fn refuse_to_choose(&self, waiting: &SessionId) -> Result<()> {
-        let layout = self.load(waiting)?.1.layout;
-        let Some(heading) = heading(Some(&layout)) else { return Ok(()) };
-        let lifecycles = vec!["paused".to_owned()];
-        let found = self.lines(&ListRequest { lifecycles, layout: Some(layout), search: None })?.sessions;
-        if found.len() < 2 {
+        let known = self.store.load(waiting)?.map(|found| found.row.layout);
+        // One that nobody has taken in is in no index: all layouts are asked.
+        let is_meant = |layout: &&&dyn Layout| known.as_ref().is_none_or(|known| known == layout.name());
+        let mut layouts = layout::all().iter().filter(is_meant);
+        layouts.try_for_each(|layout| self.have_selected(*layout, waiting))
+    }
+
+    /// Stops until a person has selected one of several paused sessions of this layout, of which this is one.
+    fn have_selected(&self, layout: &dyn Layout, waiting: &SessionId) -> Result<()> {
+        let Some(heading) = layout.heading() else { return Ok(()) };
+        let (lifecycles, layout) = (vec!["paused".to_owned()], Some(layout.name().to_owned()));
+        let found = self.lines(&ListRequest { lifecycles, layout, search: None })?.sessions;
+        if found.len() < 2 || !found.iter().any(|line| line.session_id == waiting.as_str()) {
             return Ok(());
         }
         let choice = |(line, place): (&ShortView, u32)| Choice {
@@ -421,10 +429,8 @@ impl Engine {
             session: line.session_id.clone(),
             phase: None,
         };
-        Err(Error::NeedsChoice {
-            question: heading.to_owned(),
-            choices: found.iter().zip(1..).map(choice).collect(),
-        })
+        let choices = found.iter().zip(1..).map(choice).collect();
+        Err(Error::NeedsChoice { question: heading.to_owned(), choices })
     }
 
     /// The sessions of this worktree with how each stands, those that changed last.

@@ -84,6 +84,48 @@ fn a_session_that_lies_there_is_listed_and_worked_on_from_any_project() {
     assert_eq!(listed, format!("Sessions found:\n1. {FOLDER} -- Stage 2 -- Last active: just now\n"));
 }
 
+/// From any folder: what waits there is listed, and one is selected. In a project what belongs to it is meant.
+#[test]
+fn of_several_paused_sessions_that_belong_to_no_project_one_is_selected() {
+    let sandbox = plain();
+    sandbox.at("2026-11-14T10:00:00Z");
+    let paused = BY_HAND.replace("\nstatus: in_progress", "\nstatus: paused");
+    let names = [FOLDER, "essay-pipeline-20261113-080000"];
+    for name in names {
+        std::fs::write(lying(&sandbox, name).join("session-state.yaml"), &paused).unwrap();
+    }
+    let asked = sandbox.run(["resume"]).code(6).stderr;
+    assert!(asked.starts_with("error: Sessions found:\n1. essay-pipeline-"), "{asked}");
+    for name in names {
+        let line = format!(". {name} -- Stage 3, Section 2 -- Last active: 1 hour ago");
+        assert!(asked.contains(&line) && asked.contains(&format!("\n  leftoff resume {name}\n")), "{asked}");
+    }
+    let resumed = sandbox.run_printed(&format!("leftoff resume {FOLDER}")).ok().stderr;
+    assert!(resumed.contains("Resuming at [Stage 3]."), "{resumed}");
+    let other = project();
+    other.at("2026-11-14T10:00:00Z");
+    lying(&other, FOLDER);
+    other.run(["resume"]).code(3);
+}
+
+/// Nothing tells where it stands: a person says, from any folder.
+#[test]
+fn a_lost_session_that_belongs_to_no_project_goes_on_where_a_person_says() {
+    let sandbox = plain();
+    sandbox.at("2026-11-14T10:00:00Z");
+    let folder = lying(&sandbox, FOLDER);
+    for entry in std::fs::read_dir(&folder).unwrap().flatten() {
+        std::fs::remove_file(entry.path()).unwrap();
+    }
+    std::fs::write(folder.join("session-state.yaml"), "{{{").unwrap();
+    let asked = sandbox.run(["resume", FOLDER]).code(6).stderr;
+    let command = format!("leftoff repair --session {FOLDER} --at essay_structuring");
+    assert!(asked.contains(&command), "{asked}");
+    sandbox.run_printed(&command).ok();
+    let text = std::fs::read_to_string(folder.join("session-state.yaml")).unwrap();
+    assert!(text.contains("current_stage: 2"), "{text}");
+}
+
 #[test]
 fn the_folder_that_tmpdir_names_is_looked_into_as_well() {
     let sandbox = plain();
