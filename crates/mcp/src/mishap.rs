@@ -91,6 +91,9 @@ fn valid_instead(error: &Error) -> Vec<String> {
         | Error::UnknownCheck { known, .. }
         | Error::UnknownRequirement { known, .. } => known.clone(),
         Error::AmbiguousSession { candidates, .. } => candidates.clone(),
+        Error::NeedsChoice { choices, .. } => {
+            choices.iter().map(|choice| choice.phase.clone().unwrap_or(choice.session.clone())).collect()
+        }
         Error::UnknownSession { nearest, .. } => nearest.iter().cloned().collect(),
         other => match other.refusal() {
             Some(Refusal::UnknownPhase { known, .. }) => names(known),
