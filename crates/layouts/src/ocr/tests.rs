@@ -1,4 +1,5 @@
 use super::*;
+use crate::tree::Entry;
 use model::actor::Actor;
 use model::progress::Status;
 use model::session::Session;

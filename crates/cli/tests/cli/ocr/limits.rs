@@ -30,26 +30,24 @@ fn fill(sandbox: &Sandbox, folder: &str) {
 
 #[test]
 fn a_state_is_read_beside_any_number_of_other_files() {
-    for is_known in [false, true] {
-        for full in ["", "rounds/round-1/reviews"] {
-            let sandbox = project();
-            foreign(&sandbox, ID, &at_reviews());
-            if is_known {
-                sandbox.run(["note", "taken in"]).ok();
-            }
-            fill(&sandbox, full);
-            let mut fields = at_reviews();
-            fields["current_phase"] = "discourse".into();
-            fields["phase_number"] = 6.into();
-            foreign(&sandbox, ID, &fields);
-            let view = sandbox.run(["status", "--json"]).ok().json();
-            assert_eq!(phase(&view), "discourse", "known: {is_known}, in {full:?}");
-            let folder = format!("{FOLDER}/{full}");
-            let expected = format!("{}: there are more than 10000 files", folder.trim_end_matches('/'));
-            assert!(warnings(&view).contains(&expected), "{expected} is not in {}", warnings(&view));
-            sandbox.run(["note", "goes on"]).ok();
-            assert_eq!(state(&sandbox)["current_phase"], "discourse");
+    for (is_known, full) in [(true, ""), (false, "rounds/round-1/reviews")] {
+        let sandbox = project();
+        foreign(&sandbox, ID, &at_reviews());
+        if is_known {
+            sandbox.run(["note", "taken in"]).ok();
         }
+        fill(&sandbox, full);
+        let mut fields = at_reviews();
+        fields["current_phase"] = "discourse".into();
+        fields["phase_number"] = 6.into();
+        foreign(&sandbox, ID, &fields);
+        let view = sandbox.run(["status", "--json"]).ok().json();
+        assert_eq!(phase(&view), "discourse", "known: {is_known}, in {full:?}");
+        let folder = format!("{FOLDER}/{full}");
+        let expected = format!("{}: there are more than 10000 files", folder.trim_end_matches('/'));
+        assert!(warnings(&view).contains(&expected), "{expected} is not in {}", warnings(&view));
+        sandbox.run(["note", "goes on"]).ok();
+        assert_eq!(state(&sandbox)["current_phase"], "discourse");
     }
 }
 

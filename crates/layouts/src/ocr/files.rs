@@ -1,0 +1,169 @@
+//! What lies in a session's folder beside its state: rounds, runs, reviewers with their findings, and what of it cannot
+//! be read.
+
+use super::{Kind, Ocr, STATE, State};
+use crate::layout::Layout;
+use crate::reading::Oddity;
+use crate::tree::{Entry, Tree};
+use jiff::Timestamp;
+
+/// One round of a review, as its folder shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Round {
+    pub number: u32,
+    pub reviewers: Vec<Reviewer>,
+    pub has_discourse: bool,
+    pub is_final: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reviewer {
+    pub name: String,
+    /// None where the file could not be read.
+    pub findings: Option<usize>,
+}
+
+/// One run of a map, as its folder shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MapRun {
+    pub number: u32,
+    pub has_topology: bool,
+    pub has_flows: bool,
+    pub has_mapping: bool,
+    pub is_final: bool,
+    /// Files in the map's canonical list, once there is one.
+    pub files: Option<usize>,
+}
+
+pub(super) fn rounds(tree: &Tree) -> Vec<Round> {
+    let numbers = tree.numbered("rounds", "round-");
+    if numbers.is_empty() {
+        // Before rounds had folders of their own, the first one's files lay in the session's.
+        let old = round(tree, 1, "");
+        let has_any = !old.reviewers.is_empty() || old.has_discourse || old.is_final;
+        return if has_any { vec![old] } else { Vec::new() };
+    }
+    numbers.into_iter().map(|number| round(tree, number, &format!("rounds/round-{number}/"))).collect()
+}
+
+fn round(tree: &Tree, number: u32, prefix: &str) -> Round {
+    let reviews = format!("{prefix}reviews");
+    let reviewers = tree
+        .names_in(&reviews)
+        .filter(|name| !tree.has_folder(&format!("{reviews}/{name}")))
+        .filter_map(|name| {
+            let reviewer = name.strip_suffix(".md")?;
+            Some(Reviewer {
+                name: reviewer.to_owned(),
+                findings: findings(tree.get(&format!("{reviews}/{name}"))),
+            })
+        })
+        .collect();
+    Round {
+        number,
+        reviewers,
+        has_discourse: tree.has_file(&format!("{prefix}discourse.md")),
+        is_final: tree.has_file(&format!("{prefix}final.md")),
+    }
+}
+
+pub(super) fn map_runs(tree: &Tree) -> Vec<MapRun> {
+    let runs = tree.numbered("map/runs", "run-").into_iter();
+    runs.map(|number| MapRun {
+        number,
+        has_topology: tree.has_file(&format!("map/runs/run-{number}/topology.md")),
+        has_flows: tree.has_file(&format!("map/runs/run-{number}/flow-analysis.md")),
+        has_mapping: tree.has_file(&format!("map/runs/run-{number}/requirements-mapping.md")),
+        is_final: tree.has_file(&format!("map/runs/run-{number}/map.md")),
+        files: files_in_map(tree.get(&format!("map/runs/run-{number}/topology.md"))),
+    })
+    .collect()
+}
+
+/// Headings that begin a finding.
+fn findings(entry: Option<&Entry>) -> Option<usize> {
+    let Some(Entry::File(content)) = entry else { return None };
+    let text = String::from_utf8_lossy(content);
+    let is_finding = |line: &&str| {
+        line.strip_prefix("##").is_some_and(|rest| {
+            let word = rest.trim_start();
+            rest.len() > word.len()
+                && ["Finding", "Issue", "Suggestion"].iter().any(|kind| word.starts_with(kind))
+        })
+    };
+    Some(text.lines().filter(is_finding).count())
+}
+
+/// Lines of the first fence after the heading of the canonical list.
+fn files_in_map(entry: Option<&Entry>) -> Option<usize> {
+    let Some(Entry::File(content)) = entry else { return None };
+    let text = String::from_utf8_lossy(content);
+    let mut lines = text.lines().skip_while(|line| !line.starts_with("## Canonical File List")).skip(1);
+    lines.by_ref().find(|line| line.trim_start().starts_with("```"))?;
+    Some(
+        lines
+            .take_while(|line| !line.trim_start().starts_with("```"))
+            .filter(|line| !line.trim().is_empty())
+            .count(),
+    )
+}
+
+/// When the first file of a round or run was written.
+pub(super) fn first_written(kind: Kind, ordinal: u32, tree: &Tree) -> Option<Timestamp> {
+    let folder = match kind {
+        Kind::Review => format!("rounds/round-{ordinal}/"),
+        Kind::Map => format!("map/runs/run-{ordinal}/"),
+    };
+    tree.files().filter(|path| path.starts_with(&folder)).filter_map(|path| tree.modified(path)).min()
+}
+
+/// A round or run that the state names and that is not the next one either. It is gone on with.
+pub(super) fn jumped(state: &State, rounds: &[Round], map_runs: &[MapRun]) -> Vec<Oddity> {
+    let last = |numbers: Option<u32>| numbers.unwrap_or(u32::MAX);
+    [
+        ("current_round", state.current_round, last(rounds.last().map(|round| round.number)), "rounds/round"),
+        (
+            "current_map_run",
+            state.current_map_run,
+            last(map_runs.last().map(|run| run.number)),
+            "map/runs/run",
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(key, said, last, folder)| {
+        let said = said.filter(|said| *said > last.saturating_add(1))?;
+        let message =
+            format!("{key} is {said}, and there is no {folder}-{said}; the last one is {folder}-{last}");
+        Some(Oddity { path: STATE.to_owned(), message })
+    })
+    .collect()
+}
+
+/// Other files of the session that say nothing because they cannot be read.
+pub(super) fn unusable(tree: &Tree) -> impl Iterator<Item = Oddity> {
+    let is_meant = |path: &str| {
+        let is_text = path.rsplit_once('.').is_some_and(|(_, ending)| ending == "md");
+        path.is_empty() || is_text || path.starts_with("rounds") || path.starts_with("map")
+    };
+    let unusable = tree.unusable().filter(move |(path, _)| is_meant(path));
+    let unusable = unusable.map(|(path, why)| (path.to_owned(), why.to_owned()));
+    unusable
+        .chain(too_large(tree))
+        .map(|(path, why)| Oddity { path, message: format!("{why}; what it would show is not known") })
+}
+
+/// Files that a short look does not read, and that nobody will.
+fn too_large(tree: &Tree) -> impl Iterator<Item = (String, String)> {
+    let most = Ocr.most_bytes("");
+    tree.files().filter(|path| is_counted(path)).filter_map(move |path| match tree.get(path) {
+        Some(Entry::Unread { size }) if *size > most => {
+            Some((path.to_owned(), format!("it is larger than {most} bytes, the most that is read")))
+        }
+        Some(Entry::Unread { .. } | Entry::File(_) | Entry::Folder | Entry::Unusable(_)) | None => None,
+    })
+}
+
+/// Files in which something is counted.
+pub(super) fn is_counted(path: &str) -> bool {
+    path.contains("reviews/") || path.ends_with("topology.md")
+}
