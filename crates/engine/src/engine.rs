@@ -17,6 +17,7 @@ use model::nearest::nearest;
 use model::session::{FOLD_VERSION, Session};
 use model::workflow::Workflow;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
@@ -113,7 +114,7 @@ pub struct Engine {
     pub(crate) patience: Duration,
     progress: Option<Box<Tell>>,
     /// A definition never changes under its hash, and a command asks for the same one at its gate and for its view.
-    last_definition: RefCell<Option<Rc<Workflow>>>,
+    definitions: RefCell<BTreeMap<String, Rc<Workflow>>>,
 }
 
 type Tell = dyn Fn(Progress<'_>);
@@ -171,7 +172,7 @@ impl Engine {
             warnings,
             patience: PATIENCE,
             progress: None,
-            last_definition: RefCell::default(),
+            definitions: RefCell::default(),
         })
     }
 
@@ -197,7 +198,7 @@ impl Engine {
             warnings: Vec::new(),
             patience: PATIENCE,
             progress: None,
-            last_definition: RefCell::default(),
+            definitions: RefCell::default(),
         })
     }
 
@@ -372,19 +373,21 @@ impl Engine {
 
     /// The definition that a run was started with.
     pub(crate) fn definition(&self, hash: &str) -> Result<Option<Rc<Workflow>>> {
-        if let Some(known) = self.last_definition.borrow().as_ref().filter(|known| known.hash == hash) {
+        if let Some(known) = self.definitions.borrow().get(hash) {
             return Ok(Some(Rc::clone(known)));
         }
         let found: Option<Workflow> =
             self.store.definition(hash)?.and_then(|body| serde_json::from_str(&body).ok());
         let found = found.map(Rc::new);
-        self.last_definition.replace(found.clone());
+        if let Some(found) = &found {
+            self.definitions.borrow_mut().insert(hash.to_owned(), Rc::clone(found));
+        }
         Ok(found)
     }
 
     /// A definition that was read here and is about to be kept: what is stored under its hash may be another one.
     pub(crate) fn know_definition(&self, workflow: &Workflow) {
-        self.last_definition.replace(Some(Rc::new(workflow.clone())));
+        self.definitions.borrow_mut().insert(workflow.hash.clone(), Rc::new(workflow.clone()));
     }
 
     /// The active session of this worktree, else the one with the newest activity.

@@ -17,7 +17,7 @@ use model::session::Session;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use store::{AgentRow, Filter, Info, Listed};
+use store::{AgentRow, Filter, Info, Listed, SessionRow};
 
 /// Of so many sessions that were left lying a list speaks.
 const MOST_IDLE_TOLD: usize = 5;
@@ -338,10 +338,7 @@ impl Engine {
         if self.project.is_outside && !is_here() {
             return Ok(true);
         }
-        // Only of these is there one active session in a worktree; others stand beside it.
-        let takes_the_worktree = session.layout == NATIVE
-            || layout::by_name(&session.layout).is_some_and(Layout::takes_the_worktree);
-        let is_the_active_one = takes_the_worktree
+        let is_the_active_one = takes_the_worktree(&session.layout)
             && session.lifecycle.name() == "active"
             && !session.parallel
             && session.worktree == self.project.worktree();
@@ -352,6 +349,11 @@ impl Engine {
             return Ok(false);
         }
         let latest = self.latest_of_worktree()?;
+        let is_active = |row: &SessionRow| row.lifecycle == "active" && takes_the_worktree(&row.layout);
+        // What a command changes is the latest from then on, unless another one is active here.
+        if self.seen.is_changing() && !latest.as_ref().is_some_and(is_active) {
+            return Ok(false);
+        }
         let going_on = latest.as_ref().filter(|row| self.goes_on(row));
         let is_another = |id: &SessionId| latest.as_ref().is_none_or(|row| row.id != *id);
         let elsewhere = if self.looks_around {
@@ -460,6 +462,11 @@ impl From<Listed> for ShortView {
             warnings: Vec::new(),
         }
     }
+}
+
+/// Whether only one session of this layout is active in a worktree; others stand beside it.
+fn takes_the_worktree(layout: &str) -> bool {
+    layout == NATIVE || layout::by_name(layout).is_some_and(Layout::takes_the_worktree)
 }
 
 /// Of what is said of a session's files, what is wrong with them.

@@ -80,6 +80,10 @@ impl Seen {
         self.is_changing.set(is_changing);
     }
 
+    pub(crate) fn is_changing(&self) -> bool {
+        self.is_changing.get()
+    }
+
     pub(crate) fn forget(&self) {
         self.looks.borrow_mut().clear();
         self.signs.replace(None);
