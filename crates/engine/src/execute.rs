@@ -1,8 +1,9 @@
 //! Commands: load, decide, keep, answer. Whoever changes a session comes through here.
 
-pub(crate) mod activate;
+mod activate;
 mod advance;
 mod artifacts;
+pub(crate) mod beginning;
 mod bundle;
 mod import;
 mod items;
@@ -15,8 +16,8 @@ mod set;
 pub(crate) mod subject;
 mod undo;
 
-pub use activate::StartRequest;
 pub use advance::{AdvanceRequest, GateTried};
+pub use beginning::StartRequest;
 pub use bundle::BundleMade;
 pub use items::{ItemAdd, ItemSetting};
 pub use phases::{ApproveRequest, TrustedCommand};

@@ -192,7 +192,7 @@ impl Engine {
     }
 
     pub(crate) fn lines(&self, request: &ListRequest) -> Result<Listing> {
-        crate::execute::activate::foreign_layout(request.layout.as_deref())?;
+        crate::execute::beginning::foreign_layout(request.layout.as_deref())?;
         // What the index calls active may count as paused by now, so both are asked for.
         let mut lifecycles = request.lifecycles.clone();
         if lifecycles.iter().any(|wanted| wanted == "paused")

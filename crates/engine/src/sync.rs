@@ -3,10 +3,12 @@
 //! done here, for all of them alike.
 
 mod choice;
+mod eyes;
 mod find;
 mod furniture;
 mod index;
 mod late;
+mod lines;
 mod look;
 mod mend;
 mod moving;
@@ -222,7 +224,7 @@ impl Engine {
         let path = look.located.spot.below_project(path);
         let said = look.warnings.iter().find(|warning| warning.path.as_ref() == Some(&path));
         let why = said.map(|warning| warning.message.trim_start_matches(&format!("{path}: ")));
-        let why = why.map(|why| find::why_of(why).unwrap_or(why)).unwrap_or_default().to_owned();
+        let why = why.map(|why| eyes::why_of(why).unwrap_or(why)).unwrap_or_default().to_owned();
         Err(Error::NothingKnown { session: id.to_string(), path, why })
     }
 

@@ -5,7 +5,7 @@ mod spelling;
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
-use crate::execute::activate::check_fields;
+use crate::execute::beginning::check_fields;
 use crate::execute::plan::Plan;
 use crate::execute::set::refuse_no_fields;
 use crate::execute::{Answer, bounded};

@@ -2,7 +2,7 @@
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
-use crate::execute::activate::check_fields;
+use crate::execute::beginning::check_fields;
 use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
 use layouts::layout::{self, FieldOf};

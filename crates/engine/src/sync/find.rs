@@ -1,18 +1,14 @@
 //! Finds the sessions that other tools keep in a project, and tells which of them are not ours yet. Writes nothing.
 
+use super::eyes::Eyes;
 use super::pointed::Pointed;
-use super::shorts::{self, Shares, Short};
-use super::signs::Signs;
 use super::tree;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::place::Project;
-use crate::query::ListRequest;
-use crate::view::{HealthView, ShortView, Warning};
-use crate::words::one_line;
-use jiff::Timestamp;
-use layouts::layout::{self, Depth, Details, Folder, Health, Layout, Line, Place, Spot, Told};
-use layouts::reading::{Oddity, Reading};
+use crate::view::{HealthView, Warning};
+use layouts::layout::{self, Depth, Details, Health, Layout, Place, Spot, Told};
+use layouts::reading::Reading;
 use layouts::tree::{Entry, Tree};
 use model::actor::Actor;
 use model::event::Recorded;
@@ -23,10 +19,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
-use store::Filter;
-
-/// What a file holds may be part of what is said about it.
-pub(super) const LONGEST_WARNING: usize = 1_000;
 
 /// A session that only its own tool's files tell of.
 pub(crate) struct Foreign {
@@ -141,29 +133,6 @@ impl Engine {
         Ok(ids.filter(|id| !part.is_empty() && id.as_str().to_lowercase().contains(&part)).collect())
     }
 
-    /// Every foreign session on one line. A broken one does not hide the others.
-    pub(crate) fn foreign_lines(&self) -> Vec<(ShortView, Vec<Warning>)> {
-        let all = self.unadopted();
-        if all.is_empty() {
-            return Vec::new();
-        }
-        let numbers = self.foreign_numbers().unwrap_or_default();
-        let eyes = self.eyes();
-        let shorts = self.shorts();
-        let number = |located: &Located| numbers.get(&located.id).copied().unwrap_or(0);
-        let numbered: Vec<(&Located, u64)> = all.iter().map(|located| (located, number(located))).collect();
-        let mut lines = shorts::by_several(&numbered, |(located, number)| {
-            if located.layout.takes_the_worktree() {
-                let short = shorts::by_path(&shorts, located)?;
-                Some((ShortView { number: *number, ..short.line.clone() }, short.warnings.clone()))
-            } else {
-                eyes.line(located, *number)
-            }
-        });
-        self.lines_beside_others(&mut lines);
-        lines
-    }
-
     /// What reading files needs of the engine.
     pub(super) fn eyes(&self) -> Eyes<'_> {
         Eyes {
@@ -180,73 +149,6 @@ impl Engine {
     /// The same where many are read one after the other.
     pub(super) fn eyes_for_many(&self) -> Eyes<'_> {
         Eyes { shares: Some(self.shares_here()), ..self.eyes() }
-    }
-
-    /// The sessions of this worktree alone, a line each.
-    pub(crate) fn own_lines(&self) -> Result<Vec<(ShortView, Vec<Warning>)>> {
-        let here = Filter { worktree: Some(self.project.worktree()), ..Filter::default() };
-        let kept = self.store.list(&here)?.into_iter().map(|listed| (ShortView::from(listed), Vec::new()));
-        Ok(kept.chain(self.foreign_lines()).collect())
-    }
-
-    /// Sessions of this worktree that the store has finished and whose files say something else by now, for a list of
-    /// others than finished ones. Only where one small file tells: a thousand old ones are not read whole.
-    pub(crate) fn opened_by_files(&self, request: &ListRequest) -> Result<Vec<ShortView>> {
-        let is_over = |lifecycle: &&str| !request.lifecycles.iter().any(|wanted| wanted == lifecycle);
-        let lifecycles: Vec<String> =
-            ["completed", "abandoned"].iter().filter(|over| is_over(over)).map(ToString::to_string).collect();
-        if request.lifecycles.is_empty() || lifecycles.is_empty() {
-            return Ok(Vec::new());
-        }
-        let filter = Filter {
-            lifecycles,
-            worktree: Some(self.project.worktree()),
-            layout: request.layout.clone(),
-            search: request.search.clone(),
-            ..Filter::default()
-        };
-        let over = self.store.list(&filter)?;
-        let mut found = Vec::new();
-        for layout in layout::all().iter().filter(|layout| !layout.line_files().is_empty()) {
-            if !over.iter().any(|listed| listed.row.layout == layout.name()) {
-                continue;
-            }
-            for spot in self.spots(*layout) {
-                let is_it =
-                    |listed: &&store::Listed| listed.row.id == spot.id && listed.row.layout == layout.name();
-                let Some(listed) = over.iter().find(is_it) else { continue };
-                let located = Located { layout: *layout, id: spot.id.clone(), spot: spot.clone() };
-                let says = self.eyes().line(&located, listed.number);
-                if says.is_some_and(|(line, _)| request.lifecycles.contains(&line.lifecycle)) {
-                    found.push(ShortView::from(listed.clone()));
-                }
-            }
-        }
-        Ok(found)
-    }
-
-    /// Lays over a line of a list what the session's files tell by now; what is odd about them.
-    pub(crate) fn shown_by_files(&self, line: &mut ShortView) -> Result<Vec<Warning>> {
-        let is_here = line.layout != super::NATIVE && line.worktree == self.project.worktree();
-        let Some(id) = SessionId::parse(&line.session_id).ok().filter(|_| is_here) else {
-            return Ok(Vec::new());
-        };
-        let (_, session) = self.load(&id)?;
-        *line = ShortView { number: line.number, ..ShortView::from(&session) };
-        Ok(self.file_warnings(&id))
-    }
-
-    /// What stands where sessions are looked for and cannot be one.
-    pub(crate) fn place_warnings(&self) -> Vec<Warning> {
-        let mut warnings = Vec::new();
-        for layout in layout::all() {
-            for place in layout.places() {
-                if let Place::Project(folder) = place {
-                    warnings.extend(odd_entries(&self.project.root, folder, *layout));
-                }
-            }
-        }
-        warnings
     }
 
     /// What a layout's own screen shows of a session, adopted or not.
@@ -368,157 +270,6 @@ impl Engine {
     }
 }
 
-/// What it takes to read a session's files; nothing of it is tied to one thread.
-pub(super) struct Eyes<'a> {
-    root: &'a Path,
-    worktree: String,
-    now: Timestamp,
-    host: &'a str,
-    signs: Arc<Signs>,
-    /// The phase that a command is about to complete.
-    left_to_command: Option<String>,
-    shares: Option<Arc<Shares>>,
-}
-
-impl Eyes<'_> {
-    /// A session on one line of a list.
-    fn line(&self, located: &Located, number: u64) -> Option<(ShortView, Vec<Warning>)> {
-        let Located { layout, spot, id } = located;
-        let files = layout.line_files();
-        if !files.is_empty() {
-            let mut tree = tree::read_files(*layout, spot, self.root, files);
-            let line = |tree: &Tree| {
-                layout.line(&Folder { spot, id, worktree: &self.worktree, tree, now: self.now })
-            };
-            let mut told = line(&tree);
-            if told.is_none() && !layout.line_folders().is_empty() {
-                tree::add_folders(&mut tree, spot, self.root, layout.line_folders());
-                told = line(&tree);
-            }
-            if let Some(reading) = told {
-                let said = warnings(spot, &reading);
-                return Some((self.short(located, number, reading.value), said));
-            }
-        }
-        let found = self.foreign(located, Depth::Short).filter(Foreign::holds_any)?;
-        Some((ShortView { number, ..(&found.session).into() }, found.warnings))
-    }
-
-    fn short(&self, located: &Located, number: u64, line: Line) -> ShortView {
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        ShortView {
-            number,
-            session_id: located.id.to_string(),
-            title: line.title,
-            goal: None,
-            target: None,
-            layout: located.layout.name().to_owned(),
-            workflow: line.workflow.to_owned(),
-            worktree: self.worktree.clone(),
-            lifecycle: line.lifecycle.to_owned(),
-            parallel: false,
-            phase: line.phase.to_owned(),
-            phases_done: count(line.phases_done),
-            total_phases: count(line.phases),
-            created_at: line.created_at,
-            updated_at: line.updated_at,
-            version: 0,
-            current: false,
-            own_words: None,
-            warnings: Vec::new(),
-        }
-    }
-
-    /// A session in short, if there is one.
-    pub(super) fn in_short(&self, located: &Located) -> Option<Short> {
-        self.foreign(located, Depth::Short).filter(Foreign::holds_any).map(Short::of)
-    }
-
-    fn foreign(&self, located: &Located, depth: Depth) -> Option<Foreign> {
-        let Located { layout, spot, id } = located.clone();
-        let mut tree = tree::read_with(layout, &spot, self.root, depth, self.shares.as_deref());
-        self.signs.add_to(&mut tree, layout);
-        let mut documents = tree.clone();
-        let mut reading = self.read(located, &tree);
-        let mut damaged = reading.value.unreadable.clone();
-        let parts = reading.value.unreadable_parts.clone();
-        if !damaged.is_empty() || !parts.is_empty() {
-            self.use_backups(located, &mut documents, &mut reading);
-            // Also what a backup tells is not what the file says.
-            reading.value.unreadable.clone_from(&damaged);
-            damaged.extend(parts.into_iter().filter(|part| !reading.value.unreadable_parts.contains(part)));
-        }
-        let warnings = warnings(&spot, &reading);
-        let told = reading.value;
-        let (recorded, session, _) = told.fold_but(&self.actor(layout), self.left_to_command.as_deref())?;
-        Some(Foreign { layout, spot, id, tree, documents, damaged, told, warnings, recorded, session })
-    }
-
-    fn read(&self, located: &Located, tree: &Tree) -> Reading<Told> {
-        let Located { layout, spot, id } = located;
-        let mut reading = layout.read(&Folder { spot, id, worktree: &self.worktree, tree, now: self.now });
-        reading.warnings.extend(tree.cut().map(|folder| Oddity {
-            path: folder.to_owned(),
-            message: format!(
-                "there are more than {} files and folders; the others were not looked at",
-                tree::MOST_ENTRIES
-            ),
-        }));
-        reading
-    }
-
-    /// Whoever wrote a session's files.
-    fn actor(&self, layout: &dyn Layout) -> Actor {
-        Actor::Person { name: layout.name().to_owned(), host: self.host.to_owned() }
-    }
-
-    /// The next rung after a file that cannot be read: the version before it.
-    fn use_backups(&self, located: &Located, tree: &mut Tree, reading: &mut Reading<Told>) {
-        let home = self.root.join(&located.spot.home);
-        let parts = reading.value.unreadable_parts.clone();
-        for path in reading.value.unreadable.clone().into_iter().chain(parts) {
-            let backup = format!("{path}.bak");
-            let most = located.layout.most_bytes(&path);
-            let Entry::File(content) = tree::content(&home.join(&backup), most) else { continue };
-            let mut other = tree.clone();
-            other.insert(path.clone(), Entry::File(content));
-            let wanted = |tree: &Tree, _: &BTreeSet<String>| located.layout.wanted(&located.spot, tree);
-            tree::add(&home, &mut other, &mut BTreeSet::new(), wanted);
-            let mut read = self.read(located, &other);
-            if read.value.cannot_read(&path) {
-                continue;
-            }
-            read.warnings.splice(0..0, reading.warnings.drain(..).filter(|oddity| oddity.path == path));
-            for oddity in &mut read.warnings {
-                if oddity.path == path
-                    && let Some(why) = why_of(&oddity.message)
-                {
-                    oddity.message = format!("{why}; {backup} was read instead, and may be older");
-                }
-            }
-            read.warnings.extend(
-                located
-                    .layout
-                    .recovered()
-                    .map(|said| Oddity { path: backup.clone(), message: said.to_owned() }),
-            );
-            // The file itself is as damaged as it was.
-            if reading.value.unreadable.contains(&path) {
-                read.value.unreadable.push(path.clone());
-            }
-            *tree = other;
-            *reading = read;
-        }
-    }
-}
-
-/// Why a file cannot be read, without what was done about it.
-pub(super) fn why_of(message: &str) -> Option<&str> {
-    ["; where things stand", "; it is left as it is"]
-        .iter()
-        .find_map(|after| Some(message.split_once(after)?.0))
-}
-
 /// Whose a place with a session's files is.
 pub(crate) enum Owner {
     Ours(SessionId),
@@ -538,7 +289,7 @@ pub(crate) fn has_foreign(project: &Project) -> bool {
 }
 
 /// A session that is outside of projects is alone in its own.
-fn spots_of(project: &Project, layout: &dyn Layout) -> Vec<Spot> {
+pub(super) fn spots_of(project: &Project, layout: &dyn Layout) -> Vec<Spot> {
     if project.is_outside {
         return layout.spot(&project.worktree(), true).into_iter().collect();
     }
@@ -552,7 +303,7 @@ fn spots_of(project: &Project, layout: &dyn Layout) -> Vec<Spot> {
     found
 }
 
-fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mut Vec<Spot>) {
+pub(super) fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mut Vec<Spot>) {
     each_entry(root, folder, |path, is_folder| {
         let spot = layout.spot(path, is_folder);
         found.extend(spot.filter(|spot| !layout.is_private() || !is_of_others(root, &spot.path)));
@@ -561,7 +312,7 @@ fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mut Vec<Spot>
 
 /// Whether a folder of a project is neither this user's nor of who has the project: of a session that is its user's
 /// alone it is somebody else's.
-fn is_of_others(root: &Path, path: &str) -> bool {
+pub(super) fn is_of_others(root: &Path, path: &str) -> bool {
     let owner = |path: &Path| std::fs::symlink_metadata(path).ok().map(|found| found.uid());
     let folder = owner(&root.join(path));
     folder.is_some() && folder != Some(rustix::process::geteuid().as_raw()) && folder != owner(root)
@@ -586,98 +337,14 @@ pub(super) fn each_entry(root: &Path, folder: &str, mut look: impl FnMut(&str, b
 }
 
 /// The first link among the folders that lead to where a layout has its sessions.
-fn link_on_the_way(root: &Path, folder: &str) -> Option<String> {
+pub(super) fn link_on_the_way(root: &Path, folder: &str) -> Option<String> {
     let ends = folder.match_indices('/').map(|(end, _)| end).chain([folder.len()]);
     let mut all = ends.map(|end| &folder[..end]).filter(|part| !part.is_empty());
     all.find(|part| root.join(part).is_symlink()).map(ToOwned::to_owned)
 }
 
-/// Links, which may lead anywhere and are not followed; names that cannot be written; a folder that cannot be read.
-fn odd_entries(root: &Path, folder: &str, layout: &dyn Layout) -> Vec<Warning> {
-    let odd = |path: String, why: &str| Warning {
-        kind: "foreign_file".to_owned(),
-        message: format!("{path}: {why}"),
-        hint: None,
-        path: Some(path),
-    };
-    if let Some(link) = link_on_the_way(root, folder) {
-        return vec![odd(
-            link,
-            "it is a link, and links are not followed; sessions in it are not looked for",
-        )];
-    }
-    let entries = match std::fs::read_dir(root.join(folder)) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
-        Err(error) => return vec![odd(folder.to_owned(), &format!("{error}; its sessions are not known"))],
-    };
-    let mut warnings = Vec::new();
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let name_there = name.to_string_lossy();
-        let path = if folder.is_empty() { name_there.into_owned() } else { format!("{folder}/{name_there}") };
-        // A project's own folder holds much that is none of the layout's.
-        if folder.is_empty() && layout.spot(&path, true).is_none() {
-            continue;
-        }
-        if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
-            warnings.push(odd(path, "it is a link, and links are not followed"));
-        } else if name.to_str().is_none() {
-            warnings.push(odd(path, "its name is no UTF-8"));
-        } else if layout.is_private() && is_of_others(root, &path) {
-            warnings.push(odd(path, "it belongs to somebody else, and is left alone"));
-        }
-    }
-    warnings.sort_by(|one, other| one.path.cmp(&other.path));
-    warnings
-}
-
-/// What is odd about a session's files, each with the file that it is about.
-pub(super) fn warnings<T>(spot: &Spot, reading: &Reading<T>) -> Vec<Warning> {
-    let oddities = reading.warnings.iter();
-    oddities
-        .map(|oddity| {
-            let path = spot.below_project(&oddity.path).trim_end_matches('/').to_owned();
-            Warning {
-                kind: "foreign_file".to_owned(),
-                message: one_line(&format!("{path}: {}", oddity.message), LONGEST_WARNING),
-                hint: None,
-                path: Some(path),
-            }
-        })
-        .collect()
-}
-
 impl From<Health> for HealthView {
     fn from(health: Health) -> Self {
         Self { check: health.check.to_owned(), ok: health.is_well, found: health.found }
-    }
-}
-
-impl From<&Session> for ShortView {
-    fn from(session: &Session) -> Self {
-        let run = session.run();
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-        Self {
-            number: 0,
-            session_id: session.id.to_string(),
-            title: session.title.clone(),
-            goal: session.goal.clone(),
-            target: session.target.clone(),
-            layout: session.layout.clone(),
-            workflow: run.map(|run| run.workflow.name.to_string()).unwrap_or_default(),
-            worktree: session.worktree.clone(),
-            lifecycle: session.lifecycle.name().to_owned(),
-            parallel: session.parallel,
-            phase: run.map(|run| run.current().id().to_string()).unwrap_or_default(),
-            phases_done: run.map(|run| count(run.done())).unwrap_or_default(),
-            total_phases: run.map(|run| count(run.phases.len())).unwrap_or_default(),
-            created_at: session.created_at,
-            updated_at: session.updated_at,
-            version: session.version,
-            current: false,
-            own_words: None,
-            warnings: Vec::new(),
-        }
     }
 }

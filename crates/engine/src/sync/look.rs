@@ -1,7 +1,8 @@
 //! One look at a session's files: which are as we wrote them, which somebody changed, and what that means. The rule is
 //! fixed: bytes are compared, never times alone; an edit is never refused; what cannot be read is not an edit.
 
-use super::find::{Foreign, LONGEST_WARNING, Located, why_of};
+use super::eyes::{LONGEST_WARNING, why_of};
+use super::find::{Foreign, Located};
 use super::furniture::is_furniture;
 use super::late::Before;
 use super::moving::Moving;

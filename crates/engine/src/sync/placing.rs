@@ -1,7 +1,8 @@
 //! Puts a session's files in their place: one process of a worktree at a time, each file by an exchange, and what came
 //! out is kept as the version before, set aside, or left for the session that is to take it in.
 
-use super::find::{LONGEST_WARNING, Located};
+use super::eyes::LONGEST_WARNING;
+use super::find::Located;
 use super::furniture::{self, is_furniture};
 use super::late::{Before, Beside, LOCK};
 use super::look::hash;

@@ -1,6 +1,6 @@
 //! What a look found, in words: for whoever reads a view, and for `doctor`.
 
-use super::find::warnings;
+use super::eyes::warnings;
 use super::look::{FileState, Look};
 use super::moving::Moving;
 use super::signs::is_sign;

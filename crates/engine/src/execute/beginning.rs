@@ -1,0 +1,341 @@
+//! Beginning a session: its workflow, its place, its id and its title.
+
+use crate::clock::new_session_id;
+use crate::definitions;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::execute::plan::{Change, Plan, definition_row};
+use crate::execute::{Answer, bounded};
+use crate::query::ListRequest;
+use crate::redact::{cleaned, seen};
+use crate::sync::{NATIVE, Owner};
+use crate::view::ShortView;
+use crate::words::one_line;
+use crate::workspace;
+use jiff::tz::TimeZone;
+use layouts::layout::{self, Beginning, Layout, Spot};
+use model::command::{self};
+use model::event::{Event, Recorded};
+use model::gate::{Given, coerce, describe, guess, shown};
+use model::id::SessionId;
+use model::lifecycle::Lifecycle;
+use model::refusal::WayOn;
+use model::run::RunPlan;
+use model::session::Session;
+use model::workflow::Workflow;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use store::Filter;
+
+const LONGEST_TITLE: usize = 120;
+
+/// What a new session is given.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct StartRequest {
+    pub workflow: Option<String>,
+    pub title: Option<String>,
+    pub goal: Option<String>,
+    pub target: Option<String>,
+    pub id: Option<String>,
+    pub layout: Option<String>,
+    pub fields: BTreeMap<String, Given>,
+    pub parallel: bool,
+}
+
+impl Engine {
+    pub fn start(&mut self, request: &StartRequest) -> Result<Answer> {
+        let fingerprint = self.fingerprint("start", &format!("{request:?}"));
+        let layout = foreign_layout(request.layout.as_deref())?;
+        let given_id = request.id.as_deref().map(parse_id).transpose()?;
+        let name = self.workflow_for(request, layout)?;
+        let workflow = match layout {
+            Some(layout) => definitions::of_layout(&self.project, layout, &name, request.target.as_deref())?,
+            None => definitions::load(&self.project, &name)?,
+        };
+        let fields = read_fields(&workflow, &request.fields)?;
+        let title = self.title(request, &workflow)?;
+        let goal = request.goal.as_deref().map(|text| bounded("the goal", text)).transpose()?;
+        let target = request.target.as_deref().map(|text| bounded("the target", text)).transpose()?;
+        let mut answer = self.execute(&fingerprint, |engine| {
+            let spot = layout.map(|layout| engine.new_spot(layout, request, &title)).transpose()?;
+            let id = match (&spot, layout, &given_id) {
+                (Some(spot), Some(layout), _) => engine.id_at(layout, spot)?,
+                (_, _, Some(id)) => engine.not_taken(id)?,
+                (_, _, None) => engine.unused_id()?,
+            };
+            let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
+            plan.definitions.push(definition_row(&workflow)?);
+            engine.know_definition(&workflow);
+            let parallel = if request.parallel || layout.is_some_and(|layout| !layout.takes_the_worktree()) {
+                engine.bind(&mut plan, &id)?;
+                request.parallel
+            } else {
+                !engine.make_room(&mut plan, &id)?
+            };
+            let start = command::Start {
+                id,
+                title: title.clone(),
+                goal: goal.clone(),
+                target: target.clone(),
+                layout: layout.map_or(NATIVE, |layout| layout.name()).to_owned(),
+                worktree: engine.project.worktree(),
+                parallel,
+                fields: fields.clone(),
+                path: spot.map(|spot| spot.path),
+                run: RunPlan::new(&workflow, Vec::new()),
+            };
+            plan.subject.events = engine.started(start, &workflow)?;
+            // What is called after the branch is not called after what it is about.
+            if layout.is_some() || request.title.is_some() || request.goal.is_some() {
+                plan.said.extend(engine.similar_to(&title, layout)?);
+            }
+            Ok(plan)
+        })?;
+        self.introduce(&answer);
+        self.prepare_workspace(&workflow, &mut answer);
+        Ok(answer)
+    }
+
+    /// A workflow that asks for files gets the folder for them. The session is kept already: not being able to make
+    /// a folder is said, and fails nothing.
+    fn prepare_workspace(&self, workflow: &Workflow, answer: &mut Answer) {
+        // What a layout's sessions begin with is written with their other files.
+        if layout::by_name(&answer.view.layout).is_some() {
+            return;
+        }
+        if workflow.phases.iter().all(|phase| phase.produces.is_empty()) {
+            return;
+        }
+        let Ok(id) = SessionId::parse(&answer.view.session_id) else { return };
+        if let Err(error) = workspace::make(&self.project.root, &id) {
+            answer.said.push(error.to_string());
+        }
+    }
+
+    /// That an unfinished session is about much the same, for somebody who would rather go on with that one.
+    fn similar_to(&self, title: &str, layout: Option<&dyn Layout>) -> Result<Option<String>> {
+        /// Of many native ones, those that somebody may remember.
+        const MOST: usize = 100;
+        let lifecycles = Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec();
+        let known: Vec<ShortView> = if layout.is_some() {
+            self.lines(&ListRequest { lifecycles, ..ListRequest::default() })?.sessions
+        } else {
+            let worktree = Some(self.project.worktree());
+            let newest = Filter { lifecycles, worktree, limit: Some(MOST), ..Filter::default() };
+            self.store.list(&newest)?.into_iter().map(ShortView::from).collect()
+        };
+        let similar = known.into_iter().find(|line| is_similar(&line.title, title));
+        Ok(similar.map(|line| {
+            let title = one_line(&line.title, LONGEST_TITLE);
+            format!(
+                "a similar session exists: {} ({title}); go on with it: leftoff switch {}",
+                line.session_id, line.session_id
+            )
+        }))
+    }
+
+    /// What is asked for, else what the layout's sessions follow, else what the project does.
+    fn workflow_for(&self, request: &StartRequest, layout: Option<&dyn Layout>) -> Result<String> {
+        let known = layout.map(Layout::workflows).unwrap_or_default();
+        let name = match (&request.workflow, known.first()) {
+            (Some(asked), _) => asked.as_str(),
+            (None, Some(first)) => first,
+            (None, None) => self.default_workflow(layout)?,
+        };
+        match layout {
+            Some(layout) if !known.is_empty() && !known.contains(&name) => Err(Error::WrongUsage {
+                message: format!("a session of {} cannot follow '{name}'", layout.title()),
+                hint: format!("one of: {}", known.join(", ")),
+            }),
+            Some(_) | None => Ok(name.to_owned()),
+        }
+    }
+
+    /// What the project's sessions follow. Where a layout has workflows of its own, which one is to be said.
+    fn default_workflow(&self, layout: Option<&dyn Layout>) -> Result<&str> {
+        let missing = layout.filter(|_| self.config.workflow.is_none());
+        match missing.and_then(|layout| definitions::unnamed(&self.project, layout)) {
+            Some(error) => Err(error),
+            None => Ok(self.config.workflow()),
+        }
+    }
+
+    /// Where a new session of a layout goes. Never where something is.
+    fn new_spot(&self, layout: &dyn Layout, request: &StartRequest, title: &str) -> Result<Spot> {
+        // A session outside of projects has the folder that was chosen when it was opened.
+        if let Some(spot) = layout.spot(&self.project.worktree(), true).filter(|_| self.project.is_outside) {
+            return Ok(spot);
+        }
+        let now = self.clock.now();
+        let mut random = [0; 16];
+        // Without a source of randomness a name may be taken, which is refused below.
+        let _ = getrandom::fill(&mut random);
+        let root = &self.project.root;
+        let listed = self.listed_by_index(layout);
+        // A name that is made up is nobody's: neither one of another worktree, nor one of which only a line is left.
+        let is_anothers = |path: &str| {
+            let spot = layout.spot(path, true).filter(|_| request.id.is_none());
+            spot.is_some_and(|spot| {
+                listed.contains(&spot.id) || self.store.load(&spot.id).is_ok_and(|found| found.is_some())
+            })
+        };
+        let spot = layout
+            .begin(&Beginning {
+                id: request.id.as_deref(),
+                title,
+                today: now.to_zoned(TimeZone::system()).date(),
+                now,
+                branch: self.project.branch().as_deref(),
+                is_taken: &|path| root.join(path).symlink_metadata().is_ok() || is_anothers(path),
+                random,
+            })
+            .map_err(|message| Error::WrongUsage { message, hint: "see: leftoff start --help".to_owned() })?;
+        if root.join(&spot.path).symlink_metadata().is_ok() && !self.is_empty_place(layout, &spot) {
+            return Err(self.taken(&spot.id));
+        }
+        Ok(spot)
+    }
+
+    /// A new session's events; phases whose `when` does not hold are passed over from the beginning.
+    fn started(&self, mut start: command::Start, workflow: &Workflow) -> Result<Vec<Event>> {
+        let events = command::start(start.clone());
+        if workflow.phases.iter().all(|phase| phase.when.is_none()) {
+            return Ok(events);
+        }
+        let actor = self.actor(None);
+        let at = self.clock.now();
+        let recorded: Vec<Recorded> = events
+            .into_iter()
+            .zip(1..)
+            .map(|(event, version)| Recorded { version, at, actor: actor.clone(), event })
+            .collect();
+        let skips = Session::fold(&recorded).map(|session| self.skips(&session, workflow));
+        start.run.skips = skips.unwrap_or_default();
+        Ok(command::start(start))
+    }
+
+    /// Ids that differ only in case would be one folder on some disks. Looked up before anything makes room.
+    fn not_taken(&self, id: &SessionId) -> Result<SessionId> {
+        let nearest = self.store.with_prefix(id.as_str(), 1)?.pop();
+        match nearest.filter(|existing| existing.as_str().eq_ignore_ascii_case(id.as_str())) {
+            Some(existing) => Err(self.taken(&existing)),
+            None => Ok(id.clone()),
+        }
+    }
+
+    /// The id of a new session in this place: the place's own, unless another worktree has a session of that name.
+    fn id_at(&self, layout: &dyn Layout, spot: &Spot) -> Result<SessionId> {
+        match self.owner(layout, spot, true)? {
+            Owner::Nobody(id) if id == spot.id => self.not_taken(&id),
+            Owner::Nobody(id) => Ok(id),
+            Owner::Ours(id) => Err(self.taken(&id)),
+        }
+    }
+
+    /// That an id is taken, and how whoever has it is gone on with.
+    fn taken(&self, id: &SessionId) -> Error {
+        let way_on = match self.load(id) {
+            Ok((_, session)) => WayOn::from(&session.lifecycle),
+            // Something else stands there.
+            Err(_) => WayOn::NewSession,
+        };
+        Error::IdTaken { existing: id.to_string(), way_on }
+    }
+
+    fn unused_id(&self) -> Result<SessionId> {
+        loop {
+            let id = new_session_id();
+            if self.store.load(&id)?.is_none() {
+                return Ok(id);
+            }
+        }
+    }
+
+    /// What was given, else the goal, else the branch, else the workflow.
+    fn title(&self, request: &StartRequest, workflow: &Workflow) -> Result<String> {
+        if let Some(title) = request.title.as_deref().map(str::trim).filter(|title| !title.is_empty()) {
+            return bounded("the title", title);
+        }
+        let goal = request.goal.as_deref().map(|goal| one_line(&cleaned(goal), LONGEST_TITLE));
+        Ok(goal
+            .filter(|goal| !goal.is_empty())
+            .or_else(|| self.project.branch())
+            .unwrap_or_else(|| workflow.title.clone()))
+    }
+}
+
+/// Two titles that share half of their words, and two at least where both have as many: `Add CSV export` and `CSV export
+/// adding`. A word is another form of one that it begins with.
+fn is_similar(one: &str, other: &str) -> bool {
+    const SMALL: [&str; 6] = ["the", "and", "for", "with", "from", "into"];
+    let words = |text: &str| -> BTreeSet<String> {
+        let lower = text.to_lowercase();
+        let words = lower.split(|letter: char| !letter.is_alphanumeric());
+        words
+            .filter(|word| word.chars().count() > 2 && !SMALL.contains(word))
+            .map(ToOwned::to_owned)
+            .collect()
+    };
+    let (one, other) = (words(one), words(other));
+    let is_same = |a: &String, b: &String| a.starts_with(b.as_str()) || b.starts_with(a.as_str());
+    let shared = one.iter().filter(|word| other.iter().any(|other| is_same(word, other))).count();
+    let all = (one.len() + other.len()).saturating_sub(shared);
+    shared > 0 && shared * 2 >= all && (shared > 1 || all == 1)
+}
+
+fn parse_id(text: &str) -> Result<SessionId> {
+    SessionId::parse(text).map_err(|why| Error::InvalidSessionId { asked: text.to_owned(), why })
+}
+
+/// The layout that is asked for; none for a native session.
+pub(crate) fn foreign_layout(asked: Option<&str>) -> Result<Option<&'static dyn Layout>> {
+    let Some(asked) = asked.filter(|asked| *asked != NATIVE) else { return Ok(None) };
+    let names: Vec<&str> = layout::all().iter().map(|layout| layout.name()).collect();
+    match layout::by_name(asked) {
+        Some(found) => Ok(Some(found)),
+        None => Err(Error::WrongUsage {
+            message: format!("there is no layout '{asked}'"),
+            hint: format!("one of: native, {}", names.join(", ")),
+        }),
+    }
+}
+
+/// Free fields: what was given, checked against what the workflow declares, with its defaults.
+fn read_fields(workflow: &Workflow, given: &BTreeMap<String, Given>) -> Result<BTreeMap<String, Value>> {
+    let mut fields: BTreeMap<String, Value> = workflow
+        .fields
+        .iter()
+        .filter_map(|(name, field)| Some((name.clone(), field.default.clone()?)))
+        .collect();
+    fields.extend(check_fields(workflow, given)?);
+    Ok(fields)
+}
+
+/// Free fields that were given, checked against what the workflow declares.
+pub(super) fn check_fields(
+    workflow: &Workflow,
+    given: &BTreeMap<String, Given>,
+) -> Result<BTreeMap<String, Value>> {
+    let checked = |(name, value)| Ok((String::clone(name), check_field(workflow, name, value)?));
+    given.iter().map(checked).collect()
+}
+
+fn check_field(workflow: &Workflow, name: &str, value: &Given) -> Result<Value> {
+    let Some(field) = workflow.fields.get(name) else { return Ok(guess(value)) };
+    let typed = coerce(field.value_type, value).map_err(|value| {
+        let instead = describe(&value, &seen(name, &value));
+        wrong_field(name, &format!("must be {}, got: {instead}", field.value_type.name()))
+    })?;
+    if !field.one_of.is_empty() && !field.one_of.contains(&typed) {
+        let allowed: Vec<String> = field.one_of.iter().map(shown).collect();
+        return Err(wrong_field(name, &format!("must be one of {}", allowed.join(", "))));
+    }
+    Ok(typed)
+}
+
+fn wrong_field(name: &str, message: &str) -> Error {
+    Error::WrongUsage {
+        message: format!("field '{name}' {message}"),
+        hint: "see what the workflow declares: leftoff workflow show".to_owned(),
+    }
+}

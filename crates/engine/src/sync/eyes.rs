@@ -1,0 +1,215 @@
+//! Reading a session's files, of another tool's own: all that it takes, and nothing that is tied to one thread.
+
+use super::find::{Foreign, Located};
+use super::shorts::{Shares, Short};
+use super::signs::Signs;
+use super::tree;
+use crate::view::{ShortView, Warning};
+use crate::words::one_line;
+use jiff::Timestamp;
+use layouts::layout::{Depth, Folder, Layout, Line, Spot, Told};
+use layouts::reading::{Oddity, Reading};
+use layouts::tree::{Entry, Tree};
+use model::actor::Actor;
+use model::session::Session;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a file holds may be part of what is said about it.
+pub(super) const LONGEST_WARNING: usize = 1_000;
+
+/// What it takes to read a session's files; nothing of it is tied to one thread.
+pub(super) struct Eyes<'a> {
+    pub(super) root: &'a Path,
+    pub(super) worktree: String,
+    pub(super) now: Timestamp,
+    pub(super) host: &'a str,
+    pub(super) signs: Arc<Signs>,
+    /// The phase that a command is about to complete.
+    pub(super) left_to_command: Option<String>,
+    pub(super) shares: Option<Arc<Shares>>,
+}
+
+impl Eyes<'_> {
+    /// A session on one line of a list.
+    pub(super) fn line(&self, located: &Located, number: u64) -> Option<(ShortView, Vec<Warning>)> {
+        let Located { layout, spot, id } = located;
+        let files = layout.line_files();
+        if !files.is_empty() {
+            let mut tree = tree::read_files(*layout, spot, self.root, files);
+            let line = |tree: &Tree| {
+                layout.line(&Folder { spot, id, worktree: &self.worktree, tree, now: self.now })
+            };
+            let mut told = line(&tree);
+            if told.is_none() && !layout.line_folders().is_empty() {
+                tree::add_folders(&mut tree, spot, self.root, layout.line_folders());
+                told = line(&tree);
+            }
+            if let Some(reading) = told {
+                let said = warnings(spot, &reading);
+                return Some((self.short(located, number, reading.value), said));
+            }
+        }
+        let found = self.foreign(located, Depth::Short).filter(Foreign::holds_any)?;
+        Some((ShortView { number, ..(&found.session).into() }, found.warnings))
+    }
+
+    fn short(&self, located: &Located, number: u64, line: Line) -> ShortView {
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        ShortView {
+            number,
+            session_id: located.id.to_string(),
+            title: line.title,
+            goal: None,
+            target: None,
+            layout: located.layout.name().to_owned(),
+            workflow: line.workflow.to_owned(),
+            worktree: self.worktree.clone(),
+            lifecycle: line.lifecycle.to_owned(),
+            parallel: false,
+            phase: line.phase.to_owned(),
+            phases_done: count(line.phases_done),
+            total_phases: count(line.phases),
+            created_at: line.created_at,
+            updated_at: line.updated_at,
+            version: 0,
+            current: false,
+            own_words: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// A session in short, if there is one.
+    pub(super) fn in_short(&self, located: &Located) -> Option<Short> {
+        self.foreign(located, Depth::Short).filter(Foreign::holds_any).map(Short::of)
+    }
+
+    pub(super) fn foreign(&self, located: &Located, depth: Depth) -> Option<Foreign> {
+        let Located { layout, spot, id } = located.clone();
+        let mut tree = tree::read_with(layout, &spot, self.root, depth, self.shares.as_deref());
+        self.signs.add_to(&mut tree, layout);
+        let mut documents = tree.clone();
+        let mut reading = self.read(located, &tree);
+        let mut damaged = reading.value.unreadable.clone();
+        let parts = reading.value.unreadable_parts.clone();
+        if !damaged.is_empty() || !parts.is_empty() {
+            self.use_backups(located, &mut documents, &mut reading);
+            // Also what a backup tells is not what the file says.
+            reading.value.unreadable.clone_from(&damaged);
+            damaged.extend(parts.into_iter().filter(|part| !reading.value.unreadable_parts.contains(part)));
+        }
+        let warnings = warnings(&spot, &reading);
+        let told = reading.value;
+        let (recorded, session, _) = told.fold_but(&self.actor(layout), self.left_to_command.as_deref())?;
+        Some(Foreign { layout, spot, id, tree, documents, damaged, told, warnings, recorded, session })
+    }
+
+    pub(super) fn read(&self, located: &Located, tree: &Tree) -> Reading<Told> {
+        let Located { layout, spot, id } = located;
+        let mut reading = layout.read(&Folder { spot, id, worktree: &self.worktree, tree, now: self.now });
+        reading.warnings.extend(tree.cut().map(|folder| Oddity {
+            path: folder.to_owned(),
+            message: format!(
+                "there are more than {} files and folders; the others were not looked at",
+                tree::MOST_ENTRIES
+            ),
+        }));
+        reading
+    }
+
+    /// Whoever wrote a session's files.
+    pub(super) fn actor(&self, layout: &dyn Layout) -> Actor {
+        Actor::Person { name: layout.name().to_owned(), host: self.host.to_owned() }
+    }
+
+    /// The next rung after a file that cannot be read: the version before it.
+    fn use_backups(&self, located: &Located, tree: &mut Tree, reading: &mut Reading<Told>) {
+        let home = self.root.join(&located.spot.home);
+        let parts = reading.value.unreadable_parts.clone();
+        for path in reading.value.unreadable.clone().into_iter().chain(parts) {
+            let backup = format!("{path}.bak");
+            let most = located.layout.most_bytes(&path);
+            let Entry::File(content) = tree::content(&home.join(&backup), most) else { continue };
+            let mut other = tree.clone();
+            other.insert(path.clone(), Entry::File(content));
+            let wanted = |tree: &Tree, _: &BTreeSet<String>| located.layout.wanted(&located.spot, tree);
+            tree::add(&home, &mut other, &mut BTreeSet::new(), wanted);
+            let mut read = self.read(located, &other);
+            if read.value.cannot_read(&path) {
+                continue;
+            }
+            read.warnings.splice(0..0, reading.warnings.drain(..).filter(|oddity| oddity.path == path));
+            for oddity in &mut read.warnings {
+                if oddity.path == path
+                    && let Some(why) = why_of(&oddity.message)
+                {
+                    oddity.message = format!("{why}; {backup} was read instead, and may be older");
+                }
+            }
+            read.warnings.extend(
+                located
+                    .layout
+                    .recovered()
+                    .map(|said| Oddity { path: backup.clone(), message: said.to_owned() }),
+            );
+            // The file itself is as damaged as it was.
+            if reading.value.unreadable.contains(&path) {
+                read.value.unreadable.push(path.clone());
+            }
+            *tree = other;
+            *reading = read;
+        }
+    }
+}
+
+impl From<&Session> for ShortView {
+    fn from(session: &Session) -> Self {
+        let run = session.run();
+        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        Self {
+            number: 0,
+            session_id: session.id.to_string(),
+            title: session.title.clone(),
+            goal: session.goal.clone(),
+            target: session.target.clone(),
+            layout: session.layout.clone(),
+            workflow: run.map(|run| run.workflow.name.to_string()).unwrap_or_default(),
+            worktree: session.worktree.clone(),
+            lifecycle: session.lifecycle.name().to_owned(),
+            parallel: session.parallel,
+            phase: run.map(|run| run.current().id().to_string()).unwrap_or_default(),
+            phases_done: run.map(|run| count(run.done())).unwrap_or_default(),
+            total_phases: run.map(|run| count(run.phases.len())).unwrap_or_default(),
+            created_at: session.created_at,
+            updated_at: session.updated_at,
+            version: session.version,
+            current: false,
+            own_words: None,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// Why a file cannot be read, without what was done about it.
+pub(super) fn why_of(message: &str) -> Option<&str> {
+    ["; where things stand", "; it is left as it is"]
+        .iter()
+        .find_map(|after| Some(message.split_once(after)?.0))
+}
+
+/// What is odd about a session's files, each with the file that it is about.
+pub(super) fn warnings<T>(spot: &Spot, reading: &Reading<T>) -> Vec<Warning> {
+    let oddities = reading.warnings.iter();
+    oddities
+        .map(|oddity| {
+            let path = spot.below_project(&oddity.path).trim_end_matches('/').to_owned();
+            Warning {
+                kind: "foreign_file".to_owned(),
+                message: one_line(&format!("{path}: {}", oddity.message), LONGEST_WARNING),
+                hint: None,
+                path: Some(path),
+            }
+        })
+        .collect()
+}
