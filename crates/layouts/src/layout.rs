@@ -648,8 +648,26 @@ pub struct Standing<'a> {
     pub session: &'a Session,
     /// All of its items.
     pub items: &'a ItemBook,
-    /// What happened since the files were last written; all of it for a new session.
+    /// What happened since one of the files was last written; all of it for a new session.
     pub since: &'a [Recorded],
+    /// Which version of the session each file showed when it was last written.
+    pub shown: &'a BTreeMap<String, u64>,
+}
+
+/// No file has shown anything yet.
+static NOTHING_SHOWN: BTreeMap<String, u64> = BTreeMap::new();
+
+impl<'a> Standing<'a> {
+    /// One of which no file shows anything yet.
+    pub fn new(session: &'a Session, items: &'a ItemBook, since: &'a [Recorded]) -> Self {
+        Self { session, items, since, shown: &NOTHING_SHOWN }
+    }
+
+    /// What happened since this file was last written: what it shows already is not written there twice.
+    pub fn since_written(&self, path: &str) -> &'a [Recorded] {
+        let shown = self.shown.get(path).copied().unwrap_or_default();
+        &self.since[self.since.partition_point(|recorded| recorded.version <= shown)..]
+    }
 }
 
 /// A file as it is to be.

@@ -316,7 +316,7 @@ fn propose(own: &[OwnFile], fields: &[FieldChange]) -> (Impact, String) {
 fn follow(session: &Session, run: &Run, revision: &Revision, items: &ItemBook) -> Vec<Event> {
     let mut events: Vec<Event> = reopens(revision, run, items.iter()).into_iter().map(Event::Item).collect();
     if let Some(layout) = layouts::layout::by_name(&session.layout) {
-        let standing = Standing { session, items, since: &[] };
+        let standing = Standing::new(session, items, &[]);
         events.extend(layout.revised(revision, &standing));
     }
     events

@@ -135,7 +135,7 @@ impl Engine {
         let items = self.all_items(&session.id)?;
         let since: Vec<Recorded> =
             history.iter().filter(|recorded| recorded.version > ground.told).cloned().collect();
-        let standing = Standing { session, items: &items, since: &since };
+        let standing = Standing::new(session, &items, &since);
         let there = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let aim = Folder {
             spot: &ground.spot,

@@ -20,7 +20,7 @@ impl Engine {
         let session = self.laid_over(session);
         let (located, tree) = self.whole_tree(&session)?;
         let items = self.all_items(id).ok()?;
-        let standing = Standing { session: &session, items: &items, since: &[] };
+        let standing = Standing::new(&session, &items, &[]);
         located.layout.says(moment, &standing, &self.folder(&located, &session, &tree))
     }
 

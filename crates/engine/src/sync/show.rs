@@ -19,7 +19,7 @@ use model::id::SessionId;
 use model::item::ItemBook;
 use model::lifecycle::Lifecycle;
 use model::session::Session;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use store::{Batch, StreamAppend, ViewRow};
@@ -52,8 +52,9 @@ impl Engine {
         let moved = self.where_it_is_to_be(session, look);
         let look = moved.as_ref().unwrap_or(look);
         let is_shown = |row: &&ViewRow| look.states.get(&row.path) != Some(&FileState::Moved);
-        let shown = look.rows.values().filter(is_shown).map(|row| row.version).min().unwrap_or(0);
-        let kept = self.store.events(&session.id, shown, None)?;
+        let versions: BTreeMap<String, u64> =
+            look.rows.values().filter(is_shown).map(|row| (row.path.clone(), row.version)).collect();
+        let kept = self.store.events(&session.id, versions.values().min().copied().unwrap_or(0), None)?;
         let since: Vec<Recorded> =
             kept.iter().chain(new).map(|row| read_event(&session.id, row)).collect::<Result<_>>()?;
         let items = self.items_after(&session.id, batch)?;
@@ -66,7 +67,7 @@ impl Engine {
             tree: &tree,
             now: self.clock.now(),
         };
-        let standing = Standing { session, items: &items, since: &since };
+        let standing = Standing { shown: &versions, ..Standing::new(session, &items, &since) };
         let is_import = |row: &store::EventRow| row.kind == "imported";
         let changes = if new.iter().any(is_import) {
             look.located.layout.write_anew(&standing, &folder)

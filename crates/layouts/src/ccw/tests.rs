@@ -96,7 +96,7 @@ fn written(tree: &Tree, events: &[Event]) -> Vec<FileChange> {
     let items = ItemBook::fold(&all);
     let spot = spot_at(FOLDER);
     let folder = Folder { spot: &spot, id: &spot.id, worktree: "/w", tree, now: now() };
-    Ccw.write(&Standing { session: &session, items: &items, since: &all }, &folder)
+    Ccw.write(&Standing::new(&session, &items, &all), &folder)
 }
 
 /// The tree after a write.

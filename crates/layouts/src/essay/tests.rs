@@ -93,7 +93,7 @@ impl Read {
             session = session.apply(&recorded);
             since.push(recorded);
         }
-        let standing = Standing { session: &session, items: &items, since: &since };
+        let standing = Standing::new(&session, &items, &since);
         let changes = with_folder(&self.tree, |folder| Essay.write(&standing, folder));
         changes.into_iter().next().map(|change| {
             assert_eq!(change.path, STATE);
@@ -102,7 +102,7 @@ impl Read {
     }
 
     fn says(&self, moment: Moment) -> String {
-        let standing = Standing { session: &self.session, items: &self.items, since: &[] };
+        let standing = Standing::new(&self.session, &self.items, &[]);
         with_folder(&self.tree, |folder| Essay.says(moment, &standing, folder)).expect("words")
     }
 

@@ -198,7 +198,8 @@ impl Case {
     }
 
     fn written(&self, session: &Session) -> Option<String> {
-        let standing = Standing { session, items: &ItemBook::default(), since: &[] };
+        let items = ItemBook::default();
+        let standing = Standing::new(session, &items, &[]);
         let mut changes = Praxis.write(&standing, &self.folder());
         assert!(changes.len() < 2);
         changes.pop().map(|change| String::from_utf8(change.content).expect("text"))

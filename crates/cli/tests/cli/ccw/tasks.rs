@@ -145,3 +145,30 @@ fn a_task_that_nobody_ever_read_is_mended_from_the_version_before() {
         sandbox.run(["doctor"]).ok();
     }
 }
+
+/// What a file shows already is not written there again by the next command.
+#[test]
+fn attempts_and_transitions_are_written_once() {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
+    std::fs::write(sandbox.path(".workflow/WFS-one/IMPL_PLAN.md"), "# Plan\n\nTwo steps.\n").unwrap();
+    sandbox.run(["advance", "--phase", "plan"]).ok();
+    sandbox.run(["item", "add", "First"]).ok();
+    for second in ["01", "02"] {
+        sandbox.at(&format!("2026-11-14T11:00:{second}Z"));
+        sandbox.run(["item", "start", "impl-1"]).ok();
+        sandbox.run(["item", "block", "impl-1", "--reason", "x"]).ok();
+        sandbox.run(["item", "unblock", "impl-1"]).ok();
+    }
+    sandbox.run(["rollback", "plan"]).ok();
+    let transitions =
+        |sandbox: &Sandbox| state(sandbox, "WFS-one")["state_transitions"].as_array().unwrap().len();
+    let attempts = |sandbox: &Sandbox| task(sandbox, "WFS-one", "impl-1")["execution"]["attempts"].clone();
+    let before = (attempts(&sandbox), transitions(&sandbox));
+    assert_eq!(before, (json!(2), 1));
+    for text in ["a", "b", "c"] {
+        sandbox.run(["note", text]).ok();
+        sandbox.run(["item", "add", text]).ok();
+    }
+    assert_eq!((attempts(&sandbox), transitions(&sandbox)), before);
+}

@@ -129,7 +129,7 @@ fn the_place_is_the_state() {
     let folder = Folder { spot: &spot, id: &spot.id, worktree: "/w", tree: &active, now: now() };
     let (all, session, items) =
         told_at(".workflow/active/WFS-login", &active).value.fold(&actor()).expect("one");
-    assert_eq!(Ccw.write(&Standing { session: &session, items: &items, since: &all }, &folder), []);
+    assert_eq!(Ccw.write(&Standing::new(&session, &items, &all), &folder), []);
 }
 
 #[test]

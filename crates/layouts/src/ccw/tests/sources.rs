@@ -89,7 +89,7 @@ fn markers_are_kept_true_only_where_there_are_some() {
         let session = Session::fold(&all).expect("a session");
         let (items, spot) = (ItemBook::fold(&all), spot_at(FOLDER));
         let folder = Folder { spot: &spot, id: &spot.id, worktree: "/w", tree, now: now() };
-        Ccw.signs(&Standing { session: &session, items: &items, since: &all }, &folder)
+        Ccw.signs(&Standing::new(&session, &items, &all), &folder)
     };
     let paused = Event::SessionPaused { reason: "r".to_owned(), context: None, saved: Vec::new() };
     let own = || ".active-WFS-login".to_owned();

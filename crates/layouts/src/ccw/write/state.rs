@@ -29,7 +29,7 @@ pub(super) fn file(standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_>
         begin(&mut changes, session, said);
     }
     describe(&mut changes, session, said);
-    let since = ours(standing.since);
+    let since = ours(standing.since_written(&path));
     phase(&mut changes, session, said, since);
     status(&mut changes, session, said, since);
     progress(&mut changes, standing, said, since);

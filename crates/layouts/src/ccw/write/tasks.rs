@@ -32,7 +32,7 @@ fn file(item: &Item, standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'
     }
     // Whoever wrote that it goes on has counted that attempt, or not.
     if known.is_none_or(|known| known.status != ItemStatus::Active) {
-        for recorded in ours(standing.since) {
+        for recorded in ours(standing.since_written(&path)) {
             attempt(&mut changes, item, recorded);
         }
     }

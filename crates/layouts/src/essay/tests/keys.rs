@@ -430,7 +430,7 @@ fn edits_of_every_kind_are_taken_in_and_never_reverted() {
             assert!(kinds.contains(kind), "{new}: {kinds:?}");
         }
         let (_, session, items) = draft.into_parts();
-        let standing = Standing { session: &session, items: &items, since: &[] };
+        let standing = Standing::new(&session, &items, &[]);
         let written = with_folder(&theirs.tree, |folder| Essay.write(&standing, folder));
         let written: Vec<String> =
             written.into_iter().map(|change| String::from_utf8(change.content).expect("text")).collect();

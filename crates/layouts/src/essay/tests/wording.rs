@@ -78,7 +78,7 @@ fn how_long_ago() {
         let spot = spot();
         let now = last.checked_add(SignedDuration::from_secs(seconds)).expect("a time");
         let folder = Folder { spot: &spot, id: &spot.id, worktree: "/w", tree: &early.tree, now };
-        let standing = Standing { session: &early.session, items: &early.items, since: &[] };
+        let standing = Standing::new(&early.session, &early.items, &[]);
         let line = Essay.says(Moment::Listed, &standing, &folder).expect("a line");
         assert!(line.ends_with(&format!("Last active: {words}")), "{line}");
     }

@@ -81,7 +81,8 @@ fn a_v2_file_keeps_its_place_and_its_own_keys() {
         ("2025-11-02T09:30:00Z", Event::SessionCompleted { forced: false }),
     ];
     let session = case.session_after(&done);
-    let standing = Standing { session: &session, items: &ItemBook::default(), since: &[] };
+    let items = ItemBook::default();
+    let standing = Standing::new(&session, &items, &[]);
     let changes = Praxis.write(&standing, &case.folder());
     assert_eq!(changes[0].path, second("active"), "the folder is the tool's own to choose");
     let (text, after) = case.after(&done);
@@ -266,7 +267,8 @@ fn only_an_import_turns_an_old_shape_into_the_seeds() {
         ),
     ] {
         let session = case.session();
-        let standing = Standing { session: &session, items: &ItemBook::default(), since: &[] };
+        let items = ItemBook::default();
+        let standing = Standing::new(&session, &items, &[]);
         let changes = Praxis.write_anew(&standing, &case.folder());
         let text = String::from_utf8(changes[0].content.clone()).expect("text");
         let found = fields(&text);
