@@ -400,13 +400,21 @@ impl Engine {
         }
         let mut filter = Filter { worktree: Some(worktree), limit: Some(1), ..Filter::default() };
         let Some(newest) = self.store.list(&filter)?.pop().map(|listed| listed.row) else { return Ok(None) };
-        if !self.is_only_mended(&newest)? {
+        let made_room = newest.lifecycle == "paused";
+        if !made_room && !self.is_only_mended(&newest)? {
             return Ok(Some(newest));
         }
         filter.limit = Some(MOST_MENDED);
-        for listed in self.store.list(&filter)? {
-            if !self.is_only_mended(&listed.row)? {
-                return Ok(Some(listed.row));
+        let rows: Vec<SessionRow> = self.store.list(&filter)?.into_iter().map(|listed| listed.row).collect();
+        // One that was paused to make room for another did not change after it.
+        let is_newcomer =
+            |row: &&SessionRow| row.updated_at == newest.updated_at && row.lifecycle == "active";
+        if let Some(newcomer) = rows.iter().find(is_newcomer).filter(|_| made_room) {
+            return Ok(Some(newcomer.clone()));
+        }
+        for row in rows {
+            if !self.is_only_mended(&row)? {
+                return Ok(Some(row));
             }
         }
         Ok(Some(newest))

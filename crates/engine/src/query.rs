@@ -465,7 +465,7 @@ impl From<Listed> for ShortView {
 }
 
 /// Whether only one session of this layout is active in a worktree; others stand beside it.
-fn takes_the_worktree(layout: &str) -> bool {
+pub(crate) fn takes_the_worktree(layout: &str) -> bool {
     layout == NATIVE || layout::by_name(layout).is_some_and(Layout::takes_the_worktree)
 }
 

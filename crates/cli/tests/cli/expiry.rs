@@ -188,3 +188,17 @@ fn what_was_given_up_by_mistake_comes_back_with_its_files() {
     assert!(!sandbox.path(".leftoff/archive/s").exists());
     sandbox.run(["artifact", "verify"]).ok();
 }
+
+#[test]
+fn a_session_in_files_that_lay_for_a_day_is_what_resume_means() {
+    let sandbox = git();
+    sandbox.at("2026-11-14T10:00:00Z");
+    sandbox.run(["start", "--layout", "essay", "--id", "essay-pipeline-20261114-100000"]).ok();
+    sandbox.at("2026-11-15T11:00:00Z");
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["status"], "paused");
+    let view = sandbox.run(["resume", "--yes", "--json"]).ok().json();
+    assert_eq!(
+        (&view["session_id"], &view["status"]),
+        (&"essay-pipeline-20261114-100000".into(), &"active".into())
+    );
+}

@@ -1,10 +1,11 @@
 //! Starting, resuming, switching: one session becomes the active one of its worktree, and what was active makes room.
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Want};
 use crate::error::{Choice, Error, Result};
 use crate::execute::plan::{Change, Plan};
 use crate::execute::{Answer, RevisitRequest};
 use crate::query::ListRequest;
+use crate::query::takes_the_worktree;
 use crate::sync::NATIVE;
 use crate::validation::{OnDiscrepancy, ask_about, is_finished};
 use crate::view::ShortView;
@@ -65,7 +66,11 @@ impl Engine {
         }
         // Decided before anything else makes room: a refusal must change nothing.
         let mut events = decide(session, command(worktree.clone(), session.parallel))?;
-        if !events.is_empty() {
+        if events.is_empty() && self.stands_beside_another(session) {
+            // Several of its kind are active at once: that it is meant from now on has to be kept.
+            let parallel = !self.make_room(&mut plan, id)?;
+            events = vec![Event::SessionResumed { worktree, parallel }];
+        } else if !events.is_empty() {
             let back = self.checked(session, on)?;
             let parallel = !self.make_room(&mut plan, id)?;
             events = decide(session, command(worktree, parallel))?;
@@ -85,6 +90,14 @@ impl Engine {
         }
         plan.subject = subject.change(events);
         Ok(plan)
+    }
+
+    /// Whether a session is active and another one is meant all the same where none is named.
+    fn stands_beside_another(&self, session: &Session) -> bool {
+        !takes_the_worktree(&session.layout)
+            && matches!(session.lifecycle, Lifecycle::Active)
+            && self.asking_agent().is_ok_and(|agent| agent.is_none())
+            && self.unnamed(Want::Latest).ok().as_ref() != Some(&session.id)
     }
 
     /// Whether a session is as it was left; if it is to go back to a phase for that, how.
@@ -195,7 +208,8 @@ impl Engine {
         if let Some(active) = self.active_foreign() {
             return Ok(active);
         }
-        let waiting = self.waiting()?.or_else(|| self.current_foreign(false));
+        let waiting =
+            self.waiting()?.or_else(|| self.waiting_by_files()).or_else(|| self.current_foreign(false));
         match waiting {
             Some(waiting) => {
                 if on == OnDiscrepancy::Ask {

@@ -30,6 +30,21 @@ impl Engine {
         if is_foreign_later { foreign } else { kept }
     }
 
+    /// Of our own sessions the one that waits by now, though the log has it as active: somebody paused it in its file, or
+    /// nothing has happened in it for a day. The one that changed last.
+    pub(crate) fn waiting_by_files(&self) -> Option<SessionId> {
+        let filter = Filter {
+            lifecycles: vec!["active".to_owned()],
+            worktree: Some(self.project.worktree()),
+            ..Filter::default()
+        };
+        let listed = self.store.list(&filter).ok()?;
+        listed.into_iter().filter(|listed| listed.row.layout != NATIVE).find_map(|listed| {
+            let session = self.laid_over(self.load(&listed.row.id).ok()?.1);
+            matches!(session.lifecycle.name(), "paused" | "failed").then_some(session.id)
+        })
+    }
+
     /// Of our own sessions of the same layout the last by name that goes on.
     fn kept_that_goes_on(&self, row: &SessionRow) -> Option<SessionId> {
         let layout = layout::by_name(&row.layout).filter(|layout| tells_by_name(*layout))?;

@@ -451,3 +451,23 @@ fn two_folders_whose_names_differ_only_in_case_are_two_sessions() {
         assert_eq!(notes, [folder, folder], "each has its own");
     }
 }
+
+#[test]
+fn whoever_switches_to_a_review_means_it_from_then_on() {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ocr", "--id", "2026-11-13-first"]).ok();
+    sandbox.run(["start", "--layout", "ocr", "--id", "2026-11-14-second"]).ok();
+    for id in ["2026-11-13-first", "2026-11-14-second"] {
+        for command in ["switch", "resume"] {
+            sandbox.run([command, id]).ok();
+            assert_eq!(meant(&sandbox), id, "{command}");
+            let again = sandbox.run([command, id, "--json"]).ok().json();
+            assert_eq!(again["already"], true, "the same again changes nothing");
+        }
+    }
+    sandbox.run(["start", "--id", "ours"]).ok();
+    assert_eq!(meant(&sandbox), "ours");
+    let switched = sandbox.run(["switch", "2026-11-13-first"]).ok();
+    assert!(switched.stderr.contains("ours"), "what was paused is said: {}", switched.stderr);
+    assert_eq!(meant(&sandbox), "2026-11-13-first");
+}
