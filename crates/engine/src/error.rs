@@ -126,6 +126,8 @@ pub enum Error {
     WrongUsage { message: String, hint: String },
     #[error("session {session} is kept in files of another worktree, and those stay there: {worktree}")]
     FilesElsewhere { session: String, worktree: String },
+    #[error("session {session} was kept in files of {worktree}, {}", if *is_here { "and the project was moved or copied since" } else { "and they are not here" })]
+    CameAlong { session: String, worktree: String, is_here: bool },
     #[error("session {session} is at work in another worktree: {worktree}")]
     ActiveElsewhere { session: String, worktree: String, agent: String },
     #[error("{question}")]
@@ -225,6 +227,7 @@ impl Error {
             | Self::KeyUsed { .. }
             | Self::ActiveElsewhere { .. }
             | Self::FilesElsewhere { .. }
+            | Self::CameAlong { .. }
             | Self::NothingFailed { .. }
             | Self::MovedMeanwhile { .. }
             | Self::NoOverride { .. }
@@ -293,6 +296,7 @@ impl Error {
             Self::WrongUsage { .. } => "wrong_usage",
             Self::ActiveElsewhere { .. } => "active_elsewhere",
             Self::FilesElsewhere { .. } => "files_elsewhere",
+            Self::CameAlong { .. } => "came_along",
             Self::NotSupported { .. } => "not_supported",
             Self::NeedsAPerson { .. } => "needs_a_person",
             Self::NeedsAnswer { .. } => "needs_answer",

@@ -67,6 +67,12 @@ impl Error {
                 "go on with it there: leftoff resume {session} --project {}; or begin one here: leftoff start",
                 crate::words::shell_word(worktree)
             ),
+            Self::CameAlong { session, is_here: true, .. } => {
+                format!("nothing was changed; its files are here: go on with it here with leftoff resume {session}")
+            }
+            Self::CameAlong { worktree, .. } => {
+                format!("nothing was changed; bring them back, or work on it where they are: {worktree}")
+            }
             Self::ActiveElsewhere { session, agent, .. } => format!(
                 "{agent} works on it there; pause it first (leftoff pause --session {session}), or begin your own: leftoff start"
             ),

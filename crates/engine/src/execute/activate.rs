@@ -6,7 +6,6 @@ use crate::execute::plan::{Change, Plan};
 use crate::execute::{Answer, RevisitRequest};
 use crate::query::ListRequest;
 use crate::query::takes_the_worktree;
-use crate::sync::NATIVE;
 use crate::validation::{OnDiscrepancy, ask_about, is_finished};
 use crate::view::ShortView;
 use layouts::layout::{self, Layout};
@@ -53,7 +52,7 @@ impl Engine {
         on: OnDiscrepancy,
         command: impl Fn(String, bool) -> Command,
     ) -> Result<Plan> {
-        let subject = self.take_up(id)?;
+        let subject = self.take_up_here(id)?;
         let session = &subject.session;
         self.refuse_work_elsewhere(session)?;
         let worktree = self.project.worktree();
@@ -126,7 +125,7 @@ impl Engine {
     pub(super) fn active_again(&self, plan: &mut Plan, subject: &SessionId) -> Result<()> {
         let Some(session) = plan.subject.before.clone() else { return Ok(()) };
         let here = self.project.worktree();
-        if session.worktree != here && has_files_elsewhere(&session) {
+        if session.worktree != here && self.has_files_elsewhere(&session) {
             return Ok(());
         }
         let parallel = !self.make_room(plan, subject)?;
@@ -263,11 +262,14 @@ impl Engine {
         if session.worktree == self.project.worktree() {
             return Ok(());
         }
-        if has_files_elsewhere(session) {
+        if self.has_files_elsewhere(session) {
             return Err(Error::FilesElsewhere {
                 session: session.id.to_string(),
                 worktree: session.worktree.clone(),
             });
+        }
+        if self.refuse_what_came_along(session).is_err() {
+            return self.refuse_what_is_not_here(session);
         }
         if session.lifecycle.name() != "active" {
             return Ok(());
@@ -283,9 +285,4 @@ impl Engine {
             }),
         }
     }
-}
-
-/// Files belong to one worktree: a session that is kept in them is not moved to another, as long as that is there.
-fn has_files_elsewhere(session: &Session) -> bool {
-    session.layout != NATIVE && std::path::Path::new(&session.worktree).is_dir()
 }

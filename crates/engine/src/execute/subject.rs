@@ -41,8 +41,21 @@ impl Engine {
         Ok(subject)
     }
 
+    /// The same for a command that brings a session here, should its files have come along with the project.
+    pub(crate) fn take_up_here(&mut self, id: &SessionId) -> Result<Subject> {
+        let subject = self.look_up_anywhere(id)?;
+        self.recover(&subject.before)?;
+        Ok(subject)
+    }
+
     /// A session that a command changes beside its own.
     pub(crate) fn look_up(&self, id: &SessionId) -> Result<Subject> {
+        let subject = self.look_up_anywhere(id)?;
+        self.refuse_what_came_along(&subject.before)?;
+        Ok(subject)
+    }
+
+    fn look_up_anywhere(&self, id: &SessionId) -> Result<Subject> {
         let (loaded, before) = self.load(id)?;
         self.refuse_what_nobody_knows(id)?;
         self.refuse_until_somebody_says(&before)?;

@@ -146,7 +146,7 @@ impl Backed {
 impl Engine {
     /// What is wrong with sessions' files, found without touching any.
     pub(crate) fn file_findings(&self) -> Result<Vec<Finding>> {
-        let mut findings = Vec::new();
+        let mut findings = self.came_along_findings()?;
         for backed in self.file_backed()? {
             let id = backed.id().clone();
             if let Err(error) = self.attend_backed(&backed) {

@@ -134,3 +134,66 @@ fn starting_a_session_that_is_finished_names_the_way_to_its_next_round() {
     let said = sandbox.run(["start", "--layout", "ocr"]).code(4).stderr;
     assert!(said.contains(&format!("leftoff resume {ID}")), "{said}");
 }
+
+/// The program in another folder than the sandbox's project.
+fn run_in(sandbox: &Sandbox, folder: &std::path::Path, words: &[&str]) -> testkit::Ran {
+    let there = folder.display().to_string();
+    sandbox.run(["--project", &there].into_iter().chain(words.iter().copied()))
+}
+
+fn copy_all(from: &std::path::Path, to: &std::path::Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_all(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+#[test]
+fn in_a_project_that_was_moved_a_session_is_taken_up_where_its_files_are() {
+    let sandbox = begun();
+    sandbox.run(["note", "kept"]).ok();
+    let moved = sandbox.folder().join("moved");
+    std::fs::rename(sandbox.project(), &moved).unwrap();
+    std::fs::create_dir(sandbox.folder().join("elsewhere")).unwrap();
+    let run = |words: &[&str]| {
+        let there = moved.display().to_string();
+        let mut command = sandbox.command(["--project", &there].into_iter().chain(words.iter().copied()));
+        testkit::Ran::from(command.current_dir(&moved).output().unwrap())
+    };
+    let refused = run(&["skip", "--reason", "x", "--session", ID]).code(4);
+    assert!(refused.stderr.contains("the project was moved or copied since"), "{}", refused.stderr);
+    assert!(!sandbox.project().exists(), "what is gone is not made again");
+    let found = run(&["doctor"]).code(4).stdout;
+    assert!(found.contains(&format!("leftoff resume {ID}")), "{found}");
+    run(&["resume", ID, "--yes"]).ok();
+    run(&["skip", "--reason", "x"]).ok();
+    let view = run(&["status", "--json"]).ok().json();
+    assert_eq!((&view["session_id"], phase(&view)), (&ID.into(), "change-context"));
+    assert_eq!(view["notes"][0]["text"], "kept");
+    let written: Value =
+        serde_json::from_slice(&std::fs::read(moved.join(FOLDER).join("state.json")).unwrap()).unwrap();
+    assert_eq!(written["phase_number"], 2);
+    assert!(!sandbox.project().exists());
+    assert_eq!(run(&["list", "--json"]).ok().json()["sessions"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn in_a_copy_of_a_project_nothing_is_written_into_the_original() {
+    let sandbox = begun();
+    let copy = sandbox.folder().join("copy");
+    copy_all(sandbox.project(), &copy);
+    let before = everything(sandbox.project());
+    run_in(&sandbox, &copy, &["skip", "--reason", "x", "--session", ID]).code(4);
+    run_in(&sandbox, &copy, &["resume", ID, "--yes"]).ok();
+    run_in(&sandbox, &copy, &["skip", "--reason", "x", "--session", ID]).ok();
+    assert_eq!(everything(sandbox.project()), before);
+    let written: Value =
+        serde_json::from_slice(&std::fs::read(copy.join(FOLDER).join("state.json")).unwrap()).unwrap();
+    assert_eq!(written["phase_number"], 2);
+}
