@@ -59,6 +59,13 @@ impl Next {
         };
         match &session.lifecycle {
             Lifecycle::Active if run.is_open() => advance(material),
+            Lifecycle::Active if let Some(open) = other_open(session) => Self::new(
+                format!(
+                    "Run {} of {name} is finished. Run {} of {} goes on.",
+                    run.ordinal, open.ordinal, open.workflow.name
+                ),
+                Some(format!("leftoff run start {}{}", open.workflow.name, naming(material))),
+            ),
             Lifecycle::Active => Self::new(
                 format!(
                     "Run {} of {name} is finished. End the session, or begin another run: leftoff run start {name}{}",
@@ -90,12 +97,22 @@ impl Next {
                 "Finished; nothing is left to do. Another run of this begins with:".to_owned(),
                 Some(format!("leftoff run start {name} --session {id}")),
             ),
+            Lifecycle::Abandoned { .. } if !layout.is_empty() => Self::new(
+                "Given up; nothing is left to do. Take it up again, or begin something new with leftoff start."
+                    .to_owned(),
+                Some(format!("leftoff reopen {id}")),
+            ),
             Lifecycle::Abandoned { .. } => Self::new(
                 "Given up; nothing is left to do. Begin something new.".to_owned(),
                 Some(format!("leftoff start {name}{layout}")),
             ),
         }
     }
+}
+
+/// The run that was begun last of those that go on.
+fn other_open(session: &Session) -> Option<&Run> {
+    session.runs.iter().rev().find(|run| run.is_open())
 }
 
 fn advance(material: &Material<'_>) -> Next {

@@ -71,11 +71,17 @@ fn runs(draft: &mut Draft, base: &Session, theirs: &Session) -> bool {
     true
 }
 
-/// A run of ours that goes on, and that the files tell to be over: so it was before the next one began.
+/// A run of ours that goes on, and that the files tell to be over: so it was before the next one began. One of which they
+/// do not tell at all was left for the next of its kind.
 fn settle(draft: &mut Draft, theirs: &Session) {
-    let Some(ours) = draft.session().run().filter(|run| run.is_open()) else { return };
-    let Some(over) = theirs.runs.iter().find(|run| is_same(run, ours) && !run.is_open()) else { return };
-    for phase in &over.phases {
+    let Some(ours) = draft.session().run().filter(|run| run.is_open()).cloned() else { return };
+    let over = theirs.runs.iter().find(|run| is_same(run, &ours));
+    let is_left =
+        theirs.run().is_some_and(|now| now.workflow.name == ours.workflow.name && now.ordinal > ours.ordinal);
+    if !over.map_or(is_left, |run| !run.is_open()) {
+        return;
+    }
+    for phase in over.iter().flat_map(|run| run.phases.iter()).filter(|phase| is_over(phase)) {
         if !draft.is_done(phase.id()) {
             done(draft, phase);
         }

@@ -50,7 +50,7 @@ impl Run for Progress {
             // Their own screen waits beside a closed session, unless it is asked for.
             Current::Session(view)
                 if view.layout == "ocr"
-                    && view.status == Status::Completed
+                    && matches!(view.status, Status::Completed | Status::Abandoned)
                     && globals.options.session.is_none() =>
             {
                 let id = &view.session_id;

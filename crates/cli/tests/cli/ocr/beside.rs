@@ -241,3 +241,44 @@ fn the_screen_stands_where_the_status_does() {
     assert_eq!(phase(&sandbox.run(["status", "--json"]).ok().json()), "reviews");
     assert!(screen(&sandbox).contains("50 %"), "{}", screen(&sandbox));
 }
+
+#[test]
+fn a_round_that_the_tool_left_without_a_file_is_over_when_it_begins_the_next() {
+    let sandbox = begun();
+    edit(
+        &sandbox,
+        &json!({ "current_round": 2, "current_phase": "context", "phase_number": 1,
+            "round_started_at": "2026-11-14T10:05:00Z" }),
+    );
+    sandbox.at("2026-11-14T10:06:00Z");
+    sandbox.run(["note", "taken in"]).ok();
+    artifact_at(&sandbox, "rounds/round-2/final.md", "F\n", "2026-11-14T10:07:00Z");
+    sandbox.at("2026-11-14T10:08:00Z");
+    sandbox.run(["note", "taken in", "--session", ID]).ok();
+    assert_eq!(state(&sandbox)["status"], "closed");
+    let view = sandbox.run(["round", "--session", ID, "--json"]).ok().json();
+    assert_eq!(view["run"]["ordinal"], 3);
+    assert_eq!(state(&sandbox)["current_round"], 3);
+}
+
+#[test]
+fn a_finished_map_leads_back_to_the_review_that_goes_on() {
+    let sandbox = begun();
+    sandbox.run(["run", "start", "map"]).ok();
+    artifact(&sandbox, "map/runs/run-1/map.md", "M\n");
+    let next = sandbox.run(["next", "--json"]).ok().json();
+    assert!(next["summary"].as_str().unwrap().contains("Run 1 of review goes on"), "{next}");
+    sandbox.run_printed(next["command"].as_str().unwrap()).ok();
+    assert_eq!(state(&sandbox)["workflow_type"], "review");
+}
+
+#[test]
+fn one_that_was_given_up_is_waited_beside_and_can_be_taken_up_again() {
+    let sandbox = begun();
+    sandbox.run(["abandon", "--yes"]).ok();
+    let screen = sandbox.run(["progress", "--once"]).ok().stdout;
+    assert!(screen.starts_with("Waiting for session…"), "{screen}");
+    let next = sandbox.run(["next", "--session", ID, "--json"]).ok().json();
+    sandbox.run_printed(next["command"].as_str().unwrap()).ok();
+    assert_eq!(state(&sandbox)["status"], "active");
+}
