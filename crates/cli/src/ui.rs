@@ -72,6 +72,8 @@ pub struct Out {
     quiet: bool,
     json: bool,
     pub width: usize,
+    /// What does not fit is cut, because a person looks at it.
+    pub is_terminal: bool,
 }
 
 impl Out {
@@ -82,11 +84,19 @@ impl Out {
             quiet: globals.quiet,
             json: globals.json,
             width: terminal_width(),
+            is_terminal: std::io::stdout().is_terminal(),
         }
     }
 
     pub fn plain() -> Self {
-        Self { colour: false, error_colour: false, quiet: false, json: false, width: USUAL_WIDTH }
+        Self {
+            colour: false,
+            error_colour: false,
+            quiet: false,
+            json: false,
+            width: USUAL_WIDTH,
+            is_terminal: false,
+        }
     }
 
     pub fn is_quiet(&self) -> bool {

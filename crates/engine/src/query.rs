@@ -22,7 +22,7 @@ use store::{AgentRow, Filter, Info, Listed, SessionRow};
 /// Of so many sessions that were left lying a list speaks.
 const MOST_IDLE_TOLD: usize = 5;
 /// So many files with the same oddity a list names.
-const MOST_FILES_NAMED: usize = 5;
+const MOST_FILES_NAMED: usize = 2;
 
 /// A session, or that there is none.
 #[derive(Debug, Clone, PartialEq, Serialize)]

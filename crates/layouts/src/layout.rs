@@ -226,6 +226,12 @@ pub trait Layout: Sync {
         &[]
     }
 
+    /// Files that show more than those say, only by being there.
+    fn line_marks(&self, tree: &Tree) -> Vec<String> {
+        let _ = tree;
+        Vec::new()
+    }
+
     /// What stands on a session's line, from those alone; none where they do not tell. The same as what its whole
     /// history folds into: a list of a thousand has no time for that.
     fn line(&self, folder: &Folder<'_>) -> Option<Reading<Line>> {

@@ -204,6 +204,25 @@ impl Layout for Ocr {
         &OF_A_KIND
     }
 
+    /// The last files of the current round or run, where that is not closed.
+    fn line_marks(&self, tree: &Tree) -> Vec<String> {
+        let state = state::read(tree, Timestamp::UNIX_EPOCH, &mut Vec::new());
+        if !state.is_readable || state.status.as_deref() == Some("closed") {
+            return Vec::new();
+        }
+        let round = state.current_round.unwrap_or(1);
+        let run = state.current_map_run.unwrap_or(1);
+        let place = format!("rounds/round-{round}/");
+        let of_round = ["final.md", "discourse.md"]
+            .into_iter()
+            .flat_map(|name| [format!("{place}{name}"), name.to_owned()]);
+        let of_run = format!("map/runs/run-{run}/map.md");
+        match kind(&state, tree) {
+            Kind::Review => of_round.collect(),
+            Kind::Map => vec![of_run],
+        }
+    }
+
     fn line(&self, folder: &Folder<'_>) -> Option<Reading<Line>> {
         let Reading { value: session, warnings } = read(name_of(folder.spot), folder.tree, folder.now);
         // What the state does not say, the other files must.
@@ -213,14 +232,19 @@ impl Layout for Ocr {
             return None;
         }
         let phases = session.kind.phases();
+        let is_done = session.phase + 1 == phases.len();
         let (created_at, updated_at) = history::span(&session, folder);
         let value = Line {
             title: session.folder,
             workflow: session.kind.workflow(),
-            lifecycle: if session.is_closed { "completed" } else { "active" },
-            phase: phases[session.said_phase],
+            lifecycle: if session.is_closed || (is_done && session.kind == Kind::Review) {
+                "completed"
+            } else {
+                "active"
+            },
+            phase: phases[session.phase],
             // The last one is done when it is reached.
-            phases_done: session.said_phase + usize::from(session.said_phase + 1 == phases.len()),
+            phases_done: session.phase + usize::from(is_done),
             phases: phases.len(),
             created_at,
             updated_at,

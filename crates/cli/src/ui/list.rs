@@ -10,6 +10,8 @@ use std::collections::BTreeSet;
 /// The most of a column, but the last.
 const LONGEST_CELL: usize = 36;
 const LONGEST_ID: usize = 60;
+const SHORTEST_ID: usize = 12;
+const SHORTEST_TITLE: usize = 12;
 
 /// Of one session's files; the rest is `doctor`'s.
 const MOST_COMPLAINTS: usize = 3;
@@ -40,15 +42,21 @@ pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
         })
         .collect();
     let columns: Vec<usize> = (0..6).filter(|column| is_mixed || *column != 2).collect();
-    let widths: Vec<usize> = columns
+    let mut widths: Vec<usize> = columns
         .iter()
         .map(|column| {
             let most = if *column == 1 { most_of_an_id(sessions) } else { LONGEST_CELL };
             rows.iter().map(|row| row[*column].chars().count()).max().unwrap_or(0).min(most)
         })
         .collect();
-    let taken: usize = widths.iter().map(|width| width + 2).sum::<usize>() + usize::from(has_current) * 2;
-    let left = out.width.saturating_sub(taken).max(12);
+    let taken =
+        |widths: &[usize]| widths.iter().map(|width| width + 2).sum::<usize>() + usize::from(has_current) * 2;
+    if out.is_terminal {
+        let excess = (taken(&widths) + SHORTEST_TITLE).saturating_sub(out.width);
+        widths[1] = widths[1].saturating_sub(excess).max(least_of_an_id(sessions)).min(widths[1]);
+    }
+    let taken = taken(&widths);
+    let left = out.width.saturating_sub(taken).max(SHORTEST_TITLE);
     let mut text = String::new();
     for (row, session) in rows.iter().zip(sessions) {
         text.push_str(match (has_current, session.current) {
@@ -71,6 +79,17 @@ pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
         text.push_str(&complaints(session, out));
     }
     text
+}
+
+/// So much of an id that no two look the same when they are cut: the beginning of one is enough to name it.
+fn least_of_an_id(sessions: &[ShortView]) -> usize {
+    (SHORTEST_ID..LONGEST_ID)
+        .find(|width| {
+            let cut: BTreeSet<String> =
+                sessions.iter().map(|session| session.session_id.chars().take(width - 1).collect()).collect();
+            cut.len() == sessions.len()
+        })
+        .unwrap_or(LONGEST_ID)
 }
 
 /// What is wrong with a session's files, below its line: a broken one hides no other, and is not taken for a sound one.

@@ -41,6 +41,8 @@ impl Eyes<'_> {
             let line = |tree: &Tree| {
                 layout.line(&Folder { spot, id, worktree: &self.worktree, tree, now: self.now })
             };
+            let marks = layout.line_marks(&tree);
+            tree::add_marks(&mut tree, spot, self.root, &marks);
             let mut told = line(&tree);
             if told.is_none() && !layout.line_folders().is_empty() {
                 tree::add_folders(&mut tree, spot, self.root, layout.line_folders());

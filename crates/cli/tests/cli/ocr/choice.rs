@@ -471,3 +471,24 @@ fn whoever_switches_to_a_review_means_it_from_then_on() {
     assert!(switched.stderr.contains("ours"), "what was paused is said: {}", switched.stderr);
     assert_eq!(meant(&sandbox), "2026-11-13-first");
 }
+
+#[test]
+fn a_list_says_what_status_does_where_files_are_ahead_of_the_state() {
+    for (kind, phase, number, file) in [
+        ("review", "discourse", 6, "rounds/round-1/final.md"),
+        ("review", "aggregation", 5, "rounds/round-1/discourse.md"),
+        ("map", "topology", 2, "map/runs/run-1/map.md"),
+    ] {
+        let sandbox = project();
+        let fields = json!({ "session_id": ID, "status": "active", "workflow_type": kind,
+            "current_phase": phase, "phase_number": number, "started_at": NOW, "updated_at": NOW });
+        foreign(&sandbox, ID, &fields);
+        artifact(&sandbox, file, "x\n");
+        let list = sandbox.run(["list", "--all", "--json"]).ok().json();
+        let (line, view) = (&list["sessions"][0], sandbox.run(["show", ID, "--json"]).ok().json());
+        assert_eq!(line["phase"], view["current_phase"]["id"], "{file}");
+        assert_eq!(line["phases_done"], view["completed_phases"].as_array().unwrap().len(), "{file}");
+        let is_over = |status: &Value| status == "completed";
+        assert_eq!(is_over(&line["lifecycle"]), is_over(&view["status"]), "{file}");
+    }
+}
