@@ -268,3 +268,34 @@ fn a_take_that_cannot_be_kept_leaves_no_file() {
     let names = std::fs::read_dir(there.path(".leftoff/sessions/k3v9x2mp")).unwrap();
     assert_eq!(names.count(), 1);
 }
+
+/// A session that another tool keeps in files arrives with them, where that tool looks for them.
+#[test]
+fn a_session_in_files_travels_with_its_files_and_goes_on_there() {
+    for (layout, id, state) in [
+        ("ocr", "2026-11-14-login", ".ocr/sessions/2026-11-14-login/state.json"),
+        ("ccw", "WFS-one", ".workflow/WFS-one/workflow-session.json"),
+    ] {
+        let (here, there) = (git(), git());
+        let mut words = vec!["start", "--layout", layout];
+        words.extend(if layout == "ocr" { ["--id", id] } else { ["--goal", "One"] });
+        here.run(words).ok();
+        if layout == "ocr" {
+            here.write(".ocr/sessions/2026-11-14-login/discovered-standards.md", "S\n");
+            here.run(["advance", "--phase", "context"]).ok();
+        } else {
+            here.write(".workflow/WFS-one/IMPL_PLAN.md", "# Plan\n\nOne step.\n");
+            here.run(["advance", "--phase", "plan"]).ok();
+        }
+        let bundle = here.folder().join("one.leftoff").display().to_string();
+        here.run(["bundle", "create", &bundle, "--session", id]).ok();
+        let taken = there.run(["bundle", "take", &bundle]).ok();
+        assert!(!taken.stderr.contains("from-bundle"), "{layout}: {}", taken.stderr);
+        assert!(there.path(state).is_file(), "{layout}");
+        there.run(["doctor"]).ok();
+        there.run(["resume", id, "--yes"]).ok();
+        let (ours, theirs) = (here.run(["status", "--json"]), there.run(["status", "--json"]));
+        assert_eq!(theirs.ok().json()["current_phase"], ours.ok().json()["current_phase"], "{layout}");
+        there.run(["note", "goes on", "--session", id]).ok();
+    }
+}

@@ -260,6 +260,13 @@ impl Engine {
         ))
     }
 
+    /// Writes the files of a session that was kept without them.
+    pub(crate) fn write_files(&mut self, id: &SessionId) -> Vec<Warning> {
+        let written = self.take_in(id).and_then(|()| self.publish_session(id));
+        self.look_again();
+        written.unwrap_or_else(|error| vec![stale(id, &error)])
+    }
+
     /// Whether a session's files do not say yet what they, or other files, made of it.
     pub(crate) fn is_behind(&self, session: &Session) -> Result<bool> {
         let is_left_alone = |look: &Look| look.is_foreign && !look.is_proven;

@@ -2,7 +2,6 @@
 
 use super::format::{PackedFile, hash};
 use crate::files::{Seen, look};
-use crate::place::workspace_of;
 use model::id::SessionId;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
@@ -53,13 +52,13 @@ pub(super) fn refused(path: &str) -> Option<&'static str> {
     }
 }
 
-/// Writes every file that is not there yet beside its place.
-pub(super) fn draft(root: &Path, session: &SessionId, files: &[PackedFile]) -> io::Result<Drafts> {
+/// Writes every file that is not there yet beside its place. `own` is the session's own folder.
+pub(super) fn draft(root: &Path, session: &SessionId, own: &str, files: &[PackedFile]) -> io::Result<Drafts> {
     let mut drafts = Drafts::default();
     for file in files {
         let beside = match look(root, &file.path, 0) {
             Seen::File(looked) if looked.hash == hash(&file.content) => continue,
-            Seen::Missing if may_be_put(&file.path, session) => None,
+            Seen::Missing if may_be_put(&file.path, own) => None,
             Seen::Missing => Some("a hidden file can give orders to a program"),
             Seen::File(_) | Seen::Unusable(_) => Some("another one is there"),
         };
@@ -98,10 +97,9 @@ fn put_one(root: &Path, file: &Waiting) -> Vec<String> {
     told(&file.draft.display().to_string(), why)
 }
 
-/// Agents and editors read orders from hidden files: hooks, settings, policies. A session's own workspace is ours.
-fn may_be_put(path: &str, session: &SessionId) -> bool {
-    let workspace = format!("{}/", workspace_of(session));
-    let rest = path.strip_prefix(&workspace).unwrap_or(path);
+/// Agents and editors read orders from hidden files: hooks, settings, policies. A session's own folder is its own.
+fn may_be_put(path: &str, own: &str) -> bool {
+    let rest = path.strip_prefix(&format!("{own}/")).unwrap_or(path);
     rest.split('/').all(|part| !part.starts_with('.'))
 }
 

@@ -8,8 +8,9 @@ use crate::error::{Error, Result};
 use crate::execute::Answer;
 use crate::execute::plan::{fold_whole, key_row, stream, to_json};
 use crate::items::item_rows;
+use crate::place::workspace_of;
+use crate::sync::NATIVE;
 use model::event::{Event, Recorded};
-use model::lifecycle::Lifecycle;
 use model::session::Session;
 use model::workflow::Workflow;
 use std::collections::BTreeMap;
@@ -39,7 +40,12 @@ impl Engine {
             Err(error) => Err(error),
         };
         self.store.give_turn_back();
-        kept
+        let mut kept = kept?;
+        if kept.view.layout != NATIVE {
+            // It is in the log; what becomes of its files is told, and fails nothing.
+            kept.view.warnings = self.write_files(&bundle.header.session);
+        }
+        Ok(kept)
     }
 
     fn take_in_turn(
@@ -61,7 +67,8 @@ impl Engine {
         let whole = [addition.known, addition.new.clone()].concat();
         let session = fold_whole(&whole)?.trimmed();
         // From here on nothing is refused. Files wait under other names until the session is kept.
-        let drafts = files::draft(&self.project.root, id, &bundle.files)
+        let own = self.own_folder(&session);
+        let drafts = files::draft(&self.project.root, id, &own, &bundle.files)
             .map_err(|source| Error::io(format!("writing the files of {}", from.display()), source))?;
         let mut batch = Batch::default();
         if !already {
@@ -80,6 +87,12 @@ impl Engine {
         // A file that cannot have its name now is told, and fails nothing; taking the bundle again puts it there.
         answer.said = drafts.put(&self.project.root);
         Ok(self.with_its_number(answer))
+    }
+
+    /// The folder in which a session's own files are: here, or where its layout has them.
+    fn own_folder(&self, session: &Session) -> String {
+        let located = self.located(session).filter(|located| !located.spot.workspace.starts_with('/'));
+        located.map_or_else(|| workspace_of(&session.id), |located| located.spot.workspace)
     }
 
     /// As it is once the batch is kept.
@@ -229,13 +242,6 @@ fn check_session(from: &Path, bundle: &Bundle, events: &[Recorded]) -> Result<()
         if !bundle.definitions.iter().any(|found| found.hash == run.workflow.hash) {
             return Err(bad(from, format!("the definition of workflow '{}' is missing", run.workflow.name)));
         }
-    }
-    if session.layout != "native" && matches!(session.lifecycle, Lifecycle::Active) {
-        // Its files are its state, and they belong to the worktree that it came from.
-        return Err(bad(
-            from,
-            format!("a session of layout '{}' travels with its own files", session.layout),
-        ));
     }
     Ok(())
 }
