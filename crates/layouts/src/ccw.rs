@@ -284,9 +284,8 @@ pub fn read(folder: &Folder<'_>) -> Reading<CcwSession> {
     let tasks = tasks::read(folder.tree, &format!("{at}/{TASKS}"), folder.now, &mut warnings);
     let documents = documents::of(folder.tree, &at);
     let size = state.size.or(line.as_ref().and_then(|line| line.size));
-    let phase = state.phase.unwrap_or_else(|| {
-        state::last_valid(&state).unwrap_or_else(|| documents::approximate(&documents, &tasks, size))
-    });
+    let phase =
+        state::phase_told(&state, ground).unwrap_or_else(|| documents::approximate(&documents, &tasks, size));
     state::say_which_phase(&state, phase, &at, &mut warnings);
     let sources = status::Sources {
         name: &name,

@@ -37,7 +37,7 @@ pub fn reconcile(draft: &mut Draft, base: Laid<'_>, theirs: Laid<'_>) {
     phases(draft, base.session, theirs.session, begun, revised);
     fields(draft, base.session, theirs.session);
     notes::notes(draft, base.session, theirs.session);
-    items::items(draft, base.items, theirs.items);
+    items::items(draft, base.items, theirs);
     // Last: what is closed takes no more of the others.
     lifecycle(draft, base.session, theirs.session);
 }

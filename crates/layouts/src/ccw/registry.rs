@@ -90,10 +90,8 @@ pub(super) fn with_line(bytes: &[u8], entered: &Entered<'_>) -> Option<Vec<u8>> 
     let Some((last, earlier)) = own.split_last() else {
         return Some(appended(bytes, &[new_line(entered).as_bytes()]));
     };
-    let mut line = all[*last].to_vec();
-    for older in earlier.iter().rev() {
-        line = with_missing(&line, &object(all[*older]).unwrap_or_default());
-    }
+    let before: Vec<&[u8]> = earlier.iter().map(|at| all[*at]).collect();
+    let mut line = with_what_was_before(all[*last], &before);
     if !entered.is_status_kept {
         line = with_value(&line, "status", &Value::from(entered.status));
     }
@@ -153,35 +151,86 @@ pub(super) fn share(bytes: &[u8], name: &str) -> Vec<u8> {
     own.collect::<Vec<_>>().join(&b'\n')
 }
 
-/// `onto` with the lines of every session for which `theirs` has others than `base`.
+/// `onto` with the lines of every session for which `theirs` has others than `base`. Such a session has one line then:
+/// an older one that stood after it would count instead.
 pub(super) fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
-    let before: BTreeSet<&[u8]> = lines(base).map(<[u8]>::trim_ascii).collect();
-    let present: BTreeSet<&[u8]> = lines(onto).map(<[u8]>::trim_ascii).collect();
-    let is_new = |line: &&[u8]| !before.contains(line) && !present.contains(line) && !is_blank(line);
-    let mut by_name: BTreeMap<String, &[u8]> = BTreeMap::new();
-    let mut added: Vec<&[u8]> = Vec::new();
-    for line in lines(theirs).map(<[u8]>::trim_ascii).filter(is_new) {
-        match object(line).as_ref().and_then(name_in) {
-            Some(name) => drop(by_name.insert(name.to_owned(), line)),
-            None => added.push(line),
+    let mut changed: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    for name in changed_between(base, theirs) {
+        if share(theirs, &name) != share(onto, &name)
+            && let Some(line) = folded(theirs, &name)
+        {
+            changed.insert(name, line);
         }
     }
-    if by_name.is_empty() && added.is_empty() {
+    let added = new_and_broken(base, theirs, onto);
+    if changed.is_empty() && added.is_empty() {
         return onto.to_vec();
     }
+    let last_at = last_places(onto);
     let mut merged = Vec::with_capacity(onto.len() + theirs.len());
-    for line in lines(onto) {
-        let changed = object(line).as_ref().and_then(name_in).and_then(|name| by_name.remove(name));
-        merged.extend_from_slice(changed.unwrap_or_else(|| line.trim_ascii_end()));
-        merged.extend_from_slice(&line[line.trim_ascii_end().len()..]);
+    for (at, line) in lines(onto).enumerate() {
+        let name = object(line)
+            .as_ref()
+            .and_then(name_in)
+            .filter(|name| changed.contains_key(*name))
+            .map(ToOwned::to_owned);
+        match name {
+            None => merged.extend_from_slice(line),
+            Some(name) if last_at.get(&name) == Some(&at) => {
+                merged.extend_from_slice(&changed.remove(&name).unwrap_or_default());
+                merged.extend_from_slice(&line[line.trim_ascii_end().len()..]);
+            }
+            Some(_) => {}
+        }
     }
     // Those that `onto` has no line for come last, in the order in which they came.
-    let is_left = |line: &&[u8]| {
-        let name = object(line).as_ref().and_then(name_in).map(ToOwned::to_owned);
-        name.is_some_and(|name| by_name.get(&name) == Some(line))
-    };
-    let left = lines(theirs).map(<[u8]>::trim_ascii).filter(is_new).filter(is_left);
+    let places = last_places(theirs);
+    let mut left: Vec<(&String, &Vec<u8>)> = changed.iter().collect();
+    left.sort_by_key(|(name, _)| places.get(*name));
+    let left = left.into_iter().map(|(_, line)| line.as_slice());
     appended(&merged, &left.chain(added).collect::<Vec<_>>())
+}
+
+/// Sessions with other lines in the one than in the other, or more of them.
+fn changed_between(base: &[u8], theirs: &[u8]) -> BTreeSet<String> {
+    let (before, after) = (counted(base), counted(theirs));
+    let all: BTreeSet<&[u8]> = before.keys().chain(after.keys()).copied().collect();
+    let differs = |line: &&[u8]| before.get(line) != after.get(line);
+    let objects = all.into_iter().filter(differs).filter_map(object);
+    objects.filter_map(|fields| name_in(&fields).map(ToOwned::to_owned)).collect()
+}
+
+fn counted(bytes: &[u8]) -> BTreeMap<&[u8], usize> {
+    let mut counts = BTreeMap::new();
+    for line in lines(bytes) {
+        *counts.entry(line.trim_ascii()).or_default() += 1;
+    }
+    counts
+}
+
+/// A session's last line, with what only earlier ones have.
+fn folded(bytes: &[u8], name: &str) -> Option<Vec<u8>> {
+    let own: Vec<&[u8]> = lines(bytes).filter(|line| is_about(line, name)).map(<[u8]>::trim_ascii).collect();
+    let (last, earlier) = own.split_last()?;
+    Some(with_what_was_before(last, earlier))
+}
+
+fn with_what_was_before(last: &[u8], earlier: &[&[u8]]) -> Vec<u8> {
+    let missing = |line: Vec<u8>, older: &&[u8]| with_missing(&line, &object(older).unwrap_or_default());
+    earlier.iter().rev().fold(last.to_vec(), missing)
+}
+
+fn new_and_broken<'a>(base: &[u8], theirs: &'a [u8], onto: &[u8]) -> Vec<&'a [u8]> {
+    let known: BTreeSet<&[u8]> = lines(base).chain(lines(onto)).map(<[u8]>::trim_ascii).collect();
+    let new = lines(theirs).map(<[u8]>::trim_ascii).filter(|line| !known.contains(line) && !is_blank(line));
+    new.filter(|line| object(line).as_ref().and_then(name_in).is_none()).collect()
+}
+
+/// Which line of each session is its last.
+fn last_places(bytes: &[u8]) -> BTreeMap<String, usize> {
+    let named =
+        lines(bytes).enumerate().filter_map(|(at, line)| Some((name_in(&object(line)?)?.to_owned(), at)));
+    named.collect()
 }
 
 fn is_about(line: &[u8], name: &str) -> bool {

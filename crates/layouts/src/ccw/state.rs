@@ -2,6 +2,7 @@
 
 use super::STATE;
 use super::fields::{Fields, cut};
+use super::place::Ground;
 use super::words::{PhaseWord, Size};
 use crate::json;
 use crate::reading::Oddity;
@@ -171,17 +172,31 @@ fn transitions(fields: &mut Fields<'_>) -> Vec<Transition> {
         .collect()
 }
 
+/// The phase that the file tells. In later releases a status can tell it, and then nobody moves what else names one.
+pub(super) fn phase_told(state: &State, ground: Ground) -> Option<PhaseWord> {
+    match (state.phase, by_status(state)) {
+        (Some(phase), Some(status)) if ground == Ground::Active && phase.position() != status.position() => {
+            Some(status)
+        }
+        (Some(phase), _) => Some(phase),
+        (None, _) => last_valid(state),
+    }
+}
+
 /// Where a session was last known to be, when the file names no phase that there is.
 pub(super) fn last_valid(state: &State) -> Option<PhaseWord> {
     let moved_to = state.transitions.iter().rev().find_map(|transition| transition.next);
     let after = state.completed.iter().map(|phase| phase.position() + 1).max().map(PhaseWord::at);
-    let by_status = match state.status.as_deref() {
+    moved_to.or(after).or_else(|| by_status(state))
+}
+
+fn by_status(state: &State) -> Option<PhaseWord> {
+    match state.status.as_deref() {
         Some("planning") => Some(PhaseWord::Plan),
         Some("implementing") => Some(PhaseWord::Implement),
         Some("reviewing") => Some(PhaseWord::Review),
         Some(_) | None => None,
-    };
-    moved_to.or(after).or(by_status)
+    }
 }
 
 pub(super) fn say_which_phase(state: &State, taken: PhaseWord, folder: &str, warnings: &mut Vec<Oddity>) {

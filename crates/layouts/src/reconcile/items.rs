@@ -1,18 +1,22 @@
 //! Items that somebody changed in files: added, moved on, described anew. One that is missing was not deleted.
 
-use super::Draft;
+use super::{Draft, Laid};
 use model::event::{Event, ItemEvent};
 use model::id::ItemId;
-use model::item::{Item, ItemBook, ItemChange, ItemStatus, NewItem};
+use model::item::{Item, ItemBook, ItemChange, ItemStatus, NewItem, RunRef};
+use model::session::Session;
 use std::collections::BTreeMap;
 
-pub(super) fn items(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) {
-    let mut wanted: Vec<&Item> = theirs.iter().collect();
+pub(super) fn items(draft: &mut Draft, base: &ItemBook, theirs: Laid<'_>) {
+    let mut wanted: Vec<&Item> = theirs.items.iter().collect();
     wanted.sort_by_key(|item| item.sort_key());
     // All of them first: one may depend on another that comes after it, and is described as such then.
     for item in &wanted {
         if draft.items().get(&item.id).is_none() {
             let mut item = added(item);
+            if !base.contains(&item.id) {
+                item.run = run_of(draft, &item, theirs.session);
+            }
             item.depends_on.retain(|need| base.contains(&item.id) || draft.items().contains(need));
             draft.push(Event::Item(ItemEvent::ItemAdded { item }));
         }
@@ -22,6 +26,19 @@ pub(super) fn items(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) {
         describe(draft, was, item);
         move_on(draft, was, item);
     }
+}
+
+/// Files that cannot tell of the run that goes on mean it when they tell of theirs; a part is where the whole is.
+fn run_of(draft: &Draft, item: &NewItem, theirs: &Session) -> RunRef {
+    if let Some(parent) = item.parent.as_ref().and_then(|parent| draft.items().get(parent)) {
+        return parent.run.clone();
+    }
+    let is_in_their_current = theirs.run().is_some_and(|run| RunRef::from(run) == item.run);
+    let ours = draft.session().run().filter(|ours| {
+        let is_told = theirs.runs.iter().any(|run| super::is_same(run, ours));
+        is_in_their_current && !is_told && ours.position(item.phase.as_str()).is_some()
+    });
+    ours.map_or_else(|| item.run.clone(), RunRef::from)
 }
 
 /// Of layouts whose files say how many parts an item has: one that we wrote and that is not among them any more is none.

@@ -277,6 +277,20 @@ fn done_item(id: &str) -> Event {
     Event::Item(ItemEvent::ItemCompleted { id: item(id), run: review(), phase: name("reviews") })
 }
 
+/// A layout whose files know one run only.
+#[test]
+fn what_is_added_belongs_to_the_run_that_goes_on_where_files_cannot_tell_of_it() {
+    let base = with(reached(1, "reviews"), [added("r-1", "One")]);
+    let ours = with(base.clone(), reached(2, "reviews"));
+    let theirs = with(base.clone(), [added("r-2", "Two")]);
+    let draft = brought_in(&ours, &base, &theirs);
+    let run = |id: &str| draft.items().get(&item(id)).expect("an item").run.ordinal;
+    assert_eq!((run("r-1"), run("r-2")), (1, 2), "{:?}", draft.events());
+    // Files that tell of both runs say which one they mean.
+    let draft = brought_in(&ours, &ours, &with(ours.clone(), [added("r-2", "Two")]));
+    assert_eq!(draft.items().get(&item("r-2")).expect("an item").run.ordinal, 1);
+}
+
 #[test]
 fn items_are_added_described_moved_on_and_opened_again() {
     let base = with(reached(1, "reviews"), [added("r-1", "One"), added("r-2", "Two"), done_item("r-2")]);

@@ -184,7 +184,8 @@ fn find_cycle(tasks: &[Task]) -> Option<Vec<usize>> {
     None
 }
 
-/// A container is done when its parts are, whatever it says; without parts it is a task like others.
+/// A container is done when its parts are; without parts it is a task like others. What its file calls blocked, or says
+/// is being worked on, has something to do beside its parts.
 fn containers(tasks: &mut [Task], warnings: &mut Vec<Oddity>) {
     let mut parts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     // The deepest come last, and their containers need to know how they ended.
@@ -194,7 +195,14 @@ fn containers(tasks: &mut [Task], warnings: &mut Vec<Oddity>) {
                 odd(warnings, &tasks[at], "it is a container without subtasks".to_owned());
             }
             None => {}
-            Some((_, 0)) => tasks[at].status = TaskStatus::Completed,
+            Some((_, 0)) => match tasks[at].status {
+                TaskStatus::Container => tasks[at].status = TaskStatus::Completed,
+                TaskStatus::Pending
+                | TaskStatus::Active
+                | TaskStatus::Blocked
+                | TaskStatus::Completed
+                | TaskStatus::Cancelled => {}
+            },
             Some((all, open)) => {
                 if tasks[at].is_over() {
                     let message = match (open, all) {
@@ -204,7 +212,9 @@ fn containers(tasks: &mut [Task], warnings: &mut Vec<Oddity>) {
                     };
                     odd(warnings, &tasks[at], message);
                 }
-                tasks[at].status = TaskStatus::Container;
+                if !matches!(tasks[at].status, TaskStatus::Active | TaskStatus::Blocked) {
+                    tasks[at].status = TaskStatus::Container;
+                }
             }
         }
         if let Some(parent) = &tasks[at].parent {

@@ -152,6 +152,27 @@ fn a_share_is_the_sessions_lines_and_edits_of_others_are_kept() {
     );
 }
 
+/// The line that is to count may be byte for byte the one that an older duplicate hid.
+#[test]
+fn a_session_that_is_written_beside_others_has_one_line_then() {
+    let paused = LINE.replace("active", "paused");
+    let other_paused = OTHER.replace("active", "paused");
+    let base = format!("{LINE}\n{OTHER}\n{paused}\n");
+    let ours = format!("{OTHER}\n{LINE}\n");
+    let onto = format!("{LINE}\r\n{other_paused}\r\n{paused}\r\n");
+    let merge = |theirs: &str| {
+        let merged =
+            Ccw.merge_slipped("session_status.jsonl", base.as_bytes(), theirs.as_bytes(), onto.as_bytes());
+        String::from_utf8(merged).expect("text")
+    };
+    assert_eq!(merge(&ours), format!("{other_paused}\r\n{LINE}\r\n"));
+    assert_eq!(merge(&base), onto, "nobody changed anything");
+    let mine = LINE.replacen('}', ",\"mine\":1}", 1);
+    let twice = format!("{mine}\n{}\n", paused.replace("paused", "completed"));
+    let folded = mine.replace("active", "completed");
+    assert_eq!(merge(&twice), format!("{other_paused}\r\n{folded}\r\n"));
+}
+
 #[test]
 fn keys_that_another_writer_dropped_from_a_line_come_back_and_dropped_lines_do_not() {
     let base = format!("{}\n{OTHER}\n", LINE.replacen('}', ",\"mine\":1}", 1));

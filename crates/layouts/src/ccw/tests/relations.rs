@@ -207,6 +207,22 @@ fn a_container_is_complete_only_after_its_children() {
     );
 }
 
+/// Whoever calls it blocked or unfinished has something to do beside its parts.
+#[test]
+fn a_parent_that_is_no_container_stays_what_its_file_says() {
+    for part in ["completed", "pending"] {
+        for (status, expected) in [("blocked", "blocked"), ("in_progress", "active"), ("pending", "pending")]
+        {
+            let tree = project(&[
+                ("impl-1", &one("impl-1", status, r#""subtasks":["impl-1.1"]"#)),
+                ("impl-1.1", &one("impl-1.1", part, r#""parent":"impl-1""#)),
+            ]);
+            assert_eq!(item(&folded(&tree).1, "impl-1").status.name(), expected, "its part is {part}");
+            assert_eq!(written(&tree, &[]), [], "{status}");
+        }
+    }
+}
+
 #[test]
 fn a_broken_task_hides_no_other_and_is_never_written() {
     let tree = project(&[

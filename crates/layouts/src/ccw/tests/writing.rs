@@ -162,6 +162,68 @@ fn a_status_that_tells_the_phase_moves_with_it() {
     assert_eq!(json_at(&after(&tree, &[paused]), STATE)["status"], "paused");
 }
 
+/// In later releases nothing but the status may tell the phase.
+#[test]
+fn a_phase_that_only_the_status_told_is_kept_when_another_status_takes_its_place() {
+    let state = ".workflow/active/WFS-login";
+    let file = "active/WFS-login/workflow-session.json";
+    let phase = |json: &str| {
+        let told = told_at(state, &tree(&[(file, json)])).value.fold(&actor()).expect("a session");
+        told.1.run().expect("a run").current().id().to_string()
+    };
+    let json = r#"{"session_id":"WFS-login","project":"Log in","status":"implementing"}"#;
+    assert_eq!(phase(json), "implement");
+    for event in [
+        Event::SessionPaused { reason: "r".to_owned(), context: None, saved: Vec::new() },
+        Event::SessionFailed { error: "no disk".to_owned() },
+    ] {
+        let moved = after(&with_state(json), &[event]);
+        assert_eq!(json_at(&moved, STATE)["status"], "paused");
+        assert_eq!(json_at(&moved, STATE)["current_phase"], "IMPLEMENT");
+        check_warnings(&moved, &[]);
+    }
+    // What else tells it is enough.
+    let named = r#"{"current_phase":"VIBE","status":"implementing"}"#;
+    let paused = Event::SessionPaused { reason: "r".to_owned(), context: None, saved: Vec::new() };
+    assert_eq!(json_at(&after(&with_state(named), &[paused]), STATE)["current_phase"], "VIBE");
+    // Their tool moves on by the status alone, and knows nothing of what we wrote beside it.
+    assert_eq!(phase(r#"{"current_phase":"IMPLEMENT","status":"reviewing"}"#), "review");
+    assert_eq!(phase(r#"{"current_phase":"IMPLEMENT","status":"active"}"#), "implement");
+}
+
+#[test]
+fn what_said_how_a_session_had_ended_is_gone_when_it_goes_on() {
+    let next = |tree: &Tree, word: &str| {
+        let json = text(tree, STATE).replace("\"status\": \"active\"", &format!("\"status\": \"{word}\""));
+        assert!(json.contains(&format!("\"{word}\"")), "{json}");
+        let line = LINE.replace("active", word);
+        let mut tree = tree.clone();
+        tree.insert(STATE, Entry::File(json.into_bytes()));
+        tree.insert("session_status.jsonl", Entry::File(line.into_bytes()));
+        folded(&tree).0.lifecycle.name()
+    };
+    let failed = after(&seed(), &[Event::SessionFailed { error: "no disk".to_owned() }]);
+    let resumed = after(&failed, &[Event::SessionResumed { worktree: "/w".to_owned(), parallel: false }]);
+    assert_eq!(next(&resumed, "paused"), "paused", "their tool's next pause is none of our failures");
+    let abandoned = after(&seed(), &[Event::SessionAbandoned { reason: None, operation: None }]);
+    let reopened =
+        after(&abandoned, &[Event::SessionReopened { worktree: "/w".to_owned(), parallel: false }]);
+    assert_eq!(next(&reopened, "completed"), "completed");
+    // What somebody else says with the same keys stays.
+    let theirs = SEED.replacen('{', "{ \"last_error\": \"timeout\", \"completion_type\": \"normal\",", 1);
+    let moved = after(&with_state(&theirs), &[completed("implement"), started("review")]);
+    let json = json_at(&moved, STATE);
+    assert_eq!((&json["last_error"], &json["completion_type"]), (&json!("timeout"), &json!("normal")));
+}
+
+#[test]
+fn a_file_that_is_made_again_names_the_tasks_that_are_being_worked_on() {
+    let mut tree = seed();
+    tree.remove(STATE);
+    let made = after(&tree, &[]);
+    assert_eq!(json_at(&made, STATE)["progress"]["current_tasks"], json!(["impl-2"]));
+}
+
 #[test]
 fn tasks_go_both_ways() {
     let tree = seed();

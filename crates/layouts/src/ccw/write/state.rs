@@ -5,7 +5,8 @@ use crate::ccw::STATE;
 use crate::ccw::documents::{self, PLAN, REVIEW};
 use crate::ccw::fields::written;
 use crate::ccw::place::Ground;
-use crate::ccw::status::Word;
+use crate::ccw::state::{State, phase_told};
+use crate::ccw::status::{Stands, Word};
 use crate::ccw::tasks::{TaskStatus, plain};
 use crate::ccw::words::PhaseWord;
 use crate::layout::{FileChange, Folder, Standing};
@@ -26,7 +27,7 @@ pub(super) fn file(standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_>
     let content = folder.tree.content(&path).filter(|_| said.read.state.is_readable);
     let mut changes = Changes::to(content)?;
     if content.is_none() {
-        begin(&mut changes, session, said);
+        begin(&mut changes, standing, said);
     }
     describe(&mut changes, session, said);
     let since = ours(standing.since_written(&path));
@@ -56,7 +57,8 @@ impl Changes {
 }
 
 /// A new file, in the order in which the tool writes it.
-fn begin(changes: &mut Changes, session: &Session, said: &Said<'_>) {
+fn begin(changes: &mut Changes, standing: &Standing<'_>, said: &Said<'_>) {
+    let session = standing.session;
     changes.set(&["session_id"], &json!(said.read.name));
     changes.set(&["project"], &json!(session.title));
     if let Some(goal) = session.goal.as_ref().filter(|goal| **goal != session.title) {
@@ -68,7 +70,7 @@ fn begin(changes: &mut Changes, session: &Session, said: &Said<'_>) {
     changes.set(&["current_phase"], &json!(current(session).word()));
     changes.set(&["status"], &json!(word(&session.lifecycle).text()));
     changes.set(&["progress", "completed_phases"], &json!(completed(session)));
-    changes.set(&["progress", "current_tasks"], &json!([]));
+    changes.set(&["progress", "current_tasks"], &json!(active(standing.items)));
     changes.set(&["meta", "created"], &written(session.created_at));
     changes.set(&["meta", "updated"], &written(session.updated_at));
 }
@@ -131,6 +133,7 @@ fn status(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Re
     // Where the file has no word for it, what the others say has to do, as long as it is true.
     let shown = known.and_then(Word::parse).unwrap_or_else(|| super::word(&said.session.lifecycle));
     if shown != word && !is_told_by_place {
+        keep_phase(changes, session, said, word);
         changes.set(&["status"], &json!(word.text()));
     } else if is_moved && word == Word::Active {
         let text = match current(session) {
@@ -148,7 +151,28 @@ fn status(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Re
         Lifecycle::Completed { .. } if said.read.state.is_abandoned => {
             changes.set(&["completion_type"], &json!("completed"));
         }
-        Lifecycle::Active | Lifecycle::Completed { .. } => {}
+        Lifecycle::Active => goes_on(changes, said),
+        Lifecycle::Completed { .. } => {}
+    }
+}
+
+/// What said how it had ended is over: with it the next pause would be a failure, the next end an abandonment. What
+/// else stands there is somebody's.
+fn goes_on(changes: &mut Changes, said: &Said<'_>) {
+    match said.read.stands {
+        Stands::Failed => changes.remove(&["last_error"]),
+        Stands::Abandoned => changes.remove(&["completion_type"]),
+        Stands::Active | Stands::Paused | Stands::Completed => {}
+    }
+}
+
+/// Where the status told the phase, another one that takes its place does not.
+fn keep_phase(changes: &mut Changes, session: &Session, said: &Said<'_>, word: Word) {
+    let known = &said.read.state;
+    let then = State { status: Some(word.text().to_owned()), ..known.clone() };
+    let told = |state: &State| phase_told(state, said.read.ground).map(PhaseWord::position);
+    if known.odd_phase.is_none() && told(&then) != told(known) {
+        changes.set_where_it_is(&[&["current_phase"], &["phase"]], &json!(current(session).word()));
     }
 }
 

@@ -137,11 +137,11 @@ fn attempt(changes: &mut Changes, item: &Item, recorded: &Recorded) {
 fn status(item: &Item, is_later: bool) -> &'static str {
     match &item.status {
         ItemStatus::Completed { .. } => "completed",
-        _ if item.is_container() => "container",
+        ItemStatus::Blocked { .. } => "blocked",
+        ItemStatus::Pending | ItemStatus::Active if item.is_container() => "container",
         ItemStatus::Pending => "pending",
         ItemStatus::Active if is_later => "in_progress",
         ItemStatus::Active => "active",
-        ItemStatus::Blocked { .. } => "blocked",
     }
 }
 
