@@ -43,6 +43,7 @@ const TOTAL: &str = "total_phases";
 
 /// What is worth knowing about an old session, and nothing to mend.
 const LEGACY: &str = "legacy session format, limited resumption context";
+const LAST_ERROR: &str = "the last error that was recorded: ";
 const UNDEFINED: &str = "is not defined in this project: its phases have no names and no gates";
 const UNKNOWN_TOTAL: &str = "how many phases there are is not known: whether it is complete is unknown";
 
@@ -178,7 +179,7 @@ impl Layout for Praxis {
     }
 
     fn is_to_mend(&self, said: &str) -> bool {
-        ![LEGACY, UNDEFINED, UNKNOWN_TOTAL].iter().any(|known| said.contains(known))
+        ![LEGACY, LAST_ERROR, UNDEFINED, UNKNOWN_TOTAL].iter().any(|known| said.contains(known))
     }
 }
 
@@ -210,6 +211,12 @@ fn read(folder: &Folder<'_>) -> Reading<Told> {
     let mut say = |message: String| warnings.push(Oddity { path: path.clone(), message });
     if state.is_readable && state.shape != Shape::Seed {
         say(LEGACY.to_owned());
+    }
+    // A failure shows its error, and so does a pause that nothing else is said of.
+    let is_shown =
+        matches!(state.life, state::Life::Failed { .. } | state::Life::Paused { context: None, .. });
+    if let Some(error) = state.last_error.as_ref().filter(|_| !is_shown) {
+        say(format!("{LAST_ERROR}{error}"));
     }
     let name = state.workflow_type.clone().unwrap_or_else(|| "praxis".to_owned());
     let found = definition::read(&name, spec_of(&state).as_deref(), folder.tree);

@@ -14,7 +14,7 @@ pub use items::drop_parts;
 pub use proofs::{prove, prove_but, shown_by};
 
 use model::event::Event;
-use model::gate::AttemptOutcome;
+use model::gate::{Attempt, AttemptOutcome};
 use model::item::ItemBook;
 use model::lifecycle::Lifecycle;
 use model::phase::{Phase, PhaseState};
@@ -118,6 +118,8 @@ fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun: bool, revi
     }
     let went_back = went_back.is_some() || revised;
     for phase in &now.phases {
+        // Before it is done: a gate that failed first has not failed after it passed.
+        failed_attempts(draft, phase, was(phase));
         // Going back opened all later phases; those that the files still call done are.
         let is_as_ours = draft.phase(phase.id()).is_some_and(|ours| ours.status() == phase.status());
         if (went_back || changed(&phase)) && is_over(phase) && !is_as_ours {
@@ -129,7 +131,6 @@ fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun: bool, revi
             }
         }
         fields_of_phase(draft, phase, was(phase));
-        failed_attempts(draft, phase, was(phase));
     }
     let moved = before.is_none_or(|run| run.current().id() != now.current().id());
     let is_there = draft.session().run().is_some_and(|run| run.current().id() == now.current().id());
@@ -177,11 +178,19 @@ fn done(draft: &mut Draft, theirs: &Phase) {
     }
 }
 
-/// Attempts that failed and that we have not seen.
+/// Attempts that failed and that the files did not tell of before: another one may be in the place of one that they
+/// told of.
 fn failed_attempts(draft: &mut Draft, theirs: &Phase, was: Option<&Phase>) {
-    let known = was.map_or(0, |was| was.attempts.len());
-    for attempt in theirs.attempts.iter().skip(known) {
-        if attempt.outcome == AttemptOutcome::Failed && !draft.is_done(theirs.id()) {
+    let is_same = |known: &Attempt, attempt: &Attempt| {
+        known.at == attempt.at
+            && known.outcome == attempt.outcome
+            && known.report.evidence == attempt.report.evidence
+    };
+    let mut known: Vec<&Attempt> = was.map(|was| was.attempts.iter().collect()).unwrap_or_default();
+    for attempt in &theirs.attempts {
+        if let Some(at) = known.iter().position(|known| is_same(known, attempt)) {
+            known.remove(at);
+        } else if attempt.outcome == AttemptOutcome::Failed && !draft.is_done(theirs.id()) {
             draft.push(Event::GateFailed { phase: theirs.id().clone(), attempt: attempt.report.clone() });
         }
     }

@@ -208,7 +208,9 @@ impl Teller<'_> {
             }
             Life::Paused { at, reason, context } => {
                 let reason = reason.clone().unwrap_or_else(|| "user_request".to_owned());
-                (*at, Event::SessionPaused { reason, context: context.clone(), saved: Vec::new() })
+                // What went wrong is why it stands still, where nothing else is said.
+                let context = context.clone().or_else(|| self.state.last_error.clone());
+                (*at, Event::SessionPaused { reason, context, saved: Vec::new() })
             }
         };
         self.add(at.unwrap_or(ended), event);

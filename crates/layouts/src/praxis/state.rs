@@ -43,6 +43,8 @@ pub struct State {
     pub version: Option<String>,
     pub phases: BTreeMap<u32, PhaseSaid>,
     pub life: Life,
+    /// The last error that was recorded, also of a session that has gone on since.
+    pub last_error: Option<String>,
     pub resume_count: u32,
     pub metadata: Map<String, Value>,
     pub created_at: Option<Timestamp>,
@@ -164,6 +166,7 @@ fn from_fields(path: &str, fields: &mut Fields<'_>) -> State {
         version: structure.get("workflow_version").and_then(Value::as_str).map(ToOwned::to_owned),
         phases: BTreeMap::new(),
         life: Life::Unsaid,
+        last_error: None,
         resume_count: 0,
         created_at: fields.time("created_at"),
         updated_at: fields.time("updated_at"),
@@ -173,6 +176,8 @@ fn from_fields(path: &str, fields: &mut Fields<'_>) -> State {
     let lifecycle = fields.section("lifecycle");
     let counted = lifecycle.get("resume_count").and_then(Value::as_u64).unwrap_or_default();
     state.resume_count = u32::try_from(counted).unwrap_or(u32::MAX).min(1_000);
+    let error = lifecycle.get("last_error").and_then(Value::as_str).filter(|text| !text.is_empty());
+    state.last_error = error.map(ToOwned::to_owned);
     state.life = life(path, fields, &lifecycle);
     state
 }
@@ -238,7 +243,11 @@ fn life(path: &str, fields: &mut Fields<'_>, lifecycle: &Map<String, Value>) -> 
     }
     if let Some(error) = text("last_error") {
         let at = fields.time_in(lifecycle, "last_error_at");
-        return Life::Failed { at, error: error.to_owned() };
+        let resumed = fields.time_in(lifecycle, "resumed_at");
+        // Taken up again since: it is what went wrong before.
+        if !matches!((at, resumed), (Some(at), Some(resumed)) if resumed > at) {
+            return Life::Failed { at, error: error.to_owned() };
+        }
     }
     if lifecycle.is_empty() { Life::Unsaid } else { Life::Active }
 }

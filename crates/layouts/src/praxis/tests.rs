@@ -3,6 +3,7 @@
 mod corpus;
 mod definitions;
 mod mutations;
+mod outside;
 mod reading;
 mod writing;
 

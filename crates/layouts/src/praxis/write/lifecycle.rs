@@ -50,9 +50,8 @@ impl Change<'_> {
         self.flag("completed", flags.completed);
         self.flag("paused", flags.paused);
         self.word("paused_reason", flags.reason.as_deref());
-        self.word("paused_context", flags.context.as_deref());
-        self.word("last_error", flags.failed.as_ref().map(|(_, error)| error.as_str()));
-        self.when("last_error_at", flags.failed.as_ref().map(|(at, _)| *at));
+        self.context(&flags);
+        self.last_error(&flags);
         if resumed {
             self.set(&["lifecycle", "resume_count"], &json!(self.session.resume_count));
             self.when("resumed_at", Some(self.session.updated_at));
@@ -63,6 +62,27 @@ impl Change<'_> {
         }
         if self.said.shape == Shape::Second {
             self.status(&flags);
+        }
+    }
+
+    /// What is read out of the error need not be said again.
+    fn context(&mut self, flags: &Flags) {
+        let is_said = matches!(&self.said.life, Life::Paused { context: None, .. });
+        let is_error = flags.context.is_some() && flags.context == self.said.last_error;
+        if !(is_said && is_error) {
+            self.word("paused_context", flags.context.as_deref());
+        }
+    }
+
+    /// An error that a session has failed with is over when it goes on. One that its tool wrote down beside something
+    /// else is the tool's own to clear.
+    fn last_error(&mut self, flags: &Flags) {
+        if let Some((at, error)) = &flags.failed {
+            self.word("last_error", Some(error));
+            self.when("last_error_at", Some(*at));
+        } else if matches!(self.said.life, Life::Failed { .. }) {
+            self.clear("last_error");
+            self.clear("last_error_at");
         }
     }
 

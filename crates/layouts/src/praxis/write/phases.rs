@@ -4,6 +4,7 @@ use super::Change;
 use crate::praxis::ATTEMPTS;
 use crate::praxis::state::{AttemptSaid, PhaseSaid, Shape};
 use crate::praxis::times::to_micros;
+use jiff::Timestamp;
 use model::gate::{Attempt, AttemptOutcome};
 use model::phase::{Phase, PhaseState};
 use serde_json::{Map, Value, json};
@@ -40,19 +41,24 @@ impl Change<'_> {
     }
 
     fn attempts(&mut self, number: u32, phase: &Phase, said: &PhaseSaid) {
-        let new = not_told(&phase.attempts, &said.attempts);
-        let Some(last) = new.last() else { return };
-        let key = number.to_string();
-        match self.said.shape {
-            // Its artifacts are files; evidence has a place of its own.
-            Shape::Second => {
-                let evidence = Value::Object(last.report.evidence.clone());
-                self.set(&["evidence_submitted", &key], &evidence);
-            }
-            Shape::First | Shape::Seed => self.artifact(&key, number, last),
+        let Some(last) = phase.attempts.last() else { return };
+        let line = in_order(&phase.attempts, &said.attempts);
+        if line.iter().all(|(_, told)| told.is_some()) {
+            return;
         }
-        let mut all: Vec<Value> = said.attempts.iter().map(|known| self.kept_before(known)).collect();
-        all.extend(new.iter().map(|attempt| self.kept(attempt)));
+        let key = number.to_string();
+        // The newest is what an artifact holds: what somebody else made after ours stays in it.
+        if matches!(line.last(), Some((Some(_), None))) {
+            match self.said.shape {
+                // Its artifacts are files; evidence has a place of its own.
+                Shape::Second => {
+                    let evidence = Value::Object(last.report.evidence.clone());
+                    self.set(&["evidence_submitted", &key], &evidence);
+                }
+                Shape::First | Shape::Seed => self.artifact(&key, number, last),
+            }
+        }
+        let all: Vec<Value> = line.iter().filter_map(|(ours, told)| self.kept_of(*ours, *told)).collect();
         // A phase that passed and is open again: its checkpoint does not tell any more that it did.
         let is_undone = last.outcome == AttemptOutcome::Passed && !phase.is_done();
         let says_more = !last.report.checks.is_empty() || last.report.overridden.is_some();
@@ -75,17 +81,17 @@ impl Change<'_> {
         }
     }
 
-    fn kept(&self, attempt: &Attempt) -> Value {
-        self.kept_as(Some(attempt.at), attempt.outcome, serde_json::to_value(&attempt.report))
-    }
-
-    fn kept_before(&self, attempt: &AttemptSaid) -> Value {
-        self.kept_as(attempt.at, attempt.outcome, serde_json::to_value(&attempt.report))
+    /// What the file tells of it stays as it is told.
+    fn kept_of(&self, ours: Option<&Attempt>, told: Option<&AttemptSaid>) -> Option<Value> {
+        let told = told.map(|told| self.kept_as(told.at, told.outcome, serde_json::to_value(&told.report)));
+        let ours =
+            || ours.map(|ours| self.kept_as(Some(ours.at), ours.outcome, serde_json::to_value(&ours.report)));
+        told.or_else(ours)
     }
 
     fn kept_as(
         &self,
-        at: Option<jiff::Timestamp>,
+        at: Option<Timestamp>,
         outcome: AttemptOutcome,
         report: Result<Value, serde_json::Error>,
     ) -> Value {
@@ -136,22 +142,43 @@ impl Change<'_> {
     }
 }
 
-/// Attempts that the file does not have. Each that it has stands for one of ours: the one of that time, else any that
-/// says the same. What the tool recorded has a time of its own, and the log one of when it was taken in.
-fn not_told<'a>(ours: &'a [Attempt], told: &[AttemptSaid]) -> Vec<&'a Attempt> {
+/// One attempt: as the session has it, and as the file tells it.
+type Pair<'a> = (Option<&'a Attempt>, Option<&'a AttemptSaid>);
+
+/// Every attempt once, in the order of the session; what only the file tells is where its time puts it. Each that the
+/// file has stands for one of ours: the one of that time, else any that says the same. What the tool recorded has a
+/// time of its own, and the log one of when it was taken in.
+fn in_order<'a>(ours: &'a [Attempt], told: &'a [AttemptSaid]) -> Vec<Pair<'a>> {
     let mut left: Vec<&AttemptSaid> = told.iter().collect();
     let is_of_that_time = |known: &AttemptSaid, attempt: &Attempt| {
         is_same(known, attempt) && known.at.is_none_or(|at| at == to_micros(attempt.at))
     };
-    let new: Vec<&Attempt> =
-        ours.iter().filter(|attempt| !take(&mut left, |known| is_of_that_time(known, attempt))).collect();
-    new.into_iter().filter(|attempt| !take(&mut left, |known| is_same(known, attempt))).collect()
+    let mut line: Vec<Pair<'a>> = ours
+        .iter()
+        .map(|attempt| (Some(attempt), take(&mut left, |known| is_of_that_time(known, attempt))))
+        .collect();
+    // The newest first: an artifact holds no older one.
+    for (attempt, told) in line.iter_mut().rev().filter(|(_, told)| told.is_none()) {
+        *told = attempt.and_then(|attempt| take(&mut left, |known| is_same(known, attempt)));
+    }
+    for known in left {
+        let is_later =
+            |pair: &Pair<'_>| known.at.is_none_or(|at| time_of(pair).is_some_and(|other| other > at));
+        let place = line.iter().position(is_later).unwrap_or(line.len());
+        line.insert(place, (None, Some(known)));
+    }
+    line
 }
 
-/// Takes out the first that fits, and tells whether there was one.
-fn take(left: &mut Vec<&AttemptSaid>, fits: impl Fn(&AttemptSaid) -> bool) -> bool {
-    let found = left.iter().position(|known| fits(known));
-    found.map(|at| left.remove(at)).is_some()
+/// When it was made, as the one says who was there.
+fn time_of((ours, told): &Pair<'_>) -> Option<Timestamp> {
+    told.and_then(|told| told.at).or(ours.map(|ours| ours.at))
+}
+
+/// Takes out the last that fits.
+fn take<'a>(left: &mut Vec<&'a AttemptSaid>, fits: impl Fn(&AttemptSaid) -> bool) -> Option<&'a AttemptSaid> {
+    let found = left.iter().rposition(|known| fits(known));
+    found.map(|at| left.remove(at))
 }
 
 /// Two that a file cannot tell apart are the same. A secret in what was submitted is kept out of the log, and stays in

@@ -1,0 +1,136 @@
+//! What the tool itself, or somebody by hand, does to a file that we know: taken in, and never written back.
+
+use super::*;
+use crate::reconcile::{Draft, Laid, reconcile};
+
+/// A session that we know, with the file as we wrote it last.
+struct Known {
+    session: Session,
+    file: Case,
+}
+
+impl Known {
+    fn new(file: Case) -> Self {
+        Self { session: file.session(), file }
+    }
+
+    /// Somebody else changes the file; then a command takes that in and writes.
+    fn changed(self, at: &str, change: impl FnOnce(&mut Map<String, Value>)) -> Self {
+        let mut fields = self.fields();
+        change(&mut fields);
+        let path = file_of(&self.file.spot, &self.file.tree);
+        let mut theirs = Case { spot: self.file.spot.clone(), tree: self.file.tree.clone() };
+        theirs.tree.insert(path.clone(), Entry::File(Value::Object(fields).to_string().into_bytes()));
+        let items = ItemBook::default();
+        let at: Timestamp = at.parse().expect("a time");
+        let mut draft = Draft::new(self.session, items.clone(), at, actor());
+        let (before, now) = (self.file.session(), theirs.session());
+        reconcile(
+            &mut draft,
+            Laid { session: &before, items: &items },
+            Laid { session: &now, items: &items },
+        );
+        let session = draft.into_parts().1;
+        if let Some(text) = theirs.written(&session) {
+            theirs.tree.insert(path, Entry::File(text.into_bytes()));
+        }
+        Self { session, file: theirs }
+    }
+
+    fn fields(&self) -> Map<String, Value> {
+        let path = file_of(&self.file.spot, &self.file.tree);
+        crate::json::object(self.file.tree.content(&path).expect("its file")).expect("an object")
+    }
+
+    /// Outcome and evidence of every attempt at a phase, as the session has them.
+    fn attempts(&self, at: usize) -> Vec<(String, Value)> {
+        let attempts = &self.session.run().expect("a run").phases[at].attempts;
+        let told = |attempt: &model::gate::Attempt| {
+            let outcome = json!(attempt.outcome).as_str().expect("a word").to_owned();
+            (outcome, attempt.report.evidence.get("n").cloned().unwrap_or_default())
+        };
+        attempts.iter().map(told).collect()
+    }
+
+    /// The same as the file has them.
+    fn kept(&self, number: &str) -> Vec<(String, Value)> {
+        let fields = self.fields();
+        let kept = fields["metadata"]["attempts"][number].as_array().cloned().unwrap_or_default();
+        let told = |attempt: &Value| {
+            (attempt["outcome"].as_str().expect("a word").to_owned(), attempt["evidence"]["n"].clone())
+        };
+        kept.iter().map(told).collect()
+    }
+}
+
+/// As the tool completes phase 2, or fails to: its one artifact takes the place of the one before.
+fn tool(fields: &mut Map<String, Value>, at: &str, n: u32, passes: bool) {
+    fields["phase_artifacts"]["2"] = json!({"phase_number": 2, "evidence": {"n": n}, "outputs": {},
+        "commands_executed": [], "timestamp": at});
+    fields["checkpoints"]["2"] = json!(if passes { "passed" } else { "failed" });
+    if passes {
+        fields["completed_phases"] = json!([0, 1, 2]);
+        fields["current_phase"] = json!(3);
+    }
+    fields["updated_at"] = json!(at);
+}
+
+fn tried(all: &[(&str, u32)]) -> Vec<(String, Value)> {
+    all.iter().map(|(outcome, n)| ((*outcome).to_owned(), json!(n))).collect()
+}
+
+#[test]
+fn every_attempt_of_the_tool_is_kept_in_order_and_the_newest_is_the_artifact() {
+    let known = Known::new(Case::first(FIRST_FILE))
+        .changed("2025-11-02T10:00:00Z", |fields| tool(fields, "2025-11-02T10:59:00.100000", 0, false))
+        .changed("2025-11-02T10:10:00Z", |fields| tool(fields, "2025-11-02T11:09:00.100000", 0, false))
+        .changed("2025-11-02T10:20:00Z", |fields| tool(fields, "2025-11-02T11:19:00.100000", 1, false));
+    let failures = [("failed", 0), ("failed", 0), ("failed", 1)];
+    assert_eq!(known.attempts(2), tried(&failures));
+    assert_eq!(known.fields()["phase_artifacts"]["2"]["evidence"], json!({"n": 1}), "not set back");
+    let known = known
+        .changed("2025-11-02T10:30:00Z", |fields| tool(fields, "2025-11-02T11:29:00.100000", 5, true))
+        .changed("2025-11-02T10:40:00Z", |fields| fields["metadata"]["theirs"] = json!(1));
+    let all = [("failed", 0), ("failed", 0), ("failed", 1), ("passed", 5)];
+    assert_eq!(known.attempts(2), tried(&all));
+    assert_eq!(known.kept("2"), tried(&all));
+    let found = known.fields();
+    assert_eq!(found["phase_artifacts"]["2"]["evidence"], json!({"n": 5}));
+    assert_eq!(found["phase_artifacts"]["2"]["timestamp"], json!("2025-11-02T11:29:00.100000"));
+    assert_eq!(found["checkpoints"]["2"], json!("passed"));
+}
+
+/// The seed's shape with these in its lifecycle.
+fn living(lifecycle: &Value) -> Known {
+    let mut fields = crate::json::object(SEED_FILE.as_bytes()).expect("an object");
+    fields["lifecycle"] = lifecycle.clone();
+    Known::new(Case::first(&Value::Object(fields).to_string()))
+}
+
+#[test]
+fn an_error_that_the_tool_wrote_down_stays_and_is_shown() {
+    let paused = json!({"completed": false, "paused": true, "paused_at": "2025-11-02T09:50:00Z",
+        "paused_reason": "system_error", "paused_context": null, "resume_count": 1,
+        "last_error": "disk full", "last_error_at": "2025-11-02T09:49:00Z"});
+    let known = living(&paused).changed("2025-11-02T10:00:00Z", |fields| fields["metadata"]["n"] = json!(1));
+    assert_eq!(known.fields()["lifecycle"], paused);
+    let model::lifecycle::Lifecycle::Paused { context, .. } = &known.session.lifecycle else {
+        panic!("{:?}", known.session.lifecycle)
+    };
+    assert_eq!(context.as_deref(), Some("disk full"));
+    let mut explained = paused;
+    explained["paused_context"] = json!("the disk is being cleaned");
+    living(&explained).file.warns("the last error that was recorded: disk full");
+}
+
+#[test]
+fn a_session_that_was_resumed_after_its_last_error_has_not_failed() {
+    let old = json!({"completed": false, "paused": false, "resume_count": 1, "resumed_at": "2025-11-02T09:55:00Z",
+        "last_error": "disk full", "last_error_at": "2025-11-02T09:49:00Z"});
+    let known = living(&old).changed("2025-11-02T10:00:00Z", |fields| fields["metadata"]["n"] = json!(1));
+    known.file.stands(("active", 1, 1, 3)).warns("the last error that was recorded: disk full");
+    assert_eq!(known.fields()["lifecycle"]["last_error"], json!("disk full"));
+    let mut later = old;
+    later["last_error_at"] = json!("2025-11-02T09:56:00Z");
+    living(&later).file.stands(("failed", 1, 1, 3));
+}
