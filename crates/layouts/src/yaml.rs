@@ -102,6 +102,32 @@ impl Document {
         self.accept(edited, path, value, true)
     }
 
+    /// Takes an entry out of a list, with the comments inside of it; the last one leaves an empty list.
+    pub fn remove(&mut self, path: &[Step<'_>], place: usize) -> Result<(), String> {
+        let (entry, node, rest) = self.find(path);
+        let Kind::Sequence { values, is_flow } = &node.kind else { return Err("it is no list".to_owned()) };
+        let Some(gone) = values.get(place).filter(|_| rest.is_empty() && !node.is_alias) else {
+            return Err(format!("there is no entry {} in it", place + 1));
+        };
+        let kept: Vec<Value> =
+            values.iter().enumerate().filter(|(at, _)| *at != place).map(|(_, node)| node.value()).collect();
+        if *is_flow {
+            return self.set(path, &Value::Array(kept));
+        }
+        let start = self.text[..gone.start].rfind('\n').map_or(0, |at| at + 1);
+        let dash = self.text[start..gone.start].find('-').ok_or("its entries stand on lines of their own")?;
+        let end = after_block(&self.text, gone.end, dash);
+        let (before, after) = (&self.text[..start], &self.text[end..]);
+        let edited = match entry.filter(|_| kept.is_empty()) {
+            Some(entry) => {
+                let colon = entry.after_colon(before).ok_or("its key stands elsewhere")?;
+                format!("{} []{}{after}", &before[..colon], &before[colon..])
+            }
+            None => format!("{before}{after}"),
+        };
+        self.accept(edited, path, &Value::Array(kept), false)
+    }
+
     pub fn into_bytes(self) -> Vec<u8> {
         let mark = if self.has_mark { MARK.to_string() } else { String::new() };
         format!("{mark}{}", self.text).into_bytes()

@@ -7,6 +7,7 @@ mod outside;
 mod recovery;
 mod revisions;
 mod story;
+mod undo;
 mod whole;
 
 use crate::fresh;

@@ -37,6 +37,7 @@ pub(super) fn state(standing: &Standing<'_>, folder: &Folder<'_>) -> Option<Vec<
         document,
         is_new,
         any: false,
+        went_back: went_back(standing),
         touched: touched(standing),
         ours: Standpoint::new(standing.session, standing.items),
         said: Standpoint::new(&said, &said_items),
@@ -91,11 +92,24 @@ fn touched(standing: &Standing<'_>) -> BTreeSet<String> {
     names
 }
 
+/// Whether something was undone since the file was last written: that names nothing of what it takes back.
+fn went_back(standing: &Standing<'_>) -> bool {
+    standing.since.iter().any(|recorded| matches!(recorded.event, Event::Restored { .. }))
+}
+
+/// What a new file says there.
+fn at_first(path: &[Step<'_>]) -> Value {
+    let template = Document::parse(TEMPLATE.as_bytes()).ok();
+    template.and_then(|template| template.get(path)).unwrap_or_default()
+}
+
 struct Changes<'a> {
     document: Document,
     /// Nothing of ours was in it yet.
     is_new: bool,
     any: bool,
+    /// Something was undone: what the session does not say any more, the file must not go on saying.
+    went_back: bool,
     touched: BTreeSet<String>,
     ours: Standpoint<'a>,
     said: Standpoint<'a>,
@@ -119,7 +133,7 @@ impl Changes<'_> {
     /// a key that somebody's file never had is not added to it before. What was taken away is so once: a file that came
     /// back since is named again.
     fn field(&mut self, path: &[Step<'_>], value: Option<&Value>, is_touched: bool) {
-        let Some(value) = value else { return };
+        let Some(value) = value else { return self.take_back(path) };
         let is_wanted = match self.document.get(path) {
             Some(Value::Null) | None => (is_touched || self.is_new) && !value.is_null(),
             Some(_) => is_touched || !value.is_null(),
@@ -127,6 +141,18 @@ impl Changes<'_> {
         if is_wanted {
             self.set(path, value);
         }
+    }
+
+    /// Undone, a field says again what it says in a new file.
+    fn take_back(&mut self, path: &[Step<'_>]) {
+        let is_said = self.document.get(path).is_some_and(|said| !said.is_null());
+        if self.went_back && is_said {
+            self.set(path, &at_first(path));
+        }
+    }
+
+    fn drop_entry(&mut self, path: &[Step<'_>], place: usize) {
+        self.any |= self.document.remove(path, place).is_ok();
     }
 
     /// A value for a key that has none yet.
@@ -180,7 +206,11 @@ impl Changes<'_> {
         }
         for (_, name, file) in FILE_KEYS.into_iter().filter(|(of, _, _)| *of == position) {
             let is_touched = self.touched.contains(name);
-            self.field(&path(name), ours.fields.get(name), is_touched);
+            // The name of what shows a completed stage is ours, and no field of it.
+            let value = ours.fields.get(name);
+            if value.is_some() || status != Some(StageStatus::Completed) {
+                self.field(&path(name), value, is_touched);
+            }
             let is_there = status == Some(StageStatus::Completed) && self.folder.tree.has_file(file);
             let made = is_there.then(|| json!(format!("{}/{file}", self.session_dir())));
             self.fill(&path(name), made.filter(|_| said != status || self.is_new));
@@ -253,7 +283,10 @@ impl Changes<'_> {
             for name in names {
                 written.insert(name);
                 let path: Vec<Step<'_>> = above.into_iter().chain([*name]).map(Key).collect();
-                self.field(&path, session.fields.get(*name), self.touched.contains(*name));
+                // What a new file got for a name stays.
+                if session.fields.contains_key(*name) || *name != "pipeline_id" {
+                    self.field(&path, session.fields.get(*name), self.touched.contains(*name));
+                }
             }
         }
         for (name, value) in session.fields.iter().filter(|(name, _)| !written.contains(name.as_str())) {

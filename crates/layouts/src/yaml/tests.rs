@@ -84,6 +84,28 @@ fn a_list_that_was_empty_begins_below_the_comments_that_show_its_form() {
 }
 
 #[test]
+fn an_entry_is_taken_out_of_its_list_and_nothing_else_changes() {
+    let list = [Key("list")];
+    let text = "list:  # why\n  # form\n  - a: 1  # one\n    b: 2\n  # between\n  - a: 2\n    # of two\n    b:\n      c: 3\n\nlast: 1\n";
+    check(
+        text,
+        |d| d.remove(&list, 0),
+        "list:  # why\n  # form\n  # between\n  - a: 2\n    # of two\n    b:\n      c: 3\n\nlast: 1\n",
+    );
+    check(
+        text,
+        |d| d.remove(&list, 1),
+        "list:  # why\n  # form\n  - a: 1  # one\n    b: 2\n  # between\n\nlast: 1\n",
+    );
+    check("list:\n  - a: 1\n    b: null\nlast: 1\n", |d| d.remove(&list, 0), "list: []\nlast: 1\n");
+    check("list: [1, 2, 3]  # why\n", |d| d.remove(&list, 1), "list: [1, 3]  # why\n");
+    let mut document = Document::parse(text.as_bytes()).expect("a mapping");
+    assert!(document.remove(&list, 2).is_err_and(|why| why.contains("no entry 3")));
+    assert!(document.remove(&[Key("last")], 0).is_err());
+    assert_eq!(document.into_bytes(), text.as_bytes());
+}
+
+#[test]
 fn new_keys_come_last_in_their_mapping() {
     changed(|d| d.set(&[Key("new")], &json!("n")), "last: ~\n", "last: ~\nnew: \"n\"\n");
     changed(

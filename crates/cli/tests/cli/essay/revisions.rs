@@ -193,6 +193,28 @@ fn after_a_major_change_the_work_is_done_again_and_its_files_are_named_again() {
     nothing_is_wrong(&sandbox);
 }
 
+/// The same words may be said of two revisions: each is one entry, with the files that it put away itself.
+#[test]
+fn a_second_revision_in_the_same_words_has_an_entry_of_its_own() {
+    let sandbox = in_stage_4();
+    let again = "revisit essay_structuring --impact moderate --reason moved --yes";
+    run(&sandbox, again);
+    sandbox.at("2026-11-14T11:00:00Z");
+    run(&sandbox, "approve outline-approved");
+    run(&sandbox, "advance --phase essay_structuring --evidence word_targets=[800,1200]");
+    run(&sandbox, again);
+    let text = state(&sandbox);
+    let history = text.split("revision_history:").nth(1).unwrap();
+    assert_eq!(history.matches("stage_revisited: 2").count(), 2, "{history}");
+    let files =
+        "downstream_archived: [\"stage-3-section-1-arguments.v1.md\", \"stage-3-section-2-arguments.v1.md\"]";
+    assert_eq!(history.matches(files).count(), 1, "{history}");
+    // The maps were away by then.
+    let second = "downstream_archived: []\n    timestamp: \"2026-11-14T11:00:00Z\"";
+    assert_eq!(history.matches(second).count(), 1, "{history}");
+    nothing_is_wrong(&sandbox);
+}
+
 /// Somebody's own file keeps its shape: no key comes into it that it did not have.
 #[test]
 fn a_file_by_hand_gets_no_key_that_it_never_had() {

@@ -1,4 +1,5 @@
-//! Deferred verifications, overrides and revisions: entries that are added, and settled, and never taken out.
+//! Deferred verifications, overrides and revisions: entries that are added and settled, and taken out
+//! by undoing alone.
 
 use super::{Changes, time};
 use crate::essay::STAGES;
@@ -22,6 +23,7 @@ impl Changes<'_> {
                     None => self.push(&[Key(list)], &entry(note)),
                 }
             }
+            self.claims_taken_back(list, &notes);
         }
     }
 
@@ -34,36 +36,55 @@ impl Changes<'_> {
 
     fn settle(&mut self, list: &str, place: usize, note: &Note) {
         let path = [Key(list), At(place), Key("resolved")];
-        if note.resolved_at.is_some() && self.document.get(&path).is_none_or(|said| !is_yes(&said)) {
-            self.set(&path, &json!(true));
+        let is_said = self.document.get(&path).is_some_and(|said| is_yes(&said));
+        match note.resolved_at {
+            Some(_) if !is_said => self.set(&path, &json!(true)),
+            None if is_said && self.went_back => self.set(&path, &json!(false)),
+            Some(_) | None => {}
         }
     }
 
-    /// Those that the file does not tell of.
-    pub(super) fn revisions(&mut self) {
-        let known = self.document.get(&[Key(REVISIONS)]);
-        let known: Vec<Value> = known.and_then(|list| list.as_array().cloned()).unwrap_or_default();
-        let mut new = Vec::new();
-        let mut made: Vec<(&RevisionMade, Value)> = Vec::new();
-        for revision in &self.standing.session.revisions {
-            if let Some(entry) = revised(revision) {
-                made.push((revision, entry));
+    /// Undone, a claim that is still open and that no note tells of was never made.
+    fn claims_taken_back(&mut self, list: &str, notes: &[&Note]) {
+        let entries = if self.went_back { self.entries(list) } else { Vec::new() };
+        for (place, entry) in entries.iter().enumerate().rev() {
+            let is_it = |other: &&Value| other.get("claim_text") == entry.get("claim_text");
+            let rank = entries[..place].iter().filter(is_it).count();
+            let told = notes.iter().filter(|note| entry.get("claim_text") == Some(&json!(note.text))).count();
+            if rank >= told && !entry.get("resolved").is_some_and(is_yes) {
+                self.drop_entry(&[Key(list)], place);
             }
-        }
-        for (_, entry) in &made {
-            let is_same = |other: &Value| {
-                ["stage_revisited", "impact", "reason"].iter().all(|key| other.get(key) == entry.get(key))
-            };
-            let told = known.iter().chain(&new).filter(|other| is_same(other)).count();
-            let so_far = made.iter().filter(|(_, other)| is_same(other)).count();
-            if told < so_far {
-                new.push(entry.clone());
-            }
-        }
-        for entry in new {
-            self.push(&[Key(REVISIONS)], &entry);
         }
     }
+
+    /// Those that the file does not tell of. Of several with the same words the first entry tells of the first one.
+    pub(super) fn revisions(&mut self) {
+        let known = self.entries(REVISIONS);
+        let made: Vec<Value> = self.standing.session.revisions.iter().filter_map(revised).collect();
+        for (place, entry) in made.iter().enumerate() {
+            if alike(&made[..place], entry) >= alike(&known, entry) {
+                self.push(&[Key(REVISIONS)], entry);
+            }
+        }
+        for (place, entry) in known.iter().enumerate().rev() {
+            if self.went_back && alike(&known[..place], entry) >= alike(&made, entry) {
+                self.drop_entry(&[Key(REVISIONS)], place);
+            }
+        }
+    }
+
+    fn entries(&self, list: &str) -> Vec<Value> {
+        let entries = self.document.get(&[Key(list)]);
+        entries.and_then(|list| list.as_array().cloned()).unwrap_or_default()
+    }
+}
+
+/// How many of these tell of a revision in the same words.
+fn alike(entries: &[Value], entry: &Value) -> usize {
+    let is_same = |other: &&Value| {
+        ["stage_revisited", "impact", "reason"].iter().all(|key| other.get(key) == entry.get(key))
+    };
+    entries.iter().filter(is_same).count()
 }
 
 /// Each note with how many of the same text came before it.

@@ -24,6 +24,18 @@ impl Changes<'_> {
                     self.push(&[Key("stages"), Key(STAGES[position].key), Key("sections")], &entry);
                 }
             }
+            self.sections_taken_back(position);
+        }
+    }
+
+    /// Those that were added, and that undoing took away again.
+    fn sections_taken_back(&mut self, position: usize) {
+        let said: Vec<u32> = self.said.sections(position).keys().copied().collect();
+        let is_gone = |index: &u32| !self.ours.sections(position).contains_key(index);
+        for index in said.into_iter().filter(|_| self.went_back).filter(is_gone).collect::<Vec<u32>>() {
+            if let Some(place) = self.place_in_list(position, index) {
+                self.drop_entry(&[Key("stages"), Key(STAGES[position].key), Key("sections")], place);
+            }
         }
     }
 
@@ -102,8 +114,10 @@ impl Changes<'_> {
         self.fields_of_section(position, &path, ours, said);
         if position == 3 && self.is_touched(&ours.id) {
             let (total, approved) = self.ours.counts(ours);
-            if total > 0 {
-                self.set(&path("total_paragraphs"), &json!(total));
+            let had_some = said.is_some_and(|said| self.said.counts(said).0 > 0);
+            if total > 0 || (self.went_back && had_some) {
+                let number = if total > 0 { json!(total) } else { Value::Null };
+                self.set(&path("total_paragraphs"), &number);
                 self.set(&path("completed_paragraphs"), &json!(approved));
             }
         }
@@ -113,9 +127,12 @@ impl Changes<'_> {
         &mut self,
         path: &impl Fn(&'k str) -> [Step<'k>; 5],
         ours: &'k Item,
-        said: Option<&Item>,
+        said: Option<&'k Item>,
     ) {
-        for (name, count) in &ours.counters {
+        let undone = said.into_iter().flat_map(|said| &said.counters).map(|(name, _)| (name, &0));
+        let undone = undone.filter(|(name, _)| self.went_back && !ours.counters.contains_key(*name));
+        let undone: Vec<(&String, &i64)> = undone.collect();
+        for (name, count) in ours.counters.iter().chain(undone) {
             let was = said.and_then(|said| said.counters.get(name)).copied().unwrap_or(0);
             let is_known = ["verified_claims", "deferred_claims"].contains(&name.as_str());
             if was != *count && (is_known || self.document.get(&path(name)).is_some()) {
@@ -132,6 +149,11 @@ impl Changes<'_> {
         said: Option<&Item>,
     ) {
         let known = if position == 2 { "argument_map_file" } else { "voice_check_score" };
+        // The name of the map of a section that is done is ours, and no field of it.
+        let is_named = position == 2 && ours.is_done();
+        if self.went_back && !is_named && !ours.fields.contains_key(known) {
+            self.field(&path(known), None, true);
+        }
         for (name, value) in &ours.fields {
             let is_said = said.is_some_and(|said| said.fields.get(name) == Some(value));
             let is_there = self.document.get(&path(name)).is_some();
@@ -176,7 +198,7 @@ impl Changes<'_> {
 
     /// Whether something happened to a section or its paragraphs since the file was last written.
     fn is_touched(&self, section: &ItemId) -> bool {
-        self.is_new || self.happened_to(section).next().is_some()
+        self.is_new || self.went_back || self.happened_to(section).next().is_some()
     }
 
     /// Whether work on it went on, or back.
