@@ -195,7 +195,7 @@ mod tests {
         std::os::unix::fs::symlink("../outside", root.join("docs")).expect("a link");
         let file = PackedFile { path: "docs/new.md".to_owned(), content: b"x".to_vec() };
         let session = SessionId::parse("k3v9x2mp").expect("an id");
-        assert!(draft(&root, &session, &[file]).is_err());
+        assert!(draft(&root, &session, "own", &[file]).is_err());
         assert_eq!(fs::read_dir(folder.path().join("outside")).expect("a folder").count(), 0);
     }
 }
