@@ -154,14 +154,13 @@ pub(super) fn share(bytes: &[u8], name: &str) -> Vec<u8> {
 /// `onto` with the lines of every session for which `theirs` has others than `base`. Such a session has one line then:
 /// an older one that stood after it would count instead.
 pub(super) fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
-    let mut changed: BTreeMap<String, Vec<u8>> = BTreeMap::new();
-    for name in changed_between(base, theirs) {
-        if share(theirs, &name) != share(onto, &name)
-            && let Some(line) = folded(theirs, &name)
-        {
-            changed.insert(name, line);
-        }
-    }
+    let names = changed_between(base, theirs);
+    let (wanted, there) = (lines_of(theirs, &names), lines_of(onto, &names));
+    let mut changed: BTreeMap<String, Vec<u8>> = wanted
+        .into_iter()
+        .filter(|(name, own)| there.get(name) != Some(own))
+        .filter_map(|(name, own)| Some((name, folded(&own)?)))
+        .collect();
     let added = new_and_broken(base, theirs, onto);
     if changed.is_empty() && added.is_empty() {
         return onto.to_vec();
@@ -208,9 +207,20 @@ fn counted(bytes: &[u8]) -> BTreeMap<&[u8], usize> {
     counts
 }
 
-/// A session's last line, with what only earlier ones have.
-fn folded(bytes: &[u8], name: &str) -> Option<Vec<u8>> {
-    let own: Vec<&[u8]> = lines(bytes).filter(|line| is_about(line, name)).map(<[u8]>::trim_ascii).collect();
+/// The lines of each of these sessions, in one go over all: there may be thousands of both.
+fn lines_of<'a>(bytes: &'a [u8], names: &BTreeSet<String>) -> BTreeMap<String, Vec<&'a [u8]>> {
+    let mut found: BTreeMap<String, Vec<&[u8]>> = BTreeMap::new();
+    for line in lines(bytes).map(<[u8]>::trim_ascii).filter(|_| !names.is_empty()) {
+        let fields = object(line);
+        if let Some(name) = fields.as_ref().and_then(name_in).filter(|name| names.contains(*name)) {
+            found.entry(name.to_owned()).or_default().push(line);
+        }
+    }
+    found
+}
+
+/// The last of a session's lines, with what only earlier ones have.
+fn folded(own: &[&[u8]]) -> Option<Vec<u8>> {
     let (last, earlier) = own.split_last()?;
     Some(with_what_was_before(last, earlier))
 }
