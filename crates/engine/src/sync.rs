@@ -14,6 +14,7 @@ mod mend;
 mod moving;
 mod numbers;
 mod origin;
+mod originals;
 mod placing;
 mod pointed;
 mod rivals;

@@ -154,12 +154,15 @@ pub(super) fn share(bytes: &[u8], name: &str) -> Vec<u8> {
 /// `onto` with the lines of every session for which `theirs` has others than `base`. Such a session has one line then:
 /// an older one that stood after it would count instead.
 pub(super) fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
+    let names = changed_between(base, theirs);
+    let present = by_name(onto, &names);
+    // In one go: somebody may have added thousands.
     let mut changed: BTreeMap<String, Vec<u8>> = BTreeMap::new();
-    for name in changed_between(base, theirs) {
-        if share(theirs, &name) != share(onto, &name)
-            && let Some(line) = folded(theirs, &name)
+    for (name, own) in by_name(theirs, &names) {
+        if present.get(&name) != Some(&own)
+            && let Some((last, earlier)) = own.split_last()
         {
-            changed.insert(name, line);
+            changed.insert(name, with_what_was_before(last, earlier));
         }
     }
     let added = new_and_broken(base, theirs, onto);
@@ -208,13 +211,18 @@ fn counted(bytes: &[u8]) -> BTreeMap<&[u8], usize> {
     counts
 }
 
-/// A session's last line, with what only earlier ones have.
-fn folded(bytes: &[u8], name: &str) -> Option<Vec<u8>> {
-    let own: Vec<&[u8]> = lines(bytes).filter(|line| is_about(line, name)).map(<[u8]>::trim_ascii).collect();
-    let (last, earlier) = own.split_last()?;
-    Some(with_what_was_before(last, earlier))
+/// The lines of each of these sessions, without their line ends.
+fn by_name<'a>(bytes: &'a [u8], names: &BTreeSet<String>) -> BTreeMap<String, Vec<&'a [u8]>> {
+    let mut found: BTreeMap<String, Vec<&[u8]>> = BTreeMap::new();
+    for line in lines(bytes).map(<[u8]>::trim_ascii) {
+        if let Some(name) = object(line).as_ref().and_then(name_in).filter(|name| names.contains(*name)) {
+            found.entry(name.to_owned()).or_default().push(line);
+        }
+    }
+    found
 }
 
+/// A session's last line, with what only earlier ones have.
 fn with_what_was_before(last: &[u8], earlier: &[&[u8]]) -> Vec<u8> {
     let missing = |line: Vec<u8>, older: &&[u8]| with_missing(&line, &object(older).unwrap_or_default());
     earlier.iter().rev().fold(last.to_vec(), missing)
