@@ -137,6 +137,7 @@ impl Engine {
                     .iter()
                     .cloned()
                     .chain(self.place_warnings())
+                    .chain(self.index_warnings())
                     .chain(self.at_work_elsewhere()?)
                     .collect(),
             })),

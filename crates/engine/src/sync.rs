@@ -15,6 +15,7 @@ mod mend;
 mod moving;
 mod numbers;
 mod origin;
+mod originals;
 mod placing;
 mod pointed;
 mod rivals;

@@ -204,6 +204,7 @@ impl Layout for Ccw {
         if !uses_markers(index) && registry::can_be_read(index) {
             survey.unlisted = registry::unlisted(index, is_there);
         }
+        survey.oddities.extend(place::stray_markers(index, is_there));
         survey.unknown = place::strangers(index);
         survey
     }

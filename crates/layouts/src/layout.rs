@@ -483,6 +483,8 @@ pub struct Survey {
     pub lost: Vec<Spot>,
     /// Sessions that are there and that the index should tell of.
     pub unlisted: Vec<Spot>,
+    /// Sessions that are there and that the index tells of more than once.
+    pub repeated: Vec<Spot>,
     pub oddities: Vec<Oddity>,
     /// Files of another kind, for somebody who finds no session: nothing is wrong with them.
     pub unknown: Option<Oddity>,

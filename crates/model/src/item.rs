@@ -170,7 +170,7 @@ impl Item {
         match self.status {
             ItemStatus::Completed { .. } => ItemState::Done,
             ItemStatus::Blocked { .. } => ItemState::Waiting,
-            ItemStatus::Pending | ItemStatus::Active if self.is_container() || !self.waits_for.is_empty() => {
+            ItemStatus::Pending | ItemStatus::Active if self.open_parts > 0 || !self.waits_for.is_empty() => {
                 ItemState::Waiting
             }
             ItemStatus::Pending | ItemStatus::Active => ItemState::Ready,

@@ -4,6 +4,7 @@ mod archiving;
 mod carrying;
 mod commands;
 mod edits;
+mod lines;
 mod markers;
 mod rules;
 mod several;

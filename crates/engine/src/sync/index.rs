@@ -91,8 +91,15 @@ impl Engine {
         for (_, index, survey) in self.surveys() {
             let path = format!("{}/{}", index.home, index.file);
             warnings.extend(lost_warning(&path, &survey.lost));
-            let hint = "mend it there; nothing of it is used";
-            warnings.extend(survey.oddities.iter().map(|oddity| warning(&index, oddity, hint)));
+            for oddity in &survey.oddities {
+                let is_in_the_index = oddity.path == index.file;
+                let hint = if is_in_the_index {
+                    "mend it there; nothing of it is used"
+                } else {
+                    "take it away, or make what it names"
+                };
+                warnings.push(warning(&index, oddity, hint));
+            }
         }
         warnings
     }
@@ -102,21 +109,37 @@ impl Engine {
         self.surveys().into_iter().flat_map(|(_, _, survey)| survey.lost).collect()
     }
 
-    /// Sessions that an index should tell of and does not, with what is said of each when it is mended: of the one that is
-    /// named, else of all, unless they are very many.
-    pub(super) fn unlisted(&self, named: Option<&SessionId>) -> BTreeMap<SessionId, String> {
+    /// Sessions that an index should tell of once and does not, with what is said of each when it is mended, beside what
+    /// its own look tells: of the one that is named, else of all, unless they are very many.
+    pub(super) fn badly_listed(&self, named: Option<&SessionId>) -> BTreeMap<SessionId, Option<String>> {
         let mut found = BTreeMap::new();
         for (_, index, survey) in self.surveys() {
-            let is_meant = |spot: &&Spot| match named {
-                Some(named) => spot.id == *named,
-                None => survey.unlisted.len() <= MOST_MADE,
-            };
-            for spot in survey.unlisted.iter().filter(is_meant) {
-                let said = format!("{}/{} had no line of it", index.home, index.file);
-                found.insert(spot.id.clone(), said);
+            let said = format!("{}/{} had no line of it", index.home, index.file);
+            for (spots, said) in [(&survey.unlisted, Some(said)), (&survey.repeated, None)] {
+                let is_meant = |spot: &&Spot| match named {
+                    Some(named) => spot.id == *named,
+                    None => spots.len() <= MOST_MADE,
+                };
+                let meant = spots.iter().filter(is_meant);
+                found.extend(meant.map(|spot| (spot.id.clone(), said.clone())));
             }
         }
         found
+    }
+
+    pub(super) fn index_paths(&self) -> Vec<String> {
+        let of =
+            |(_, index, _): &(&'static dyn Layout, Index, Tree)| format!("{}/{}", index.home, index.file);
+        self.indexes().iter().map(of).collect()
+    }
+
+    /// The indexes as they are now, by their paths below the project's folder.
+    pub(super) fn index_files(&self) -> Vec<(String, Vec<u8>)> {
+        let of = |(_, index, tree): (&'static dyn Layout, Index, Tree)| {
+            let content = tree.content(index.file)?.to_vec();
+            Some((format!("{}/{}", index.home, index.file), content))
+        };
+        self.indexes().into_iter().filter_map(of).collect()
     }
 
     fn surveys(&self) -> Vec<(&'static dyn Layout, Index, Survey)> {

@@ -3,6 +3,7 @@
 use super::find::Located;
 use super::index::MOST_MADE;
 use super::look::{FileState, Look};
+use super::originals::Originals;
 use super::show::is_settled;
 use super::{rivals, telling};
 use crate::disk;
@@ -95,19 +96,24 @@ pub fn repair(options: Options, at: Option<&str>) -> Result<Vec<Mended>> {
         None => None,
     };
     let mut mended = Vec::new();
-    let mut unlisted = engine.unlisted(named.as_ref());
+    let mut listed = engine.badly_listed(named.as_ref());
+    let mut originals = Originals::of(&engine);
     for backed in engine.file_backed()? {
         let id = backed.id().clone();
         if named.as_ref().is_some_and(|named| *named != id) {
             continue;
         }
-        // One that cannot be mended keeps no other from it.
         let done =
-            engine.mend(&backed, unlisted.remove(&id), at).and_then(|mended| engine.mend_place(&id, mended));
-        mended.extend(match done {
+            engine.mend(&backed, listed.remove(&id), at).and_then(|mended| engine.mend_place(&id, mended));
+        // One that cannot be mended keeps no other from it.
+        let done = match done {
+            Ok(None) => continue,
+            Ok(Some(mended)) => mended,
             Err(error) if at.is_some() => return Err(error),
-            done => done.unwrap_or_else(|error| Some(Mended::not(&id, error))),
-        });
+            Err(error) => Mended::not(&id, error),
+        };
+        let kept = originals.keep_what_changed(&engine)?;
+        mended.push(Mended { done: done.done.into_iter().chain(kept).collect(), ..done });
     }
     if at.is_some() && mended.is_empty() {
         return Err(Error::WrongUsage {
@@ -147,6 +153,8 @@ impl Engine {
     /// What is wrong with sessions' files, found without touching any.
     pub(crate) fn file_findings(&self) -> Result<Vec<Finding>> {
         let mut findings = self.came_along_findings()?;
+        let listed = self.badly_listed(None);
+        let indexes = self.index_paths();
         for backed in self.file_backed()? {
             let id = backed.id().clone();
             if let Err(error) = self.attend_backed(&backed) {
@@ -167,6 +175,8 @@ impl Engine {
             for warning in self.file_warnings(&id).into_iter().filter(|warning| self.is_finding(&id, warning))
             {
                 let is_damaged = warning.path.as_ref().is_some_and(|path| damaged.contains(path));
+                let is_mended = listed.contains_key(&id)
+                    && warning.path.as_ref().is_some_and(|path| indexes.contains(path));
                 let is_lost = warning.message.contains("leftoff repair --session");
                 let hint = match warning.hint {
                     Some(hint) => hint,
@@ -174,7 +184,7 @@ impl Engine {
                         "a person says where it goes on: leftoff repair asks, or takes it with --at PHASE"
                             .to_owned()
                     }
-                    None if is_damaged => format!("mend it: leftoff repair --session {id}"),
+                    None if is_damaged || is_mended => format!("mend it: leftoff repair --session {id}"),
                     None => "mend it there; what is odd in a file is shown and left as it is".to_owned(),
                 };
                 let message = format!("session {id}: {}", warning.message);
@@ -263,7 +273,7 @@ impl Engine {
     fn mend(
         &mut self,
         backed: &Backed,
-        unlisted: Option<String>,
+        listed: Option<Option<String>>,
         at: Option<&str>,
     ) -> Result<Option<Mended>> {
         let id = backed.id();
@@ -274,21 +284,24 @@ impl Engine {
         if at.is_some() && !is_lost {
             return Ok(None);
         }
-        let is_unlisted = unlisted.is_some();
+        let is_badly_listed = listed.is_some();
         let (mut wrong, is_foreign, from): (Vec<String>, bool, Option<Rung>) = {
             let looks = self.seen.looks.borrow();
             let Some(look) = looks.get(id).filter(|look| !look.holds_nothing()) else { return Ok(None) };
             let is_damaged =
                 look.states.values().any(|state| matches!(state, FileState::Damaged | FileState::Unreadable));
             // Somebody else's session is left to them as long as it can be read and fits what the others say.
-            let is_fine =
-                if look.is_foreign { !is_unlisted && !self.counts_as_paused(id) } else { is_settled(look) };
+            let is_fine = if look.is_foreign {
+                !is_badly_listed && !self.counts_as_paused(id)
+            } else {
+                is_settled(look)
+            };
             if is_fine && !is_damaged {
                 return Ok(None);
             }
             let told = look.warnings.iter().map(|warning| warning.message.clone());
             (
-                told.chain(unlisted).collect::<Vec<String>>(),
+                told.chain(listed.flatten()).collect::<Vec<String>>(),
                 look.is_foreign,
                 is_damaged.then(|| rung(look, is_lost)),
             )

@@ -410,16 +410,27 @@ fn not_written(target: &Path, source: io::Error) -> Error {
 
 /// Where what was in a file is kept, by its content: the same is kept once.
 fn aside_of(root: &Path, id: &SessionId, path: &str, bytes: &[u8]) -> Result<PathBuf> {
-    let folder = aside_folder(root, id)?;
-    let name = path.replace('/', "_");
+    Ok(aside_folder(root, id)?.join(aside_name(path, bytes)))
+}
+
+/// The same for a file of all sessions of a layout.
+pub(super) fn aside_of_index(root: &Path, path: &str, bytes: &[u8]) -> Result<PathBuf> {
+    Ok(made(root, &format!("{FOLDER}/{ASIDE}"))?.join(aside_name(path, bytes)))
+}
+
+fn aside_name(path: &str, bytes: &[u8]) -> String {
     let mark: String = hash(bytes).chars().take(8).collect();
-    Ok(folder.join(format!("{name}.{mark}")))
+    format!("{}.{mark}", path.replace('/', "_"))
 }
 
 /// Where what cannot be left in its place goes; made if need be.
 fn aside_folder(root: &Path, id: &SessionId) -> Result<PathBuf> {
+    made(root, &format!("{FOLDER}/{ASIDE}/{id}"))
+}
+
+fn made(root: &Path, path: &str) -> Result<PathBuf> {
     ensure_ignored(root)?;
-    let folder = disk::below(root, &format!("{FOLDER}/{ASIDE}/{id}"))?;
+    let folder = disk::below(root, path)?;
     fs::create_dir_all(&folder)
         .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
     Ok(folder)

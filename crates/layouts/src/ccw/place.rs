@@ -92,6 +92,18 @@ pub(super) fn strangers(index: &Tree) -> Option<Oddity> {
     Some(Oddity { path: String::new(), message })
 }
 
+/// Markers of sessions that are not there: as long as one lies there, every session counts as paused.
+pub(super) fn stray_markers(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Vec<Oddity> {
+    let is_stray = |name: &&str| !places_of(name).iter().any(|path| is_there(path));
+    let marked = index.names_in("").filter_map(|name| name.strip_prefix(MARKER)).filter(is_stray);
+    marked
+        .map(|name| Oddity {
+            path: format!("{MARKER}{name}"),
+            message: format!("it calls '{}' active, and there is no such session", super::fields::cut(name)),
+        })
+        .collect()
+}
+
 /// In later releases the place is the state: what is finished is among the archived ones, all else among the active.
 pub(super) fn belongs(session: &Session, spot: &Spot) -> Option<String> {
     let is_finished = match session.lifecycle {

@@ -155,12 +155,16 @@ pub(super) fn share(bytes: &[u8], name: &str) -> Vec<u8> {
 /// an older one that stood after it would count instead.
 pub(super) fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
     let names = changed_between(base, theirs);
-    let (wanted, there) = (lines_of(theirs, &names), lines_of(onto, &names));
-    let mut changed: BTreeMap<String, Vec<u8>> = wanted
-        .into_iter()
-        .filter(|(name, own)| there.get(name) != Some(own))
-        .filter_map(|(name, own)| Some((name, folded(&own)?)))
-        .collect();
+    let present = by_name(onto, &names);
+    // In one go: somebody may have added thousands.
+    let mut changed: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    for (name, own) in by_name(theirs, &names) {
+        if present.get(&name) != Some(&own)
+            && let Some((last, earlier)) = own.split_last()
+        {
+            changed.insert(name, with_what_was_before(last, earlier));
+        }
+    }
     let added = new_and_broken(base, theirs, onto);
     if changed.is_empty() && added.is_empty() {
         return onto.to_vec();
@@ -207,24 +211,18 @@ fn counted(bytes: &[u8]) -> BTreeMap<&[u8], usize> {
     counts
 }
 
-/// The lines of each of these sessions, in one go over all: there may be thousands of both.
-fn lines_of<'a>(bytes: &'a [u8], names: &BTreeSet<String>) -> BTreeMap<String, Vec<&'a [u8]>> {
+/// The lines of each of these sessions, without their line ends.
+fn by_name<'a>(bytes: &'a [u8], names: &BTreeSet<String>) -> BTreeMap<String, Vec<&'a [u8]>> {
     let mut found: BTreeMap<String, Vec<&[u8]>> = BTreeMap::new();
-    for line in lines(bytes).map(<[u8]>::trim_ascii).filter(|_| !names.is_empty()) {
-        let fields = object(line);
-        if let Some(name) = fields.as_ref().and_then(name_in).filter(|name| names.contains(*name)) {
+    for line in lines(bytes).map(<[u8]>::trim_ascii) {
+        if let Some(name) = object(line).as_ref().and_then(name_in).filter(|name| names.contains(*name)) {
             found.entry(name.to_owned()).or_default().push(line);
         }
     }
     found
 }
 
-/// The last of a session's lines, with what only earlier ones have.
-fn folded(own: &[&[u8]]) -> Option<Vec<u8>> {
-    let (last, earlier) = own.split_last()?;
-    Some(with_what_was_before(last, earlier))
-}
-
+/// A session's last line, with what only earlier ones have.
 fn with_what_was_before(last: &[u8], earlier: &[&[u8]]) -> Vec<u8> {
     let missing = |line: Vec<u8>, older: &&[u8]| with_missing(&line, &object(older).unwrap_or_default());
     earlier.iter().rev().fold(last.to_vec(), missing)

@@ -212,12 +212,7 @@ impl Context<'_> {
         if item.is_done() {
             return Ok(Vec::new());
         }
-        // What is a task of its own beside its parts is left when they are done.
-        if item.is_container() && item.open_parts == 0 {
-            refuse_blocked(item, "complete")?;
-        } else {
-            self.refuse_work(item, "complete")?;
-        }
+        self.refuse_work(item, "complete")?;
         self.refuse_held(item, "complete", Takeover::ByAPerson)?;
         let mut events = vec![completed(item)];
         let mut done = item;
@@ -340,9 +335,14 @@ impl Context<'_> {
     /// What stands in the way of work on it, leases left aside.
     fn refuse_work(&self, item: &Item, doing: &'static str) -> Result<(), Refusal> {
         refuse_finished(item, doing)?;
-        refuse_container(item, doing)?;
-        refuse_blocked(item, doing)?;
+        // What has something to do beside its parts is left when they are done.
+        if item.open_parts > 0 {
+            refuse_container(item, doing)?;
+        }
         let id = item.id.clone();
+        if let ItemStatus::Blocked { reason } = &item.status {
+            return Err(ItemRefusal::Blocked { doing, id, reason: reason.clone() }.into());
+        }
         if !item.waits_for.is_empty() {
             return Err(ItemRefusal::Waits { doing, id, waits_for: item.waits_for.clone() }.into());
         }
@@ -403,13 +403,6 @@ fn refuse_finished(item: &Item, doing: &'static str) -> Result<(), Refusal> {
 fn refuse_container(item: &Item, doing: &'static str) -> Result<(), Refusal> {
     if item.is_container() {
         return Err(ItemRefusal::Container { doing, id: item.id.clone(), open: item.open_parts }.into());
-    }
-    Ok(())
-}
-
-fn refuse_blocked(item: &Item, doing: &'static str) -> Result<(), Refusal> {
-    if let ItemStatus::Blocked { reason } = &item.status {
-        return Err(ItemRefusal::Blocked { doing, id: item.id.clone(), reason: reason.clone() }.into());
     }
     Ok(())
 }

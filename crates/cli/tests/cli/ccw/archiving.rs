@@ -232,3 +232,24 @@ fn a_session_of_the_first_era_ends_where_it_is() {
     assert_eq!(state(&sandbox, "WFS-one")["status"], "completed");
     assert!(!sandbox.path(".workflow/archives").exists());
 }
+
+/// In this era the status alone may tell the phase, and a pause writes over it.
+#[test]
+fn a_session_whose_status_tells_its_phase_goes_on_in_it_after_a_pause() {
+    let sandbox = project();
+    let file = ".workflow/active/WFS-x/workflow-session.json";
+    sandbox.write(
+        file,
+        r#"{"session_id":"WFS-x","project":"Login","status":"implementing","created_at":"2026-11-10T09:00:00Z"}"#,
+    );
+    sandbox.run(["pause"]).ok();
+    let json: Value = serde_json::from_str(&sandbox.read(file)).unwrap();
+    assert_eq!((&json["status"], &json["current_phase"]), (&json!("paused"), &json!("IMPLEMENT")));
+    sandbox.run(["doctor"]).ok();
+    sandbox.run(["resume", "--yes"]).ok();
+    // Their tool goes on by the status, as it always did.
+    let moved = sandbox.read(file).replace("\"status\":\"active\"", "\"status\":\"reviewing\"");
+    sandbox.write(file, &moved);
+    let view = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!(view["phases"][2]["status"], "in_progress", "{view}");
+}

@@ -172,3 +172,54 @@ fn attempts_and_transitions_are_written_once() {
     }
     assert_eq!((attempts(&sandbox), transitions(&sandbox)), before);
 }
+
+fn write_task(sandbox: &Sandbox, id: &str, status: &str, relations: &str) {
+    let text = format!(
+        "{{\"id\":\"{id}\",\"title\":\"T {id}\",\"status\":\"{status}\",\"type\":\"bugfix\",\"relations\":{{{relations}}}}}"
+    );
+    sandbox.write(&path(id), &text);
+}
+
+/// Its file says that there is more to do than its parts.
+#[test]
+fn a_blocked_parent_stays_blocked_after_its_parts_and_is_finished_on_its_own() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-one", "IMPLEMENT", "active", "2026-11-13T10:00:00Z");
+    write_task(&sandbox, "impl-1", "blocked", r#""subtasks":["impl-1.1"]"#);
+    write_task(&sandbox, "impl-1.1", "pending", r#""parent":"impl-1""#);
+    sandbox.run(["item", "done", "impl-1.1"]).ok();
+    assert_eq!(task(&sandbox, "WFS-one", "impl-1")["status"], "blocked");
+    let refused = sandbox.run(["item", "done", "impl-1"]).code(4).stderr;
+    assert!(
+        refused.contains("it is blocked") && refused.contains("leftoff item unblock impl-1"),
+        "{refused}"
+    );
+    sandbox.run(["item", "unblock", "impl-1"]).ok();
+    assert_eq!(task(&sandbox, "WFS-one", "impl-1")["status"], "pending");
+    sandbox.run(["item", "start", "impl-1"]).ok();
+    assert_eq!(task(&sandbox, "WFS-one", "impl-1")["status"], "active");
+    sandbox.run(["item", "done", "impl-1"]).ok();
+    assert_eq!(task(&sandbox, "WFS-one", "impl-1")["status"], "completed");
+    sandbox.run(["doctor"]).ok();
+}
+
+/// The files know of one run only, and the gate asks for the tasks of the one that goes on.
+#[test]
+fn tasks_that_are_made_by_hand_in_a_second_run_belong_to_it() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-one", "REVIEW", "active", "2026-11-13T10:00:00Z");
+    write_task(&sandbox, "impl-1", "completed", "");
+    sandbox.write(".workflow/WFS-one/IMPL_PLAN.md", "# Plan\n\nTwo steps, one after the other.\n");
+    sandbox.write(".workflow/WFS-one/REVIEW.md", "# Review\n\nNothing was found.\n");
+    sandbox.run(["advance"]).ok();
+    let again = sandbox.run(["run", "start", "--json"]).ok().json();
+    assert_eq!(again["run"]["ordinal"], 2);
+    sandbox.run(["advance", "--phase", "plan"]).ok();
+    write_task(&sandbox, "impl-2", "pending", "");
+    let list = sandbox.run(["item", "list"]).ok().stdout;
+    assert!(list.contains("impl-2") && !list.contains("impl-1"), "{list}");
+    let refused = sandbox.run(["advance", "--phase", "implement"]).code(5);
+    assert!(refused.stderr.contains("0 of 1") || refused.stdout.contains("0 of 1"), "{}", refused.stderr);
+    sandbox.run(["item", "done", "impl-2"]).ok();
+    sandbox.run(["advance", "--phase", "implement"]).ok();
+}

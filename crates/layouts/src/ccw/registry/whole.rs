@@ -3,7 +3,7 @@
 use super::super::fields::cut;
 use super::super::place::{id_of, name_of, places_of, spot};
 use super::super::status::Word;
-use super::super::{HOME, REGISTRY, STATE};
+use super::super::{ACTIVE, ARCHIVES, HOME, REGISTRY, STATE};
 use super::{is_blank, lines, mentioning, mentions, name_in, object};
 use crate::layout::{Spot, Survey, some_of};
 use crate::reading::Oddity;
@@ -48,12 +48,13 @@ pub(in crate::ccw) fn by_session(bytes: &[u8]) -> BTreeMap<SessionId, Vec<u8>> {
 pub(in crate::ccw) fn check(bytes: &[u8], is_there: &dyn Fn(&str) -> bool) -> Survey {
     let mut survey = Survey::default();
     let mut broken: Vec<usize> = Vec::new();
-    let mut known: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
+    let mut known: BTreeMap<String, Known> = BTreeMap::new();
     for (line, number) in lines(bytes).zip(1..) {
         match object(line) {
             Some(fields) => {
                 if let Some(name) = name_in(&fields).map(ToOwned::to_owned) {
-                    known.insert(name, fields);
+                    let count = known.get(&name).map_or(0, |known| known.count) + 1;
+                    known.insert(name, Known { fields, number, count });
                 }
             }
             None if is_blank(line) => {}
@@ -64,12 +65,19 @@ pub(in crate::ccw) fn check(bytes: &[u8], is_there: &dyn Fn(&str) -> bool) -> Su
         survey.oddities.push(odd(told_of(&broken)));
     }
     let mut unclear: Vec<String> = Vec::new();
-    for (name, fields) in &known {
-        let is_elsewhere = directory(fields).is_some_and(is_there);
-        if is_elsewhere || places_of(name).iter().any(|path| is_there(path)) {
+    for (name, known) in &known {
+        let places = places_of(name).into_iter().filter_map(|path| spot(&path, true));
+        if let Some(spot) = places.into_iter().find(|spot| is_there(&spot.path)) {
+            if known.count > 1 {
+                survey.repeated.push(spot);
+            }
             continue;
         }
-        match (Word::parse(&status(fields)), spot_of(name, fields)) {
+        if let Some(path) = elsewhere(name, &known.fields, is_there) {
+            survey.oddities.extend(told_elsewhere(name, known, &path, is_there));
+            continue;
+        }
+        match (Word::parse(&status(&known.fields)), spot_of(name, &known.fields)) {
             // What is finished needs no folder: somebody has cleaned up.
             (Some(Word::Completed), _) => {}
             (Some(Word::Active | Word::Paused), Some(spot)) => survey.lost.push(spot),
@@ -81,6 +89,37 @@ pub(in crate::ccw) fn check(bytes: &[u8], is_there: &dyn Fn(&str) -> bool) -> Su
         survey.oddities.push(odd(message));
     }
     survey
+}
+
+/// A session's last line.
+struct Known {
+    fields: Map<String, Value>,
+    number: usize,
+    /// How many lines it has.
+    count: usize,
+}
+
+/// What a line means that is there, and is no place of a session.
+fn elsewhere(name: &str, fields: &Map<String, Value>, is_there: &dyn Fn(&str) -> bool) -> Option<String> {
+    let said = directory(fields).filter(|path| !path.is_empty()).map(ToOwned::to_owned);
+    let is_plain = !name.contains('/') && name != "." && name != "..";
+    let own = is_plain.then(|| format!("{HOME}/{name}"));
+    said.into_iter().chain(own).find(|path| is_there(path))
+}
+
+/// Whoever sees no such session learns why. One that is finished and has no state any more is missed by nobody.
+fn told_elsewhere(name: &str, known: &Known, path: &str, is_there: &dyn Fn(&str) -> bool) -> Option<Oddity> {
+    let is_finished = Word::parse(&status(&known.fields)) == Some(Word::Completed);
+    if is_finished && !is_there(&format!("{path}/{STATE}")) {
+        return None;
+    }
+    Some(odd(format!(
+        "line {} names '{}' in {}, which is no place of a session: a folder WFS-… right below {HOME}, {HOME}/{ACTIVE} or \
+         {HOME}/{ARCHIVES}",
+        known.number,
+        cut(name),
+        cut(path)
+    )))
 }
 
 /// What stands in the registry's place is one, or nothing is.

@@ -113,6 +113,62 @@ fn a_line_without_a_folder_is_lost_unless_it_is_finished_or_its_folder_is_in_ano
     assert_eq!(survey.oddities, []);
 }
 
+/// Somebody who sees no session where there is one learns which line means it.
+#[test]
+fn a_line_that_means_a_folder_in_no_place_of_a_session_is_told_with_where_it_points() {
+    let line = |id: &str, status: &str, at: &str| {
+        format!("{{\"id\":\"{id}\",\"status\":\"{status}\",\"directory\":\"{at}\"}}\n")
+    };
+    let text = [
+        line("feature-x", "active", ".workflow/feature-x"),
+        line("WFS-a", "paused", "sub/WFS-a"),
+        line("WFS-gone", "completed", "attic/WFS-gone"),
+        "{\"id\":\"plain\",\"status\":\"completed\"}\n".to_owned(),
+        line("WFS-b", "paused", "sub/WFS-b"),
+    ]
+    .concat();
+    let there = [
+        ".workflow/feature-x",
+        "sub/WFS-a",
+        "attic/WFS-gone",
+        ".workflow/plain",
+        ".workflow/plain/workflow-session.json",
+        ".workflow/WFS-b",
+        "sub/WFS-b",
+    ];
+    let survey = registry::check(text.as_bytes(), &|path| there.contains(&path));
+    let told: Vec<&str> = survey.oddities.iter().map(|oddity| oddity.message.as_str()).collect();
+    let expected = [
+        "line 2 names 'WFS-a' in sub/WFS-a,",
+        "line 1 names 'feature-x' in .workflow/feature-x,",
+        "line 4 names 'plain' in .workflow/plain,",
+    ];
+    assert_eq!(told.len(), expected.len(), "{told:#?}");
+    for (told, expected) in told.iter().zip(expected) {
+        assert!(told.starts_with(expected) && told.contains("a folder WFS-"), "{told}");
+    }
+    assert_eq!(survey.lost, []);
+}
+
+#[test]
+fn a_session_with_several_lines_is_told_of_as_such() {
+    let text = format!("{LINE}\n{OTHER}\n{LINE}\n");
+    let survey = registry::check(text.as_bytes(), &|path| path.starts_with(".workflow/"));
+    assert_eq!(survey.repeated.iter().map(|spot| spot.id.as_str()).collect::<Vec<_>>(), [NAME]);
+}
+
+#[test]
+fn a_marker_of_a_session_that_is_not_there_is_told() {
+    let mut index = Tree::default();
+    for name in [".active-WFS-ghost", ".active-WFS-login", "WFS-login"] {
+        index.insert(name, Entry::Unread { size: 0 });
+    }
+    let survey = Ccw.survey(&index, &|path| path == ".workflow/archives/WFS-login");
+    let told: Vec<(&str, &str)> =
+        survey.oddities.iter().map(|oddity| (oddity.path.as_str(), oddity.message.as_str())).collect();
+    assert_eq!(told, [(".active-WFS-ghost", "it calls 'WFS-ghost' active, and there is no such session")]);
+}
+
 #[test]
 fn a_registry_that_cannot_be_read_is_told_and_never_written() {
     for entry in [Entry::Folder, Entry::Unusable("it is larger than 4194304 bytes".to_owned())] {

@@ -138,7 +138,7 @@ fn status(item: &Item, is_later: bool) -> &'static str {
     match &item.status {
         ItemStatus::Completed { .. } => "completed",
         ItemStatus::Blocked { .. } => "blocked",
-        ItemStatus::Pending | ItemStatus::Active if item.is_container() => "container",
+        ItemStatus::Pending | ItemStatus::Active if item.open_parts > 0 => "container",
         ItemStatus::Pending => "pending",
         ItemStatus::Active if is_later => "in_progress",
         ItemStatus::Active => "active",
