@@ -166,7 +166,7 @@ impl Layout for Essay {
     }
 
     fn merge(&self, _: &str, base: &[u8], theirs: &[u8]) -> Vec<u8> {
-        merge::with_counts_of(base, yaml::with_missing_of(base, theirs))
+        merge::with_one_total(base, merge::with_counts_of(base, yaml::with_missing_of(base, theirs)))
     }
 
     fn merge_slipped(&self, _: &str, base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {

@@ -10,11 +10,12 @@ mod proofs;
 mod tests;
 
 pub use draft::Draft;
-pub use items::drop_parts;
+pub use items::{count_parts, drop_parts};
 pub use proofs::{prove, prove_but, shown_by};
 
 use model::event::Event;
 use model::gate::{Attempt, AttemptOutcome};
+use model::id::Name;
 use model::item::ItemBook;
 use model::lifecycle::Lifecycle;
 use model::phase::{Phase, PhaseState};
@@ -38,6 +39,7 @@ pub fn reconcile(draft: &mut Draft, base: Laid<'_>, theirs: Laid<'_>) {
     fields(draft, base.session, theirs.session);
     notes::notes(draft, base.session, theirs.session);
     items::items(draft, base.items, theirs);
+    items::open_with(draft, &not_begun(base.session, theirs.session), theirs.items);
     // Last: what is closed takes no more of the others.
     lifecycle(draft, base.session, theirs.session);
 }
@@ -101,6 +103,17 @@ fn revisions(draft: &mut Draft, base: &Session, theirs: &Session) -> bool {
     !new.is_empty()
 }
 
+/// Phases that the files now say have not begun, and that they said had.
+fn not_begun(base: &Session, theirs: &Session) -> Vec<Name> {
+    let (Some(before), Some(now)) = (base.run(), theirs.run()) else { return Vec::new() };
+    let had_begun = |id: &Name| {
+        let was = before.phases.iter().find(|phase| phase.id() == id);
+        was.is_some_and(|was| !matches!(was.state, PhaseState::NotStarted))
+    };
+    let now = now.phases.iter().filter(|phase| matches!(phase.state, PhaseState::NotStarted));
+    now.map(|phase| phase.id().clone()).filter(had_begun).collect()
+}
+
 fn is_same(one: &Run, other: &Run) -> bool {
     one.workflow.name == other.workflow.name && one.ordinal == other.ordinal
 }
@@ -114,7 +127,7 @@ fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun: bool, revi
     let opened = now.phases.iter().filter(changed).find(|phase| !is_over(phase) && draft.is_done(phase.id()));
     let went_back = opened.map(|phase| phase.id().clone());
     if let Some(phase) = &went_back {
-        draft.push(Event::RolledBack { phase: phase.clone(), reason: None });
+        go_back(draft, now, phase);
     }
     let went_back = went_back.is_some() || revised;
     for phase in &now.phases {
@@ -134,6 +147,10 @@ fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun: bool, revi
     }
     let moved = before.is_none_or(|run| run.current().id() != now.current().id());
     let is_there = draft.session().run().is_some_and(|run| run.current().id() == now.current().id());
+    if moved && !is_there && matches!(now.current().state, PhaseState::NeedsReview { .. }) {
+        review(draft, now.current());
+        return;
+    }
     let goes_on = is_there && draft.is_in_progress(now.current().id());
     if (moved || went_back || changed(&now.current())) && !is_over(now.current()) && !goes_on {
         draft.push(Event::PhaseStarted { phase: now.current().id().clone() });
@@ -141,6 +158,22 @@ fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun: bool, revi
     let finished = |run: &Run| !run.is_open();
     if finished(now) && !before.is_some_and(finished) && draft.session().run().is_some_and(Run::is_open) {
         draft.push(Event::RunCompleted);
+    }
+}
+
+/// Opens a phase that was done, and all after it. One that the files call not begun, while a later one goes on, is not
+/// begun here either: that is so of what comes after another, which was done as it was.
+fn go_back(draft: &mut Draft, now: &Run, phase: &Name) {
+    let place = |id: &Name| now.phases.iter().position(|phase| phase.id() == id);
+    let is_passed = place(phase) < place(now.current().id());
+    let earlier = place(phase).and_then(|place| now.phases.get(place.checked_sub(1)?));
+    let earlier = earlier.and_then(|earlier| draft.phase(earlier.id()).filter(|ours| is_over(ours)).cloned());
+    match earlier.filter(|_| is_passed) {
+        Some(earlier) => {
+            draft.push(Event::RolledBack { phase: earlier.id().clone(), reason: None });
+            done(draft, &earlier);
+        }
+        None => draft.push(Event::RolledBack { phase: phase.clone(), reason: None }),
     }
 }
 
@@ -152,6 +185,15 @@ fn added_phases(draft: &mut Draft, now: &Run) {
     if !phases.is_empty() {
         draft.push(Event::PhasesAdded { phases });
     }
+}
+
+/// On to a phase that was done and is looked at once more: it stays done as it was, and to be reviewed.
+fn review(draft: &mut Draft, theirs: &Phase) {
+    let phase = theirs.id().clone();
+    let ours = draft.phase(&phase).filter(|ours| is_over(ours)).cloned();
+    draft.push(Event::PhaseStarted { phase: phase.clone() });
+    done(draft, ours.as_ref().unwrap_or(theirs));
+    draft.push(Event::PhaseFlagged { phase });
 }
 
 fn is_over(phase: &Phase) -> bool {

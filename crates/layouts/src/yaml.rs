@@ -339,22 +339,29 @@ fn put_back_in_entries<'a>(
     }
 }
 
-/// The one that has the same under its first key, which is what such entries are told apart by; where that is missing
-/// as well, the one at the same place, if none came or went.
+/// What entries of lists are told apart by, if they have it; else by their first key. Another writer may sort the keys.
+const IDENTITIES: [&str; 5] = ["section_index", "index", "id", "claim_text", "timestamp"];
+
+fn identity(entry: &Map<String, Value>) -> Option<&str> {
+    let known = IDENTITIES.into_iter().find(|key| entry.contains_key(*key));
+    known.or_else(|| entry.keys().next().map(String::as_str))
+}
+
+/// The one that is the same by what such entries are told apart by, at the same place if that one is; where that is
+/// missing as well, the one at the same place, if none came or went.
 fn same_entry<'a>(
     base: &'a [Value],
     entry: &Map<String, Value>,
     place: usize,
     is_as_long: bool,
 ) -> Option<&'a Map<String, Value>> {
-    let mut known = base.iter().filter_map(Value::as_object);
-    let is_same = |known: &&Map<String, Value>| {
-        known.iter().next().is_some_and(|(key, value)| entry.get(key) == Some(value))
-    };
+    let is_same =
+        |known: &&Map<String, Value>| identity(known).is_some_and(|key| known.get(key) == entry.get(key));
+    let there = base.get(place).and_then(Value::as_object);
+    let mut known = there.into_iter().chain(base.iter().filter_map(Value::as_object));
     known.find(is_same).or_else(|| {
-        let there = base.get(place).filter(|_| is_as_long)?.as_object()?;
-        let (first, _) = there.iter().next()?;
-        (!entry.contains_key(first)).then_some(there)
+        let there = there.filter(|_| is_as_long)?;
+        (!entry.contains_key(identity(there)?)).then_some(there)
     })
 }
 

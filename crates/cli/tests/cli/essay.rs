@@ -3,6 +3,7 @@
 mod bad_input;
 mod edits;
 mod gates;
+mod kept_edits;
 mod outside;
 mod recovery;
 mod revisions;

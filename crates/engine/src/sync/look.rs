@@ -336,6 +336,7 @@ impl Look {
             Laid { session: &now.0, items: &now.1 },
         );
         if self.located.layout.counts_parts() {
+            reconcile::count_parts(draft, &before.1, &now.1);
             let stays = reconcile::drop_parts(draft, &before.1, &now.1);
             self.tell_what_stays(&stays);
         }

@@ -22,6 +22,7 @@ fn of_session(name: &str) -> Option<&'static str> {
         "deferred_verifications" => "use leftoff note CLAIM --kind deferred --field reason=timeout",
         "user_overrides" => "use leftoff note CLAIM --kind override --field user_rationale=WHY",
         "revision_history" => "use leftoff revisit",
+        "birds_eye_approved" => "it is approved: leftoff approve birds-eye",
         _ => return None,
     })
 }

@@ -1,4 +1,5 @@
-//! What another writer's version of a state cannot have meant: a number of paragraphs that is none.
+//! What another writer's version of a state cannot have meant: a number of paragraphs that is none, and a number of
+//! sections that was changed at one of its two places.
 
 use crate::yaml::{self, Document, Step};
 use serde_json::{Map, Value};
@@ -32,6 +33,24 @@ pub(super) fn with_counts_of(base: &[u8], theirs: Vec<u8>) -> Vec<u8> {
         }
     }
     if any { document.into_bytes() } else { theirs }
+}
+
+/// `theirs` with the number of sections that somebody changed at one place at its other place as well.
+pub(super) fn with_one_total(base: &[u8], theirs: Vec<u8>) -> Vec<u8> {
+    let (Ok((base, _)), Ok(mut document)) = (yaml::object(base), Document::parse(&theirs)) else {
+        return theirs;
+    };
+    let path = |stage| [Step::Key("stages"), Step::Key(stage), Step::Key("total_sections")];
+    let was = |stage: &str| base.get("stages")?.get(stage)?.get("total_sections").cloned();
+    let now = |stage| document.get(&path(stage));
+    let [outline, arguments] = ["stage_2", "stage_3"].map(|stage| (stage, was(stage), now(stage)));
+    for ((_, was, now), (other, other_was, other_now)) in [(&outline, &arguments), (&arguments, &outline)] {
+        let is_changed = was != now && other_was == other_now && other_now.is_some();
+        if let Some(total) = now.as_ref().filter(|total| is_changed && total.is_u64()) {
+            return if document.set(&path(other), total).is_ok() { document.into_bytes() } else { theirs };
+        }
+    }
+    theirs
 }
 
 fn sections(state: &Map<String, Value>) -> Vec<Map<String, Value>> {

@@ -88,6 +88,12 @@ impl<'a> Standpoint<'a> {
         &self.sections[usize::from(position == 3)]
     }
 
+    /// Whether the number of sections, where one is said, reaches that far.
+    pub fn is_outlined(&self, index: u32) -> bool {
+        let total = self.session.fields.get("total_sections").and_then(Value::as_u64);
+        total.is_none_or(|total| u64::from(index) <= total)
+    }
+
     pub fn paragraphs(&self, section: &Item) -> Vec<&'a Item> {
         let mut parts: Vec<&Item> = self.book.parts_of(&section.id).collect();
         parts.sort_by_key(|item| item.sort_key());
@@ -133,8 +139,9 @@ impl<'a> Standpoint<'a> {
             section.status == ItemStatus::Active
                 || self.paragraphs(section).iter().any(|part| part.status == ItemStatus::Active)
         };
-        let active = sections.iter().find(|(_, section)| has_active(section));
-        let found = active.or_else(|| sections.iter().find(|(_, section)| !section.is_done()));
+        let mut sections = sections.iter().filter(|(index, _)| self.is_outlined(**index));
+        let active = sections.clone().find(|(_, section)| has_active(section));
+        let found = active.or_else(|| sections.find(|(_, section)| !section.is_done()));
         let Some((index, section)) = found else { return (None, None) };
         let parts = self.paragraphs(section);
         let active = parts.iter().position(|part| part.status == ItemStatus::Active);

@@ -23,7 +23,7 @@ pub(super) fn consequences(revision: &Revision, before: &Standpoint<'_>) -> Vec<
     for position in 0..STAGES.len() {
         events.extend(before.phase(position).and_then(|phase| unnamed(phase, position, &away)));
     }
-    events.extend(session_fields(revision, before, &away));
+    events.extend(session_fields(revision, &away));
     let is_major = revision.impact == Impact::Major;
     for (index, section) in before.sections(2) {
         let is_away = away.contains(map_name(*index, section).as_str());
@@ -52,14 +52,15 @@ fn unnamed(phase: &Phase, position: usize, away: &BTreeSet<&str>) -> Option<Even
 }
 
 /// The view of all sections together was approved as it was; the finished essay may be put away.
-fn session_fields(revision: &Revision, before: &Standpoint<'_>, away: &BTreeSet<&str>) -> Option<Event> {
+fn session_fields(revision: &Revision, away: &BTreeSet<&str>) -> Option<Event> {
     let mut fields = BTreeMap::new();
     let arguments = STAGES[2].name;
     let is_open = |names: &[Name]| names.iter().any(|name| *name == *arguments);
     if revision.phase == *arguments || is_open(&revision.flagged) || is_open(&revision.restarted) {
         fields.insert("birds_eye_approved".to_owned(), json!(false));
     }
-    if away.contains(FINAL) && before.session.fields.contains_key("final_essay_file") {
+    // The file may name it where the session does not: that is filled in on completion.
+    if away.contains(FINAL) {
         fields.insert("final_essay_file".to_owned(), Value::Null);
     }
     (!fields.is_empty()).then_some(Event::FieldsSet { phase: None, fields })

@@ -225,11 +225,10 @@ impl Changes<'_> {
             let path = [Key("stages"), Key(key), Key(name)];
             let value = match name {
                 "total_sections" => session.fields.get(name).cloned().or_else(|| self.outlined()),
-                "birds_eye_approved" => self.birds_eye().or_else(|| {
-                    let is_said =
-                        self.document.get(&path).is_some() || self.touched.contains(name) || self.is_new;
-                    session.fields.get(name).filter(|_| is_said).cloned()
-                }),
+                "birds_eye_approved" if !self.is_birds_eye_news() => continue,
+                "birds_eye_approved" if self.is_approved_last() => self.birds_eye(),
+                "birds_eye_approved" if self.touched.contains(name) => session.fields.get(name).cloned(),
+                "birds_eye_approved" => self.birds_eye().or_else(|| session.fields.get(name).cloned()),
                 _ => session.fields.get(name).cloned(),
             };
             let is_touched = match name {
@@ -260,6 +259,26 @@ impl Changes<'_> {
         let attempt = self.ours.phase(1)?.last_attempt()?;
         let targets = attempt.report.evidence.get("word_targets")?.as_array()?;
         (!targets.is_empty()).then(|| json!(targets.len()))
+    }
+
+    /// What somebody wrote over the word for the bird's-eye view stays until there is another.
+    fn is_birds_eye_news(&self) -> bool {
+        let is_touched = self.touched.contains("birds_eye_approved") || self.is_approved_last();
+        is_touched || self.is_new || self.went_back
+    }
+
+    /// Whether the bird's-eye view was approved since the file was last written, and nothing else said of it after that.
+    fn is_approved_last(&self) -> bool {
+        let arguments = STAGES[2].name;
+        let said = self.standing.since.iter().rev().find_map(|recorded| match &recorded.event {
+            Event::CheckApproved { phase, check, .. } if *phase == *arguments && *check == *"birds-eye" => {
+                Some(true)
+            }
+            Event::PhaseCompleted { phase, .. } if *phase == *arguments => Some(true),
+            Event::FieldsSet { fields, .. } if fields.contains_key("birds_eye_approved") => Some(false),
+            _ => None,
+        });
+        said == Some(true)
     }
 
     /// The user said yes to the view of all sections together.
@@ -309,18 +328,32 @@ impl Changes<'_> {
             }
             return;
         };
-        let output = |name| [Key("output"), Key(name)];
         let is_there = self.folder.tree.has_file(recover::FINAL);
         let essay = is_there.then(|| json!(format!("{}/{}", self.session_dir(), recover::FINAL)));
-        self.fill(&output("final_essay_file"), essay);
+        self.came_out("final_essay_file", essay);
         let verified = self.ours.counter("verified_claims");
-        self.fill(&output("sources_verified"), Some(json!(verified)));
-        self.fill(&output("voice_consistency_score"), words::mean_voice(&self.ours).map(|mean| json!(mean)));
-        self.fill(
-            &output("total_word_count"),
-            words::word_count(&self.folder, true).map(|count| json!(count)),
-        );
-        self.fill(&output("completed_at"), Some(time(at)));
+        self.came_out("sources_verified", Some(json!(verified)));
+        self.came_out("voice_consistency_score", words::mean_voice(&self.ours).map(|mean| json!(mean)));
+        let words = words::word_count(&self.folder, true);
+        self.came_out("total_word_count", words.map(|count| json!(count)));
+        self.came_out("completed_at", Some(time(at)));
+    }
+
+    /// Finished once more, the essay is another: what we filled in the last time is set anew, and what somebody said
+    /// stays.
+    fn came_out(&mut self, name: &str, value: Option<Value>) {
+        let path = [Key("output"), Key(name)];
+        let is_finished_now = self
+            .standing
+            .since
+            .iter()
+            .any(|recorded| matches!(recorded.event, Event::SessionCompleted { .. }));
+        let is_said = self.standing.session.fields.get(name).is_some_and(|said| !said.is_null());
+        if is_finished_now && !is_said && self.document.get(&path).is_some() {
+            self.set(&path, &value.unwrap_or_default());
+        } else {
+            self.fill(&path, value);
+        }
     }
 
     fn session_dir(&self) -> String {

@@ -2,7 +2,7 @@
 
 use super::{Draft, Laid};
 use model::event::{Event, ItemEvent};
-use model::id::ItemId;
+use model::id::{ItemId, Name};
 use model::item::{Item, ItemBook, ItemChange, ItemStatus, NewItem, RunRef};
 use model::session::Session;
 use std::collections::BTreeMap;
@@ -62,6 +62,42 @@ pub fn drop_parts(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) -> Vec<
         }
     }
     stays
+}
+
+/// Of the same layouts: as many parts are done as the files now say, where they said another number before. Which ones
+/// those are the files do not tell; work may have been done in any order.
+pub fn count_parts(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) {
+    for parent in theirs.iter().filter(|item| item.is_container()) {
+        let is_counted = |part: &&Item| theirs.contains(&part.id);
+        let done = |book: &ItemBook| {
+            book.parts_of(&parent.id).filter(is_counted).filter(|part| part.is_done()).count()
+        };
+        let (was, now) = (done(base), done(theirs));
+        let mut ours: Vec<Item> = draft.items().parts_of(&parent.id).filter(is_counted).cloned().collect();
+        ours.sort_by_key(Item::sort_key);
+        let (closed, open): (Vec<Item>, Vec<Item>) = ours.into_iter().partition(Item::is_done);
+        let more = open.into_iter().take(now.saturating_sub(closed.len()));
+        for Item { id, run, phase, .. } in more.filter(|_| now > was) {
+            draft.push(Event::Item(ItemEvent::ItemCompleted { id, run, phase }));
+        }
+        let fewer = closed.iter().skip(now).cloned();
+        for Item { id, run, phase, .. } in fewer.filter(|_| now < was) {
+            draft.push(Event::Item(ItemEvent::ItemReopened { id, run, phase }));
+        }
+    }
+}
+
+/// Of phases that the files say have not begun any more: what was done in them, and is missing from the files, is open.
+pub(super) fn open_with(draft: &mut Draft, phases: &[Name], theirs: &ItemBook) {
+    let run = draft.session().run().map(RunRef::from);
+    let is_its = |item: &&Item| {
+        Some(&item.run) == run.as_ref() && phases.contains(&item.phase) && !theirs.contains(&item.id)
+    };
+    let done: Vec<Event> =
+        draft.items().iter().filter(is_its).filter_map(model::revision::reopened).map(Event::Item).collect();
+    for event in done {
+        draft.push(event);
+    }
 }
 
 fn added(item: &Item) -> NewItem {

@@ -215,6 +215,50 @@ fn a_second_revision_in_the_same_words_has_an_entry_of_its_own() {
     nothing_is_wrong(&sandbox);
 }
 
+fn finished(sandbox: &Sandbox) {
+    for line in ["item done draft-2.2", "item set draft-2 voice_check_score=4", "note resolve 1"] {
+        run(sandbox, line);
+    }
+    sandbox.write(&file("final-essay.md"), "# Harbours\n\none two three four five\n");
+    run(sandbox, "advance --phase paragraph_writing --evidence fact_check_sweep=true");
+    says(sandbox, &["sources_verified: 6\n  voice_consistency_score: 4.25\n  total_word_count: 5"]);
+}
+
+/// What came out is what came out the last time.
+#[test]
+fn an_essay_that_is_finished_once_more_is_reported_anew() {
+    let sandbox = in_stage_4();
+    finished(&sandbox);
+    sandbox.at("2026-11-14T13:00:00Z");
+    run(&sandbox, "reopen");
+    run(&sandbox, "revisit argument_development --impact minor --reason words --yes");
+    run(&sandbox, "item set section-1 --count verified_claims=+4");
+    run(&sandbox, "item set draft-2 voice_check_score=5");
+    run(&sandbox, "set total_word_count=99");
+    sandbox.write(&file("final-essay.md"), "# Harbours\n\none two\n");
+    run(&sandbox, "approve birds-eye");
+    run(&sandbox, "advance --phase argument_development");
+    run(&sandbox, "advance --phase paragraph_writing --evidence fact_check_sweep=true");
+    says(
+        &sandbox,
+        &[
+            "sources_verified: 10\n  voice_consistency_score: 4.75\n  total_word_count: 99\n  completed_at: \"2026-11-14T13:00:00Z\"",
+        ],
+    );
+    nothing_is_wrong(&sandbox);
+}
+
+#[test]
+fn a_finished_essay_that_is_put_away_is_not_named_any_more() {
+    let sandbox = in_stage_4();
+    finished(&sandbox);
+    run(&sandbox, "reopen");
+    run(&sandbox, "revisit argument_development --impact moderate --reason other --yes");
+    assert!(!sandbox.path(&file("final-essay.md")).exists());
+    says(&sandbox, &["final_essay_file: null"]);
+    nothing_is_wrong(&sandbox);
+}
+
 /// Somebody's own file keeps its shape: no key comes into it that it did not have.
 #[test]
 fn a_file_by_hand_gets_no_key_that_it_never_had() {

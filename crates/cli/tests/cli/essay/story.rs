@@ -126,7 +126,7 @@ fn free_fields_of_session_and_stage_are_set_by_name() {
     let sandbox = started();
     run(
         &sandbox,
-        "set style_profile_path=profile.md samples_dir_path=samples first_assessment_user_rating=4 calibration_notes=shorter voice_reference_mode=hybrid birds_eye_approved=true",
+        "set style_profile_path=profile.md samples_dir_path=samples first_assessment_user_rating=4 calibration_notes=shorter voice_reference_mode=hybrid",
     );
     run(&sandbox, "set --phase thesis_development development_log=log.md thesis_file=t.md");
     run(&sandbox, "set --phase essay_structuring outline_file=o.md");
@@ -147,7 +147,6 @@ fn free_fields_of_session_and_stage_are_set_by_name() {
             "first_assessment_user_rating: 4  # 1-5",
             "calibration_notes: \"shorter\"",
             "voice_reference_mode: \"hybrid\"  #",
-            "birds_eye_approved: true",
             "development_log: \"log.md\"",
             "thesis_file: \"t.md\"",
             "outline_file: \"o.md\"",

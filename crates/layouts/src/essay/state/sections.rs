@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 pub(in crate::essay) const MOST_SECTIONS: u32 = 200;
 pub(in crate::essay) const MOST_PARAGRAPHS: u32 = 200;
 const COUNTERS: [&str; 2] = ["verified_claims", "deferred_claims"];
+const VOICE: &str = "voice_check_score";
 const KNOWN: [&str; 7] = [
     "section_index",
     "status",
@@ -51,11 +52,17 @@ impl Reader<'_> {
         }
         let mut counters = BTreeMap::new();
         for key in COUNTERS {
-            let count = self.number(entry, key).filter(|count| *count > 0);
+            let count = self.number(entry, key);
+            // A null that somebody wrote over a count says that there are none.
+            let count = count.or_else(|| entry.get(key).is_some_and(Value::is_null).then_some(0));
             counters.extend(count.map(|count| (key.to_owned(), i64::from(count))));
         }
         let mut fields = Fields::new();
         take(&mut fields, entry, |key| !KNOWN.contains(&key));
+        // A voice that is no longer checked is said so, and is not just missing.
+        if entry.get(VOICE).is_some_and(Value::is_null) {
+            fields.insert(VOICE.to_owned(), Value::Null);
+        }
         let (paragraphs, approved) = self.paragraphs(entry);
         let completed_at = self.time(entry, "completed_at");
         let is_whole = paragraphs.is_some_and(|total| approved >= total);

@@ -19,13 +19,23 @@ impl Changes<'_> {
             for (index, item) in ours {
                 if let Some(place) = self.place_in_list(position, index) {
                     self.section(position, place, index, item);
-                } else {
+                } else if !self.was_taken_out(position, index, item) {
                     let entry = self.new_entry(position, index, item);
                     self.push(&[Key("stages"), Key(STAGES[position].key), Key("sections")], &entry);
                 }
             }
             self.sections_taken_back(position);
         }
+    }
+
+    /// Whether somebody took a section out of the list: the number of sections says so too, or the stage has not begun.
+    /// The log keeps it.
+    fn was_taken_out(&self, position: usize, index: u32, item: &Item) -> bool {
+        let is_said = !self.ours.is_outlined(index)
+            || self.ours.status(position).is_some_and(|status| status == StageStatus::NotStarted);
+        let is_added =
+            |event: &ItemEvent| matches!(event, ItemEvent::ItemAdded { item: new } if new.id.is(&item.id));
+        is_said && !self.is_new && !self.happened_to(&item.id).any(is_added)
     }
 
     /// Those that were added, and that undoing took away again.

@@ -1,0 +1,257 @@
+//! Edits by hand that the next command must not undo without a word: what was written there is there after it.
+
+use super::*;
+
+/// Puts texts of the state in place of others, each the first one after the text before it.
+#[track_caller]
+fn edit(sandbox: &Sandbox, changes: &[(&str, &str)]) {
+    let (mut text, mut from) = (state(sandbox), 0);
+    for (old, new) in changes {
+        let at = from + text[from..].find(old).unwrap_or_else(|| panic!("{old:?} is not in\n{text}"));
+        text.replace_range(at..at + old.len(), new);
+        from = at;
+    }
+    sandbox.write(&file("session-state.yaml"), &text);
+}
+
+/// The state as it is once the next commands have been run over an edit, which is kept by them.
+#[track_caller]
+fn kept(sandbox: &Sandbox, changes: &[(&str, &str)]) -> String {
+    edit(sandbox, changes);
+    let edited = state(sandbox);
+    for line in ["note hi", "item set draft-1 mood=calm", "item set section-1 mood=calm"] {
+        run(sandbox, line);
+    }
+    let after = state(sandbox);
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| !line.starts_with("last_activity")).map(ToOwned::to_owned).collect()
+    };
+    assert_eq!(lines(&after), lines(&edited), "{changes:?}");
+    after
+}
+
+const STAGE_3: (&str, &str) = ("  stage_3:", "  stage_3:");
+const STAGE_4: (&str, &str) = ("  stage_4:", "  stage_4:");
+
+fn item(sandbox: &Sandbox, id: &str) -> serde_json::Value {
+    let list = run(sandbox, "item list --all --json").json();
+    let mut items = list["items"].as_array().expect("a list").iter();
+    items.find(|item| item["id"] == id).expect("the item").clone()
+}
+
+#[test]
+fn a_count_that_is_none_any_more() {
+    for none in ["verified_claims: 0", "verified_claims: null"] {
+        let sandbox = in_stage_4();
+        kept(&sandbox, &[STAGE_3, ("verified_claims: 3", none)]);
+        assert_eq!(item(&sandbox, "section-1")["counters"]["verified_claims"], 0, "{none}");
+        assert_eq!(item(&sandbox, "section-2")["counters"]["verified_claims"], 3, "{none}");
+    }
+    let sandbox = in_stage_4();
+    run(&sandbox, "item set section-1 --count deferred_claims=2");
+    kept(&sandbox, &[STAGE_3, ("deferred_claims: 2", "deferred_claims: 0")]);
+    assert_eq!(item(&sandbox, "section-1")["counters"]["deferred_claims"], 0);
+}
+
+/// The number of sections stands at two places: the one that was changed counts.
+#[test]
+fn a_number_of_sections_that_was_changed_at_one_of_its_places() {
+    for stage in ["  stage_2:", "  stage_3:"] {
+        let sandbox = in_stage_4();
+        edit(&sandbox, &[(stage, stage), ("total_sections: 2", "total_sections: 3")]);
+        run(&sandbox, "note hi");
+        assert_eq!(state(&sandbox).matches("total_sections: 3").count(), 2, "{}", state(&sandbox));
+        assert_eq!(run(&sandbox, "show --json").json()["fields"]["total_sections"], 3);
+    }
+}
+
+#[test]
+fn a_birds_eye_view_that_is_not_approved_any_more() {
+    for no in ["birds_eye_approved: false", "birds_eye_approved: null"] {
+        let sandbox = in_stage_4();
+        kept(&sandbox, &[("birds_eye_approved: true", no)]);
+    }
+    let sandbox = in_stage_4();
+    for value in ["true", "false"] {
+        let refused = sandbox.run(["set", &format!("birds_eye_approved={value}")]).code(2).stderr;
+        assert!(refused.contains("leftoff approve birds-eye"), "{refused}");
+    }
+    says(&sandbox, &["birds_eye_approved: true"]);
+    // Approved anew it is so again.
+    run(&sandbox, "revisit argument_development --impact minor --reason words --yes");
+    says(&sandbox, &["birds_eye_approved: false"]);
+    run(&sandbox, "approve birds-eye");
+    says(&sandbox, &["birds_eye_approved: true"]);
+}
+
+#[test]
+fn a_voice_that_is_to_be_checked_again() {
+    let sandbox = in_stage_4();
+    kept(&sandbox, &[STAGE_4, ("voice_check_score: 4.5", "voice_check_score: null")]);
+    run(&sandbox, "item done draft-2.2");
+    run(&sandbox, "item set draft-2 voice_check_score=4");
+    let last = "advance --phase paragraph_writing --evidence fact_check_sweep=true";
+    let held = sandbox.run(last.split(' ')).stderr;
+    assert!(held.contains("section 1 has no voice check"), "{held}");
+}
+
+/// Another writer sorts the keys, and drops one: it is put back as it was, and not from another section.
+#[test]
+fn keys_in_another_order_do_not_make_one_section_of_two() {
+    let sandbox = in_stage_4();
+    let (text, section) =
+        (state(&sandbox), "    sections:\n      - section_index: 1\n        total_paragraphs: 2");
+    let from = text.find(section).unwrap_or_else(|| panic!("{text}"));
+    let to = from + text[from..].find("    completed_at").expect("the end of the stage");
+    let sorted = "    sections:\n      - completed_paragraphs: 2\n        section_index: 1\n        status: completed\n        total_paragraphs: 2\n        voice_check_score: 4.5\n      - completed_paragraphs: 2\n        section_index: 2\n        status: completed\n        total_paragraphs: 2\n        voice_check_score: 3.0\n";
+    sandbox.write(&file("session-state.yaml"), &format!("{}{sorted}{}", &text[..from], &text[to..]));
+    run(&sandbox, "note hi");
+    edit(&sandbox, &[("        voice_check_score: 3.0\n", "")]);
+    run(&sandbox, "note ho");
+    assert_eq!(state(&sandbox).matches("voice_check_score: 4.5").count(), 1, "{}", state(&sandbox));
+    assert_eq!(item(&sandbox, "draft-2")["fields"]["voice_check_score"], 3.0);
+}
+
+/// Taken out of both lists, with a number of sections that says so: the log has it still, and the file does not.
+#[test]
+fn a_section_that_was_taken_out() {
+    let sandbox = in_stage_4();
+    let text = state(&sandbox);
+    let without = |text: &str, stage: &str| {
+        let from = text.find(stage).expect("the stage");
+        let from = from + text[from..].find("      - section_index: 2").expect("the section");
+        let ends =
+            text[from..].find("\n    completed_at").into_iter().chain(text[from..].find("\n    birds_eye"));
+        let to = from + ends.min().expect("the end of the list") + 1;
+        format!("{}{}", &text[..from], &text[to..])
+    };
+    sandbox.write(&file("session-state.yaml"), &without(&without(&text, "  stage_3:"), "  stage_4:"));
+    kept(
+        &sandbox,
+        &[
+            ("total_sections: 2", "total_sections: 1"),
+            STAGE_3,
+            ("total_sections: 2", "total_sections: 1"),
+            ("current_section: 2", "current_section: 1"),
+            STAGE_4,
+            ("current_section: 2", "current_section: 1"),
+        ],
+    );
+    assert_eq!(item(&sandbox, "draft-2")["status"], "pending");
+    assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
+    // Added again it is there again.
+    edit(&sandbox, &[("total_sections: 1", "total_sections: 2")]);
+    run(&sandbox, "note ho");
+    assert_eq!(state(&sandbox).matches("- section_index: 2").count(), 2, "{}", state(&sandbox));
+}
+
+/// One stage after the other is reviewed, and the file says which one is being.
+#[test]
+fn a_review_that_went_on_to_the_next_stage() {
+    let sandbox = in_stage_4();
+    run(&sandbox, "revisit thesis_development --impact minor --reason words --yes");
+    let on = [
+        ("current_stage: 1", "current_stage: 2"),
+        ("current_stage_name: \"thesis_development\"", "current_stage_name: \"essay_structuring\""),
+        ("    status: \"in_progress\"", "    status: \"completed\""),
+    ];
+    let after = kept(&sandbox, &on);
+    assert!(after.contains("  stage_2:\n    status: \"needs_review\""), "{after}");
+    let view = run(&sandbox, "status --json").json();
+    assert_eq!(view["phases"][1]["status"], "needs_review");
+    assert_ne!(view["phases"][1]["gate"]["outcome"], "claimed", "its gate had passed");
+}
+
+/// The file says how many paragraphs are approved, and not which.
+#[test]
+fn an_approval_where_paragraphs_were_approved_in_another_order() {
+    let sandbox = in_stage_4();
+    run(&sandbox, "item add c --parent draft-2");
+    run(&sandbox, "item done draft-2.3");
+    kept(
+        &sandbox,
+        &[
+            STAGE_4,
+            (
+                "total_paragraphs: 3\n        completed_paragraphs: 2",
+                "total_paragraphs: 3\n        completed_paragraphs: 3",
+            ),
+        ],
+    );
+    assert_eq!(item(&sandbox, "draft-2.2")["status"], "completed");
+    let sandbox = in_stage_4();
+    run(&sandbox, "item add c --parent draft-2");
+    run(&sandbox, "item done draft-2.3");
+    kept(
+        &sandbox,
+        &[
+            STAGE_4,
+            (
+                "total_paragraphs: 3\n        completed_paragraphs: 2",
+                "total_paragraphs: 3\n        completed_paragraphs: 1",
+            ),
+        ],
+    );
+    assert_eq!(item(&sandbox, "draft-2.1")["status"], "completed");
+    assert_eq!(item(&sandbox, "draft-2.3")["status"], "pending");
+}
+
+#[test]
+fn a_stage_that_has_not_begun_any_more() {
+    let sandbox = in_stage_4();
+    kept(&sandbox, &[STAGE_3, ("status: \"completed\"", "status: \"not_started\"")]);
+    let view = run(&sandbox, "status --json").json();
+    let statuses: Vec<_> =
+        view["phases"].as_array().unwrap().iter().map(|phase| phase["status"].clone()).collect();
+    assert_eq!(statuses, ["completed", "completed", "not_started", "in_progress"]);
+    assert_ne!(view["phases"][1]["gate"]["outcome"], "claimed", "its gate had passed");
+}
+
+/// All that comes after the outline begins again, by hand: nothing of it is completed.
+#[test]
+fn a_major_revision() {
+    let sandbox = in_stage_4();
+    for name in
+        ["stage-2-outline", "stage-3-section-1-arguments", "stage-3-section-2-arguments", "stage-4-draft"]
+    {
+        let moved = sandbox.path(&file(&format!("{name}.v1.md")));
+        std::fs::rename(sandbox.path(&file(&format!("{name}.md"))), moved).expect("moved");
+    }
+    let text = state(&sandbox);
+    let from = text.find("  stage_2:").expect("stage 2");
+    let to = text.find("voice_calibration:").expect("the end of the stages");
+    let anew = "  stage_2:
+    status: \"in_progress\"
+    outline_file: null
+    total_sections: null
+    target_word_count: 2000
+    audience: \"general\"
+    completed_at: null
+  stage_3:
+    status: \"not_started\"
+    total_sections: null
+    current_section: null
+    sections: []
+    birds_eye_approved: false
+    completed_at: null
+  stage_4:
+    status: \"not_started\"
+    current_section: null
+    current_paragraph: null
+    draft_file: null
+    paragraph_log: null
+    sections: []
+    completed_at: null
+";
+    sandbox.write(&file("session-state.yaml"), &format!("{}{anew}{}", &text[..from], &text[to..]));
+    kept(
+        &sandbox,
+        &[
+            ("current_stage: 4", "current_stage: 2"),
+            ("current_stage_name: \"paragraph_writing\"", "current_stage_name: \"essay_structuring\""),
+        ],
+    );
+    for id in ["section-1", "section-2", "draft-1", "draft-1.1", "draft-2.1"] {
+        assert_eq!(item(&sandbox, id)["status"], "pending", "{id}");
+    }
+}
