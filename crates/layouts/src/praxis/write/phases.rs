@@ -32,6 +32,11 @@ impl Change<'_> {
                 "pending"
             }
         };
+        // The tool may call it skipped before it counts it among those that are over.
+        let was_open = !self.said.completed.contains(&number);
+        if word == "pending" && was_open && said.checkpoint.as_deref() == Some("skipped") {
+            return;
+        }
         // That nothing was decided yet need not be said, unless something else is.
         let is_silent = said.checkpoint.is_none() && word == "pending";
         let is_news = phase.started_at().is_some() && self.said.shape == Shape::Seed;
@@ -153,17 +158,21 @@ fn in_order<'a>(ours: &'a [Attempt], told: &'a [AttemptSaid]) -> Vec<Pair<'a>> {
     let is_of_that_time = |known: &AttemptSaid, attempt: &Attempt| {
         is_same(known, attempt) && known.at.is_none_or(|at| at == to_micros(attempt.at))
     };
-    let mut line: Vec<Pair<'a>> = ours
-        .iter()
-        .map(|attempt| (Some(attempt), take(&mut left, |known| is_of_that_time(known, attempt))))
-        .collect();
-    // The newest first: an artifact holds no older one.
-    for (attempt, told) in line.iter_mut().rev().filter(|(_, told)| told.is_none()) {
-        *told = attempt.and_then(|attempt| take(&mut left, |known| is_same(known, attempt)));
+    let mut line: Vec<Pair<'a>> = ours.iter().map(|attempt| (Some(attempt), None)).collect();
+    let fits: [&dyn Fn(&AttemptSaid, &Attempt) -> bool; 2] = [&is_of_that_time, &is_same];
+    for fits in fits {
+        // The newest first: an artifact holds no older one.
+        for (attempt, told) in line.iter_mut().rev().filter(|(_, told)| told.is_none()) {
+            *told = attempt.and_then(|attempt| take(&mut left, |known| fits(known, attempt)));
+        }
     }
     for known in left {
-        let is_later =
-            |pair: &Pair<'_>| known.at.is_none_or(|at| time_of(pair).is_some_and(|other| other > at));
+        // Of the same time as one of ours it is older: ours are the last ones, where not all are at hand.
+        let is_later = |pair: &Pair<'_>| match (time_of(pair), known.at) {
+            (Some(other), Some(at)) => other > at || (other == at && pair.0.is_some()),
+            (Some(_), None) => pair.0.is_some(),
+            (None, _) => false,
+        };
         let place = line.iter().position(is_later).unwrap_or(line.len());
         line.insert(place, (None, Some(known)));
     }
