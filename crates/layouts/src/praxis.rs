@@ -128,7 +128,9 @@ impl Layout for Praxis {
 
     /// In the shape that it had: only an import into this layout makes another of it.
     fn write_back(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
-        self.write(standing, folder)
+        let path = file_of(folder.spot, folder.tree);
+        let content = write::back(standing, folder, &path, folder.tree.content(&path));
+        content.map(|content| FileChange { path, content }).into_iter().collect()
     }
 
     fn belongs_at(&self, session: &Session, path: &str) -> String {

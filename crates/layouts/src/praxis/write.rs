@@ -31,6 +31,22 @@ pub(super) fn state(
     }
 }
 
+/// The same of a session that went on without its file: what began since is told with its time.
+pub(super) fn back(
+    standing: &Standing<'_>,
+    folder: &Folder<'_>,
+    path: &str,
+    there: Option<&[u8]>,
+) -> Option<Vec<u8>> {
+    let Some((bytes, document)) = there.and_then(|bytes| Some((bytes, Document::parse(bytes).ok()?))) else {
+        return anew(standing, folder, path);
+    };
+    let mut change = Change::new(standing, folder, path, bytes, document)?;
+    change.went_on_without = change.said.updated_at;
+    change.all();
+    change.any.then(|| change.document.into_bytes())
+}
+
 /// The whole file in the seed's shape. What an older one had under keys of its own stays in it.
 pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>, path: &str) -> Option<Vec<u8>> {
     let run = standing.session.run()?;
@@ -117,6 +133,8 @@ struct Change<'a> {
     /// The phase that the file calls current, brought back into the range.
     said_current: u32,
     zone: TimeZone,
+    /// When the file was last written, of a session that went on without it.
+    went_on_without: Option<Timestamp>,
     document: Document,
     any: bool,
 }
@@ -135,7 +153,16 @@ impl<'a> Change<'a> {
         let said_current = said.extent(defined.as_ref(), &mut |_| {}).current;
         let zone = folder.tree.zone();
         let session = standing.session;
-        Some(Self { session, run: session.run()?, said, said_current, zone, document, any: false })
+        Some(Self {
+            session,
+            run: session.run()?,
+            said,
+            said_current,
+            zone,
+            went_on_without: None,
+            document,
+            any: false,
+        })
     }
 
     fn all(&mut self) {

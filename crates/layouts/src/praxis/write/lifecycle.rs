@@ -115,7 +115,10 @@ impl Change<'_> {
     }
 
     fn flag(&mut self, name: &str, at: Option<Timestamp>) {
-        self.set(&["lifecycle", name], &json!(at.is_some()));
+        let is_silent = at.is_none() && self.document.get(&["lifecycle", name]).is_none();
+        if !is_silent {
+            self.set(&["lifecycle", name], &json!(at.is_some()));
+        }
         self.when(&format!("{name}_at"), at);
     }
 

@@ -32,9 +32,9 @@ impl Change<'_> {
                 "pending"
             }
         };
-        // The tool may call it skipped before it counts it among those that are over.
+        // What the tool says of a phase that it does not count among those that are over is its own word.
         let was_open = !self.said.completed.contains(&number);
-        if word == "pending" && was_open && said.checkpoint.as_deref() == Some("skipped") {
+        if word == "pending" && was_open && matches!(said.checkpoint.as_deref(), Some("skipped" | "passed")) {
             return;
         }
         // That nothing was decided yet need not be said, unless something else is.
@@ -113,7 +113,8 @@ impl Change<'_> {
     fn timing(&mut self, number: u32, phase: &Phase, said: &PhaseSaid) {
         let Some(started) = phase.started_at() else { return };
         let was_done = self.said.completed.contains(&number);
-        let has_moved = phase.is_done() != was_done || (!was_done && self.said_current != number);
+        let is_new = self.went_on_without.is_some_and(|written| started > written);
+        let has_moved = is_new || phase.is_done() != was_done || (!was_done && self.said_current != number);
         if self.said.shape != Shape::Seed && said.started_at.is_none() && !has_moved {
             return;
         }
@@ -123,7 +124,7 @@ impl Change<'_> {
             self.set(&[section, &key, "phase"], &json!(number));
         }
         // Of a phase that was done before, its tool's own times stay: the log knows when it was told of them.
-        let is_told = was_done && phase.is_done();
+        let is_told = was_done && phase.is_done() && !is_new;
         if !is_told || said.started_at.is_none() {
             self.set_time(&[section, &key, "started_at"], started);
         }
