@@ -201,3 +201,25 @@ fn attempts_that_are_no_longer_at_hand_stay_where_they_are_in_the_file() {
     assert_eq!(known.kept("2"), tried(&all));
     assert_eq!(known.fields()["phase_artifacts"]["2"]["evidence"], json!({"n": 4}));
 }
+
+#[test]
+fn what_a_gate_found_in_the_evidence_of_the_tool_is_written_down() {
+    let known = Known::new(Case::first(FIRST_FILE))
+        .changed("2025-11-02T10:00:00Z", |fields| tool(fields, "2025-11-02T10:59:00.100000", 5, true));
+    let Event::PhaseCompleted { phase, mut attempt } = completed(2, json!({"n": 5})) else { unreachable!() };
+    attempt.checks.push(
+        crate::reconcile::shown_by("a.md").checks.pop().expect("what is found by a file that is there"),
+    );
+    let proven = Recorded {
+        version: known.session.version + 1,
+        at: "2025-11-02T10:10:00Z".parse().expect("a time"),
+        actor: actor(),
+        event: Event::PhaseCompleted { phase, attempt },
+    };
+    let session = known.session.clone().apply(&proven);
+    let text = known.file.written(&session).expect("a change");
+    let found = crate::json::object(text.as_bytes()).expect("an object");
+    let kept = found["metadata"]["attempts"]["2"].as_array().expect("a list");
+    let with_checks: Vec<bool> = kept.iter().map(|attempt| attempt.get("checks").is_some()).collect();
+    assert_eq!(with_checks, [false, true]);
+}

@@ -151,6 +151,9 @@ impl Change<'_> {
 /// One attempt: as the session has it, and as the file tells it.
 type Pair<'a> = (Option<&'a Attempt>, Option<&'a AttemptSaid>);
 
+/// Whether an attempt that the file tells is one of ours.
+type Fits = dyn Fn(&AttemptSaid, &Attempt) -> bool;
+
 /// Every attempt once, in the order of the session; what only the file tells is where its time puts it. Each that the
 /// file has stands for one of ours: the one of that time, else any that says the same. What the tool recorded has a
 /// time of its own, and the log one of when it was taken in.
@@ -160,7 +163,11 @@ fn in_order<'a>(ours: &'a [Attempt], told: &'a [AttemptSaid]) -> Vec<Pair<'a>> {
         is_same(known, attempt) && known.at.is_none_or(|at| at == to_micros(attempt.at))
     };
     let mut line: Vec<Pair<'a>> = ours.iter().map(|attempt| (Some(attempt), None)).collect();
-    let fits: [&dyn Fn(&AttemptSaid, &Attempt) -> bool; 2] = [&is_of_that_time, &is_same];
+    // What a gate found is more than what the tool wrote down of another time.
+    let says_as_much = |known: &AttemptSaid, attempt: &Attempt| {
+        is_same(known, attempt) && (attempt.report.checks.is_empty() || !known.report.checks.is_empty())
+    };
+    let fits: [&Fits; 2] = [&is_of_that_time, &says_as_much];
     for fits in fits {
         // The newest first: an artifact holds no older one.
         for (attempt, told) in line.iter_mut().rev().filter(|(_, told)| told.is_none()) {
