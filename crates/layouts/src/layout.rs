@@ -144,6 +144,17 @@ pub trait Layout: Sync {
         self.write(standing, folder)
     }
 
+    /// A session that was imported, for its own tool again: its files are as they were then.
+    fn write_back(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+        self.write_anew(standing, folder)
+    }
+
+    /// Where a file of its state belongs by now, in another folder: some layouts have a place for each status.
+    fn belongs_at(&self, session: &Session, path: &str) -> String {
+        let _ = session;
+        path.to_owned()
+    }
+
     /// Whether a session can be gone on with, as far as its files tell. Nothing where a layout has no such checks.
     fn health(&self, details: &Details) -> Vec<Health> {
         let _ = details;

@@ -23,7 +23,9 @@ use crate::reading::{Oddity, Reading};
 use crate::tree::Tree;
 use definition::Definition;
 use model::id::Name;
+use model::lifecycle::Lifecycle;
 use model::run::Run;
+use model::session::Session;
 use model::workflow::Workflow;
 
 /// Where new sessions go.
@@ -122,6 +124,25 @@ impl Layout for Praxis {
         let path = file_of(folder.spot, folder.tree);
         let content = write::anew(standing, folder, &path);
         content.map(|content| FileChange { path, content }).into_iter().collect()
+    }
+
+    /// In the shape that it had: only an import into this layout makes another of it.
+    fn write_back(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+        let path = file_of(folder.spot, folder.tree);
+        let content = write::back(standing, folder, &path, folder.tree.content(&path));
+        content.map(|content| FileChange { path, content }).into_iter().collect()
+    }
+
+    fn belongs_at(&self, session: &Session, path: &str) -> String {
+        let Some((_, name)) = path.rsplit_once('/').filter(|_| folder_status(path).is_some()) else {
+            return path.to_owned();
+        };
+        let status = match session.lifecycle {
+            Lifecycle::Completed { .. } => "completed",
+            Lifecycle::Failed { .. } => "error",
+            Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Abandoned { .. } => "active",
+        };
+        format!("{SECOND}/{status}/{name}")
     }
 
     fn begin(&self, beginning: &Beginning<'_>) -> Result<Spot, String> {

@@ -143,6 +143,7 @@ fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun: bool, revi
                 draft.push(Event::PhaseFlagged { phase: phase.id().clone() });
             }
         }
+        corrected(draft, phase, was(phase));
         fields_of_phase(draft, phase, was(phase));
     }
     let moved = before.is_none_or(|run| run.current().id() != now.current().id());
@@ -209,14 +210,32 @@ fn done(draft: &mut Draft, theirs: &Phase) {
         PhaseState::Skipped { reason, .. } => {
             draft.push(Event::PhaseSkipped { phase, reason: reason.clone() });
         }
-        PhaseState::Completed { .. } | PhaseState::NeedsReview { .. } if !theirs.claimed => {
-            let attempt = theirs.last_attempt().map(|attempt| attempt.report.clone()).unwrap_or_default();
-            draft.push(Event::PhaseCompleted { phase, attempt });
-        }
         PhaseState::Completed { .. } | PhaseState::NeedsReview { .. } => {
-            draft.push(Event::PhaseClaimed { phase });
+            let last = theirs.last_attempt().filter(|last| last.outcome == AttemptOutcome::Passed);
+            // What was submitted is kept, also where nothing shows that it passes.
+            if last.is_some() || !theirs.claimed {
+                let attempt = last.map(|attempt| attempt.report.clone()).unwrap_or_default();
+                draft.push(Event::PhaseCompleted { phase: phase.clone(), attempt });
+            }
+            if theirs.claimed {
+                draft.push(Event::PhaseClaimed { phase });
+            }
         }
         PhaseState::NotStarted | PhaseState::InProgress { .. } => {}
+    }
+}
+
+/// What was submitted for a phase that is done already is another by now: that is the newest attempt at it.
+fn corrected(draft: &mut Draft, theirs: &Phase, was: Option<&Phase>) {
+    let submitted = |phase: &Phase| {
+        let last = phase.last_attempt().filter(|last| last.outcome == AttemptOutcome::Passed)?;
+        Some((last.report.evidence.clone(), last.report.outputs.clone()))
+    };
+    let Some(before) = was.filter(|was| was.is_done()).and_then(submitted) else { return };
+    let is_known = |phase: &Phase| !phase.is_done() || submitted(phase) == submitted(theirs);
+    let is_news = submitted(theirs).is_some_and(|now| now != before);
+    if is_news && theirs.is_done() && !draft.phase(theirs.id()).is_none_or(is_known) {
+        done(draft, theirs);
     }
 }
 

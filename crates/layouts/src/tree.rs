@@ -23,6 +23,7 @@ pub struct Tree {
     entries: BTreeMap<String, Entry>,
     modified: BTreeMap<String, Timestamp>,
     zone: Option<TimeZone>,
+    root: Option<String>,
     taken: BTreeSet<String>,
     cut: Option<String>,
 }
@@ -82,6 +83,7 @@ impl Tree {
             entries: self.entries.into_iter().map(|(path, entry)| (place(path), entry)).collect(),
             modified: self.modified.into_iter().map(|(path, at)| (place(path), at)).collect(),
             zone: self.zone,
+            root: self.root,
             taken: self.taken.into_iter().map(place).collect(),
             cut: self.cut.map(place),
         }
@@ -99,6 +101,29 @@ impl Tree {
     /// When the first and the last of its files were written, as far as that is known.
     pub fn written(&self) -> Option<(Timestamp, Timestamp)> {
         Some((*self.modified.values().min()?, *self.modified.values().max()?))
+    }
+
+    /// The folder that its paths are relative to, as the machine names it.
+    pub fn set_root(&mut self, root: &str) {
+        self.root = Some(root.trim_end_matches('/').to_owned());
+    }
+
+    /// A path from outside as one of this tree: below it, without parts that lead nowhere. None when it leads out.
+    pub fn below(&self, path: &str) -> Option<String> {
+        let inside = match (path.starts_with('/'), &self.root) {
+            (false, _) => path,
+            (true, Some(root)) => path.strip_prefix(root.as_str()).filter(|rest| rest.starts_with('/'))?,
+            (true, None) => return None,
+        };
+        let mut parts: Vec<&str> = Vec::new();
+        for part in inside.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => drop(parts.pop()?),
+                part => parts.push(part),
+            }
+        }
+        (!parts.is_empty()).then(|| parts.join("/"))
     }
 
     /// The zone of the machine that the files are on: of times without one.

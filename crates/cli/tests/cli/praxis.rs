@@ -7,6 +7,7 @@ mod outside;
 mod quiet;
 mod resumption;
 mod story;
+mod there_and_back;
 
 use crate::fresh;
 use serde_json::{Value, json};

@@ -16,6 +16,7 @@ use model::event::Event;
 use model::gate::{AttemptReport, Given, guess};
 use model::id::{Name, SessionId};
 use model::lifecycle::Lifecycle;
+use model::phase::Phase;
 use model::session::Session;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -147,11 +148,11 @@ impl Engine {
         let (loaded, session) = self.load(&subject)?;
         let request = AdvanceRequest { evidence, ..AdvanceRequest::default() };
         let phase = match standing(&session, phase)? {
-            Standing::Current(phase) | Standing::Claimed(phase) | Standing::AlreadyDone(phase) => {
-                phase.id().clone()
-            }
+            Standing::Current(phase) | Standing::Claimed(phase) | Standing::AlreadyDone(phase) => phase,
         };
-        let report = self.run_gate(&session, &phase, &read(&request)?)?.report;
+        let submission = with_what_is_told(phase, &read(&request)?);
+        let phase = phase.id().clone();
+        let report = self.run_gate(&session, &phase, &submission)?.report;
         let outcome = if report.passes() { GateOutcome::Passed } else { GateOutcome::Failed };
         let checks = report.checks.iter().map(CheckView::from).collect();
         let view = self.view_of(&session, loaded.number, false)?;
@@ -235,9 +236,11 @@ impl Engine {
     ) -> Result<Option<Tried>> {
         let phase = match standing(session, asked).map_err(|refusal| in_own_words(session, refusal))? {
             Standing::AlreadyDone(_) => return Ok(None),
-            Standing::Current(phase) | Standing::Claimed(phase) => phase.id().clone(),
+            Standing::Current(phase) | Standing::Claimed(phase) => phase,
         };
-        let run = self.run_gate(session, &phase, submission)?;
+        let submission = with_what_is_told(phase, submission);
+        let phase = phase.id().clone();
+        let run = self.run_gate(session, &phase, &submission)?;
         let opened = opened(session, &phase);
         Ok(Some(Tried { phase, run, opened, version: session.version }))
     }
@@ -294,6 +297,19 @@ fn not_recorded(session: &Session, request: &AdvanceRequest) -> Option<String> {
              kept with leftoff note"
         )
     })
+}
+
+/// A phase that a file calls done may have its evidence there: the gate looks at that, and at what is handed in now.
+fn with_what_is_told(phase: &Phase, submission: &Submission) -> Submission {
+    let mut all = submission.clone();
+    let Some(told) = phase.last_attempt().filter(|_| phase.claimed) else { return all };
+    for (name, value) in &told.report.evidence {
+        all.evidence.entry(name.clone()).or_insert_with(|| Given::Json(value.clone()));
+    }
+    for (name, value) in &told.report.outputs {
+        all.outputs.entry(name.clone()).or_insert_with(|| value.clone());
+    }
+    all
 }
 
 fn read(request: &AdvanceRequest) -> Result<Submission> {

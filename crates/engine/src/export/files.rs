@@ -147,14 +147,17 @@ impl Engine {
         // Its own files keep their shape; what they do not tell is written as a new one's is.
         let changes = if session.layout == layout.name() {
             layout.write_elsewhere(&standing, &aim)
-        } else {
+        } else if ground.state.is_empty() {
             layout.write_anew(&standing, &aim)
+        } else {
+            layout.write_back(&standing, &aim)
         };
         let mut files = ground.state.clone();
         files.extend(changes.into_iter().map(|change| (change.path, change.content)));
         let mut pieces = documents(layout, ground);
         for (path, content) in files {
             let own = sync::own_part(layout, &ground.spot, &path, &content);
+            let path = layout.belongs_at(session, &path);
             pieces.insert(ground.spot.below_project(&path), Content::Bytes(own));
         }
         Ok(pieces.into_iter().map(|(path, content)| Piece { path, content }).collect())

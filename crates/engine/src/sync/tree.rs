@@ -77,6 +77,7 @@ pub(crate) fn add(
     missing: &mut BTreeSet<String>,
     wanted: impl Fn(&Tree, &BTreeSet<String>) -> Vec<String>,
 ) {
+    tree.set_root(&home.to_string_lossy());
     for _ in 0..MOST_ROUNDS {
         let is_new = |path: &String| tree.get(path).is_none() && !missing.contains(path);
         let new: Vec<String> = wanted(tree, missing).into_iter().filter(is_new).take(MOST_WANTED).collect();

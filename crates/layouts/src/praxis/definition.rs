@@ -25,6 +25,8 @@ pub(super) struct Definition {
     pub(super) phases: BTreeMap<u32, PhaseDefinition>,
     /// How many phases there are is known.
     pub(super) is_whole: bool,
+    /// They are those of a specification.
+    pub(super) is_dynamic: bool,
     pub(super) hash: String,
     /// Why it must not be begun with.
     pub(super) refused: Vec<Oddity>,
@@ -41,7 +43,7 @@ pub(super) fn files(name: &str, spec: Option<&str>, tree: &Tree) -> Vec<String> 
     let mut wanted: Vec<String> = FOLDERS.iter().map(|folder| format!("{folder}/{name}/{FILE}")).collect();
     let Some((folder, Ok(metadata))) = metadata(name, tree) else { return wanted };
     if is_dynamic(&metadata) {
-        wanted.extend(tasks_path(spec));
+        wanted.extend(tasks_path(spec, tree));
     }
     wanted.extend(numbers(&metadata, spec, tree).iter().map(|number| gate_path(folder, name, *number)));
     wanted
@@ -59,6 +61,7 @@ pub(super) fn read(name: &str, spec: Option<&str>, tree: &Tree) -> Option<Defini
         title: name.to_owned(),
         phases: BTreeMap::new(),
         is_whole: true,
+        is_dynamic: false,
         hash: hash(name, spec, tree),
         refused: Vec::new(),
         needs_target: None,
@@ -87,6 +90,7 @@ impl Definition {
                 format!("workflow_type is '{other}', expected '{name}' as the folder is called"),
             );
         }
+        self.is_dynamic = is_dynamic(metadata);
         self.odd_phases(metadata, &path);
         let described = described(metadata);
         let named = tasks_of(metadata, spec, tree);
@@ -126,7 +130,7 @@ impl Definition {
     fn total(&mut self, metadata: &Map<String, Value>, path: &str, spec: Option<&str>, tree: &Tree) {
         let found = u64::try_from(self.phases.len()).unwrap_or(u64::MAX);
         if is_dynamic(metadata) {
-            let tasks = tasks_path(spec);
+            let tasks = tasks_path(spec, tree);
             if tasks.as_ref().is_none_or(|path| tree.content(path).is_none()) {
                 self.is_whole = false;
                 let missing =
@@ -225,6 +229,7 @@ impl Definition {
             title: name.to_owned(),
             phases: BTreeMap::new(),
             is_whole: false,
+            is_dynamic: false,
             hash: hex(name.as_bytes()),
             refused: Vec::new(),
             needs_target: None,
@@ -340,7 +345,7 @@ fn described(metadata: &Map<String, Value>) -> BTreeMap<u32, Map<String, Value>>
 }
 
 fn tasks_of(metadata: &Map<String, Value>, spec: Option<&str>, tree: &Tree) -> BTreeMap<u32, String> {
-    let content = tasks_path(spec).filter(|_| is_dynamic(metadata));
+    let content = tasks_path(spec, tree).filter(|_| is_dynamic(metadata));
     let content = content.as_ref().and_then(|path| tree.content(path)).unwrap_or_default();
     tasks::phases(&String::from_utf8_lossy(content)).into_iter().collect()
 }
@@ -368,15 +373,11 @@ fn gate_path(folder: &str, name: &str, number: u32) -> String {
 }
 
 /// A specification is a folder below the project, or its tasks.md.
-fn tasks_path(spec: Option<&str>) -> Option<String> {
-    let spec = spec?.trim_end_matches('/');
-    let leads_out = spec.starts_with('/') || spec.contains('\\') || spec.contains('\0');
-    let is_odd = spec.split('/').any(|part| matches!(part, "" | "." | ".."));
-    if leads_out || is_odd {
-        return None;
-    }
+fn tasks_path(spec: Option<&str>, tree: &Tree) -> Option<String> {
+    let spec = spec.filter(|spec| !spec.contains(['\\', '\0']))?;
+    let spec = tree.below(spec)?;
     let is_file = spec.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("md"));
-    Some(if is_file { spec.to_owned() } else { format!("{spec}/tasks.md") })
+    Some(if is_file { spec } else { format!("{spec}/tasks.md") })
 }
 
 /// A name from outside that becomes part of a path.

@@ -159,17 +159,15 @@ impl Teller<'_> {
                 Event::PhaseSkipped { phase, reason: "skipped, as its checkpoint says".to_owned() },
             );
         }
-        let (last, before) = match said.attempts.split_last() {
-            Some((last, before)) => (Some(last), before),
-            None => (None, &[][..]),
-        };
-        for attempt in before {
+        for attempt in &said.attempts {
             self.attempt(number, attempt);
         }
         let defined = self.workflow.phase(phase.as_str());
-        match last.filter(|last| last.outcome == AttemptOutcome::Passed && is_shown(&last.report, defined)) {
-            Some(last) => self.attempt(number, last),
-            None => self.add(said.completed_at.unwrap_or(self.clock), Event::PhaseClaimed { phase }),
+        let last = said.attempts.last();
+        // What was submitted is kept; that it passes is the file's word.
+        if !last.is_some_and(|last| last.outcome == AttemptOutcome::Passed && is_shown(&last.report, defined))
+        {
+            self.add(said.completed_at.unwrap_or(self.clock), Event::PhaseClaimed { phase });
         }
     }
 

@@ -39,6 +39,8 @@ pub struct State {
     pub completed: BTreeSet<u32>,
     /// Of `workflow_structure`, or `metadata.total_phases`.
     pub recorded_total: Option<Recorded>,
+    /// By the tool itself, as the session's length was when it began.
+    pub is_tools_total: bool,
     pub recorded_start: Option<u32>,
     pub version: Option<String>,
     pub phases: BTreeMap<u32, PhaseSaid>,
@@ -162,6 +164,7 @@ fn from_fields(path: &str, fields: &mut Fields<'_>) -> State {
         current: fields.integer("current_phase"),
         completed: fields.phases("completed_phases"),
         recorded_total: structure.get("total_phases").or(metadata.get("total_phases")).and_then(total),
+        is_tools_total: structure.get("total_phases").is_none(),
         recorded_start: start(&structure),
         version: structure.get("workflow_version").and_then(Value::as_str).map(ToOwned::to_owned),
         phases: BTreeMap::new(),
@@ -320,7 +323,26 @@ impl State {
     /// What was recorded, unless it cannot be; else what the definition says; else nothing.
     fn total(&self, first: u32, definition: Option<&Definition>, say: &mut dyn FnMut(String)) -> Option<u32> {
         let needed = self.completed.last().map_or(0, |highest| highest + 1 - first.min(*highest));
+        let defined = definition
+            .filter(|definition| definition.is_whole && definition.phases.keys().next() == Some(&first))
+            .and_then(|definition| u32::try_from(definition.phases.len()).ok())
+            .filter(|number| *number >= needed.max(1));
+        // It was 2 for every dynamic workflow, whatever its specification has.
+        let is_made_up = |number: u32| {
+            let is_dynamic = definition.is_some_and(|definition| definition.is_dynamic);
+            number == 2
+                && self.is_tools_total
+                && is_dynamic
+                && defined.is_some_and(|defined| defined > number)
+        };
         let recorded = match &self.recorded_total {
+            Some(Recorded::Number(number)) if is_made_up(*number) => {
+                let phases = defined.unwrap_or_default();
+                say(format!(
+                    "total_phases is {number}, and the specification has {phases} phases: it is wrong and not used"
+                ));
+                None
+            }
             Some(Recorded::Number(number)) if *number >= needed => Some(*number),
             Some(Recorded::Number(number)) => {
                 say(format!(
@@ -334,10 +356,6 @@ impl State {
             }
             None => None,
         };
-        let defined = definition
-            .filter(|definition| definition.is_whole && definition.phases.keys().next() == Some(&first))
-            .and_then(|definition| u32::try_from(definition.phases.len()).ok())
-            .filter(|number| *number >= needed.max(1));
         if let (Some(recorded), Some(defined)) = (recorded, defined)
             && recorded != defined
         {

@@ -3,13 +3,19 @@
 /// Number and title of each phase, in order.
 pub(super) fn phases(text: &str) -> Vec<(u32, String)> {
     let mut found: Vec<(u32, String)> = Vec::new();
-    let mut is_code = false;
+    let mut code: Option<Fence> = None;
     for line in text.trim_start_matches('\u{feff}').lines() {
         let line = line.trim();
-        if line.starts_with("```") || line.starts_with("~~~") {
-            is_code = !is_code;
+        if let Some(fence) = fence(line) {
+            code = match code {
+                None => Some(fence),
+                // Only one like it, as long and with nothing after it, ends what one began.
+                Some(open) => {
+                    (fence.mark != open.mark || fence.length < open.length || !fence.is_bare).then_some(open)
+                }
+            };
         }
-        let Some((number, title)) = heading(line).filter(|_| !is_code) else { continue };
+        let Some((number, title)) = heading(line).filter(|_| code.is_none()) else { continue };
         // A summary repeats the headings: the first one is the phase.
         if !found.iter().any(|(known, _)| *known == number) {
             found.push((number, title));
@@ -17,6 +23,21 @@ pub(super) fn phases(text: &str) -> Vec<(u32, String)> {
     }
     found.sort_unstable();
     found
+}
+
+/// A line that begins or ends code.
+struct Fence {
+    mark: char,
+    length: usize,
+    is_bare: bool,
+}
+
+fn fence(line: &str) -> Option<Fence> {
+    let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let rest = line.trim_start_matches(mark);
+    let length = line.len() - rest.len();
+    let is_inline = mark == '`' && rest.contains('`');
+    (length >= 3 && !is_inline).then(|| Fence { mark, length, is_bare: rest.trim().is_empty() })
 }
 
 /// `## Phase 2: Title`, with whatever decoration before the word.
@@ -27,7 +48,10 @@ fn heading(line: &str) -> Option<(u32, String)> {
     let rest = rest.strip_prefix(char::is_whitespace)?.trim_start();
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     let number: u32 = rest[..end].parse().ok().filter(|number| *number < super::MOST_PHASES)?;
-    let title = rest[end..].trim_start().strip_prefix([':', '-', '\u{2013}', '\u{2014}', '|'])?;
+    let title = rest[end..]
+        .trim_start_matches(['*', '_'])
+        .trim_start()
+        .strip_prefix([':', '-', '\u{2013}', '\u{2014}', '|'])?;
     // "Phase 1-2: …" tells of several.
     if title.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
@@ -41,13 +65,24 @@ mod tests {
 
     #[test]
     fn headings_with_a_number_and_a_separator_are_phases_and_phase_0_counts() {
-        let text = "# Tasks\n\n## Phase 0: Research\n### Phase 1 - Setup (2 days)\n#### **Phase 2** — no\n\
-                    ## 🚀 Phase 2 – Core **\n## **Phase 3: Tests**\n## Phase 10: Last\n\
-                    ## Phase one: no\n## About Phase 7: no\n## Phase 8\n## Phase 1.2: no\n## Phase 4-6: no\nPhase 9: no\n";
+        let text = "# Tasks\n\n## Phase 0: Research\n### Phase 1 - Setup (2 days)\n#### **Phase 2**\n\
+                    ## 🚀 Phase 2 – Core **\n## **Phase 3: Tests**\n## **Phase 4**: Docs\n## __Phase 5__ — Talk\n## Phase 10: Last\n\
+                    ## Phase one: no\n## About Phase 7: no\n## Phase 8\n## Phase 1.2: no\n## Phase 6-7: no\nPhase 9: no\n";
         let titles: Vec<(u32, String)> = phases(text);
         let titles: Vec<(u32, &str)> =
             titles.iter().map(|(number, title)| (*number, title.as_str())).collect();
-        assert_eq!(titles, [(0, "Research"), (1, "Setup (2 days)"), (2, "Core"), (3, "Tests"), (10, "Last")]);
+        assert_eq!(
+            titles,
+            [
+                (0, "Research"),
+                (1, "Setup (2 days)"),
+                (2, "Core"),
+                (3, "Tests"),
+                (4, "Docs"),
+                (5, "Talk"),
+                (10, "Last")
+            ]
+        );
     }
 
     #[test]
@@ -65,5 +100,9 @@ mod tests {
     fn headings_in_code_are_none() {
         let text = "## Phase 0: A\n```\n## Phase 1: no\n```\n## Phase 1: B\n";
         assert_eq!(phases(text), [(0, "A".to_owned()), (1, "B".to_owned())]);
+        let text = "## Phase 0: A\n````md\n```\n## Phase 1: no\n```\n## Phase 2: no\n~~~~\n````\n## Phase 1: B\n\
+                    ```one line``` of code\n## Phase 2: C\n~~~ text\n```\n## Phase 3: no\n~~~\n";
+        let titles: Vec<String> = phases(text).into_iter().map(|(_, title)| title).collect();
+        assert_eq!(titles, ["A", "B", "C"]);
     }
 }

@@ -16,6 +16,7 @@ use model::run::Run;
 use model::session::Session;
 use model::workflow::{Indexing, OnComplete};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// The file as it is to be; none when it shows the session already.
 pub(super) fn state(
@@ -30,6 +31,22 @@ pub(super) fn state(
     }
 }
 
+/// The same of a session that went on without its file: what began since is told with its time.
+pub(super) fn back(
+    standing: &Standing<'_>,
+    folder: &Folder<'_>,
+    path: &str,
+    there: Option<&[u8]>,
+) -> Option<Vec<u8>> {
+    let Some((bytes, document)) = there.and_then(|bytes| Some((bytes, Document::parse(bytes).ok()?))) else {
+        return anew(standing, folder, path);
+    };
+    let mut change = Change::new(standing, folder, path, bytes, document)?;
+    change.went_on_without = change.said.updated_at;
+    change.all();
+    change.any.then(|| change.document.into_bytes())
+}
+
 /// The whole file in the seed's shape. What an older one had under keys of its own stays in it.
 pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>, path: &str) -> Option<Vec<u8>> {
     let run = standing.session.run()?;
@@ -38,9 +55,11 @@ pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>, path: &str) -> 
     let at = |at: Timestamp| json!(times::write(at, Writing::Utc, &TimeZone::UTC));
     let about = session.target.as_deref().unwrap_or(&session.title);
     let before = folder.tree.content(path).map(|content| read(path, content, folder)).unwrap_or_default();
+    let kept = folder.tree.content(path).and_then(|content| Document::parse(content).ok());
+    let own_id = kept.as_ref().and_then(|kept| kept.get(&["session_id"])).filter(Value::is_string);
     let named = before.workflow_type.clone().unwrap_or_else(|| run.workflow.name.to_string());
     for (key, value) in [
-        ("session_id", json!(session.id)),
+        ("session_id", own_id.unwrap_or_else(|| json!(session.id))),
         ("workflow_type", json!(named)),
         ("target_file", json!(about)),
         ("current_phase", json!(run.current_number())),
@@ -59,8 +78,14 @@ pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>, path: &str) -> 
     let blank = document.into_bytes();
     let document = Document::parse(&blank).ok()?;
     let mut change = Change::new(standing, folder, path, &blank, document)?;
-    change.carry_over(&before, folder.tree.content(path));
+    if let Some(kept) = &kept {
+        change.carry_over(&before, kept);
+    }
+    change.any = true;
     change.all();
+    if let Some(kept) = &kept {
+        change.carry_details(kept);
+    }
     Some(change.document.into_bytes())
 }
 
@@ -108,6 +133,8 @@ struct Change<'a> {
     /// The phase that the file calls current, brought back into the range.
     said_current: u32,
     zone: TimeZone,
+    /// When the file was last written, of a session that went on without it.
+    went_on_without: Option<Timestamp>,
     document: Document,
     any: bool,
 }
@@ -126,7 +153,16 @@ impl<'a> Change<'a> {
         let said_current = said.extent(defined.as_ref(), &mut |_| {}).current;
         let zone = folder.tree.zone();
         let session = standing.session;
-        Some(Self { session, run: session.run()?, said, said_current, zone, document, any: false })
+        Some(Self {
+            session,
+            run: session.run()?,
+            said,
+            said_current,
+            zone,
+            went_on_without: None,
+            document,
+            any: false,
+        })
     }
 
     fn all(&mut self) {
@@ -187,11 +223,15 @@ impl<'a> Change<'a> {
         if self.said_current != current || self.said.current.is_none() {
             self.set(&["current_phase"], &json!(current));
         }
-        let done: Vec<u32> = (0..self.run.phases.len())
-            .filter(|at| self.run.phases[*at].is_done())
-            .map(|at| self.run.number_at(at))
-            .collect();
-        if !self.said.completed.iter().copied().eq(done.iter().copied()) {
+        let phases = 0..self.run.phases.len();
+        let is_ours = |number: &u32| phases.clone().any(|at| self.run.number_at(at) == *number);
+        // A phase that the session does not have is not ours to take out.
+        let mut done: BTreeSet<u32> =
+            self.said.completed.iter().copied().filter(|number| !is_ours(number)).collect();
+        done.extend(
+            phases.clone().filter(|at| self.run.phases[*at].is_done()).map(|at| self.run.number_at(at)),
+        );
+        if self.said.completed != done {
             self.set(&["completed_phases"], &json!(done));
         }
     }
@@ -239,18 +279,28 @@ impl<'a> Change<'a> {
     }
 
     /// What an older file had that this shape has no place for.
-    fn carry_over(&mut self, before: &State, content: Option<&[u8]>) {
+    fn carry_over(&mut self, before: &State, from: &Document) {
         const OWN: &[&str] =
             &["phase_timings", "evidence_submitted", "completed_at", "status", "error_reason"];
-        self.any = true;
-        let Some(from) = content.and_then(|content| Document::parse(content).ok()) else { return };
         if !before.metadata.is_empty() {
             for key in from.keys(&["metadata"]).iter().filter(|key| *key != TOTAL) {
-                self.document.copy_missing(&["metadata", key], &from);
+                self.document.copy_missing(&["metadata", key], from);
             }
         }
         for key in from.keys(&[]).iter().filter(|key| !OWN.contains(&key.as_str())) {
-            self.document.copy_missing(&[key], &from);
+            self.document.copy_missing(&[key], from);
+        }
+    }
+
+    /// Keys of its own inside of what both shapes have, and what it said of a phase that was skipped.
+    fn carry_details(&mut self, from: &Document) {
+        for section in ["phase_artifacts", "phase_timing", "checkpoints", "lifecycle", "workflow_structure"] {
+            for key in &from.keys(&[section]) {
+                self.document.copy_missing(&[section, key], from);
+                for inner in &from.keys(&[section, key]) {
+                    self.document.copy_missing(&[section, key, inner], from);
+                }
+            }
         }
     }
 }

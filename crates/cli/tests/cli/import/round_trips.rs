@@ -245,7 +245,7 @@ pub(super) fn praxis(path: &str, fields: &Value) -> Case {
         layout: "praxis",
         path: path.to_owned(),
         files: vec![(path.to_owned(), text)],
-        theirs: &["\"huge\": 12345678901234567890123", "12345678901234567890123]"],
+        theirs: &["\"huge\":12345678901234567890123", "12345678901234567890123]"],
     }
 }
 

@@ -210,3 +210,22 @@ fn a_gate_that_allows_no_override_is_not_overridden() {
     sandbox.run(["advance", "--phase", "0", "--session", "u"]).ok();
     sandbox.run(["advance", "--phase", "1", "--override", "in a hurry", "--session", "u"]).ok();
 }
+
+#[test]
+fn a_specification_may_be_named_from_here_or_by_its_whole_path() {
+    let sandbox = fresh();
+    sandbox.write(
+        METADATA,
+        r#"{"workflow_type": "ship_v1", "total_phases": "dynamic", "phases": [{"phase_number": 0, "phase_name": "Plan"}]}"#,
+    );
+    sandbox.write("specs/a/tasks.md", "## **Phase 1**: Build\n## Phase 2: Ship\n");
+    let whole = sandbox.path("specs/a").to_string_lossy().into_owned();
+    for (id, target) in [("one", "./specs/a"), ("two", &whole)] {
+        sandbox.run(["start", "ship_v1", "--layout", "praxis", "--id", id, "--target", target]).ok();
+        let seen = sandbox.run(["show", id, "--json"]).ok().json();
+        let titles: Vec<&Value> =
+            seen["phases"].as_array().unwrap().iter().map(|phase| &phase["title"]).collect();
+        assert_eq!(titles, ["Plan", "Build", "Ship"], "{target}: {}", seen["warnings"]);
+        assert!(seen["warnings"].as_array().unwrap().is_empty(), "{}", seen["warnings"]);
+    }
+}

@@ -265,3 +265,39 @@ fn a_file_that_nobody_ever_read_is_left_as_it_is_by_every_command() {
         assert!(!sandbox.path(".leftoff/aside").exists(), "it was not set aside either");
     }
 }
+
+/// A strict gate is shown by an attempt that says what its rules found; what was submitted is kept all the same.
+#[test]
+fn the_evidence_of_a_phase_that_is_only_claimed_is_kept_and_its_gate_looks_at_it() {
+    let submitted = json!({"phase_number": 1, "evidence": {"tests": 4}, "outputs": {"report": "out.md"},
+        "commands_executed": [{"command": "make test", "exit_code": 0}], "timestamp": "2026-11-14T10:00:00"});
+    let claimed = || {
+        let sandbox = with_old();
+        define(&sandbox);
+        edit(&sandbox, OLD, |value| {
+            value["completed_phases"] = json!([0, 1]);
+            value["current_phase"] = json!(2);
+            value["checkpoints"]["1"] = json!("passed");
+            value["phase_artifacts"]["1"] = submitted.clone();
+        });
+        sandbox
+    };
+    let sandbox = claimed();
+    sandbox.run(["gate", "--phase", "1", "--session", ID]).ok();
+    sandbox.run(["advance", "--phase", "1", "--session", ID]).ok();
+    let found = file(&sandbox, OLD);
+    for key in ["evidence", "outputs", "commands_executed"] {
+        assert_eq!(found["phase_artifacts"]["1"][key], submitted[key], "{found:#}");
+    }
+    assert_eq!(sandbox.run(["show", ID, "--json"]).ok().json()["phases"][1]["gate"]["outcome"], "passed");
+    let sandbox = claimed();
+    sandbox.run(["import", OLD]).ok();
+    let seen = sandbox.run(["show", ID, "--json"]).ok().json();
+    assert_eq!(seen["phases"][1]["gate"]["outcome"], "claimed");
+    assert_eq!(seen["phases"][1]["attempts"][0]["evidence"], submitted["evidence"]);
+    sandbox.run(["export", "--layout", "praxis", "out", "--session", ID]).ok();
+    let out = file(&sandbox, &format!("out/{OLD}"));
+    for key in ["evidence", "outputs", "commands_executed"] {
+        assert_eq!(out["phase_artifacts"]["1"][key], submitted[key], "{out:#}");
+    }
+}

@@ -147,20 +147,21 @@ fn attempts(
     let Some(outcome) = outcome else { return attempts };
     let is_last = |attempts: &[AttemptSaid]| attempts.last().is_some_and(|last| last.outcome == outcome);
     let nothing = Artifact { at: None, report: AttemptReport::default() };
+    let ended = phase.completed_at.filter(|_| is_completed);
     let is_known = match artifact {
         None => is_last(&attempts),
         Some(artifact) => {
             let last = attempts.last().filter(|_| is_last(&attempts));
             last.is_some_and(|last| {
-                last.report.evidence == artifact.report.evidence
-                    && (last.at == artifact.at || artifact.at.is_none())
+                let is_of_that_time =
+                    artifact.at.is_none() || last.at == artifact.at || last.at == ended.or(artifact.at);
+                last.report.evidence == artifact.report.evidence && is_of_that_time
             })
         }
     };
     let artifact = artifact.unwrap_or(&nothing);
-    let at = if is_completed { phase.completed_at.or(artifact.at) } else { artifact.at };
     if !is_known {
-        attempts.push(AttemptSaid { at, outcome, report: artifact.report.clone() });
+        attempts.push(AttemptSaid { at: ended.or(artifact.at), outcome, report: artifact.report.clone() });
     }
     attempts
 }

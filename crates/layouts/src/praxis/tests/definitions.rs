@@ -26,6 +26,7 @@ pub(super) const FILES: &[(&str, &str)] = &[
 
 fn defined_with(files: &[(&str, &str)], target: Option<&str>) -> Defined {
     let mut tree = Tree::default();
+    tree.set_root("/w/");
     let mut missing: Vec<String> = Vec::new();
     // As the engine does it: what is asked for is read, until nothing more is.
     for _ in 0..5 {
@@ -298,12 +299,16 @@ fn dynamic_phases_come_from_the_tasks_of_the_specification() {
     assert_eq!(titles, ["Analysis", "Setup", "Core"]);
     let named = found(&[(METADATA, DYNAMIC), ("specs/x/tasks.md", tasks)], Some("specs/x/tasks.md"));
     assert_eq!(named.phases.len(), 3);
+    for path in ["./specs/x", "specs//x/", "specs/./y/../x", "/w/specs/x", "/w/./specs/x/tasks.md"] {
+        let found = found(&[(METADATA, DYNAMIC), ("specs/x/tasks.md", tasks)], Some(path));
+        assert_eq!(found.phases.len(), 3, "{path}");
+    }
     // Either word for it will do.
     let flagged = DYNAMIC.replace("\"total_phases\": \"dynamic\", ", "");
     assert_eq!(found(&[(METADATA, &flagged), ("specs/x/tasks.md", tasks)], Some("specs/x")).phases.len(), 3);
     needs_target(Some("specs/x"), "its phases are dynamic, and specs/x/tasks.md cannot be read");
     needs_target(None, "name a specification as the target");
-    for path in ["../x", "/etc", "a//b", "a/../../b", "a\\b"] {
+    for path in ["../x", "/etc", "/works/specs/x", "/w/../x", "a/../../b", "a\\b", "."] {
         needs_target(Some(path), "the tasks.md of a specification below the project");
     }
 }
@@ -330,6 +335,36 @@ fn a_session_of_a_dynamic_workflow_with_a_wrong_total_has_the_phases_of_its_spec
     );
     case.stands(("active", 3, 3, 5)).warns("it is wrong and not used");
     assert_eq!(case.session().run().expect("a run").current().stub.title, "C");
+}
+
+/// It was 2 for every one of them, also for those that have not come so far.
+#[test]
+fn a_total_that_the_tool_made_up_does_not_end_a_session_of_a_dynamic_workflow() {
+    const TASKS: &str = ".praxis-os/specs/2025-11-02-import/tasks.md";
+    let of = |total: u32, tasks: &str| {
+        let case = Case::first_with(|fields| fields["metadata"]["total_phases"] = json!(total));
+        case.with(METADATA, DYNAMIC).with(TASKS, tasks)
+    };
+    let three = "## Phase 1: A\n## Phase 2: B\n";
+    of(2, three)
+        .stands(("active", 2, 2, 3))
+        .warns("the specification has 3 phases: it is wrong and not used");
+    of(2, "## Phase 1: A\n").stands(("completed", 1, 2, 2));
+    of(3, "## Phase 1: A\n## Phase 2: B\n## Phase 3: C\n")
+        .stands(("active", 2, 2, 3))
+        .warns("what was recorded counts");
+}
+
+#[test]
+fn a_session_finds_the_phases_of_a_specification_that_it_names_by_its_whole_path() {
+    let mut case = Case::first_with(|fields| {
+        fields["metadata"] = json!({"spec_path": "/w/.praxis-os/specs/2025-11-02-import"});
+    })
+    .with(METADATA, DYNAMIC)
+    .with(".praxis-os/specs/2025-11-02-import/tasks.md", "## Phase 1: A\n## Phase 2: B\n");
+    case.tree.set_root("/w");
+    case.stands(("active", 2, 2, 3));
+    assert_eq!(case.session().run().expect("a run").current().stub.title, "B");
 }
 
 #[test]

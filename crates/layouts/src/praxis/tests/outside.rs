@@ -134,3 +134,92 @@ fn a_session_that_was_resumed_after_its_last_error_has_not_failed() {
     later["last_error_at"] = json!("2025-11-02T09:56:00Z");
     living(&later).file.stands(("failed", 1, 1, 3));
 }
+
+#[test]
+fn what_somebody_corrects_in_a_phase_that_is_done_is_its_newest_attempt_and_never_written_back() {
+    let correct =
+        |fields: &mut Map<String, Value>| fields["phase_artifacts"]["2"]["evidence"]["n"] = json!(42);
+    let known = Known::new(Case::first(FIRST_FILE))
+        .changed("2025-11-02T10:00:00Z", |fields| tool(fields, "2025-11-02T10:59:00.100000", 41, true))
+        .changed("2025-11-02T10:10:00Z", correct)
+        .changed("2025-11-02T10:20:00Z", |fields| fields["metadata"]["theirs"] = json!(1));
+    assert_eq!(known.attempts(2), tried(&[("passed", 41), ("passed", 42)]));
+    assert_eq!(known.fields()["phase_artifacts"]["2"]["evidence"], json!({"n": 42}));
+    assert_eq!(known.kept("2"), tried(&[("passed", 41), ("passed", 42)]));
+    known.file.stands(("completed", 2, 3, 3));
+    let ours = Case::first(FIRST_FILE).after(&[("2025-11-02T09:30:00Z", completed(2, json!({"n": 41})))]).1;
+    let known = Known::new(ours)
+        .changed("2025-11-02T10:10:00Z", correct)
+        .changed("2025-11-02T10:20:00Z", |fields| fields["metadata"]["theirs"] = json!(1));
+    assert_eq!(known.attempts(2), tried(&[("passed", 41), ("passed", 42)]));
+    assert_eq!(known.fields()["phase_artifacts"]["2"]["evidence"], json!({"n": 42}));
+}
+
+#[test]
+fn a_note_changes_no_checkpoint_and_no_number_that_is_the_files_own() {
+    let case = Case::first_with(|fields| {
+        fields["checkpoints"]["2"] = json!("skipped");
+    });
+    let known = Known::new(case).changed("2025-11-02T10:00:00Z", |fields| fields["metadata"]["n"] = json!(1));
+    assert_eq!(known.fields()["checkpoints"]["2"], json!("skipped"));
+    let one_based = Case::first_with(|fields| {
+        fields["current_phase"] = json!(1);
+        fields["completed_phases"] = json!([0]);
+        fields.insert("workflow_structure".to_owned(), json!({"total_phases": 3, "starting_phase": 1}));
+    });
+    let known =
+        Known::new(one_based).changed("2025-11-02T10:00:00Z", |fields| fields["metadata"]["n"] = json!(1));
+    assert_eq!(known.fields()["completed_phases"], json!([0]));
+    let (text, _) = known.file.after(&[("2025-11-02T10:30:00Z", completed(1, json!({})))]);
+    assert_eq!(crate::json::object(text.as_bytes()).expect("an object")["completed_phases"], json!([0, 1]));
+}
+
+/// A snapshot has the last attempts only.
+#[test]
+fn attempts_that_are_no_longer_at_hand_stay_where_they_are_in_the_file() {
+    let at = "2025-11-02T09:30:00Z";
+    let mut known = Known::new(Case::first(FIRST_FILE));
+    let mut all = Vec::new();
+    for n in 1..=4 {
+        let events = [(at, failed(2, json!({"n": n})))];
+        known.session = events.iter().fold(known.session, |session, (at, event)| {
+            let version = session.version + 1;
+            session.apply(&Recorded {
+                version,
+                at: at.parse().expect("a time"),
+                actor: actor(),
+                event: event.clone(),
+            })
+        });
+        let attempts = &mut known.session.runs[0].phases[2].attempts;
+        attempts.drain(..attempts.len().saturating_sub(2));
+        let path = file_of(&known.file.spot, &known.file.tree);
+        let text = known.file.written(&known.session).expect("a change");
+        known.file.tree.insert(path, Entry::File(text.into_bytes()));
+        all.push(("failed", n));
+    }
+    assert_eq!(known.kept("2"), tried(&all));
+    assert_eq!(known.fields()["phase_artifacts"]["2"]["evidence"], json!({"n": 4}));
+}
+
+#[test]
+fn what_a_gate_found_in_the_evidence_of_the_tool_is_written_down() {
+    let known = Known::new(Case::first(FIRST_FILE))
+        .changed("2025-11-02T10:00:00Z", |fields| tool(fields, "2025-11-02T10:59:00.100000", 5, true));
+    let Event::PhaseCompleted { phase, mut attempt } = completed(2, json!({"n": 5})) else { unreachable!() };
+    attempt.checks.push(
+        crate::reconcile::shown_by("a.md").checks.pop().expect("what is found by a file that is there"),
+    );
+    let proven = Recorded {
+        version: known.session.version + 1,
+        at: "2025-11-02T10:10:00Z".parse().expect("a time"),
+        actor: actor(),
+        event: Event::PhaseCompleted { phase, attempt },
+    };
+    let session = known.session.clone().apply(&proven);
+    let text = known.file.written(&session).expect("a change");
+    let found = crate::json::object(text.as_bytes()).expect("an object");
+    let kept = found["metadata"]["attempts"]["2"].as_array().expect("a list");
+    let with_checks: Vec<bool> = kept.iter().map(|attempt| attempt.get("checks").is_some()).collect();
+    assert_eq!(with_checks, [false, true]);
+}

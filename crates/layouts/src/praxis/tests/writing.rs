@@ -381,3 +381,41 @@ fn in_another_zone_no_local_time_is_written_anew() {
     elsewhere.tree.set_zone(TimeZone::UTC);
     assert_eq!(elsewhere.written(&session), None);
 }
+
+#[test]
+fn an_import_into_the_newest_shape_keeps_the_id_and_what_is_the_files_own() {
+    let case = Case::first_with(|fields| {
+        fields["session_id"] = json!("theirs");
+        fields["checkpoints"]["1"] = json!("skipped");
+        fields["phase_artifacts"]["0"]["own"] = json!({"kept": true});
+        fields.insert("lifecycle".to_owned(), json!({"paused": false, "own": 1}));
+    });
+    let (session, items) = (case.session(), ItemBook::default());
+    let standing = Standing::new(&session, &items, &[]);
+    let changes = Praxis.write_anew(&standing, &case.folder());
+    let found = fields(&String::from_utf8(changes[0].content.clone()).expect("text"));
+    assert_eq!(found["session_id"], json!("theirs"));
+    assert_eq!(found["phase_artifacts"]["0"]["own"], json!({"kept": true}));
+    assert_eq!(found["phase_artifacts"]["1"]["outputs"], json!({"note": "caf\u{e9}"}), "of a skipped phase");
+    assert_eq!(found["lifecycle"]["own"], json!(1));
+}
+
+#[test]
+fn a_v2_file_that_goes_on_says_no_more_how_it_had_ended_and_belongs_to_its_status() {
+    let open = SECOND_FILE.replace("\"total_phases\": 2", "\"total_phases\": 3");
+    let case = Case::new(&second("active"), &open);
+    let wrong = ("2025-11-02T09:30:00Z", Event::SessionFailed { error: "disk full".to_owned() });
+    let resumed = Event::SessionResumed { worktree: "/w".to_owned(), parallel: false };
+    let again = ("2025-11-02T09:40:00Z", resumed);
+    let (failed, after) = case.after(std::slice::from_ref(&wrong));
+    assert!(fields(&failed)["completed_at"].is_string());
+    assert_eq!(Praxis.belongs_at(&after.session(), &second("active")), second("error"));
+    let (text, after) = after.after(&[again]);
+    let found = fields(&text);
+    assert_eq!(
+        (&found["status"], &found["completed_at"], &found["error_reason"]),
+        (&json!("active"), &Value::Null, &Value::Null)
+    );
+    assert_eq!(Praxis.belongs_at(&after.session(), &second("error")), second("active"));
+    assert_eq!(Praxis.belongs_at(&after.session(), FIRST_PATH), FIRST_PATH);
+}

@@ -115,7 +115,10 @@ impl Change<'_> {
     }
 
     fn flag(&mut self, name: &str, at: Option<Timestamp>) {
-        self.set(&["lifecycle", name], &json!(at.is_some()));
+        let is_silent = at.is_none() && self.document.get(&["lifecycle", name]).is_none();
+        if !is_silent {
+            self.set(&["lifecycle", name], &json!(at.is_some()));
+        }
         self.when(&format!("{name}_at"), at);
     }
 
@@ -148,7 +151,16 @@ impl Change<'_> {
             (None, Some(_)) => "error",
             (None, None) => "active",
         };
-        let is_there = self.document.get(&["status"]).is_some();
+        let before = self.document.get(&["status"]);
+        let is_there = before.is_some();
+        // It goes on: how it had ended is no longer so.
+        if status == "active" && before.is_some_and(|before| before != json!("active")) {
+            for key in ["completed_at", "error_reason"] {
+                if self.document.get(&[key]).is_some_and(|value| !value.is_null()) {
+                    self.set(&[key], &Value::Null);
+                }
+            }
+        }
         if is_there || status != "active" {
             self.set(&["status"], &json!(status));
         }

@@ -32,6 +32,11 @@ impl Change<'_> {
                 "pending"
             }
         };
+        // What the tool says of a phase that it does not count among those that are over is its own word.
+        let was_open = !self.said.completed.contains(&number);
+        if word == "pending" && was_open && matches!(said.checkpoint.as_deref(), Some("skipped" | "passed")) {
+            return;
+        }
         // That nothing was decided yet need not be said, unless something else is.
         let is_silent = said.checkpoint.is_none() && word == "pending";
         let is_news = phase.started_at().is_some() && self.said.shape == Shape::Seed;
@@ -108,7 +113,8 @@ impl Change<'_> {
     fn timing(&mut self, number: u32, phase: &Phase, said: &PhaseSaid) {
         let Some(started) = phase.started_at() else { return };
         let was_done = self.said.completed.contains(&number);
-        let has_moved = phase.is_done() != was_done || (!was_done && self.said_current != number);
+        let is_new = self.went_on_without.is_some_and(|written| started > written);
+        let has_moved = is_new || phase.is_done() != was_done || (!was_done && self.said_current != number);
         if self.said.shape != Shape::Seed && said.started_at.is_none() && !has_moved {
             return;
         }
@@ -118,7 +124,7 @@ impl Change<'_> {
             self.set(&[section, &key, "phase"], &json!(number));
         }
         // Of a phase that was done before, its tool's own times stay: the log knows when it was told of them.
-        let is_told = was_done && phase.is_done();
+        let is_told = was_done && phase.is_done() && !is_new;
         if !is_told || said.started_at.is_none() {
             self.set_time(&[section, &key, "started_at"], started);
         }
@@ -145,6 +151,9 @@ impl Change<'_> {
 /// One attempt: as the session has it, and as the file tells it.
 type Pair<'a> = (Option<&'a Attempt>, Option<&'a AttemptSaid>);
 
+/// Whether an attempt that the file tells is one of ours.
+type Fits = dyn Fn(&AttemptSaid, &Attempt) -> bool;
+
 /// Every attempt once, in the order of the session; what only the file tells is where its time puts it. Each that the
 /// file has stands for one of ours: the one of that time, else any that says the same. What the tool recorded has a
 /// time of its own, and the log one of when it was taken in.
@@ -153,17 +162,25 @@ fn in_order<'a>(ours: &'a [Attempt], told: &'a [AttemptSaid]) -> Vec<Pair<'a>> {
     let is_of_that_time = |known: &AttemptSaid, attempt: &Attempt| {
         is_same(known, attempt) && known.at.is_none_or(|at| at == to_micros(attempt.at))
     };
-    let mut line: Vec<Pair<'a>> = ours
-        .iter()
-        .map(|attempt| (Some(attempt), take(&mut left, |known| is_of_that_time(known, attempt))))
-        .collect();
-    // The newest first: an artifact holds no older one.
-    for (attempt, told) in line.iter_mut().rev().filter(|(_, told)| told.is_none()) {
-        *told = attempt.and_then(|attempt| take(&mut left, |known| is_same(known, attempt)));
+    let mut line: Vec<Pair<'a>> = ours.iter().map(|attempt| (Some(attempt), None)).collect();
+    // What a gate found is more than what the tool wrote down of another time.
+    let says_as_much = |known: &AttemptSaid, attempt: &Attempt| {
+        is_same(known, attempt) && (attempt.report.checks.is_empty() || !known.report.checks.is_empty())
+    };
+    let fits: [&Fits; 2] = [&is_of_that_time, &says_as_much];
+    for fits in fits {
+        // The newest first: an artifact holds no older one.
+        for (attempt, told) in line.iter_mut().rev().filter(|(_, told)| told.is_none()) {
+            *told = attempt.and_then(|attempt| take(&mut left, |known| fits(known, attempt)));
+        }
     }
     for known in left {
-        let is_later =
-            |pair: &Pair<'_>| known.at.is_none_or(|at| time_of(pair).is_some_and(|other| other > at));
+        // Of the same time as one of ours it is older: ours are the last ones, where not all are at hand.
+        let is_later = |pair: &Pair<'_>| match (time_of(pair), known.at) {
+            (Some(other), Some(at)) => other > at || (other == at && pair.0.is_some()),
+            (Some(_), None) => pair.0.is_some(),
+            (None, _) => false,
+        };
         let place = line.iter().position(is_later).unwrap_or(line.len());
         line.insert(place, (None, Some(known)));
     }
