@@ -217,8 +217,9 @@ impl Context<'_> {
         let mut events = vec![completed(item)];
         let mut done = item;
         while let Some(parent) = done.parent.as_ref().and_then(|id| self.book.get(id)) {
-            // One that is blocked or worked on has something to do beside its parts.
-            if parent.status != ItemStatus::Pending || parent.open_parts > 1 {
+            // One that is blocked has something to do beside its parts.
+            let is_blocked = matches!(parent.status, ItemStatus::Blocked { .. });
+            if parent.is_done() || is_blocked || parent.open_parts > 1 {
                 break;
             }
             events.push(completed(parent));
