@@ -63,16 +63,8 @@ impl Error {
             Self::Diverged { session, .. } => format!(
                 "nothing was changed; work went on in both places: see leftoff log {session} and go on with one of them"
             ),
-            Self::FilesElsewhere { session, worktree } => format!(
-                "go on with it there: leftoff resume {session} --project {}; or begin one here: leftoff start",
-                crate::words::shell_word(worktree)
-            ),
-            Self::CameAlong { session, is_here: true, .. } => {
-                format!("nothing was changed; its files are here: go on with it here with leftoff resume {session}")
-            }
-            Self::CameAlong { worktree, .. } => {
-                format!("nothing was changed; bring them back, or work on it where they are: {worktree}")
-            }
+            Self::FilesElsewhere { session, worktree } => files_elsewhere_hint(session, worktree),
+            Self::CameAlong { session, worktree, is_here } => came_along_hint(session, worktree, *is_here),
             Self::ActiveElsewhere { session, agent, .. } => format!(
                 "{agent} works on it there; pause it first (leftoff pause --session {session}), or begin your own: leftoff start"
             ),
@@ -224,6 +216,21 @@ fn store_hint(error: &store::Error) -> String {
             "look before you repeat it: leftoff log; with --key the same command can be run again safely".to_owned()
         }
         store::Error::Io { .. } | store::Error::Engine { .. } => "see what is wrong: leftoff doctor".to_owned(),
+    }
+}
+
+fn files_elsewhere_hint(session: &str, worktree: &str) -> String {
+    let there = crate::words::shell_word(worktree);
+    format!(
+        "go on with it there: leftoff resume {session} --project {there}; or begin one here: leftoff start"
+    )
+}
+
+fn came_along_hint(session: &str, worktree: &str, is_here: bool) -> String {
+    if is_here {
+        format!("nothing was changed; its files are here: go on with it here with leftoff resume {session}")
+    } else {
+        format!("nothing was changed; bring them back, or work on it where they are: {worktree}")
     }
 }
 

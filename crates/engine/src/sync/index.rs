@@ -111,11 +111,11 @@ impl Engine {
 
     /// Sessions that an index should tell of once and does not, with what is said of each when it is mended, beside what
     /// its own look tells: of the one that is named, else of all, unless they are very many.
-    pub(super) fn badly_listed(&self, named: Option<&SessionId>) -> BTreeMap<SessionId, Option<String>> {
+    pub(super) fn badly_listed(&self, named: Option<&SessionId>) -> BTreeMap<SessionId, Vec<String>> {
         let mut found = BTreeMap::new();
         for (_, index, survey) in self.surveys() {
             let said = format!("{}/{} had no line of it", index.home, index.file);
-            for (spots, said) in [(&survey.unlisted, Some(said)), (&survey.repeated, None)] {
+            for (spots, said) in [(&survey.unlisted, vec![said]), (&survey.repeated, Vec::new())] {
                 let is_meant = |spot: &&Spot| match named {
                     Some(named) => spot.id == *named,
                     None => spots.len() <= MOST_MADE,

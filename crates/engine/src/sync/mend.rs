@@ -273,7 +273,7 @@ impl Engine {
     fn mend(
         &mut self,
         backed: &Backed,
-        listed: Option<Option<String>>,
+        listed: Option<Vec<String>>,
         at: Option<&str>,
     ) -> Result<Option<Mended>> {
         let id = backed.id();
@@ -301,7 +301,7 @@ impl Engine {
             }
             let told = look.warnings.iter().map(|warning| warning.message.clone());
             (
-                told.chain(listed.flatten()).collect::<Vec<String>>(),
+                told.chain(listed.unwrap_or_default()).collect::<Vec<String>>(),
                 look.is_foreign,
                 is_damaged.then(|| rung(look, is_lost)),
             )
