@@ -232,12 +232,13 @@ pub trait Layout: Sync {
         &[]
     }
 
-    /// Folders that tell it, only by being there, where those files do not.
-    fn line_folders(&self) -> &'static [&'static str] {
+    /// Folders that tell it, only by being there, where those files do not. Asked of every line of a list: a glance.
+    fn line_folders(&self, tree: &Tree) -> &'static [&'static str] {
+        let _ = tree;
         &[]
     }
 
-    /// Files that show more than those say, only by being there.
+    /// Files that show more than those say, only by being there. A glance, too.
     fn line_marks(&self, tree: &Tree) -> Vec<String> {
         let _ = tree;
         Vec::new()

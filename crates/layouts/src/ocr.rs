@@ -200,16 +200,16 @@ impl Layout for Ocr {
         &[STATE]
     }
 
-    fn line_folders(&self) -> &'static [&'static str] {
-        &OF_A_KIND
+    fn line_folders(&self, tree: &Tree) -> &'static [&'static str] {
+        if mentions(tree, "workflow_type") { &[] } else { &OF_A_KIND }
     }
 
     /// The last files of the current round or run, where that is not closed.
     fn line_marks(&self, tree: &Tree) -> Vec<String> {
-        let state = state::read(tree, Timestamp::UNIX_EPOCH, &mut Vec::new());
-        if !state.is_readable || state.status.as_deref() == Some("closed") {
+        if mentions(tree, "closed") {
             return Vec::new();
         }
+        let state = state::read(tree, Timestamp::UNIX_EPOCH, &mut Vec::new());
         let round = state.current_round.unwrap_or(1);
         let run = state.current_map_run.unwrap_or(1);
         let place = format!("rounds/round-{round}/");
@@ -372,6 +372,12 @@ fn changed(state: Option<Vec<u8>>) -> Vec<FileChange> {
 
 fn name_of(spot: &Spot) -> &str {
     spot.path.rsplit('/').next().unwrap_or_default()
+}
+
+/// Whether a word stands in the state, without reading it for that.
+fn mentions(tree: &Tree, word: &str) -> bool {
+    let word = word.as_bytes();
+    tree.content(STATE).is_some_and(|bytes| bytes.windows(word.len()).any(|part| part == word))
 }
 
 /// Reads one session's folder. Never fails: what cannot be read is a warning, and the rest is told.

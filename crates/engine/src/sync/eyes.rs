@@ -38,17 +38,12 @@ impl Eyes<'_> {
         let files = layout.line_files();
         if !files.is_empty() {
             let mut tree = tree::read_files(*layout, spot, self.root, files);
-            let line = |tree: &Tree| {
-                layout.line(&Folder { spot, id, worktree: &self.worktree, tree, now: self.now })
-            };
+            let folders = layout.line_folders(&tree);
+            tree::add_folders(&mut tree, spot, self.root, folders);
             let marks = layout.line_marks(&tree);
             tree::add_marks(&mut tree, spot, self.root, &marks);
-            let mut told = line(&tree);
-            if told.is_none() && !layout.line_folders().is_empty() {
-                tree::add_folders(&mut tree, spot, self.root, layout.line_folders());
-                told = line(&tree);
-            }
-            if let Some(reading) = told {
+            let folder = Folder { spot, id, worktree: &self.worktree, tree: &tree, now: self.now };
+            if let Some(reading) = layout.line(&folder) {
                 let said = warnings(spot, &reading);
                 return Some((self.short(located, number, reading.value), said));
             }
