@@ -154,7 +154,7 @@ impl Engine {
         let session = self.folded(loaded)?;
         let Some(located) = self.located(&session) else { return Ok(None) };
         let mut items = self.all_items(&session.id)?;
-        let mut look = Look::of_kept(self, located, &session, self.store.views(&session.id)?);
+        let mut look = Look::of_kept(self, &located, &session, self.store.views(&session.id)?);
         let (mut events, at) = look.taken_in(self, &session, items.clone());
         for event in &mut events {
             drop(redact::event(event));

@@ -134,5 +134,11 @@ fn eight_processes_on_one_review_lose_nothing_in_the_log_and_nothing_in_its_file
     assert_eq!((&written["current_phase"], &written["phase_number"]), (&"synthesis".into(), &7.into()));
     assert_eq!(view["current_phase"]["id"], "synthesis");
     assert!(sandbox.read(file).contains("\"x_team\": 1.50"), "{}", sandbox.read(file));
+    let log = sandbox.run(["log", "--session", "2026-11-14-x"]).ok().stdout;
+    assert_eq!(
+        log.matches("changed by somebody else").count(),
+        1,
+        "our own writes are nobody's edits: {log}"
+    );
     sandbox.run(["doctor"]).ok();
 }

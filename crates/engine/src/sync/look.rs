@@ -24,10 +24,13 @@ use model::session::Session;
 use model::workflow::Workflow;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use store::ViewRow;
 
 const FILE_CLOCK_LAG: i64 = 10;
+
+/// How often files are looked at that another process is putting in their place.
+const MOST_LOOKS: usize = 5;
 
 /// How a file stands to what was written there last.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,11 +152,38 @@ impl Look {
         }
     }
 
-    /// A session of ours, against what was written last.
-    pub(super) fn of_kept(engine: &Engine, located: Located, session: &Session, rows: Vec<ViewRow>) -> Self {
+    /// A session of ours, against what was written last. While another process puts it there, one look can see a file
+    /// as it was and the notes as they are: it looks again.
+    pub(super) fn of_kept(engine: &Engine, located: &Located, session: &Session, rows: Vec<ViewRow>) -> Self {
         let root = engine.root_of(session);
         let rows: BTreeMap<String, ViewRow> = rows.into_iter().map(|row| (row.path.clone(), row)).collect();
-        let tree = engine.tree_when_written(&located, &root, &rows);
+        let mut look = Self::of_kept_at_once(engine, located.clone(), &root, rows.clone());
+        for _ in 0..MOST_LOOKS {
+            if !look.has_moved_on() {
+                break;
+            }
+            look = Self::of_kept_at_once(engine, located.clone(), &root, rows.clone());
+        }
+        look
+    }
+
+    /// What takes for an edit of what is on its way, and is not there any more.
+    fn has_moved_on(&self) -> bool {
+        let on_their_way = self.rows.iter().filter(|(_, row)| !row.confirmed).map(|(path, _)| path);
+        let edited = on_their_way.filter(|path| {
+            !self.over.contains_key(*path) && self.states.get(*path) == Some(&FileState::Edited)
+        });
+        let mut edited = edited.filter_map(|path| Some((path, self.tree.content(path)?)));
+        edited.any(|(path, content)| exchange::read(&self.home.join(path)).is_ok_and(|now| now != content))
+    }
+
+    fn of_kept_at_once(
+        engine: &Engine,
+        located: Located,
+        root: &Path,
+        rows: BTreeMap<String, ViewRow>,
+    ) -> Self {
+        let tree = engine.tree_when_written(&located, root, &rows);
         let mut look = Self {
             home: root.join(&located.spot.home),
             documents: tree.clone(),
@@ -175,7 +205,7 @@ impl Look {
         };
         look.find_unmoved();
         look.leave_out_furniture();
-        let before = Before::seen(&root);
+        let before = Before::seen(root);
         let beside = look.find_beside(&before);
         look.put = look.put_by_this_process(engine);
         let boot_id = engine.processes.boot_id();

@@ -7,7 +7,7 @@ use super::signs::is_sign;
 use crate::engine::Engine;
 use layouts::reconcile::Draft;
 use layouts::tree::{Entry, Tree};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use store::ViewRow;
 
@@ -82,7 +82,12 @@ impl Look {
         };
         let unconfirmed = self.rows.iter().filter(|(_, row)| !row.confirmed && !row.previous.is_empty());
         let found = unconfirmed.filter(|(path, row)| is_theirs(path) && !has_arrived(path, row));
-        self.not_there_yet = found.map(|(path, _)| path.clone()).collect();
+        // What was there when ours was decided was looked at then, and taken in: it only waits to be written over.
+        let is_as_seen = |path: &String| self.tree.content(path) == Some(&self.rows[path].previous);
+        let (as_seen, edited): (BTreeSet<String>, BTreeSet<String>) =
+            found.map(|(path, _)| path.clone()).partition(is_as_seen);
+        self.states.extend(as_seen.into_iter().map(|path| (path, FileState::Leftover)));
+        self.not_there_yet = edited;
     }
 
     /// What waits beside a file that somebody changed since, or since a crash, is either ours or an edit that came out of
