@@ -37,6 +37,12 @@ pub fn diagnose(options: Options) -> Result<Vec<Finding>> {
     if let Err(error) = Config::read(&engine.project) {
         findings.push(Finding::of(&error));
     }
+    let of_store = engine.warnings.iter().filter(|warning| warning.kind != "config");
+    findings.extend(of_store.map(|warning| Finding {
+        kind: warning.kind.clone(),
+        message: warning.message.clone(),
+        hint: warning.hint.clone(),
+    }));
     findings.extend(definition_findings(&engine));
     for line in engine.requirement_problems() {
         findings.push(Finding::new("requirements", line, "mend the file; until then it holds no agent"));

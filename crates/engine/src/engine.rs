@@ -162,7 +162,7 @@ impl Engine {
         Ok(Self {
             project,
             config,
-            store: LaidOver::new(store),
+            store,
             seen: Seen::default(),
             looks_around: !matches!(intent, Intent::Hook { .. }),
             clock: Box::new(SystemClock),

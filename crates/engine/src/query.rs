@@ -17,7 +17,7 @@ use model::session::Session;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use store::{AgentRow, Filter, Info, Listed, SessionRow};
+use store::{Access, AgentRow, Filter, Info, Listed, SessionRow, SqliteStore, Store};
 
 /// Of so many sessions that were left lying a list speaks.
 const MOST_IDLE_TOLD: usize = 5;
@@ -319,11 +319,16 @@ impl Engine {
     }
 
     pub fn store_info(&self) -> Result<Info> {
-        Ok(self.store.info()?)
+        Ok(self.store_itself()?.info()?)
     }
 
     pub fn store_backup(&self, to: &std::path::Path) -> Result<()> {
-        Ok(self.store.backup(to)?)
+        Ok(self.store_itself()?.backup(to)?)
+    }
+
+    /// Not what stands in for one that is not there or cannot be read.
+    fn store_itself(&self) -> Result<SqliteStore> {
+        Ok(SqliteStore::open(&self.project.database()?, Access::Read)?)
     }
 
     fn named_or_current(&self, asked: Option<&str>) -> Result<SessionId> {

@@ -66,8 +66,9 @@ pub fn set_up(options: Options, place: StorePlace, dry_run: bool) -> Result<Setu
     let store_existed = setup.store.exists();
     if !dry_run {
         setup.moved = place_store(&project, place)?;
-        let engine =
+        let mut engine =
             Engine::open(Options { project: Some(project.root.clone()), ..options }, Intent::Create)?;
+        engine.store.made()?;
         setup.store = engine.project().database()?;
         setup.warnings = engine.warnings.iter().map(|warning| warning.message.clone()).collect();
     }

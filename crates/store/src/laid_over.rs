@@ -1,5 +1,6 @@
 //! A store with changes laid over it that nobody has kept yet: every question is answered as if they had been, and the
-//! first append of such a session keeps them with it. Never writes anything by itself.
+//! first append of such a session keeps them with it. Never writes anything by itself: where there is no store yet, one is
+//! made with the first thing that is kept.
 
 use crate::{
     ActivityRow, AgentRow, Batch, Change, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
@@ -13,8 +14,13 @@ use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::time::Duration;
 
+/// Makes a store where there is none.
+pub type Make = dyn Fn() -> Result<Box<dyn Store>>;
+
 pub struct LaidOver {
     base: Box<dyn Store>,
+    /// The base is empty, and there is to be one as soon as something is kept.
+    make: Option<Box<Make>>,
     /// By the session's id.
     over: RefCell<BTreeMap<SessionId, Over>>,
 }
@@ -30,7 +36,21 @@ struct Over {
 
 impl LaidOver {
     pub fn new(base: Box<dyn Store>) -> Self {
-        Self { base, over: RefCell::default() }
+        Self { base, make: None, over: RefCell::default() }
+    }
+
+    /// Nothing was ever kept, and whoever asks or is refused leaves nothing behind.
+    pub fn made_when_kept(make: Box<Make>) -> Self {
+        Self { base: Box::new(MemoryStore::default()), make: Some(make), over: RefCell::default() }
+    }
+
+    /// The store that things are kept in, made if there is none yet.
+    pub fn made(&mut self) -> Result<&mut dyn Store> {
+        if let Some(make) = &self.make {
+            self.base = make()?;
+            self.make = None;
+        }
+        Ok(&mut *self.base)
     }
 
     /// Lays changes of one session over what is kept of it.
@@ -68,7 +88,7 @@ impl LaidOver {
         let laid = self.over.borrow_mut().remove(id);
         let mut whole = laid.map(|over| over.pending).unwrap_or_default();
         whole.views.extend(with.views.iter().cloned());
-        self.base.append(&whole)
+        self.made()?.append(&whole)
     }
 
     /// Nothing is laid over any more.
@@ -153,7 +173,8 @@ impl DerefMut for LaidOver {
 
 impl Store for LaidOver {
     fn take_turn(&mut self, patience: Duration) -> Result<()> {
-        self.base.take_turn(patience)
+        // Of a store that there is not yet nobody has the turn; whoever makes it first is met when this is kept.
+        if self.make.is_some() { Ok(()) } else { self.base.take_turn(patience) }
     }
 
     fn give_turn_back(&mut self) {
@@ -162,10 +183,10 @@ impl Store for LaidOver {
 
     fn append(&mut self, batch: &Batch) -> Result<()> {
         if self.over.borrow().is_empty() {
-            return self.base.append(batch);
+            return self.made()?.append(batch);
         }
         let whole = self.with_pending(batch);
-        self.base.append(&whole)?;
+        self.made()?.append(&whole)?;
         for stream in &batch.streams {
             self.over.borrow_mut().remove(&stream.row.id);
         }
@@ -247,11 +268,11 @@ impl Store for LaidOver {
     }
 
     fn see_agent(&mut self, row: &AgentRow, patience: Duration) -> Result<()> {
-        self.base.see_agent(row, patience)
+        self.made()?.see_agent(row, patience)
     }
 
     fn forget_agents(&mut self, gone: &[(String, String)], patience: Duration) -> Result<()> {
-        self.base.forget_agents(gone, patience)
+        self.made()?.forget_agents(gone, patience)
     }
 
     fn item(&self, session: &SessionId, id: &ItemId) -> Result<Option<ItemRow>> {
@@ -280,11 +301,11 @@ impl Store for LaidOver {
         rows: &[ActivityRow],
         patience: Duration,
     ) -> Result<()> {
-        self.base.record_activity(session, rows, patience)
+        self.made()?.record_activity(session, rows, patience)
     }
 
     fn trace(&mut self, trace: &Trace, patience: Duration) -> Result<bool> {
-        self.base.trace(trace, patience)
+        self.made()?.trace(trace, patience)
     }
 
     fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>> {
@@ -296,19 +317,19 @@ impl Store for LaidOver {
     }
 
     fn confirm_view(&mut self, row: &ViewRow, patience: Duration) -> Result<()> {
-        self.base.confirm_view(row, patience)
+        self.made()?.confirm_view(row, patience)
     }
 
     fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {
         let laid = self.over.borrow_mut().remove(&rewrite.stream.row.id);
         if let Some(over) = laid {
-            self.base.append(&over.pending)?;
+            self.made()?.append(&over.pending)?;
         }
-        self.base.rewrite(rewrite, answers)
+        self.made()?.rewrite(rewrite, answers)
     }
 
     fn erase(&mut self, patience: Duration) -> Result<bool> {
-        self.base.erase(patience)
+        self.made()?.erase(patience)
     }
 
     fn info(&self) -> Result<Info> {

@@ -11,7 +11,7 @@ mod record;
 mod sqlite;
 
 pub use error::{Error, Result};
-pub use laid_over::LaidOver;
+pub use laid_over::{LaidOver, Make};
 pub use memory::MemoryStore;
 pub use record::*;
 pub use sqlite::{Access, SqliteStore};

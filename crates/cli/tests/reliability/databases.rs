@@ -69,6 +69,58 @@ fn a_folder_in_place_of_the_database() {
     assert_refused(&sandbox, "not_a_database", "it is a folder");
 }
 
+/// The next rung of the ladder: what another tool's files tell is told, and that it is no more than that.
+#[test]
+fn where_the_log_cannot_be_read_questions_are_answered_from_files_and_say_so() {
+    let sandbox = git();
+    let state = r#"{"session_id":"2026-11-14-x","status":"active","current_phase":"reviews","phase_number":4,"started_at":"2026-11-14T08:00:00Z"}"#;
+    sandbox.write(".ocr/sessions/2026-11-14-x/state.json", state);
+    sandbox.write(DATABASE, "these are the notes of last summer\n");
+    let before = Tree::of(sandbox.folder());
+    for question in ["status", "list", "brief", "show"] {
+        let answer = sandbox.run([question, "--json"]).ok().stdout;
+        assert!(answer.contains("\"not_a_database\""), "{question}: {answer}");
+    }
+    let said = sandbox.run(["status"]).ok();
+    assert!(
+        said.stdout.contains("2026-11-14-x") && said.stderr.contains("only what is in files"),
+        "{said:?}"
+    );
+    for change in [&["note", "heard"][..], &["advance"], &["start"], &["repair"], &["store", "info"]] {
+        let error = sandbox.run(change.iter().chain(&["--json"])).code(1).error();
+        assert_eq!(error["kind"], "not_a_database", "{change:?}");
+    }
+    let found = sandbox.run(["doctor", "--json"]).code(4).json();
+    assert_eq!(found["findings"][0]["kind"], "not_a_database");
+    assert_eq!(Tree::of(sandbox.folder()), before);
+}
+
+/// Also where another tool keeps sessions that a command could have taken in.
+#[test]
+fn a_command_that_is_refused_leaves_no_database_behind() {
+    let sandbox = git();
+    let state = r#"{"session_id":"2026-11-14-x","status":"active","current_phase":"reviews","phase_number":4,"started_at":"2026-11-14T08:00:00Z"}"#;
+    sandbox.write(".ocr/sessions/2026-11-14-x/state.json", state);
+    let before = Tree::of(sandbox.folder());
+    let refused: [&[&str]; 9] = [
+        &["switch", "nope"],
+        &["resume", "nope"],
+        &["advance", "--phase", "nope"],
+        &["note", "heard", "--session", "nope"],
+        &["undo"],
+        &["close"],
+        &["import", "nope"],
+        &["start", "--layout", "ocr", "--id", "2026-11-14-x"],
+        &["bundle", "take", "nope"],
+    ];
+    for arguments in refused {
+        assert_ne!(sandbox.run(arguments).code, 0, "{arguments:?}");
+        assert_eq!(Tree::of(sandbox.folder()), before, "{arguments:?}");
+    }
+    sandbox.run(["note", "heard"]).ok();
+    assert!(sandbox.path(DATABASE).exists());
+}
+
 /// What a process leaves that dies while it makes a database. Nothing is in it, so nothing is lost by making it anew.
 #[test]
 fn an_empty_file_counts_as_none_and_start_makes_the_database() {
