@@ -39,6 +39,12 @@ pub trait Layout: Sync {
         Vec::new()
     }
 
+    /// Whether a folder among its sessions, which is none, may be taken for one by its own tool.
+    fn is_mistaken(&self, path: &str) -> bool {
+        let _ = path;
+        false
+    }
+
     /// How much of a file or folder below `spot.home` is wanted. What is not a session's own is skipped.
     fn interest(&self, spot: &Spot, path: &str, is_folder: bool, depth: Depth) -> Interest;
 

@@ -182,6 +182,11 @@ impl Layout for Ocr {
         })
     }
 
+    fn is_mistaken(&self, path: &str) -> bool {
+        let is_inside = path.strip_prefix(SESSIONS).is_some_and(|rest| rest.starts_with('/'));
+        is_inside && self.spot(path, true).is_none()
+    }
+
     fn interest(&self, _: &Spot, path: &str, is_folder: bool, depth: Depth) -> Interest {
         let whole = depth == Depth::Whole;
         let is_others = |name: &str| !ARTIFACTS.contains(&name);

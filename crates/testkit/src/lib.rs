@@ -231,3 +231,22 @@ impl From<Output> for Ran {
         }
     }
 }
+
+/// What this machine cannot do is not tried, and `./test` says so at its end.
+pub fn left_out(what: &str) {
+    if let Some(list) = std::env::var_os("LEFTOFF_TEST_LEFT_OUT") {
+        let list = fs::OpenOptions::new().create(true).append(true).open(list);
+        list.and_then(|mut list| writeln!(list, "{what}")).expect("the list of what was left out");
+    }
+}
+
+/// The program that shows what another one does; none, and that is said, where there is none.
+pub fn strace(what_for: &str) -> Option<std::ffi::OsString> {
+    let program = std::env::var_os("LEFTOFF_TEST_STRACE").unwrap_or_else(|| "strace".into());
+    let is_there =
+        Command::new(&program).arg("-V").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
+    if !is_there {
+        left_out(&format!("{what_for}: strace could not be found or installed"));
+    }
+    is_there.then_some(program)
+}

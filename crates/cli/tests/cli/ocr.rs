@@ -8,6 +8,7 @@ mod edits;
 mod limits;
 mod meant;
 mod recovery;
+mod rows;
 mod screen;
 mod surroundings;
 mod writing;

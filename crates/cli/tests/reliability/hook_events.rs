@@ -225,10 +225,7 @@ fn an_id_from_outside_is_never_a_path() {
 #[cfg(target_os = "linux")]
 #[test]
 fn no_process_is_started_on_the_common_path() {
-    if std::env::var("LEFTOFF_TEST_WITHOUT").is_ok_and(|without| without.contains("strace")) {
-        return;
-    }
-    let strace = std::env::var_os("LEFTOFF_TEST_STRACE").unwrap_or_else(|| "strace".into());
+    let Some(strace) = testkit::strace("that hooks start no process") else { return };
     let sandbox = required();
     for (name, input) in events(&sandbox) {
         let trace = sandbox.folder().join("trace");
@@ -238,7 +235,7 @@ fn no_process_is_started_on_the_common_path() {
         command.arg(plain.get_program()).args(plain.get_args()).current_dir(sandbox.project());
         command.env_clear().envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = command.spawn().expect("strace; without it, set LEFTOFF_TEST_WITHOUT=strace");
+        let mut child = command.spawn().expect("strace");
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
         assert!(child.wait().unwrap().success(), "{name}");
         let seen = std::fs::read_to_string(&trace).unwrap();

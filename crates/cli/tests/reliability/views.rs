@@ -38,6 +38,10 @@ fn a_crash_at_each_step_is_mended_by_the_next_command() {
         assert!(crashed.unwrap().status.code().is_none(), "{place} was not reached");
         let before = read(&state(&sandbox));
         assert!(before["session_id"].is_string());
+        assert_eq!(names(&sandbox.path(".ocr/sessions")), ["2026-11-14-main"], "{place}: only sessions");
+        if place == "view-written-beside" {
+            assert!(waiting(&sandbox).exists(), "what is on its way lies inside the session's folder");
+        }
         let view = sandbox.run(["status", "--json"]).ok().json();
         assert_eq!(view["current_phase"]["id"], "change-context", "{place}");
         sandbox.run(["note", "next"]).ok();
@@ -48,8 +52,36 @@ fn a_crash_at_each_step_is_mended_by_the_next_command() {
             !log.contains("changed by somebody else"),
             "{place}: our own bytes were taken for an edit: {log}"
         );
-        assert!(!sandbox.path(&format!("{SESSION}/.state.json.leftoff")).exists(), "{place}");
+        assert!(!waiting(&sandbox).exists(), "{place}");
     }
+}
+
+#[test]
+fn a_crash_in_a_start_leaves_a_review_that_can_be_gone_on_with() {
+    // Nothing is exchanged for a file that there was not.
+    for place in STEPS.into_iter().filter(|place| *place != "view-exchanged") {
+        let sandbox = crate::fresh();
+        let words = ["start", "--layout", "ocr", "--id", "2026-11-14-main"];
+        let crashed = sandbox.command(words).env("LEFTOFF_TEST_CRASH", place).output();
+        assert!(crashed.unwrap().status.code().is_none(), "{place} was not reached");
+        if sandbox.path(".ocr/sessions").exists() {
+            assert_eq!(names(&sandbox.path(".ocr/sessions")), ["2026-11-14-main"], "{place}: only sessions");
+        }
+        sandbox.write(&format!("{SESSION}/discovered-standards.md"), "found\n");
+        sandbox.run(["advance", "--phase", "context"]).ok();
+        assert_eq!(read(&state(&sandbox))["current_phase"], "change-context", "{place}");
+        sandbox.run(["doctor"]).ok();
+    }
+}
+
+/// Where our bytes lie until they take a file's place.
+fn waiting(sandbox: &Sandbox) -> PathBuf {
+    sandbox.path(&format!("{SESSION}/.state.json.leftoff"))
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
 /// Bytes that we wrote earlier: a crash's leftover after a start of the machine, an edit without one.

@@ -137,6 +137,8 @@ fn odd_entries(root: &Path, folder: &str, layout: &dyn Layout) -> Vec<Warning> {
             warnings.push(odd(path, "its name is no UTF-8"));
         } else if layout.is_private() && is_of_others(root, &path) {
             warnings.push(odd(path, "it belongs to somebody else, and is left alone"));
+        } else if layout.is_mistaken(&path) && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            warnings.push(odd(path, "it is no session, and its tool may take it for one"));
         }
     }
     warnings.sort_by(|one, other| one.path.cmp(&other.path));

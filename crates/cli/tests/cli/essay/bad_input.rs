@@ -91,11 +91,10 @@ fn a_folder_that_is_a_link_is_no_session_and_is_told() {
 
 /// In a project too: a folder that is neither the user's nor of who has the project.
 #[test]
-#[allow(clippy::print_stderr, reason = "what was left out must be seen")]
 fn a_folder_of_somebody_else_in_the_project_is_left_alone_and_told() {
     let sandbox = by_hand();
     if chown(sandbox.path(FOLDER), Some(65534), None).is_err() {
-        eprintln!("LEFT OUT: this user cannot give a folder away");
+        testkit::left_out("a folder of somebody else: this user cannot give one away");
         return;
     }
     assert!(told(&sandbox).contains("it belongs to somebody else, and is left alone"), "{}", told(&sandbox));

@@ -11,13 +11,12 @@ fn at_stage_1() -> Sandbox {
 }
 
 /// A person's yes. Without a terminal on this machine the project lets anyone give it, which is told.
-#[allow(clippy::print_stderr, reason = "what was left out must be seen")]
 pub(super) fn approve(sandbox: &Sandbox, check: &str) {
     sandbox.run(["approve", check]).code(6);
     if let Some(approved) = sandbox.run_at_terminal(["approve", check]) {
         assert!(approved.clone().ok().stdout.contains(&format!("{check} approved")), "{}", approved.stdout);
     } else {
-        eprintln!("LEFT OUT: no `script` on this machine makes a terminal");
+        testkit::left_out("an answer at a terminal: no `script` on this machine makes one");
         sandbox.write(".leftoff/config.toml", "[policy]\napprove = \"anyone\"\n");
         run(sandbox, &format!("approve {check}"));
         std::fs::remove_file(sandbox.path(".leftoff/config.toml")).unwrap();

@@ -157,12 +157,11 @@ fn level_3_a_fresh_state_is_made_as_the_person_says() {
 }
 
 #[test]
-#[allow(clippy::print_stderr, reason = "what was left out must be seen")]
 fn level_3_at_a_terminal_the_person_is_asked() {
     for (words, status) in [(&["repair"][..], "paused"), (&["resume", FOLDER], "active")] {
         let sandbox = lost();
         let Some(unsure) = sandbox.answer_at_terminal(words, "c\n") else {
-            eprintln!("LEFT OUT: no `script` on this machine makes a terminal");
+            testkit::left_out("an answer at a terminal: no `script` on this machine makes one");
             return;
         };
         let unsure = unsure.code(6);
@@ -177,7 +176,6 @@ fn level_3_at_a_terminal_the_person_is_asked() {
 
 /// Several that could be gone on with: the pipeline's own list, and its user selects one.
 #[test]
-#[allow(clippy::print_stderr, reason = "what was left out must be seen")]
 fn of_several_paused_sessions_the_person_selects_one() {
     let sandbox = project();
     for (at, day) in [("2026-11-12T09:15:00Z", 12), ("2026-11-14T08:00:00Z", 14)] {
@@ -205,7 +203,7 @@ fn of_several_paused_sessions_the_person_selects_one() {
         assert_eq!(view["session_id"], "essay-pipeline-20261112-091500");
         run(&sandbox, "pause");
     } else {
-        eprintln!("LEFT OUT: no `script` on this machine makes a terminal");
+        testkit::left_out("an answer at a terminal: no `script` on this machine makes one");
     }
     // The command that was printed; and who says yes to everything gets the one that was paused last.
     sandbox.run_printed("leftoff resume essay-pipeline-20261114-091500").ok();

@@ -184,15 +184,13 @@ fn status_in_a_bound_session_reads_that_sessions_files_only() {
     }
     let trace = sandbox.folder().join("trace");
     let inner = sandbox.command(["status", "--json"]);
-    let mut strace = Command::new("strace");
+    let Some(strace) = testkit::strace("which files a status opens") else { return };
+    let mut strace = Command::new(strace);
     strace.args(["-f", "-e", "trace=file", "-o"]).arg(&trace).arg(inner.get_program()).args(inner.get_args());
     strace.current_dir(sandbox.project()).env_clear();
     strace.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
     strace.env("LEFTOFF_AGENT_SESSION", "claude:one");
-    let Ok(output) = strace.output() else {
-        eprintln!("strace is not here: which files were opened was not looked at");
-        return;
-    };
+    let output = strace.output().unwrap();
     let view: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(view["session_id"], ID);
     let trace = std::fs::read_to_string(&trace).unwrap();

@@ -1,0 +1,106 @@
+//! Rows of the format that no other file here is about.
+
+use super::{FOLDER, ID, NOW, artifact, foreign, project};
+use serde_json::json;
+use testkit::Sandbox;
+
+/// Names in a folder, in order.
+fn names(sandbox: &Sandbox, folder: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(sandbox.path(folder)).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_is_archived_of_a_map_stands_outside_of_its_runs() {
+    let sandbox = project();
+    sandbox.run(["start", "map", "--layout", "ocr"]).ok();
+    for (file, phase) in [
+        ("discovered-standards.md", "map-context"),
+        ("map/runs/run-1/topology.md", "topology"),
+        ("map/runs/run-1/flow-analysis.md", "flow-analysis"),
+    ] {
+        artifact(&sandbox, file, "1\n");
+        sandbox.run(["advance", "--phase", phase]).ok();
+    }
+    sandbox.run(["revisit", "topology", "--impact", "major", "--reason", "wrong base", "--yes"]).ok();
+    assert_eq!(names(&sandbox, &format!("{FOLDER}/map/runs")), ["run-1"]);
+    assert_eq!(names(&sandbox, &format!("{FOLDER}/map/runs/run-1")), ["topology.md"]);
+    let archived = format!(".leftoff/archive/{ID}/map/runs/run-1/flow-analysis.v1.md");
+    assert_eq!(sandbox.read(&archived), "1\n");
+}
+
+#[test]
+fn a_discourse_that_lies_in_the_session_itself_counts_as_before_rounds_had_folders() {
+    let sandbox = project();
+    let flat = json!({ "session_id": "flat", "status": "active", "current_phase": "discourse",
+        "phase_number": 6, "started_at": "2026-11-14T09:00:00Z", "updated_at": "2026-11-14T09:30:00Z" });
+    foreign(&sandbox, "flat", &flat);
+    sandbox.write(".ocr/sessions/flat/reviews/security-1.md", "## Finding: one\n");
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["current_phase"]["id"], "discourse");
+    super::write_at(&sandbox, ".ocr/sessions/flat/discourse.md", "agreed\n", "2026-11-14T09:40:00Z");
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["current_phase"]["id"], "synthesis");
+    let listed = sandbox.run(["list", "--json"]).ok().json();
+    assert_eq!(listed["sessions"][0]["phase"], "synthesis", "{listed}");
+}
+
+#[test]
+fn a_session_that_was_left_active_is_shown_for_ever_and_told_as_idle() {
+    let sandbox = project();
+    let left = json!({ "session_id": "x", "status": "active", "current_phase": "reviews", "phase_number": 4,
+        "started_at": NOW, "updated_at": NOW });
+    foreign(&sandbox, "2026-11-14-left", &left);
+    super::write_at(&sandbox, ".ocr/sessions/2026-11-14-left/state.json", &left.to_string(), NOW);
+    sandbox.at("2027-03-14T10:00:00Z");
+    let view = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!(
+        (&view["session_id"], &view["lifecycle"]["state"]),
+        (&"2026-11-14-left".into(), &"active".into())
+    );
+    assert_eq!(view["status"], "possibly_stalled");
+    let idle = "nothing has happened in session 2026-11-14-left for 120 days";
+    assert!(super::warnings(&view).contains(idle), "{view}");
+    assert_eq!(names(&sandbox, ".ocr/sessions/2026-11-14-left"), ["state.json"], "and it is left as it is");
+}
+
+/// The tool's own reader shows nothing at all then.
+#[test]
+fn a_session_without_a_state_hides_no_healthy_older_one() {
+    let sandbox = project();
+    let healthy = json!({ "session_id": "x", "status": "active", "current_phase": "reviews",
+        "phase_number": 4, "started_at": NOW, "updated_at": NOW });
+    foreign(&sandbox, "2026-11-10-healthy", &healthy);
+    sandbox.write(".ocr/sessions/2026-11-15-without/context.md", "x\n");
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "2026-11-10-healthy");
+    let screen = sandbox.run(["progress", "--once"]).ok().stdout;
+    assert!(screen.starts_with("2026-11-10-healthy\n"), "{screen}");
+    let listed = sandbox.run(["list", "--json"]).ok().stdout;
+    assert!(listed.contains("2026-11-15-without"), "it is told of: {listed}");
+}
+
+#[test]
+fn progress_goes_on_past_a_broken_link_among_the_sessions() {
+    let sandbox = project();
+    foreign(&sandbox, "2026-11-10-healthy", &json!({ "current_phase": "reviews", "phase_number": 4 }));
+    std::os::unix::fs::symlink("nowhere", sandbox.path(".ocr/sessions/2026-11-15-broken")).unwrap();
+    let screen = sandbox.run(["progress", "--once"]).ok();
+    assert!(screen.stdout.starts_with("2026-11-10-healthy\n"), "{screen:?}");
+}
+
+/// The tool takes any folder there for a session, and one that sorts higher hides the real ones.
+#[test]
+fn a_folder_among_the_sessions_that_is_none_is_named() {
+    let sandbox = project();
+    foreign(&sandbox, "2026-11-10-healthy", &json!({ "current_phase": "reviews", "phase_number": 4 }));
+    for folder in ["tmp", ".locks"] {
+        sandbox.write(&format!(".ocr/sessions/{folder}/state.json"), "{\"current_phase\":\"reviews\"}");
+        let said = format!(".ocr/sessions/{folder}: it is no session, and its tool may take it for one");
+        let list = sandbox.run(["list", "--json"]).ok().json();
+        assert!(super::warnings(&list).contains(&said), "{list}");
+        assert_eq!(list["sessions"].as_array().unwrap().len(), 1, "{list}");
+        assert!(sandbox.run(["doctor"]).code(4).stdout.contains(&said));
+    }
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "2026-11-10-healthy");
+}
