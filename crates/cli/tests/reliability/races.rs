@@ -142,3 +142,31 @@ fn eight_processes_on_one_review_lose_nothing_in_the_log_and_nothing_in_its_file
     );
     sandbox.run(["doctor"]).ok();
 }
+
+/// Of those that mend at once one does, whoever comes first; what was damaged is set aside once, and a command beside them
+/// loses nothing.
+#[test]
+fn repairs_that_race_each_other_and_a_command_set_a_damaged_file_aside_once() {
+    let id = "2026-11-14-x";
+    for round in 0..8 {
+        let sandbox = git();
+        sandbox.run(["start", "--layout", "ocr", "--id", id]).ok();
+        sandbox.run(["skip", "--reason", "known"]).ok();
+        let file = ".ocr/sessions/2026-11-14-x/state.json";
+        sandbox.write(file, "{\"session_id\": \"2026-11-");
+        let repairs = (0..4).map(|_| begin(&sandbox, &["repair"]));
+        let note = std::iter::once_with(|| begin(&sandbox, &["note", "heard", "--session", id]));
+        for child in repairs.chain(note).collect::<Vec<Child>>() {
+            end(child).ok();
+        }
+        let aside = std::fs::read_dir(sandbox.path(&format!(".leftoff/aside/{id}"))).unwrap();
+        let aside: Vec<_> =
+            aside.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
+        assert_eq!(aside, ["{\"session_id\": \"2026-11-"], "round {round}");
+        let written: serde_json::Value = serde_json::from_str(&sandbox.read(file)).unwrap();
+        assert_eq!(written["current_phase"], "change-context", "round {round}");
+        let view = sandbox.run(["show", id, "--json"]).ok().json();
+        assert_eq!(view["notes"].as_array().unwrap().len(), 1, "round {round}");
+        sandbox.run(["doctor"]).ok();
+    }
+}
