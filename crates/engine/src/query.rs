@@ -357,7 +357,8 @@ impl Engine {
         let latest = self.latest_of_worktree()?;
         let is_active = |row: &SessionRow| row.lifecycle == "active" && takes_the_worktree(&row.layout);
         // What a command changes is the latest from then on, unless another one is active here.
-        if self.seen.is_changing() && !latest.as_ref().is_some_and(is_active) {
+        let is_in_its_way = || !self.seen.makes_room() && latest.as_ref().is_some_and(is_active);
+        if self.seen.is_changing() && !is_in_its_way() {
             return Ok(false);
         }
         let going_on = latest.as_ref().filter(|row| self.goes_on(row));

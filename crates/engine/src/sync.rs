@@ -70,6 +70,8 @@ pub(crate) struct Seen {
     shares: RefCell<Option<Arc<shorts::Shares>>>,
     /// A command is being decided: a file that somebody is just writing is waited for.
     is_changing: Cell<bool>,
+    /// That command pauses what was active here.
+    makes_room: Cell<bool>,
     /// Files that nobody can look at are set aside and written anew: a person asked for it.
     is_mending: Cell<bool>,
     /// A person said where a session goes on of which nothing tells.
@@ -82,6 +84,15 @@ impl Seen {
     /// From now on, until told otherwise, a command is being decided.
     pub(crate) fn set_changing(&self, is_changing: bool) {
         self.is_changing.set(is_changing);
+        self.makes_room.set(false);
+    }
+
+    pub(crate) fn set_making_room(&self) {
+        self.makes_room.set(true);
+    }
+
+    pub(crate) fn makes_room(&self) -> bool {
+        self.makes_room.get()
     }
 
     pub(crate) fn is_changing(&self) -> bool {

@@ -161,6 +161,7 @@ impl Engine {
         }
         let change = self.paused(plan, &active)?;
         plan.others.push(change);
+        self.seen.set_making_room();
         self.pause_foreign(plan, newcomer)?;
         Ok(true)
     }

@@ -66,11 +66,13 @@ impl Engine {
             let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
             plan.definitions.push(definition_row(&workflow)?);
             engine.know_definition(&workflow);
-            let parallel = if request.parallel || layout.is_some_and(|layout| !layout.takes_the_worktree()) {
+            let parallel = if request.parallel {
                 engine.bind(&mut plan, &id)?;
-                request.parallel
+                true
             } else {
-                !engine.make_room(&mut plan, &id)?
+                let is_alone = engine.make_room(&mut plan, &id)?;
+                // Several that do not take the worktree are active at once anyway.
+                !is_alone && layout.is_none_or(Layout::takes_the_worktree)
             };
             let start = command::Start {
                 id,

@@ -332,7 +332,7 @@ fn two_worktrees_with_a_folder_of_the_same_name_have_two_sessions() {
 fn beside_an_active_session_of_ours_what_is_printed_names_the_review() {
     let sandbox = project();
     sandbox.run(["start", "--id", "ours"]).ok();
-    let begun = sandbox.run(["start", "--layout", "ocr", "--id", ID]).ok().stdout;
+    let begun = sandbox.run(["start", "--layout", "ocr", "--id", ID, "--parallel"]).ok().stdout;
     let command = format!("leftoff advance --phase context --session {ID}");
     assert!(begun.contains(&command), "{begun}");
     let next = sandbox.run(["next", "--session", ID]).ok().stdout;

@@ -104,3 +104,16 @@ fn a_folder_among_the_sessions_that_is_none_is_named() {
     }
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "2026-11-10-healthy");
 }
+
+/// As with any other layout: whoever begins a review means it from then on.
+#[test]
+fn a_review_that_is_begun_takes_the_place_of_what_was_active() {
+    let sandbox = project();
+    sandbox.run(["start", "--id", "ours"]).ok();
+    let begun = sandbox.run(["start", "--layout", "ocr"]).ok();
+    assert!(begun.stderr.contains("paused ours"), "{begun:?}");
+    assert!(begun.stdout.trim_end().ends_with("leftoff advance --phase context"), "{begun:?}");
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], ID);
+    sandbox.run(["resume", "ours"]).ok();
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "ours");
+}
