@@ -69,11 +69,12 @@ fn pages() -> Vec<PathBuf> {
 
 fn all_pages() -> Vec<PathBuf> {
     let tops = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(PathBuf::from);
-    let folders = ["docs/guides", "docs/concepts", "docs/reference"];
+    let folders = ["docs/guides", "docs/concepts", "docs/formats", "docs/reference"];
     tops.into_iter().chain(folders.iter().flat_map(|folder| markdown_in(folder))).collect()
 }
 
-fn markdown_in(folder: &str) -> Vec<PathBuf> {
+/// The pages of a folder, by name.
+pub fn markdown_in(folder: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(root().join(folder)).unwrap();
     let mut pages: Vec<PathBuf> = entries
         .map(|entry| Path::new(folder).join(entry.unwrap().file_name()))

@@ -7,6 +7,7 @@
 mod blessed;
 mod cli;
 mod events;
+mod formats;
 mod guides;
 mod mcp;
 mod page;
