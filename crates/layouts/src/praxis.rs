@@ -42,6 +42,8 @@ const CHECKPOINTS: &[&str] = &["pending", "passed", "failed", "skipped"];
 /// Keys of `metadata` that are the format's own.
 const ATTEMPTS: &str = "attempts";
 const TOTAL: &str = "total_phases";
+/// Among the outputs of an attempt: artifacts that the second shape lists.
+const ARTIFACTS: &str = "artifacts";
 
 /// What is worth knowing about an old session, and nothing to mend.
 const LEGACY: &str = "legacy session format, limited resumption context";

@@ -302,5 +302,18 @@ impl<'a> Change<'a> {
                 }
             }
         }
+        self.carry_times_of_artifacts(from);
+    }
+
+    /// When an artifact was put down is not when its phase was completed.
+    fn carry_times_of_artifacts(&mut self, from: &Document) {
+        for key in &from.keys(&["phase_artifacts"]) {
+            let path = ["phase_artifacts", key.as_str(), "timestamp"];
+            let told = from.get(&path);
+            let at = told.as_ref().and_then(Value::as_str).and_then(|text| times::read(text, &self.zone));
+            if let Some(at) = at {
+                self.set_time(&path, at);
+            }
+        }
     }
 }

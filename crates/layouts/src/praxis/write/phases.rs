@@ -1,9 +1,9 @@
 //! What the file says about single phases: checkpoints, artifacts with their evidence, timings, every attempt.
 
 use super::Change;
-use crate::praxis::ATTEMPTS;
 use crate::praxis::state::{AttemptSaid, PhaseSaid, Shape};
 use crate::praxis::times::to_micros;
+use crate::praxis::{ARTIFACTS, ATTEMPTS};
 use jiff::Timestamp;
 use model::gate::{Attempt, AttemptOutcome};
 use model::phase::{Phase, PhaseState};
@@ -75,6 +75,10 @@ impl Change<'_> {
     fn artifact(&mut self, key: &str, number: u32, last: &Attempt) {
         let mut outputs = last.report.outputs.clone();
         let commands = outputs.shift_remove("commands_executed").unwrap_or_else(|| json!([]));
+        // A list that somebody has there has no place beside the keys of one.
+        if let Some(list @ Value::Array(_)) = self.document.get(&["phase_artifacts", key]) {
+            outputs.entry(ARTIFACTS).or_insert(list);
+        }
         for (name, value) in [
             ("phase_number", json!(number)),
             ("evidence", Value::Object(last.report.evidence.clone())),
