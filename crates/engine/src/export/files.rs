@@ -201,6 +201,9 @@ impl Engine {
         } else {
             layout.write_back(&standing, &aim)
         };
+        for change in &changes {
+            tree::check_length(layout, &ground.spot, &change.path, &change.content)?;
+        }
         let mut files = ground.state.clone();
         files.extend(changes.into_iter().map(|change| (change.path, change.content)));
         let mut pieces = documents(layout, ground);

@@ -223,3 +223,29 @@ fn what_a_gate_found_in_the_evidence_of_the_tool_is_written_down() {
     let with_checks: Vec<bool> = kept.iter().map(|attempt| attempt.get("checks").is_some()).collect();
     assert_eq!(with_checks, [false, true]);
 }
+
+#[test]
+fn attempts_never_make_the_file_one_that_is_not_read() {
+    const TRIES: u64 = 30;
+    let mut case = Case::first(FIRST_FILE);
+    let mut session = case.session();
+    for n in 0..TRIES {
+        let at =
+            jiff::Timestamp::from_second(1_762_080_000 + i64::try_from(n).expect("small")).expect("a time");
+        let (long, list) = ("x".repeat(30_000), vec![1; 2_000]);
+        let event = failed(2, json!({"n": n, "long": long, "list": list}));
+        session =
+            session.clone().apply(&Recorded { version: session.version + 1, at, actor: actor(), event });
+        let text = case.written(&session).expect("a change");
+        assert!((text.len() as u64) < Praxis.most_bytes(FIRST_PATH), "{} bytes after try {n}", text.len());
+        case = case.with(FIRST_PATH, &text);
+    }
+    assert_eq!(case.written(&session), None, "what is left out is not put in again and again");
+    let last: Vec<Value> = case.session().run().expect("a run").phases[2]
+        .attempts
+        .iter()
+        .map(|attempt| attempt.report.evidence["n"].clone())
+        .collect();
+    assert_eq!(last.last(), Some(&json!(TRIES - 1)));
+    assert!(last.len() > 1 && last.len() < 30, "the newest of them: {last:?}");
+}
