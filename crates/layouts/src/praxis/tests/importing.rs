@@ -67,3 +67,13 @@ fn a_list_of_artifacts_in_the_newest_shape_is_not_written_over_by_an_attempt() {
     assert_eq!(found["phase_artifacts"]["1"]["outputs"]["artifacts"], list);
     assert_eq!(found["phase_artifacts"]["1"]["evidence"], json!({"n": 3}));
 }
+
+#[test]
+fn an_import_keeps_what_python_writes_for_no_number() {
+    let case = Case::first(&FIRST_FILE.replace("\"files_read\": 4", "\"files_read\": NaN"));
+    let (session, items) = (case.session(), ItemBook::default());
+    let standing = Standing::new(&session, &items, &[]);
+    let changes = Praxis.write_anew(&standing, &case.folder());
+    let text = String::from_utf8(changes[0].content.clone()).expect("text");
+    assert!(text.contains("\"files_read\": NaN"), "{text}");
+}

@@ -249,3 +249,22 @@ fn attempts_never_make_the_file_one_that_is_not_read() {
     assert_eq!(last.last(), Some(&json!(TRIES - 1)));
     assert!(last.len() > 1 && last.len() < 30, "the newest of them: {last:?}");
 }
+
+#[test]
+fn a_section_that_somebody_emptied_undoes_nothing() {
+    let paused = SEED_FILE.replace("\"paused\": false", "\"paused\": true");
+    let theirs = {
+        let mut fields = crate::json::object(paused.as_bytes()).expect("an object");
+        fields["lifecycle"] = Value::Null;
+        Value::Object(fields).to_string()
+    };
+    let merged = Praxis.merge(FIRST_PATH, paused.as_bytes(), theirs.as_bytes());
+    let merged = crate::json::object(&merged).expect("an object");
+    assert_eq!(merged["lifecycle"], crate::json::object(paused.as_bytes()).expect("an object")["lifecycle"]);
+    // What is theirs alone is none of ours to put back.
+    let never = crate::json::object(FIRST_FILE.as_bytes()).expect("an object");
+    let mut with_null = never.clone();
+    with_null.insert("lifecycle".to_owned(), Value::Null);
+    let text = Value::Object(with_null).to_string();
+    assert_eq!(Praxis.merge(FIRST_PATH, FIRST_FILE.as_bytes(), text.as_bytes()), text.as_bytes());
+}
