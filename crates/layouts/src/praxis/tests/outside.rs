@@ -268,3 +268,27 @@ fn a_section_that_somebody_emptied_undoes_nothing() {
     let text = Value::Object(with_null).to_string();
     assert_eq!(Praxis.merge(FIRST_PATH, FIRST_FILE.as_bytes(), text.as_bytes()), text.as_bytes());
 }
+
+#[test]
+fn what_was_handed_in_for_a_phase_that_is_only_claimed_is_told_with_the_claim() {
+    let events = |case: &Case, number: u32| -> Vec<String> {
+        let phase = definition::phase_name(number);
+        let of_phase = |event: &Event| match event {
+            Event::PhaseClaimed { phase: of, .. } | Event::PhaseCompleted { phase: of, .. } => *of == phase,
+            _ => false,
+        };
+        let history = case.told().value.history;
+        let events = history.iter().map(|dated| &dated.event);
+        events.filter(|event| of_phase(event)).map(|event| event.kind().to_owned()).collect()
+    };
+    let mut case = Case::first(FIRST_FILE);
+    for (path, text) in super::definitions::FILES {
+        case = case.with(path, text);
+    }
+    assert_eq!(events(&case, 0), ["phase_completed"], "it has no gate");
+    assert_eq!(events(&case, 1), ["phase_claimed"], "nothing shows it");
+    let run = case.session().run().cloned().expect("a run");
+    assert!(run.phases[1].claimed && run.phases[1].attempts.len() == 1);
+    assert_eq!(run.phases[1].attempts[0].report.outputs["note"], json!("caf\u{e9}"));
+    assert_eq!(case.written(&case.session()), None);
+}
