@@ -278,7 +278,9 @@ impl Surroundings<'_> {
                 let needed =
                     (!came_to.names_what_is_missing).then(|| written.as_ref().unwrap_or(expr).clone());
                 let (outcome, found) = (came_to.outcome, came_to.found);
-                Ok(Verdict { outcome, found, needed, help: None, help_first: false })
+                // What it says when it does not hold is of no use where it could not be looked at.
+                let help = came_to.absent.map(|name| scope.about_absent(&name, check.help.as_deref()));
+                Ok(Verdict { outcome, found, needed, help_first: help.is_some(), help })
             }
             CheckKind::Artifact { path, matches, stale_ok } => {
                 let (verdict, files) = artifact::run(self, path, matches.as_deref(), *stale_ok);
@@ -292,13 +294,11 @@ impl Surroundings<'_> {
         }
     }
 
-    /// What is of another type than declared was told already; no expression can do anything with it.
+    /// What is missing, or of another type than declared, was told already; no expression can do anything with it.
     fn scope(&self, evidence: &Map<String, Value>, checks: &[CheckResult]) -> expression::Scope {
-        let is_mistyped = |check: &&CheckResult| {
-            check.kind == EVIDENCE && check.failed() && evidence.contains_key(&check.id)
-        };
-        let mistyped = checks.iter().filter(is_mistyped).map(|check| check.id.clone()).collect();
-        expression::Scope::new(evidence, mistyped, self.session, items::seen(self), &self.workspace)
+        let failed = checks.iter().filter(|check| check.kind == EVIDENCE && check.failed());
+        let told = failed.map(|check| (check.id.clone(), check.help.clone().unwrap_or_default())).collect();
+        expression::Scope::new(evidence, told, self.session, items::seen(self), &self.workspace)
     }
 
     /// Numbered when it is recorded.

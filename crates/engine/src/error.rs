@@ -122,6 +122,8 @@ pub enum Error {
     KeyUsed { key: String },
     #[error("{what} is too long: {length} bytes, and {longest} is the most")]
     TooLong { what: &'static str, length: usize, longest: usize },
+    #[error("{path} would be {length} bytes long, and no more than {longest} are read of it")]
+    FileTooLong { path: String, length: u64, longest: u64 },
     #[error("{message}")]
     WrongUsage { message: String, hint: String },
     #[error("session {session} is kept in files of another worktree, and those stay there: {worktree}")]
@@ -257,6 +259,7 @@ impl Error {
             Self::InvalidSessionId { .. }
             | Self::InvalidWorkflowName { .. }
             | Self::TooLong { .. }
+            | Self::FileTooLong { .. }
             | Self::WrongUsage { .. } => Class::WrongUsage,
             Self::Store(store::Error::Unknown { .. }) => Class::OutcomeUnknown,
             Self::BadConfig { .. }
@@ -292,7 +295,7 @@ impl Error {
             Self::AlreadyThere { .. } => "already_there",
             Self::BadConfig { .. } => "bad_config",
             Self::KeyUsed { .. } => "key_used",
-            Self::TooLong { .. } => "too_long",
+            Self::TooLong { .. } | Self::FileTooLong { .. } => "too_long",
             Self::WrongUsage { .. } => "wrong_usage",
             Self::ActiveElsewhere { .. } => "active_elsewhere",
             Self::FilesElsewhere { .. } => "files_elsewhere",

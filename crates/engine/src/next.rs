@@ -11,6 +11,7 @@ use model::run::Run;
 use model::session::{RevisionMade, Session};
 use model::workflow::{OnComplete, PhaseDefinition, ValueType};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Of what somebody wrote.
@@ -240,7 +241,7 @@ fn untold(material: &Material<'_>) -> String {
 
 /// What a failed gate asks for, in the words of its definition.
 fn mend(run: &Run, missing: &[&CheckResult]) -> String {
-    let remedies: Vec<String> = missing
+    let mut remedies: Vec<String> = missing
         .iter()
         .map(|check| match &check.help {
             Some(help) => format!("{}.", help.trim().trim_end_matches('.')),
@@ -250,6 +251,9 @@ fn mend(run: &Run, missing: &[&CheckResult]) -> String {
             },
         })
         .collect();
+    // A field that several checks need is missing once.
+    let mut said = BTreeSet::new();
+    remedies.retain(|remedy| said.insert(remedy.clone()));
     let again = format!("try {} again.", phase_called(run.current_number(), run.current().id()));
     if remedies.is_empty() {
         return format!("What was missing is there now: {again}");

@@ -1,5 +1,7 @@
 //! Edits JSON in place: what is not set stays as it was, to the byte. Nothing here knows what a key means.
 
+mod python;
+
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::{Map, Value};
@@ -62,6 +64,23 @@ pub fn object_with_doubled(bytes: &[u8]) -> Result<(Map<String, Value>, Vec<Stri
     Ok((fields, doubled))
 }
 
+/// The same of a file that Python wrote: what JSON has no number for is nothing.
+pub fn object_of_python(bytes: &[u8]) -> Result<Map<String, Value>, String> {
+    object(bytes).or_else(|why| {
+        let text = text_of(bytes).ok().and_then(python::marked).ok_or(why)?;
+        let fields = object(text.as_bytes())?;
+        Ok(fields.into_iter().map(|(key, value)| (key, python::read(value))).collect())
+    })
+}
+
+/// What Python wrote where JSON has a number, with its place: "a.b is NaN".
+pub fn not_numbers(bytes: &[u8]) -> Vec<String> {
+    let text = text_of(bytes).ok().and_then(python::marked);
+    let fields = text.and_then(|text| object(text.as_bytes()).ok()).map(Value::Object);
+    let places = fields.map(|fields| python::places(&fields)).unwrap_or_default();
+    places.into_iter().map(|(keys, word)| format!("{} is {word}", keys.join("."))).collect()
+}
+
 /// Whether a text begins with a byte order mark.
 pub fn has_mark(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0xef, 0xbb, 0xbf])
@@ -104,6 +123,14 @@ impl Document {
         Self::from_text(text_of(bytes)?)
     }
 
+    /// The same of a file that Python wrote: what JSON has no number for stays as it is.
+    pub fn parse_python(bytes: &[u8]) -> Result<Self, String> {
+        Self::parse(bytes).or_else(|why| {
+            let text = text_of(bytes).ok().and_then(python::marked).ok_or(why)?;
+            Self::parse(text.as_bytes())
+        })
+    }
+
     fn from_text(text: &str) -> Result<Self, String> {
         let has_mark = text.starts_with(MARK);
         let root = CstRootNode::parse(text.trim_start_matches(MARK), &ParseOptions::default())
@@ -124,9 +151,7 @@ impl Document {
         }
         match last_property(&object, last) {
             Some(property) => {
-                let now: Option<Value> =
-                    property.value().and_then(|node| serde_json::from_str(&node.to_string()).ok());
-                if now.as_ref() != Some(value) {
+                if property.value().as_ref().and_then(value_of).as_ref() != Some(value) {
                     property.set_value(input(value));
                 }
             }
@@ -155,6 +180,18 @@ impl Document {
             object = object.object_value_or_set(key);
         }
         object.append(last, as_written(&node));
+    }
+
+    /// What Python wrote in another file where JSON has a number, in the places where it was taken for nothing.
+    pub fn copy_not_numbers(&mut self, from: &Self) {
+        let marked = serde_json::from_str(&from.object.to_string()).unwrap_or_default();
+        for (keys, _) in python::places(&marked) {
+            let path: Vec<&str> = keys.iter().map(String::as_str).collect();
+            if self.get(&path) == Some(Value::Null) && from.get(&path) == Some(Value::Null) {
+                self.remove(&path);
+                self.copy_missing(&path, from);
+            }
+        }
     }
 
     /// The keys of the object below these keys, in order.
@@ -195,7 +232,7 @@ impl Document {
     }
 
     pub fn get(&self, path: &[&str]) -> Option<Value> {
-        serde_json::from_str(&self.property(path)?.value()?.to_string()).ok()
+        value_of(&self.property(path)?.value()?)
     }
 
     fn property(&self, path: &[&str]) -> Option<CstObjectProp> {
@@ -214,7 +251,8 @@ impl Document {
 
     pub fn into_bytes(self) -> Vec<u8> {
         let mark = if self.has_mark { MARK.to_string() } else { String::new() };
-        format!("{mark}{}", self.ends.put(&self.root.to_string())).into_bytes()
+        let text = python::unmarked(self.root.to_string());
+        format!("{mark}{}", self.ends.put(&text)).into_bytes()
     }
 }
 
@@ -227,10 +265,12 @@ impl Default for Document {
 /// `theirs` with every key put back that `base` has and it has not, at every level of nested objects.
 /// What cannot be read as an object is given back as it is.
 pub fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {
-    let (Ok(had), Ok(mut document)) = (Document::parse(base), Document::parse(theirs)) else {
+    let (Ok(had), Ok(mut document)) = (Document::parse_python(base), Document::parse_python(theirs)) else {
         return theirs.to_vec();
     };
-    let (Ok(base), Ok(fields)) = (object(base), object(theirs)) else { return theirs.to_vec() };
+    let (Ok(base), Ok(fields)) = (object_of_python(base), object_of_python(theirs)) else {
+        return theirs.to_vec();
+    };
     put_back(&mut document, &had, (&base, &fields), &mut Vec::new());
     document.into_bytes()
 }
@@ -257,10 +297,13 @@ fn put_back<'a>(
 
 /// `onto` with every key set that `theirs` has another value for than `base`, at every level of nested objects.
 pub fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
-    let (Ok(written), Ok(mut document)) = (Document::parse(theirs), Document::parse(onto)) else {
+    let (Ok(written), Ok(mut document)) = (Document::parse_python(theirs), Document::parse_python(onto))
+    else {
         return onto.to_vec();
     };
-    let (Ok(base), Ok(theirs)) = (object(base), object(theirs)) else { return onto.to_vec() };
+    let (Ok(base), Ok(theirs)) = (object_of_python(base), object_of_python(theirs)) else {
+        return onto.to_vec();
+    };
     set_changed(&mut document, &written, (&base, &theirs), &mut Vec::new());
     document.into_bytes()
 }
@@ -294,6 +337,10 @@ fn text_of(bytes: &[u8]) -> Result<&str, String> {
 /// Of a key that is there twice the last one counts, as every JSON reader has it.
 fn last_property(object: &CstObject, key: &str) -> Option<CstObjectProp> {
     object.properties().into_iter().rfind(|property| property.decoded_name().as_deref() == Some(key))
+}
+
+fn value_of(node: &CstNode) -> Option<Value> {
+    serde_json::from_str(&node.to_string()).ok().map(python::read)
 }
 
 /// A number that no number of ours can hold is a number all the same.

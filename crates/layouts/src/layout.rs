@@ -593,7 +593,7 @@ impl Told {
     pub fn only_claiming(mut self) -> Self {
         for dated in &mut self.history {
             if let Event::PhaseCompleted { phase, .. } = &dated.event {
-                dated.event = Event::PhaseClaimed { phase: phase.clone() };
+                dated.event = Event::PhaseClaimed { phase: phase.clone(), attempt: None };
             }
         }
         self

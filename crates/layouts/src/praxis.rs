@@ -5,6 +5,7 @@ mod definition;
 mod gate;
 mod history;
 mod lambda;
+mod merge;
 mod state;
 mod tasks;
 #[cfg(test)]
@@ -42,11 +43,15 @@ const CHECKPOINTS: &[&str] = &["pending", "passed", "failed", "skipped"];
 /// Keys of `metadata` that are the format's own.
 const ATTEMPTS: &str = "attempts";
 const TOTAL: &str = "total_phases";
+/// Among the outputs of an attempt: artifacts that the second shape lists.
+const ARTIFACTS: &str = "artifacts";
 
 /// What is worth knowing about an old session, and nothing to mend.
 const LEGACY: &str = "legacy session format, limited resumption context";
 const LAST_ERROR: &str = "the last error that was recorded: ";
 const UNDEFINED: &str = "is not defined in this project: its phases have no names and no gates";
+const NO_NUMBER: &str = "which is no number in JSON: it stays as it is, and says nothing";
+const EMPTY_SECTION: &str = "is null: it says nothing";
 const UNKNOWN_TOTAL: &str = "how many phases there are is not known: whether it is complete is unknown";
 
 /// The layout.
@@ -182,13 +187,17 @@ impl Layout for Praxis {
     }
 
     fn is_readable(&self, _: &str, content: &[u8]) -> bool {
-        crate::json::object(content).is_ok_and(|fields| state::damage::of(&fields).is_empty())
+        crate::json::object_of_python(content).is_ok_and(|fields| state::damage::of(&fields).is_empty())
     }
 
     /// Its file is all there is; without its workflow nobody can go on with it.
     fn knows_nothing_of(&self, content: Option<&[u8]>) -> bool {
-        let fields = content.and_then(|content| crate::json::object(content).ok());
+        let fields = content.and_then(|content| crate::json::object_of_python(content).ok());
         !fields.is_some_and(|fields| fields.get("workflow_type").is_some_and(serde_json::Value::is_string))
+    }
+
+    fn merge(&self, _: &str, base: &[u8], theirs: &[u8]) -> Vec<u8> {
+        merge::merged(base, theirs)
     }
 
     fn has_local_times(&self) -> bool {
@@ -200,7 +209,9 @@ impl Layout for Praxis {
     }
 
     fn is_to_mend(&self, said: &str) -> bool {
-        ![LEGACY, LAST_ERROR, UNDEFINED, UNKNOWN_TOTAL].iter().any(|known| said.contains(known))
+        ![LEGACY, LAST_ERROR, UNDEFINED, UNKNOWN_TOTAL, NO_NUMBER, EMPTY_SECTION]
+            .iter()
+            .any(|known| said.contains(known))
     }
 }
 

@@ -212,14 +212,13 @@ fn done(draft: &mut Draft, theirs: &Phase) {
         }
         PhaseState::Completed { .. } | PhaseState::NeedsReview { .. } => {
             let last = theirs.last_attempt().filter(|last| last.outcome == AttemptOutcome::Passed);
+            let attempt = last.map(|attempt| attempt.report.clone());
             // What was submitted is kept, also where nothing shows that it passes.
-            if last.is_some() || !theirs.claimed {
-                let attempt = last.map(|attempt| attempt.report.clone()).unwrap_or_default();
-                draft.push(Event::PhaseCompleted { phase: phase.clone(), attempt });
-            }
-            if theirs.claimed {
-                draft.push(Event::PhaseClaimed { phase });
-            }
+            draft.push(if theirs.claimed {
+                Event::PhaseClaimed { phase, attempt }
+            } else {
+                Event::PhaseCompleted { phase, attempt: attempt.unwrap_or_default() }
+            });
         }
         PhaseState::NotStarted | PhaseState::InProgress { .. } => {}
     }

@@ -83,8 +83,13 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         target: Option<String>,
     },
-    /// Somebody said in a file that a phase is done. Nothing shows it: its gate stays open.
-    PhaseClaimed { phase: Name },
+    /// Somebody said in a file that a phase is done, and may have handed in something for it. Nothing shows it: its gate
+    /// stays open.
+    PhaseClaimed {
+        phase: Name,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        attempt: Option<AttemptReport>,
+    },
     /// Somebody said in a file that a phase that was done needs a review.
     PhaseFlagged { phase: Name },
     /// A pass through a workflow began; it is now the session's current run.

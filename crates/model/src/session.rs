@@ -186,7 +186,7 @@ impl Session {
             Event::ExternalEdit { title, goal, target, .. } => {
                 self.describe(title.as_ref(), goal.as_ref(), target.as_ref());
             }
-            Event::PhaseClaimed { phase } => self.on_phase(phase, |phase| phase.claim(at)),
+            Event::PhaseClaimed { phase, attempt } => self.claim(phase, attempt.as_ref(), recorded),
             Event::PhaseFlagged { phase } => self.on_phase(phase, Phase::flag),
             Event::RunStarted { workflow, ordinal, phases } => self.start_run(workflow, *ordinal, phases, at),
             Event::PhasesAdded { phases } => self.on_run(|run| run.add(phases)),
@@ -525,6 +525,16 @@ impl Session {
         if let Some(run) = self.run_mut() {
             change(run);
         }
+    }
+
+    fn claim(&mut self, id: &Name, handed_in: Option<&AttemptReport>, recorded: &Recorded) {
+        let attempt = handed_in.map(|report| attempt_of(recorded, AttemptOutcome::Passed, report));
+        let fields = attempt.is_some().then(|| self.fields.clone());
+        self.on_phase(id, |phase| {
+            attempt.into_iter().for_each(|attempt| phase.keep(attempt));
+            phase.claim(recorded.at);
+            phase.fields_at_completion = fields.unwrap_or_else(|| phase.fields_at_completion.clone());
+        });
     }
 
     fn on_phase(&mut self, id: &Name, change: impl FnOnce(&mut Phase)) {

@@ -76,7 +76,11 @@ fn table(tried: &engine::GateTried, out: &ui::Out) -> String {
             let _ =
                 write!(text, "{}", ui::set_in(5, &format!("needs {}", one_line(needed, LONGEST_LINE)), out));
         }
-        if let Some(help) = &check.help {
+        let is_said = |help: &&String| {
+            let before = tried.gate.checks.iter().take_while(|other| other.id != check.id);
+            before.filter_map(|other| other.help.as_ref()).any(|said| said == *help)
+        };
+        if let Some(help) = check.help.as_ref().filter(|help| !is_said(help)) {
             let _ = write!(text, "{}", ui::set_in(5, &one_line(help, LONGEST_LINE), out));
         }
     }

@@ -37,7 +37,10 @@ pub fn words(event: &Event) -> String {
         }
         Event::Adopted { layout, path } => format!("taken in from {path} ({layout})"),
         Event::ExternalEdit { paths, .. } => format!("changed by somebody else: {}", paths.join(", ")),
-        Event::PhaseClaimed { phase } => format!("{phase} claimed as done, unverified"),
+        Event::PhaseClaimed { phase, attempt } => {
+            let handed_in = attempt.as_ref().map(evidence).unwrap_or_default();
+            format!("phase {phase} claimed as done, unverified{handed_in}")
+        }
         Event::PhaseFlagged { phase } => format!("{phase} needs a review"),
         Event::RunSelected { workflow, ordinal } => format!("back to run {ordinal} of {workflow}"),
         Event::PhaseStarted { phase } => format!("phase {phase} began"),

@@ -10,7 +10,7 @@ use model::phase::Phase;
 use model::run::Run;
 use model::session::Session;
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -28,6 +28,8 @@ pub(crate) struct Scope {
     variables: Vec<(&'static str, Value)>,
     /// Evidence that is of another type than declared.
     mistyped: Vec<String>,
+    /// What was said already of evidence that is missing, or of another type.
+    told: BTreeMap<String, String>,
     /// What `exists` looks below.
     workspace: PathBuf,
 }
@@ -35,11 +37,13 @@ pub(crate) struct Scope {
 impl Scope {
     pub(super) fn new(
         evidence: &Map<String, Value>,
-        mistyped: Vec<String>,
+        told: BTreeMap<String, String>,
         session: &Session,
         items: Value,
         workspace: &Path,
     ) -> Self {
+        let mistyped: Vec<String> =
+            told.keys().filter(|name| evidence.contains_key(*name)).cloned().collect();
         let mut usable = evidence.clone();
         usable.retain(|name, _| !mistyped.contains(name));
         let run = session.run().map_or(Value::Null, |run| {
@@ -72,13 +76,17 @@ impl Scope {
             ("artifacts", Value::Object(artifacts)),
             ("items", items),
         ];
-        Self { variables, mistyped, workspace: workspace.to_owned() }
+        Self { variables, mistyped, told, workspace: workspace.to_owned() }
     }
 
     /// Whether the expression holds, and what was found. One that cannot be evaluated has failed.
     pub(super) fn evaluate(&self, expr: &str) -> Evaluated {
-        let told =
-            |outcome, found, names_what_is_missing| Evaluated { outcome, found, names_what_is_missing };
+        let told = |outcome, found, names_what_is_missing| Evaluated {
+            outcome,
+            found,
+            names_what_is_missing,
+            absent: None,
+        };
         match self.answer(expr) {
             Ok(Answer::Holds(true)) => told(CheckOutcome::Passed, self.found(expr), false),
             Ok(Answer::Holds(false)) => told(CheckOutcome::Failed, self.found(expr), false),
@@ -86,8 +94,19 @@ impl Scope {
                 told(CheckOutcome::Passed, Some("nothing is missing".to_owned()), true)
             }
             Ok(Answer::Missing(what)) => told(CheckOutcome::Failed, Some(some_of(&what)), true),
-            Err(message) => told(CheckOutcome::Failed, Some(message), false),
+            Err(why) => {
+                let absent = why.field().filter(|name| names(expr, name)).map(ToOwned::to_owned);
+                let found = Some(self.in_words(expr, why));
+                Evaluated { absent, ..told(CheckOutcome::Failed, found, false) }
+            }
         }
+    }
+
+    /// What to do about evidence that an expression needs and that is not there: what was said of it already, else
+    /// that it is missing and what for.
+    pub(super) fn about_absent(&self, name: &str, needed_for: Option<&str>) -> String {
+        let what_for = needed_for.map(|text| format!(" ({text})")).unwrap_or_default();
+        self.told.get(name).cloned().unwrap_or_else(|| format!("Field '{name}' is missing{what_for}"))
     }
 
     /// The evidence that the expression names, with its types: what is wrong where they do not go together.
@@ -103,22 +122,26 @@ impl Scope {
     }
 
     pub(super) fn holds(&self, expr: &str) -> Result<bool, String> {
-        self.answer(expr).map(|answer| match answer {
+        let answer = self.answer(expr).map_err(|why| self.in_words(expr, why))?;
+        Ok(match answer {
             Answer::Holds(holds) => holds,
             Answer::Missing(what) => what.is_empty(),
         })
     }
 
     /// CEL has no budget of its own: it runs beside us, and is left to itself when it takes too long.
-    fn answer(&self, expr: &str) -> Result<Answer, String> {
+    fn answer(&self, expr: &str) -> Result<Answer, Failed> {
         let (sender, receiver) = channel();
         let (expr, variables, workspace) = (expr.to_owned(), self.variables.clone(), self.workspace.clone());
-        let asked = expr.clone();
         std::thread::spawn(move || sender.send(execute(&expr, &variables, workspace)));
         match receiver.recv_timeout(LONGEST_RUN) {
-            Ok(answer) => answer.map_err(|failed| self.in_words(&asked, failed)),
-            Err(RecvTimeoutError::Timeout) => Err("the expression ran over its budget of 1 s".to_owned()),
-            Err(RecvTimeoutError::Disconnected) => Err("the expression could not be evaluated".to_owned()),
+            Ok(answer) => answer,
+            Err(RecvTimeoutError::Timeout) => {
+                Err(Failed::Said("the expression ran over its budget of 1 s".to_owned()))
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                Err(Failed::Said("the expression could not be evaluated".to_owned()))
+            }
         }
     }
 
@@ -151,6 +174,8 @@ pub(super) struct Evaluated {
     pub(super) found: Option<String>,
     /// It tells itself what it needs.
     pub(super) names_what_is_missing: bool,
+    /// The evidence without which it could not be looked at.
+    pub(super) absent: Option<String>,
 }
 
 enum Answer {
@@ -165,6 +190,15 @@ enum Failed {
     Missing(String),
     /// What it looks at is of other types than it can work with, which are these.
     Types(&'static str),
+}
+
+impl Failed {
+    fn field(&self) -> Option<&str> {
+        match self {
+            Self::Missing(name) => Some(name),
+            Self::Said(_) | Self::Types(_) => None,
+        }
+    }
 }
 
 fn execute(expr: &str, variables: &[(&'static str, Value)], workspace: PathBuf) -> Result<Answer, Failed> {
@@ -277,6 +311,18 @@ fn mentions(expr: &str, name: &str) -> bool {
     })
 }
 
+/// Whether it is a field of the evidence itself, and not of something in it.
+fn names(expr: &str, field: &str) -> bool {
+    let continues = |c: char| c.is_alphanumeric() || c == '_';
+    let plain = format!("evidence.{field}");
+    let is_plain = |at: usize| {
+        !expr[at + plain.len()..].chars().next().is_some_and(|next| continues(next) || next == '.')
+    };
+    expr.match_indices(&plain).any(|(at, _)| is_plain(at))
+        || expr.contains(&format!("evidence[\"{field}\"]"))
+        || expr.contains(&format!("evidence['{field}']"))
+}
+
 /// Whole numbers as CEL's `int`, so that arithmetic with literals works.
 fn to_cel(value: &Value) -> CelValue {
     match value {
@@ -304,7 +350,8 @@ mod tests {
 
     fn check(expr: &str, evidence: Value) -> (CheckOutcome, Option<String>) {
         let workspace = PathBuf::from("/nowhere");
-        let scope = Scope { variables: vec![("evidence", evidence)], mistyped: Vec::new(), workspace };
+        let variables = vec![("evidence", evidence)];
+        let scope = Scope { variables, mistyped: Vec::new(), told: BTreeMap::new(), workspace };
         let came_to = scope.evaluate(expr);
         (came_to.outcome, came_to.found)
     }
@@ -328,10 +375,28 @@ mod tests {
     }
 
     #[test]
+    fn evidence_that_is_missing_is_named_for_what_needs_it_and_in_the_words_that_were_said_of_it() {
+        let told = BTreeMap::from([("n".to_owned(), "Field 'n' is required but missing".to_owned())]);
+        let scope = Scope {
+            variables: vec![("evidence", json!({"o": {}}))],
+            mistyped: Vec::new(),
+            told,
+            workspace: PathBuf::from("/nowhere"),
+        };
+        let absent = |expr: &str| scope.evaluate(expr).absent;
+        assert_eq!(absent("evidence.n > 0").as_deref(), Some("n"));
+        assert_eq!(absent("evidence[\"odd-name\"] > 0").as_deref(), Some("odd-name"));
+        assert_eq!(absent("evidence.o.n > 0"), None, "a part of what was given");
+        assert_eq!(scope.about_absent("n", Some("more of them")), "Field 'n' is required but missing");
+        assert_eq!(scope.about_absent("m", Some("more of them")), "Field 'm' is missing (more of them)");
+    }
+
+    #[test]
     fn evidence_of_another_type_is_no_evidence_and_named() {
         let scope = |mistyped: &[&str]| Scope {
             variables: vec![("evidence", json!({}))],
             mistyped: mistyped.iter().map(ToString::to_string).collect(),
+            told: BTreeMap::new(),
             workspace: PathBuf::from("/nowhere"),
         };
         let Evaluated { outcome, found, .. } = scope(&["coverage"]).evaluate("evidence.coverage >= 80.0");
@@ -377,7 +442,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("requirements.md"), "x").expect("a file");
         let workspace = folder.path().to_owned();
-        let scope = Scope { variables: Vec::new(), mistyped: Vec::new(), workspace };
+        let scope = Scope { variables: Vec::new(), mistyped: Vec::new(), told: BTreeMap::new(), workspace };
         assert_eq!(scope.evaluate("exists('requirements.md')").outcome, CheckOutcome::Passed);
         for other in ["exists('nothing.md')", "exists('/etc/passwd')", "exists('../../etc/passwd')"] {
             assert_eq!(scope.evaluate(other).outcome, CheckOutcome::Failed, "{other}");

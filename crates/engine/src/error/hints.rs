@@ -44,6 +44,9 @@ impl Error {
             Self::BadConfig { .. } => "mend the file; leftoff doctor checks it".to_owned(),
             Self::KeyUsed { .. } => "use a new key for a new command".to_owned(),
             Self::TooLong { .. } => "put long text into a file and name the file".to_owned(),
+            Self::FileTooLong { .. } => {
+                "nothing was changed; put long text into files of their own and name them".to_owned()
+            }
             Self::NothingFinished { elsewhere, .. } if elsewhere.is_empty() => {
                 "nothing is there to reopen; what goes on: leftoff list; begin with: leftoff start".to_owned()
             }

@@ -4,6 +4,7 @@ use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::plan::{Change, Plan};
 use crate::execute::{Answer, bounded};
+use crate::sync::NATIVE;
 use crate::validation::OnDiscrepancy;
 use crate::words::one_line;
 use jiff::Timestamp;
@@ -17,6 +18,17 @@ use model::undo::undo;
 use store::{Filter, SessionRow};
 
 const LONGEST_NAME: usize = 120;
+
+/// How many other sessions are named that could be reopened.
+const MOST_TOLD: usize = 3;
+const FINISHED: [&str; 2] = ["completed", "abandoned"];
+
+/// A session that could be reopened.
+struct Finished {
+    id: SessionId,
+    title: String,
+    at: Timestamp,
+}
 
 /// What undoing did: the events that no longer count, and those that count again.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,24 +102,15 @@ impl Engine {
 
     /// The session that is to be reopened; and where none was named, which others could be.
     fn finished(&self, asked: Option<&str>) -> Result<(SessionId, Option<String>)> {
-        const MOST_TOLD: usize = 3;
         if let Some(asked) = asked.or(self.options.session.as_deref()) {
             return Ok((self.resolve(asked)?, None));
         }
         let worktree = self.project.worktree();
-        let finished = |worktree: Option<String>| -> Result<Vec<SessionRow>> {
-            let lifecycles = vec!["completed".to_owned(), "abandoned".to_owned()];
-            let limit = Some(MOST_TOLD + 2);
-            let filter = Filter { lifecycles, worktree, limit, ..Filter::default() };
-            Ok(self.store.list(&filter)?.into_iter().map(|listed| listed.row).collect())
-        };
-        let told = |rows: &[SessionRow]| -> Vec<String> {
-            let line = |row: &SessionRow| format!("{} ({})", row.id, one_line(&row.title, LONGEST_NAME));
-            rows.iter().take(MOST_TOLD).map(line).collect()
-        };
-        let here = finished(Some(worktree.clone()))?;
+        let here = self.finished_here(&worktree)?;
         let Some((last, others)) = here.split_first() else {
-            return Err(Error::NothingFinished { worktree, elsewhere: told(&finished(None)?) });
+            let anywhere = self.rows(&FINISHED, None, Some(MOST_TOLD))?;
+            let elsewhere: Vec<Finished> = anywhere.iter().map(Finished::of_row).collect();
+            return Err(Error::NothingFinished { worktree, elsewhere: told(&elsewhere) });
         };
         let said = others.first().map(|first| {
             let more = if others.len() > MOST_TOLD { ", and more: leftoff list --all" } else { "" };
@@ -118,6 +121,39 @@ impl Engine {
             )
         });
         Ok((last.id.clone(), said))
+    }
+
+    /// What is finished in this worktree, by the log or by what files say by now; the last first.
+    fn finished_here(&self, worktree: &str) -> Result<Vec<Finished>> {
+        // Enough of them, should some have gone on in their files since.
+        const ENOUGH: usize = 50;
+        let is_over = |row: &SessionRow| !self.goes_on(row);
+        let by_log = self.rows(&FINISHED, Some(worktree), Some(ENOUGH))?;
+        let mut open = self.rows(&Lifecycle::UNFINISHED, Some(worktree), None)?;
+        open.retain(|row| row.layout != NATIVE);
+        let mut found: Vec<Finished> =
+            by_log.iter().chain(&open).filter(|row| is_over(row)).map(Finished::of_row).collect();
+        for (line, _) in self.foreign_lines() {
+            let is_finished = FINISHED.contains(&line.lifecycle.as_str());
+            if let Some(id) = SessionId::parse(&line.session_id).ok().filter(|_| is_finished) {
+                found.push(Finished { id, title: line.title, at: line.updated_at });
+            }
+        }
+        // In the order of the store, where two are of the same moment.
+        found.sort_by_key(|finished| std::cmp::Reverse(finished.at));
+        Ok(found)
+    }
+
+    fn rows(
+        &self,
+        lifecycles: &[&str],
+        worktree: Option<&str>,
+        limit: Option<usize>,
+    ) -> Result<Vec<SessionRow>> {
+        let lifecycles = lifecycles.iter().map(ToString::to_string).collect();
+        let worktree = worktree.map(ToOwned::to_owned);
+        let filter = Filter { lifecycles, worktree, limit, ..Filter::default() };
+        Ok(self.store.list(&filter)?.into_iter().map(|listed| listed.row).collect())
     }
 
     /// Undoing changes one session. It does not make room for it by pausing another, as `resume` does: whoever wants
@@ -137,6 +173,17 @@ impl Engine {
             }),
         }
     }
+}
+
+impl Finished {
+    fn of_row(row: &SessionRow) -> Self {
+        Self { id: row.id.clone(), title: row.title.clone(), at: row.updated_at }
+    }
+}
+
+fn told(finished: &[Finished]) -> Vec<String> {
+    let line = |one: &Finished| format!("{} ({})", one.id, one_line(&one.title, LONGEST_NAME));
+    finished.iter().take(MOST_TOLD).map(line).collect()
 }
 
 /// A bare number means a version, so no checkpoint may look like one.

@@ -7,8 +7,9 @@ use crate::error::{Error, Result};
 use crate::sync::{self, NATIVE, tree};
 use layouts::layout::{self, Beginning, Depth, Folder, Layout, Spot, Standing};
 use layouts::tree::{Entry, Tree};
-use model::event::Recorded;
+use model::event::{Event, Recorded};
 use model::id::SessionId;
+use model::lifecycle::Lifecycle;
 use model::session::Session;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -39,6 +40,7 @@ impl Engine {
         let session = self.replay(&id)?;
         self.check_words_for(layout, &session, folder)?;
         let ground = self.ground_for(layout, &session, folder)?;
+        let (session, history) = self.without_the_pause_of_its_import(layout, session, history, &ground);
         let pieces = self.pieces(layout, &session, &history, &ground, folder)?;
         put_all(folder, pieces)
     }
@@ -124,6 +126,53 @@ impl Engine {
         })
     }
 
+    /// An import leaves a session paused, or finds that nothing happened in it for long. Neither is of its files: while
+    /// it waits for that alone, it comes out as they have it.
+    fn without_the_pause_of_its_import(
+        &self,
+        layout: &dyn Layout,
+        session: Session,
+        history: Vec<Recorded>,
+        ground: &Ground,
+    ) -> (Session, Vec<Recorded>) {
+        let is_pause = |recorded: &&Recorded| {
+            matches!(recorded.event, Event::SessionPaused { .. } | Event::SessionExpired { .. })
+        };
+        let last = history.iter().rev().find(is_pause).map(|recorded| recorded.version);
+        // The pause is the event after the import's own.
+        let is_of_import = session.layout == NATIVE && last.is_some_and(|last| last <= ground.told + 1);
+        let is_waiting = matches!(session.lifecycle, Lifecycle::Paused { .. });
+        if !is_of_import || !is_waiting || !self.are_active(layout, &session, &history, ground) {
+            return (session, history);
+        }
+        let others: Vec<Recorded> =
+            history.iter().filter(|recorded| Some(recorded.version) != last).cloned().collect();
+        match Session::fold(&others) {
+            Some(without) => (without, others),
+            None => (session, history),
+        }
+    }
+
+    /// Whether the files that a session was imported with tell of one that nobody had paused.
+    fn are_active(
+        &self,
+        layout: &dyn Layout,
+        session: &Session,
+        history: &[Recorded],
+        ground: &Ground,
+    ) -> bool {
+        let folder = Folder {
+            spot: &ground.spot,
+            id: &session.id,
+            worktree: &session.worktree,
+            tree: &ground.tree,
+            now: self.clock.now(),
+        };
+        let told = history.first().and_then(|first| layout.read(&folder).value.fold(&first.actor));
+        !ground.state.is_empty()
+            && told.is_some_and(|(_, told, _)| matches!(told.lifecycle, Lifecycle::Active))
+    }
+
     fn pieces(
         &self,
         layout: &dyn Layout,
@@ -152,6 +201,9 @@ impl Engine {
         } else {
             layout.write_back(&standing, &aim)
         };
+        for change in &changes {
+            tree::check_length(layout, &ground.spot, &change.path, &change.content)?;
+        }
         let mut files = ground.state.clone();
         files.extend(changes.into_iter().map(|change| (change.path, change.content)));
         let mut pieces = documents(layout, ground);

@@ -17,7 +17,9 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
             said.text("the target", target.as_mut());
             said.fields(fields);
         }
-        Event::GateFailed { attempt, .. } | Event::PhaseCompleted { attempt, .. } => said.attempt(attempt),
+        Event::GateFailed { attempt, .. }
+        | Event::PhaseCompleted { attempt, .. }
+        | Event::PhaseClaimed { attempt: Some(attempt), .. } => said.attempt(attempt),
         Event::PhaseSkipped { reason, .. } => said.text("the reason", Some(reason)),
         Event::NoteAdded { text, fields, .. } => {
             said.text("the note", Some(text));
@@ -47,7 +49,7 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
         Event::Adopted { .. }
         | Event::Imported { .. }
         | Event::SessionMoved { .. }
-        | Event::PhaseClaimed { .. }
+        | Event::PhaseClaimed { attempt: None, .. }
         | Event::PhaseFlagged { .. }
         | Event::RunStarted { .. }
         | Event::PhasesAdded { .. }

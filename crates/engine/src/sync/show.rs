@@ -6,6 +6,7 @@ use super::look::{FileState, Look, hash};
 use super::placing::Placed;
 use super::shared::settled;
 use super::signs::is_sign;
+use super::tree::check_length;
 use crate::disk::exchange;
 use crate::engine::{Engine, read_event};
 use crate::error::{Error, Result};
@@ -80,6 +81,9 @@ impl Engine {
             Some(FileState::Unreadable) => !self.seen.is_mending.get() && !look.rows.contains_key(path),
             state => state == Some(&FileState::NeverRead),
         };
+        for change in changes.iter().filter(|change| !is_left_alone(&change.path)) {
+            check_length(look.located.layout, &look.located.spot, &change.path, &change.content)?;
+        }
         let mut paths: BTreeSet<&String> = look
             .states
             .iter()

@@ -2,6 +2,7 @@
 
 use super::shorts::Shares;
 use crate::disk::below;
+use crate::error::{Error, Result};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use layouts::layout::{Depth, Interest, Layout, Spot};
@@ -306,6 +307,15 @@ pub(super) fn content(path: &Path, most: u64) -> Entry {
         Ok(None) => Entry::Unusable(format!("it is larger than {most} bytes, the most that is read")),
         Err(error) => Entry::Unusable(error.to_string()),
     }
+}
+
+/// What could not be read again must not be written.
+pub(crate) fn check_length(layout: &dyn Layout, spot: &Spot, path: &str, body: &[u8]) -> Result<()> {
+    let (length, longest) = (body.len() as u64, layout.most_bytes(path));
+    if length > longest {
+        return Err(Error::FileTooLong { path: spot.below_project(path), length, longest });
+    }
+    Ok(())
 }
 
 /// Opening a pipe must not wait for a writer, nor a link lead elsewhere.

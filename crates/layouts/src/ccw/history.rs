@@ -123,7 +123,7 @@ fn done(session: &CcwSession, word: PhaseWord, phase: Name) -> Event {
     };
     match shown {
         Some(attempt) => Event::PhaseCompleted { phase, attempt },
-        None => Event::PhaseClaimed { phase },
+        None => Event::PhaseClaimed { phase, attempt: None },
     }
 }
 

@@ -138,7 +138,7 @@ impl Telling<'_> {
                 self.fields_of(position, at);
                 let done = match artifact_of(self.state, position, self.folder) {
                     Some(path) => Event::PhaseCompleted { phase: phase.clone(), attempt: shown_by(&path) },
-                    None => Event::PhaseClaimed { phase: phase.clone() },
+                    None => Event::PhaseClaimed { phase: phase.clone(), attempt: None },
                 };
                 self.add(at, done);
                 if stage.status == StageStatus::NeedsReview {

@@ -201,12 +201,12 @@ fn done(session: &OcrSession, folder: &Folder<'_>, kind: Kind, ordinal: u32, pha
         (_, "aggregation" | "complete") => {
             return Event::PhaseCompleted { phase, attempt: AttemptReport::default() };
         }
-        (_, _) => return Event::PhaseClaimed { phase },
+        (_, _) => return Event::PhaseClaimed { phase, attempt: None },
     };
     if folder.tree.has_file(&path) {
         Event::PhaseCompleted { phase, attempt: shown_by(&path) }
     } else {
-        Event::PhaseClaimed { phase }
+        Event::PhaseClaimed { phase, attempt: None }
     }
 }
 

@@ -1,5 +1,6 @@
 //! A workflow from `workflows/{type}/`: metadata.json, the gates of its phases, and the phases of a specification.
 
+use super::tasks::Named;
 use super::{MOST_PHASES, gate, name_of, tasks};
 use crate::json;
 use crate::reading::Oddity;
@@ -95,7 +96,7 @@ impl Definition {
         let described = described(metadata);
         let named = tasks_of(metadata, spec, tree);
         for number in numbers(metadata, spec, tree) {
-            let phase = phase(number, described.get(&number), named.get(&number).map(String::as_str));
+            let phase = phase(number, described.get(&number), named.get(&number));
             self.phases.insert(number, phase);
             self.gate(&gate_path(folder, name, number), number, tree);
         }
@@ -266,13 +267,17 @@ fn workflow(
     }
 }
 
-fn phase(number: u32, described: Option<&Map<String, Value>>, task_title: Option<&str>) -> PhaseDefinition {
+fn phase(number: u32, described: Option<&Map<String, Value>>, named: Option<&Named>) -> PhaseDefinition {
     let text = |key: &str| described?.get(key)?.as_str().filter(|text| !text.is_empty());
-    let title = task_title.filter(|title| !title.is_empty()).or(text("phase_name"));
+    let title = named.map(|named| named.title.as_str()).filter(|title| !title.is_empty());
+    let title = title.or(text("phase_name"));
+    let elsewhere = named.filter(|named| named.number != number);
     PhaseDefinition {
         id: phase_name(number),
         title: title.map_or_else(|| format!("Phase {number}"), one_line),
-        purpose: described.and_then(purpose),
+        purpose: described
+            .and_then(purpose)
+            .or_else(|| elsewhere.map(|named| format!("Phase {} of tasks.md.", named.number))),
         produces: Vec::new(),
         needs: Vec::new(),
         when: None,
@@ -344,10 +349,10 @@ fn described(metadata: &Map<String, Value>) -> BTreeMap<u32, Map<String, Value>>
         .collect()
 }
 
-fn tasks_of(metadata: &Map<String, Value>, spec: Option<&str>, tree: &Tree) -> BTreeMap<u32, String> {
+fn tasks_of(metadata: &Map<String, Value>, spec: Option<&str>, tree: &Tree) -> BTreeMap<u32, Named> {
     let content = tasks_path(spec, tree).filter(|_| is_dynamic(metadata));
     let content = content.as_ref().and_then(|path| tree.content(path)).unwrap_or_default();
-    tasks::phases(&String::from_utf8_lossy(content)).into_iter().collect()
+    tasks::in_workflow(&String::from_utf8_lossy(content), described(metadata).contains_key(&0))
 }
 
 fn numbers(metadata: &Map<String, Value>, spec: Option<&str>, tree: &Tree) -> Vec<u32> {

@@ -159,16 +159,19 @@ impl Teller<'_> {
                 Event::PhaseSkipped { phase, reason: "skipped, as its checkpoint says".to_owned() },
             );
         }
-        for attempt in &said.attempts {
-            self.attempt(number, attempt);
-        }
         let defined = self.workflow.phase(phase.as_str());
-        let last = said.attempts.last();
-        // What was submitted is kept; that it passes is the file's word.
-        if !last.is_some_and(|last| last.outcome == AttemptOutcome::Passed && is_shown(&last.report, defined))
-        {
-            self.add(said.completed_at.unwrap_or(self.clock), Event::PhaseClaimed { phase });
+        let is_passed = |last: &&AttemptSaid| last.outcome == AttemptOutcome::Passed;
+        let last = said.attempts.last().filter(is_passed);
+        if last.is_some_and(|last| is_shown(&last.report, defined)) {
+            said.attempts.iter().for_each(|attempt| self.attempt(number, attempt));
+            return;
         }
+        // What was submitted is kept; that it passes is the file's word.
+        let before = said.attempts.len() - usize::from(last.is_some());
+        said.attempts[..before].iter().for_each(|attempt| self.attempt(number, attempt));
+        let at = last.and_then(|last| last.at).or(said.completed_at).unwrap_or(self.clock);
+        let attempt = last.map(|last| last.report.clone());
+        self.add(at, Event::PhaseClaimed { phase, attempt });
     }
 
     fn current(&mut self, extent: &Extent, ended: Timestamp) {

@@ -112,7 +112,7 @@ pub struct Extent {
 pub(super) fn read(path: &str, tree: &Tree, now: Timestamp, warnings: &mut Vec<Oddity>) -> State {
     let mut say = |message: String| warnings.push(Oddity { path: path.to_owned(), message });
     let found = match tree.get(path) {
-        Some(Entry::File(content)) => json::object(content).and_then(of_a_session),
+        Some(Entry::File(content)) => json::object_of_python(content).and_then(of_a_session),
         Some(Entry::Folder) => Err("it is a folder".to_owned()),
         Some(Entry::Unread { .. }) => Err("it was not read".to_owned()),
         Some(Entry::Unusable(why)) => Err(why.clone()),
@@ -123,6 +123,12 @@ pub(super) fn read(path: &str, tree: &Tree, now: Timestamp, warnings: &mut Vec<O
             let damage = damage::of(&fields);
             if !damage.is_empty() {
                 say(format!("{}; where things stand cannot be told from it", damage.join(", ")));
+            }
+            for place in json::not_numbers(tree.content(path).unwrap_or_default()) {
+                say(format!("{place}, {}", super::NO_NUMBER));
+            }
+            for section in damage::empty(&fields) {
+                say(format!("{section} {}", super::EMPTY_SECTION));
             }
             // What is told with the damage is not told twice.
             let mut say = |message: String| {

@@ -1,7 +1,25 @@
 //! The phases of a specification, from the headings of its tasks.md. Reads nothing else of it.
 
+use std::collections::BTreeMap;
+
+/// A phase of a specification, with its number there.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Named {
+    pub(super) number: u32,
+    pub(super) title: String,
+}
+
+/// By their numbers in a workflow. Where that has a phase 0 of its own, it comes first, and those of a specification
+/// that begins with 0 as well follow it one later, as the tool counts them.
+pub(super) fn in_workflow(text: &str, has_phase_0: bool) -> BTreeMap<u32, Named> {
+    let phases = phases(text);
+    let begins_with_0 = phases.first().is_some_and(|(number, _)| *number == 0);
+    let later = u32::from(begins_with_0 && has_phase_0);
+    phases.into_iter().map(|(number, title)| (number + later, Named { number, title })).collect()
+}
+
 /// Number and title of each phase, in order.
-pub(super) fn phases(text: &str) -> Vec<(u32, String)> {
+fn phases(text: &str) -> Vec<(u32, String)> {
     let mut found: Vec<(u32, String)> = Vec::new();
     let mut code: Option<Fence> = None;
     for line in text.trim_start_matches('\u{feff}').lines() {
@@ -89,6 +107,16 @@ mod tests {
     fn a_heading_repeated_in_a_summary_is_not_a_second_phase() {
         let text = "## Phase 0: A\n## Phase 1: B\n## Summary\n### Phase 0: A, again\n### Phase 1: B\n";
         assert_eq!(phases(text), [(0, "A".to_owned()), (1, "B".to_owned())]);
+    }
+
+    #[test]
+    fn a_phase_0_of_the_workflow_is_not_taken_for_that_of_the_specification() {
+        let numbers = |text: &str, has_phase_0: bool| -> Vec<(u32, u32)> {
+            in_workflow(text, has_phase_0).into_iter().map(|(number, named)| (number, named.number)).collect()
+        };
+        assert_eq!(numbers("## Phase 0: A\n## Phase 1: B\n", true), [(1, 0), (2, 1)]);
+        assert_eq!(numbers("## Phase 0: A\n## Phase 1: B\n", false), [(0, 0), (1, 1)]);
+        assert_eq!(numbers("## Phase 1: A\n## Phase 2: B\n", true), [(1, 1), (2, 2)]);
     }
 
     #[test]

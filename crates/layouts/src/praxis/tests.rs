@@ -2,6 +2,7 @@
 
 mod corpus;
 mod definitions;
+mod importing;
 mod mutations;
 mod outside;
 mod reading;

@@ -25,7 +25,7 @@ pub(super) fn state(
     path: &str,
     there: Option<&[u8]>,
 ) -> Option<Vec<u8>> {
-    match there.and_then(|bytes| Some((bytes, Document::parse(bytes).ok()?))) {
+    match there.and_then(|bytes| Some((bytes, Document::parse_python(bytes).ok()?))) {
         Some((bytes, document)) => edit(standing, folder, path, bytes, document),
         None => anew(standing, folder, path),
     }
@@ -38,7 +38,8 @@ pub(super) fn back(
     path: &str,
     there: Option<&[u8]>,
 ) -> Option<Vec<u8>> {
-    let Some((bytes, document)) = there.and_then(|bytes| Some((bytes, Document::parse(bytes).ok()?))) else {
+    let Some((bytes, document)) = there.and_then(|bytes| Some((bytes, Document::parse_python(bytes).ok()?)))
+    else {
         return anew(standing, folder, path);
     };
     let mut change = Change::new(standing, folder, path, bytes, document)?;
@@ -55,7 +56,7 @@ pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>, path: &str) -> 
     let at = |at: Timestamp| json!(times::write(at, Writing::Utc, &TimeZone::UTC));
     let about = session.target.as_deref().unwrap_or(&session.title);
     let before = folder.tree.content(path).map(|content| read(path, content, folder)).unwrap_or_default();
-    let kept = folder.tree.content(path).and_then(|content| Document::parse(content).ok());
+    let kept = folder.tree.content(path).and_then(|content| Document::parse_python(content).ok());
     let own_id = kept.as_ref().and_then(|kept| kept.get(&["session_id"])).filter(Value::is_string);
     let named = before.workflow_type.clone().unwrap_or_else(|| run.workflow.name.to_string());
     for (key, value) in [
@@ -300,6 +301,20 @@ impl<'a> Change<'a> {
                 for inner in &from.keys(&[section, key]) {
                     self.document.copy_missing(&[section, key, inner], from);
                 }
+            }
+        }
+        self.carry_times_of_artifacts(from);
+        self.document.copy_not_numbers(from);
+    }
+
+    /// When an artifact was put down is not when its phase was completed.
+    fn carry_times_of_artifacts(&mut self, from: &Document) {
+        for key in &from.keys(&["phase_artifacts"]) {
+            let path = ["phase_artifacts", key.as_str(), "timestamp"];
+            let told = from.get(&path);
+            let at = told.as_ref().and_then(Value::as_str).and_then(|text| times::read(text, &self.zone));
+            if let Some(at) = at {
+                self.set_time(&path, at);
             }
         }
     }

@@ -50,7 +50,7 @@ fn begin(draft: &mut Draft, told: &Told, workflow: &Name, ordinal: u32, current:
         phases.iter().map(|stub| stub.id.clone()).take_while(|phase| phase != current).collect();
     draft.push(Event::RunStarted { workflow, ordinal, phases });
     for phase in before {
-        draft.push(Event::PhaseClaimed { phase });
+        draft.push(Event::PhaseClaimed { phase, attempt: None });
     }
     draft.push(Event::PhaseStarted { phase: current.clone() });
 }
@@ -67,7 +67,7 @@ fn arrive(draft: &mut Draft, at: &Name) {
     let before: Vec<Name> = phases.take_while(|phase| phase != at).collect();
     for phase in before {
         if !draft.is_done(&phase) {
-            draft.push(Event::PhaseClaimed { phase });
+            draft.push(Event::PhaseClaimed { phase, attempt: None });
         }
     }
     if !draft.is_in_progress(at) {
@@ -86,7 +86,7 @@ fn complete(draft: &mut Draft, proven: &Name, path: &str) {
             break;
         }
         if !draft.is_done(&stub.id) {
-            draft.push(Event::PhaseClaimed { phase: stub.id });
+            draft.push(Event::PhaseClaimed { phase: stub.id, attempt: None });
         }
     }
     for stub in stubs {

@@ -38,7 +38,7 @@ fn reached(ordinal: u32, phase: &str) -> Vec<Event> {
     let mut events = vec![run(ordinal)];
     for before in PHASES.iter().take_while(|before| **before != phase) {
         events.push(Event::PhaseStarted { phase: name(before) });
-        events.push(Event::PhaseClaimed { phase: name(before) });
+        events.push(Event::PhaseClaimed { phase: name(before), attempt: None });
     }
     events.push(Event::PhaseStarted { phase: name(phase) });
     events
@@ -106,7 +106,7 @@ fn nothing_changed_is_no_event() {
 fn a_phase_forward_is_a_claim_and_the_next_begins() {
     let draft = edited(&reached(1, "context"), &reached(1, "change-context"));
     let expected = [
-        Event::PhaseClaimed { phase: name("context") },
+        Event::PhaseClaimed { phase: name("context"), attempt: None },
         Event::PhaseStarted { phase: name("change-context") },
     ];
     assert_eq!(draft.events(), expected);
@@ -163,7 +163,7 @@ fn a_run_that_is_finished_there_is_finished_here() {
     let finished = with(
         reached(1, "synthesis"),
         [
-            Event::PhaseClaimed { phase: name("synthesis") },
+            Event::PhaseClaimed { phase: name("synthesis"), attempt: None },
             Event::PhaseStarted { phase: name("complete") },
             Event::PhaseCompleted { phase: name("complete"), attempt: AttemptReport::default() },
             Event::RunCompleted,

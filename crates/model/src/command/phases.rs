@@ -181,7 +181,7 @@ pub(super) fn go_on_at(session: &Session, asked: &str) -> Result<Vec<Event>, Ref
     let before = run.phases.iter().take_while(|earlier| earlier.id() != phase);
     let open = before.filter(|earlier| !earlier.is_done());
     let mut events: Vec<Event> =
-        open.map(|earlier| Event::PhaseClaimed { phase: earlier.id().clone() }).collect();
+        open.map(|earlier| Event::PhaseClaimed { phase: earlier.id().clone(), attempt: None }).collect();
     if phase != run.current().id() {
         events.push(Event::PhaseStarted { phase: phase.clone() });
     }

@@ -104,9 +104,12 @@ fn comes_back(case: &Case) {
     same(&after, &before, &format!("{} as it came back", case.path));
     assert_eq!(after["session"]["layout"], case.layout);
     let stood = &before["session"]["lifecycle"]["state"];
-    let is_open = stood == "active" && case.layout != "ocr";
-    let expected = if is_open { &json!("paused") } else { stood };
-    assert_eq!(&after["session"]["lifecycle"]["state"], expected, "{}", case.path);
+    assert_eq!(&after["session"]["lifecycle"]["state"], stood, "the pause is the import's: {}", case.path);
+    if case.layout == "praxis" {
+        for (path, text) in &case.files {
+            assert_eq!(back.read(path), *text, "nothing happened since");
+        }
+    }
     let written: String = case.files.iter().map(|(path, _)| back.read(path)).collect();
     for text in case.theirs {
         assert!(written.contains(text), "{text} is lost in\n{written}");
@@ -385,5 +388,25 @@ fn a_session_that_stays_in_its_files_is_exported_as_they_are_to_the_byte() {
         for (path, _) in &case.files {
             assert_eq!(sandbox.read(&format!("again/{path}")), sandbox.read(path), "{path}");
         }
+    }
+}
+
+#[test]
+fn a_session_that_lay_for_long_before_its_import_is_no_more_paused_in_its_files_than_it_was() {
+    for path in [".praxis-os/.cache/state/s.json", ".praxis-os/state/workflow/active/s.json"] {
+        let case = praxis(path, &json!({}));
+        let sandbox = fresh();
+        put(&sandbox, &case);
+        sandbox.at("2026-11-20T09:00:00Z");
+        sandbox.run(["import", path]).ok();
+        sandbox.run(["note", "remember", "--session", "s"]).ok();
+        sandbox.run(["export", "--layout", "praxis", "out", "--session", "s"]).ok();
+        assert_eq!(sandbox.read(&format!("out/{path}")), case.files[0].1, "{path}");
+        // A pause that somebody asked for since is one.
+        sandbox.run(["resume", "s"]).ok();
+        sandbox.run(["pause", "--session", "s", "--reason", "lunch"]).ok();
+        sandbox.run(["export", "--layout", "praxis", "later", "--session", "s"]).ok();
+        let later: Value = serde_json::from_str(&sandbox.read(&format!("later/{path}"))).unwrap();
+        assert_eq!(later["lifecycle"]["paused"], true, "{path}");
     }
 }

@@ -229,3 +229,24 @@ fn a_specification_may_be_named_from_here_or_by_its_whole_path() {
         assert!(seen["warnings"].as_array().unwrap().is_empty(), "{}", seen["warnings"]);
     }
 }
+
+#[test]
+fn a_field_that_is_missing_is_said_once_and_no_rule_says_something_else_of_it() {
+    let sandbox = started();
+    sandbox.run(["advance", "--phase", "0", "--session", "s"]).ok();
+    sandbox.write(
+        GATE,
+        "checkpoint: {strict: true}\nevidence_schema:\n  tests: {type: integer, required: true, validator: positive}\n  failed: {type: integer}\nvalidators:\n  positive: \"lambda x: x > 0\"\ncross_field_validation:\n  - rule: \"lambda e: e['tests'] > 10\"\n    error_message: write more tests\n  - rule: \"lambda e: e['failed'] == 0\"\n    error_message: mend what fails\n",
+    );
+    sandbox.run(["start", "ship_v1", "--layout", "praxis", "--id", "t", "--parallel"]).ok();
+    sandbox.run(["advance", "--phase", "0", "--session", "t"]).ok();
+    let failed = sandbox.run(["advance", "--phase", "1", "--session", "t"]).code(5);
+    let hint = failed.stderr.lines().find(|line| line.starts_with("hint: ")).unwrap().to_owned();
+    assert_eq!(hint.matches("Field 'tests' is required but missing").count(), 1, "{hint}");
+    assert!(hint.contains("Field 'failed' is missing (mend what fails)"), "{hint}");
+    assert!(!hint.contains("write more tests"), "it could not be looked at: {hint}");
+    let gate = sandbox.run(["gate", "--session", "t"]).code(5).stdout;
+    assert_eq!(gate.matches("Field 'tests' is required but missing").count(), 1, "{gate}");
+    let failed = sandbox.run(["advance", "--phase", "1", "--session", "t", "--evidence", "tests=3"]).code(5);
+    assert!(failed.stderr.contains("write more tests"), "{}", failed.stderr);
+}

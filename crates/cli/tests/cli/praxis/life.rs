@@ -329,3 +329,41 @@ fn an_edit_is_of_when_the_file_was_changed() {
     sandbox.at("2026-11-23T13:00:00Z");
     assert_eq!(view(&sandbox)["updated_at"], "2026-11-23T12:00:00Z");
 }
+
+#[test]
+fn what_would_make_the_file_one_that_is_not_read_is_refused_before_anything_is_written() {
+    let sandbox = started();
+    sandbox.run(["advance", "--phase", "0", "--session", "s"]).ok();
+    let before = (sandbox.read(NEW), sandbox.run(["log", "--session", "s"]).ok().stdout);
+    let pieces: Vec<String> = (0..20).map(|n| format!("\"piece{n}\": \"{}\"", "x".repeat(60_000))).collect();
+    sandbox.write("evidence.json", &format!("{{\"tests\": 3, {}}}", pieces.join(", ")));
+    let refused = sandbox
+        .run(["advance", "--phase", "1", "--session", "s", "--evidence-file", "evidence.json"])
+        .code(2);
+    assert!(refused.stderr.contains(NEW), "{}", refused.stderr);
+    assert!(refused.stderr.contains("nothing was changed"), "{}", refused.stderr);
+    assert_eq!((sandbox.read(NEW), sandbox.run(["log", "--session", "s"]).ok().stdout), before);
+    sandbox.run(["advance", "--phase", "1", "--session", "s", "--evidence", "tests=3"]).ok();
+}
+
+#[test]
+fn reopen_without_a_name_means_a_session_that_its_file_calls_completed() {
+    // One that nobody has taken in.
+    let sandbox = fresh();
+    sandbox.at("2026-11-14T11:00:00Z");
+    let mut done = old_file();
+    done["completed_phases"] = json!([0, 1, 2]);
+    done["current_phase"] = json!(3);
+    sandbox.write(OLD, &pretty(&done));
+    let reopened = sandbox.run(["reopen"]).ok();
+    assert!(reopened.stdout.starts_with(&format!("{ID} open again")), "{}", reopened.stdout);
+    // One of ours that its tool has finished since.
+    let sandbox = started();
+    let mut theirs = file(&sandbox, NEW);
+    theirs["completed_phases"] = json!([0, 1, 2]);
+    theirs["current_phase"] = json!(2);
+    theirs["lifecycle"]["completed"] = json!(true);
+    sandbox.write(NEW, &pretty(&theirs));
+    let reopened = sandbox.run(["reopen"]).ok();
+    assert!(reopened.stdout.starts_with("s open again"), "{}", reopened.stdout);
+}

@@ -2,7 +2,7 @@
 
 use super::fields::Fields;
 use super::{AttemptSaid, PhaseSaid, State};
-use crate::praxis::{ATTEMPTS, CHECKPOINTS};
+use crate::praxis::{ARTIFACTS, ATTEMPTS, CHECKPOINTS};
 use jiff::Timestamp;
 use model::gate::{AttemptOutcome, AttemptReport};
 use serde_json::{Map, Value};
@@ -68,15 +68,18 @@ fn artifacts(fields: &mut Fields<'_>) -> BTreeMap<u32, Artifact> {
     let mut found: BTreeMap<u32, Artifact> = BTreeMap::new();
     for (number, value) in fields.by_phase("phase_artifacts") {
         // The second shape has one of another kind, or a list of them.
-        let values = if let Value::Array(values) = value { values } else { vec![value] };
-        for value in values {
-            let Value::Object(artifact) = value else {
+        let artifact = match value {
+            Value::Array(values) => list(fields, number, values),
+            Value::Object(artifact) => {
+                let at = fields.time_in(&artifact, "timestamp");
+                Some(Artifact { at, report: report(&artifact) })
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
                 (fields.say)(format!("artifact {number} is no object"));
-                continue;
-            };
-            let at = fields.time_in(&artifact, "timestamp");
-            found.insert(number, Artifact { at, report: report(&artifact) });
-        }
+                None
+            }
+        };
+        found.extend(artifact.map(|artifact| (number, artifact)));
     }
     for (number, value) in fields.by_phase("evidence_submitted") {
         let artifact = found.entry(number).or_insert(Artifact { at: None, report: AttemptReport::default() });
@@ -85,6 +88,17 @@ fn artifacts(fields: &mut Fields<'_>) -> BTreeMap<u32, Artifact> {
         }
     }
     found
+}
+
+/// Several of one phase: all of them are kept, and the last one says when.
+fn list(fields: &mut Fields<'_>, number: u32, values: Vec<Value>) -> Option<Artifact> {
+    if values.iter().any(|value| !value.is_object()) {
+        (fields.say)(format!("artifact {number} is no object"));
+    }
+    let last = values.iter().rev().find_map(Value::as_object)?.clone();
+    let mut report = report(&last);
+    report.outputs.insert(ARTIFACTS.to_owned(), Value::Array(values));
+    Some(Artifact { at: fields.time_in(&last, "timestamp"), report })
 }
 
 fn report(artifact: &Map<String, Value>) -> AttemptReport {

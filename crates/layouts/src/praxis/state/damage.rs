@@ -18,24 +18,25 @@ const KINDS: &[(&str, Kind)] = &[
     ("completed_phases", Kind::Numbers),
     ("phase_artifacts", Kind::Object),
     ("checkpoints", Kind::Object),
-    ("metadata", Kind::Object),
-    ("workflow_structure", Kind::Object),
-    ("phase_timing", Kind::Object),
-    ("phase_timings", Kind::Object),
-    ("evidence_submitted", Kind::Object),
-    ("lifecycle", Kind::Object),
 ];
+/// Objects of which nothing may stand there as well: they tell more than where the phases are, and a file may do without.
+pub(in crate::praxis) const SECTIONS: &[&str] =
+    &["metadata", "workflow_structure", "phase_timing", "phase_timings", "evidence_submitted", "lifecycle"];
 const FLAGS: &[&str] = &["completed", "paused"];
 
 /// What is of another kind, a line for each.
 pub(in crate::praxis) fn of(fields: &Map<String, Value>) -> Vec<String> {
-    let mut found: Vec<String> = KINDS
-        .iter()
-        .filter_map(|(key, kind)| {
-            let value = fields.get(*key).filter(|value| !kind.takes(value))?;
-            Some(format!("{key} is {}, not {}", model::gate::shown(value), kind.wanted()))
-        })
-        .collect();
+    let odd = |key: &str, kind: Kind, value: &Value| {
+        (!kind.takes(value)).then(|| format!("{key} is {}, not {}", model::gate::shown(value), kind.wanted()))
+    };
+    let mut found: Vec<String> =
+        KINDS.iter().filter_map(|(key, kind)| odd(key, *kind, fields.get(*key)?)).collect();
+    let sections = SECTIONS.iter().filter_map(|key| Some((key, fields.get(*key)?)));
+    found.extend(
+        sections
+            .filter(|(_, value)| !value.is_null())
+            .filter_map(|(key, value)| odd(key, Kind::Object, value)),
+    );
     let lifecycle = fields.get("lifecycle").and_then(Value::as_object);
     for flag in FLAGS {
         let value = lifecycle.and_then(|section| section.get(*flag));
@@ -44,6 +45,11 @@ pub(in crate::praxis) fn of(fields: &Map<String, Value>) -> Vec<String> {
         }
     }
     found
+}
+
+/// Sections that are there and hold nothing.
+pub(super) fn empty(fields: &Map<String, Value>) -> impl Iterator<Item = &'static str> {
+    SECTIONS.iter().copied().filter(|key| fields.get(*key).is_some_and(Value::is_null))
 }
 
 impl Kind {

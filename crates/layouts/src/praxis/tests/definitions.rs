@@ -313,6 +313,15 @@ fn dynamic_phases_come_from_the_tasks_of_the_specification() {
     }
 }
 
+#[test]
+fn phase_0_of_the_specification_follows_the_workflows_own() {
+    let tasks = "## Phase 0: Groundwork\n## Phase 1: Setup\n";
+    let workflow = found(&[(METADATA, DYNAMIC), ("specs/x/tasks.md", tasks)], Some("specs/x"));
+    let titles: Vec<&str> = workflow.phases.iter().map(|phase| phase.title.as_str()).collect();
+    assert_eq!(titles, ["Analysis", "Groundwork", "Setup"]);
+    assert_eq!(workflow.phases[1].purpose.as_deref(), Some("Phase 0 of tasks.md."));
+}
+
 #[track_caller]
 fn needs_target(target: Option<&str>, part: &str) {
     match defined_with(&[(METADATA, DYNAMIC)], target) {

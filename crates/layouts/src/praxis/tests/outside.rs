@@ -223,3 +223,72 @@ fn what_a_gate_found_in_the_evidence_of_the_tool_is_written_down() {
     let with_checks: Vec<bool> = kept.iter().map(|attempt| attempt.get("checks").is_some()).collect();
     assert_eq!(with_checks, [false, true]);
 }
+
+#[test]
+fn attempts_never_make_the_file_one_that_is_not_read() {
+    const TRIES: u64 = 30;
+    let mut case = Case::first(FIRST_FILE);
+    let mut session = case.session();
+    for n in 0..TRIES {
+        let at =
+            jiff::Timestamp::from_second(1_762_080_000 + i64::try_from(n).expect("small")).expect("a time");
+        let (long, list) = ("x".repeat(30_000), vec![1; 2_000]);
+        let event = failed(2, json!({"n": n, "long": long, "list": list}));
+        session =
+            session.clone().apply(&Recorded { version: session.version + 1, at, actor: actor(), event });
+        let text = case.written(&session).expect("a change");
+        assert!((text.len() as u64) < Praxis.most_bytes(FIRST_PATH), "{} bytes after try {n}", text.len());
+        case = case.with(FIRST_PATH, &text);
+    }
+    assert_eq!(case.written(&session), None, "what is left out is not put in again and again");
+    let last: Vec<Value> = case.session().run().expect("a run").phases[2]
+        .attempts
+        .iter()
+        .map(|attempt| attempt.report.evidence["n"].clone())
+        .collect();
+    assert_eq!(last.last(), Some(&json!(TRIES - 1)));
+    assert!(last.len() > 1 && last.len() < 30, "the newest of them: {last:?}");
+}
+
+#[test]
+fn a_section_that_somebody_emptied_undoes_nothing() {
+    let paused = SEED_FILE.replace("\"paused\": false", "\"paused\": true");
+    let theirs = {
+        let mut fields = crate::json::object(paused.as_bytes()).expect("an object");
+        fields["lifecycle"] = Value::Null;
+        Value::Object(fields).to_string()
+    };
+    let merged = Praxis.merge(FIRST_PATH, paused.as_bytes(), theirs.as_bytes());
+    let merged = crate::json::object(&merged).expect("an object");
+    assert_eq!(merged["lifecycle"], crate::json::object(paused.as_bytes()).expect("an object")["lifecycle"]);
+    // What is theirs alone is none of ours to put back.
+    let never = crate::json::object(FIRST_FILE.as_bytes()).expect("an object");
+    let mut with_null = never.clone();
+    with_null.insert("lifecycle".to_owned(), Value::Null);
+    let text = Value::Object(with_null).to_string();
+    assert_eq!(Praxis.merge(FIRST_PATH, FIRST_FILE.as_bytes(), text.as_bytes()), text.as_bytes());
+}
+
+#[test]
+fn what_was_handed_in_for_a_phase_that_is_only_claimed_is_told_with_the_claim() {
+    let events = |case: &Case, number: u32| -> Vec<String> {
+        let phase = definition::phase_name(number);
+        let of_phase = |event: &Event| match event {
+            Event::PhaseClaimed { phase: of, .. } | Event::PhaseCompleted { phase: of, .. } => *of == phase,
+            _ => false,
+        };
+        let history = case.told().value.history;
+        let events = history.iter().map(|dated| &dated.event);
+        events.filter(|event| of_phase(event)).map(|event| event.kind().to_owned()).collect()
+    };
+    let mut case = Case::first(FIRST_FILE);
+    for (path, text) in super::definitions::FILES {
+        case = case.with(path, text);
+    }
+    assert_eq!(events(&case, 0), ["phase_completed"], "it has no gate");
+    assert_eq!(events(&case, 1), ["phase_claimed"], "nothing shows it");
+    let run = case.session().run().cloned().expect("a run");
+    assert!(run.phases[1].claimed && run.phases[1].attempts.len() == 1);
+    assert_eq!(run.phases[1].attempts[0].report.outputs["note"], json!("caf\u{e9}"));
+    assert_eq!(case.written(&case.session()), None);
+}

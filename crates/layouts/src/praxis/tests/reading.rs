@@ -349,3 +349,32 @@ fn what_is_odd_in_a_field_is_said_and_the_rest_is_told() {
     });
     lists.warns("completed_phases is all, not a list").warns("metadata is []").warns("phase_artifacts is 3");
 }
+
+#[test]
+fn what_python_writes_for_no_number_is_named_and_stays_and_damages_nothing() {
+    let text = FIRST_FILE
+        .replace("\"files_read\": 4", "\"files_read\": 4, \"ratio\": NaN")
+        .replace("1.50e2", "-Infinity");
+    let case = Case::first(&text);
+    case.warns("phase_artifacts.0.evidence.ratio is NaN")
+        .warns("phase_artifacts.0.commands_executed.0.duration_ms is -Infinity")
+        .stands(("active", 2, 2, 3));
+    assert!(Praxis.is_readable(FIRST_PATH, text.as_bytes()));
+    assert_eq!(case.written(&case.session()), None);
+    let (after, _) = case.after(&[("2025-11-02T09:30:00Z", completed(2, json!({"n": 1})))]);
+    assert!(after.contains("\"ratio\": NaN") && after.contains("\"duration_ms\": -Infinity"), "{after}");
+}
+
+#[test]
+fn a_section_that_is_null_is_named_and_says_nothing() {
+    for section in ["lifecycle", "metadata", "workflow_structure", "phase_timing", "phase_timings"] {
+        let case = Case::first_with(|fields| {
+            fields.insert(section.to_owned(), Value::Null);
+        });
+        case.warns(&format!("{section} is null")).stands(("active", 2, 2, 3));
+        assert_eq!(case.written(&case.session()), None, "{section}");
+    }
+    let phases = Case::first_with(|fields| fields["completed_phases"] = Value::Null);
+    phases.warns("completed_phases is null, not a list of numbers");
+    assert!(!phases.told().value.unreadable.is_empty(), "that would undo work");
+}

@@ -383,24 +383,6 @@ fn in_another_zone_no_local_time_is_written_anew() {
 }
 
 #[test]
-fn an_import_into_the_newest_shape_keeps_the_id_and_what_is_the_files_own() {
-    let case = Case::first_with(|fields| {
-        fields["session_id"] = json!("theirs");
-        fields["checkpoints"]["1"] = json!("skipped");
-        fields["phase_artifacts"]["0"]["own"] = json!({"kept": true});
-        fields.insert("lifecycle".to_owned(), json!({"paused": false, "own": 1}));
-    });
-    let (session, items) = (case.session(), ItemBook::default());
-    let standing = Standing::new(&session, &items, &[]);
-    let changes = Praxis.write_anew(&standing, &case.folder());
-    let found = fields(&String::from_utf8(changes[0].content.clone()).expect("text"));
-    assert_eq!(found["session_id"], json!("theirs"));
-    assert_eq!(found["phase_artifacts"]["0"]["own"], json!({"kept": true}));
-    assert_eq!(found["phase_artifacts"]["1"]["outputs"], json!({"note": "caf\u{e9}"}), "of a skipped phase");
-    assert_eq!(found["lifecycle"]["own"], json!(1));
-}
-
-#[test]
 fn a_v2_file_that_goes_on_says_no_more_how_it_had_ended_and_belongs_to_its_status() {
     let open = SECOND_FILE.replace("\"total_phases\": 2", "\"total_phases\": 3");
     let case = Case::new(&second("active"), &open);

@@ -1,13 +1,16 @@
 //! What the file says about single phases: checkpoints, artifacts with their evidence, timings, every attempt.
 
 use super::Change;
-use crate::praxis::ATTEMPTS;
 use crate::praxis::state::{AttemptSaid, PhaseSaid, Shape};
 use crate::praxis::times::to_micros;
+use crate::praxis::{ARTIFACTS, ATTEMPTS};
 use jiff::Timestamp;
 use model::gate::{Attempt, AttemptOutcome};
 use model::phase::{Phase, PhaseState};
 use serde_json::{Map, Value, json};
+
+/// Of the attempts of all phases together, in bytes.
+const MOST_OF_ATTEMPTS: usize = 384 * 1024;
 
 impl Change<'_> {
     pub(super) fn phases(&mut self) {
@@ -64,17 +67,36 @@ impl Change<'_> {
             }
         }
         let all: Vec<Value> = line.iter().filter_map(|(ours, told)| self.kept_of(*ours, *told)).collect();
+        let has_others = all.len() > 1;
+        let all = self.newest(all);
         // A phase that passed and is open again: its checkpoint does not tell any more that it did.
         let is_undone = last.outcome == AttemptOutcome::Passed && !phase.is_done();
         let says_more = !last.report.checks.is_empty() || last.report.overridden.is_some();
-        if all.len() > 1 || says_more || is_undone {
+        if has_others || says_more || is_undone {
             self.set(&["metadata", ATTEMPTS, &key], &Value::Array(all));
         }
+    }
+
+    /// Those that have room: every phase has its part of what attempts may take of a file that must stay one that is
+    /// read. The log has all of them.
+    fn newest(&self, mut all: Vec<Value>) -> Vec<Value> {
+        let most = MOST_OF_ATTEMPTS / self.run.phases.len().max(1);
+        let mut size: usize = 0;
+        let has_room = |attempt: &&Value| {
+            size += written_size(attempt);
+            size <= most
+        };
+        let kept = all.iter().rev().take_while(has_room).count().max(1);
+        all.split_off(all.len().saturating_sub(kept))
     }
 
     fn artifact(&mut self, key: &str, number: u32, last: &Attempt) {
         let mut outputs = last.report.outputs.clone();
         let commands = outputs.shift_remove("commands_executed").unwrap_or_else(|| json!([]));
+        // A list that somebody has there has no place beside the keys of one.
+        if let Some(list @ Value::Array(_)) = self.document.get(&["phase_artifacts", key]) {
+            outputs.entry(ARTIFACTS).or_insert(list);
+        }
         for (name, value) in [
             ("phase_number", json!(number)),
             ("evidence", Value::Object(last.report.evidence.clone())),
@@ -146,6 +168,13 @@ impl Change<'_> {
             self.set(&[section, &key, "paused_duration_seconds"], &json!(phase.paused_seconds));
         }
     }
+}
+
+/// As it stands in the file, a line for each value, in the depth of a list of a phase's attempts.
+fn written_size(attempt: &Value) -> usize {
+    const INDENT: usize = 8;
+    let text = serde_json::to_string_pretty(attempt).unwrap_or_default();
+    text.len() + INDENT * text.lines().count()
 }
 
 /// One attempt: as the session has it, and as the file tells it.

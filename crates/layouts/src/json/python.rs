@@ -1,0 +1,162 @@
+//! `NaN`, `Infinity` and `-Infinity`: Python writes them where JSON has a number, and no other reader takes them. While a
+//! file is edited they stand as marked texts, so that they come out as they went in; read, they are nothing.
+
+use serde_json::Value;
+
+/// Of the characters that nobody uses; a file that has it is not marked.
+const MARK: char = '\u{e0f1}';
+const WORDS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
+
+/// The text with every such word marked; none when there is none.
+pub(super) fn marked(text: &str) -> Option<String> {
+    if !WORDS.iter().any(|word| text.contains(word)) || text.contains(MARK) {
+        return None;
+    }
+    let mut found = String::with_capacity(text.len());
+    let mut rest = text;
+    // Where a value begins, nothing but space stands since one of these.
+    let mut before = ' ';
+    while let Some(letter) = rest.chars().next() {
+        let word = WORDS.iter().find(|word| matches!(before, ':' | '[' | ',') && is_value(rest, word));
+        let taken = match word {
+            Some(word) => {
+                found.push_str(&as_text(word));
+                word.len()
+            }
+            None => {
+                let taken = if letter == '"' { length_of_text(rest) } else { letter.len_utf8() };
+                found.push_str(&rest[..taken]);
+                taken
+            }
+        };
+        if !letter.is_whitespace() {
+            before = letter;
+        }
+        rest = &rest[taken..];
+    }
+    (found.len() > text.len()).then_some(found)
+}
+
+/// The words as they were.
+pub(super) fn unmarked(text: String) -> String {
+    if !text.contains(MARK) {
+        return text;
+    }
+    WORDS.iter().fold(text, |text, word| text.replace(&as_text(word), word))
+}
+
+/// A value as it is read: such a word is nothing.
+pub(super) fn read(value: Value) -> Value {
+    match value {
+        Value::String(text) if word_of(&text).is_some() => Value::Null,
+        Value::Array(values) => Value::Array(values.into_iter().map(read).collect()),
+        Value::Object(fields) => {
+            Value::Object(fields.into_iter().map(|(key, value)| (key, read(value))).collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value,
+    }
+}
+
+/// The keys under which such words stand, and which word it is; of a list, that of its place in it.
+pub(super) fn places(value: &Value) -> Vec<(Vec<String>, &'static str)> {
+    fn below(value: &Value, above: &mut Vec<String>, found: &mut Vec<(Vec<String>, &'static str)>) {
+        let members: Vec<(String, &Value)> = match value {
+            Value::String(text) => {
+                found.extend(word_of(text).map(|word| (above.clone(), word)));
+                return;
+            }
+            Value::Array(values) => {
+                values.iter().enumerate().map(|(at, value)| (at.to_string(), value)).collect()
+            }
+            Value::Object(fields) => fields.iter().map(|(key, value)| (key.clone(), value)).collect(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => return,
+        };
+        for (key, value) in members {
+            above.push(key);
+            below(value, above, found);
+            above.pop();
+        }
+    }
+    let mut found = Vec::new();
+    below(value, &mut Vec::new(), &mut found);
+    found
+}
+
+fn as_text(word: &str) -> String {
+    format!("\"{MARK}{word}{MARK}\"")
+}
+
+fn word_of(text: &str) -> Option<&'static str> {
+    let inner = text.strip_prefix(MARK)?.strip_suffix(MARK)?;
+    WORDS.into_iter().find(|word| *word == inner)
+}
+
+fn is_value(rest: &str, word: &str) -> bool {
+    rest.strip_prefix(word).is_some_and(|after| after.trim_start().starts_with([',', ']', '}']))
+}
+
+/// Of a text in quotes, the quotes with it; as far as it goes when it does not end.
+fn length_of_text(text: &str) -> usize {
+    let mut is_escaped = false;
+    for (at, letter) in text.char_indices().skip(1) {
+        match letter {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::json::{Document, not_numbers, object, object_of_python};
+    use serde_json::{Value, json};
+
+    const TEXT: &str =
+        r#"{"a": NaN, "b": [-Infinity, {"c" : Infinity }], "d": "NaN, Infinity\\", "e": 1.50}"#;
+
+    #[test]
+    fn words_of_python_are_read_as_nothing_and_named_with_their_place() {
+        let fields = object_of_python(TEXT.as_bytes()).expect("an object");
+        assert_eq!(
+            Value::Object(fields),
+            json!({"a": null, "b": [null, {"c": null}], "d": "NaN, Infinity\\", "e": 1.5})
+        );
+        let named: Vec<String> = not_numbers(TEXT.as_bytes());
+        assert_eq!(named, ["a is NaN", "b.0 is -Infinity", "b.1.c is Infinity"]);
+        assert!(object(TEXT.as_bytes()).is_err(), "for a tool that cannot read them either");
+        assert!(not_numbers(b"{\"a\": \"NaN\"}").is_empty());
+    }
+
+    #[test]
+    fn words_of_python_stay_as_they_are_in_an_edit() {
+        let mut document = Document::parse_python(TEXT.as_bytes()).expect("an object");
+        document.set(&["e"], &json!(2));
+        document.set(&["a"], &Value::Null);
+        assert_eq!(document.get(&["b"]), Some(json!([null, {"c": null}])));
+        let mut copy = Document::new();
+        copy.copy_missing(&["b"], &document);
+        let text = String::from_utf8(document.into_bytes()).expect("text");
+        assert_eq!(text, TEXT.replace("1.50", "2"));
+        let text = String::from_utf8(copy.into_bytes()).expect("text");
+        assert!(text.contains("-Infinity") && !text.contains("\"-Infinity"), "{text}");
+    }
+
+    #[test]
+    fn what_python_does_not_write_is_no_json() {
+        for text in [
+            "{NaN: 1}",
+            "{\"a\": 1, NaN: 2}",
+            "{\"a\": nan}",
+            "{\"a\": NaNs}",
+            "{\"a\": +Infinity}",
+            "{\"a\": NaN",
+            "NaN",
+        ] {
+            assert!(object_of_python(text.as_bytes()).is_err(), "{text}");
+            assert!(Document::parse_python(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+}

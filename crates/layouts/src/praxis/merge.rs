@@ -1,0 +1,21 @@
+//! Somebody else's version of a session's file, with what it dropped of ours put back.
+
+use super::state::damage::SECTIONS;
+use crate::json::{self, Document};
+
+/// A section that is nothing says no more than one that is missing: what ours had in it comes back.
+pub(super) fn merged(base: &[u8], theirs: &[u8]) -> Vec<u8> {
+    let (Ok(had), Ok(mut document)) = (Document::parse_python(base), Document::parse_python(theirs)) else {
+        return theirs.to_vec();
+    };
+    let is_object = |key: &str| had.get(&[key]).is_some_and(|value| value.is_object());
+    let is_null = |key: &str| document.get(&[key]).is_some_and(|value| value.is_null());
+    let emptied: Vec<&str> = SECTIONS.iter().copied().filter(|key| is_object(key) && is_null(key)).collect();
+    if emptied.is_empty() {
+        return json::with_missing_of(base, theirs);
+    }
+    for key in emptied {
+        document.remove(&[key]);
+    }
+    json::with_missing_of(base, &document.into_bytes())
+}
