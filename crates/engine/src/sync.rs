@@ -44,6 +44,7 @@ use crate::redact;
 use crate::view::Warning;
 use find::Foreign;
 use layouts::layout::Folder;
+use layouts::reading::Dated;
 use model::event::{Event, ItemEvent, Recorded};
 use model::id::SessionId;
 use model::item::ItemBook;
@@ -155,9 +156,9 @@ impl Engine {
         let Some(located) = self.located(&session) else { return Ok(None) };
         let mut items = self.all_items(&session.id)?;
         let mut look = Look::of_kept(self, &located, &session, self.store.views(&session.id)?);
-        let (mut events, at) = look.taken_in(self, &session, items.clone());
-        for event in &mut events {
-            drop(redact::event(event));
+        let mut events = look.taken_in(self, &session, items.clone());
+        for dated in &mut events {
+            drop(redact::event(&mut dated.event));
         }
         if events.is_empty() {
             return Ok(Some(look));
@@ -166,7 +167,7 @@ impl Engine {
         let recorded: Vec<Recorded> = events
             .into_iter()
             .zip(session.version + 1..)
-            .map(|(event, version)| Recorded { version, at, actor: actor.clone(), event })
+            .map(|(Dated { at, event }, version)| Recorded { version, at, actor: actor.clone(), event })
             .collect();
         let after = recorded.iter().fold(session.clone(), Session::apply).trimmed();
         let stream = plan::stream(&after, session.version, &recorded)?;

@@ -2,6 +2,7 @@
 //! changed files out. Never touches a disk or a clock: the engine reads, compares, merges and writes for all layouts.
 
 pub use crate::defined::{Asked, Defined, Definitions};
+pub use crate::proof::{Earlier, Proof};
 pub use crate::refused::Refused;
 
 use crate::reading::{Dated, Oddity, Reading};
@@ -11,7 +12,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use model::actor::Actor;
 use model::event::{Event, Recorded};
-use model::id::{ItemId, Name, SessionId};
+use model::id::{ItemId, SessionId};
 use model::item::ItemBook;
 use model::revision::Revision;
 use model::run::Run;
@@ -614,9 +615,9 @@ impl Told {
         // Nothing has been opened again here: whatever is there counts.
         prove_but(&mut draft, self, &|_| true, left);
         let version = recorded.len() as u64;
-        let (events, session, items) = draft.into_parts();
-        let proven = events.into_iter().zip(version + 1..);
-        recorded.extend(proven.map(|(event, version)| Recorded { version, at, actor: actor.clone(), event }));
+        let proven = draft.dated().into_iter().zip(version + 1..);
+        recorded.extend(proven.map(|(dated, version)| record((&dated, version))));
+        let (_, session, items) = draft.into_parts();
         Some((recorded, session, items))
     }
 }
@@ -632,15 +633,6 @@ pub struct Line {
     pub phases: usize,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
-}
-
-/// Something that files show by being there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Proof {
-    /// A run has begun, and is in this phase.
-    Run { workflow: Name, ordinal: u32, phase: Name, path: String },
-    /// A phase of a run is done. Everything before it counts as done too, claimed where nothing proves it.
-    Phase { workflow: Name, ordinal: u32, phase: Name, path: String },
 }
 
 /// What only a layout's own screen shows.
