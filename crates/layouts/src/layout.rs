@@ -662,6 +662,8 @@ pub struct Standing<'a> {
     pub items: &'a ItemBook,
     /// What happened since one of the files was last written; all of it for a new session.
     pub since: &'a [Recorded],
+    /// What was undone since then.
+    pub undone: &'a [Recorded],
     /// Which version of the session each file showed when it was last written.
     pub shown: &'a BTreeMap<String, u64>,
 }
@@ -672,7 +674,7 @@ static NOTHING_SHOWN: BTreeMap<String, u64> = BTreeMap::new();
 impl<'a> Standing<'a> {
     /// One of which no file shows anything yet.
     pub fn new(session: &'a Session, items: &'a ItemBook, since: &'a [Recorded]) -> Self {
-        Self { session, items, since, shown: &NOTHING_SHOWN }
+        Self { session, items, since, undone: &[], shown: &NOTHING_SHOWN }
     }
 
     /// What happened since this file was last written: what it shows already is not written there twice.

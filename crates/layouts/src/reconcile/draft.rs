@@ -35,9 +35,11 @@ impl Draft {
         self.times.push(self.at);
     }
 
-    /// What comes now happened then; never before what is there already.
-    pub fn happens_at(&mut self, at: Timestamp) {
-        self.at = at.max(self.session.updated_at);
+    /// What comes now happened then, where that is known; never before what is there already.
+    pub fn happens_at(&mut self, at: Option<Timestamp>) {
+        if let Some(at) = at {
+            self.at = at.max(self.session.updated_at);
+        }
     }
 
     pub fn session(&self) -> &Session {

@@ -23,14 +23,14 @@ pub fn prove_but(draft: &mut Draft, told: &Told, counts: &dyn Fn(&Proof) -> bool
     for proof in told.proofs.iter().filter(|proof| counts(proof)) {
         match proof {
             Proof::Run { workflow, ordinal, phase, at, .. } => {
-                at.iter().for_each(|at| draft.happens_at(*at));
+                draft.happens_at(*at);
                 begin(draft, told, workflow, *ordinal, phase);
             }
             Proof::Phase { workflow, ordinal, phase, path, at } => {
                 if !is_current(draft, workflow, *ordinal) || draft.is_done(phase) {
                     continue;
                 }
-                at.iter().for_each(|at| draft.happens_at(*at));
+                draft.happens_at(*at);
                 let earlier: Vec<&Proof> = told.proofs.iter().filter(|proof| counts(proof)).collect();
                 pass(draft, &earlier, phase);
                 if left.is_some_and(|left| is_meant(draft, left, phase)) {
