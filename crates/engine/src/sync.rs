@@ -43,6 +43,7 @@ use crate::items::item_row;
 use crate::redact;
 use crate::view::Warning;
 use find::Foreign;
+use jiff::Timestamp;
 use layouts::layout::Folder;
 use layouts::reading::Dated;
 use model::event::{Event, ItemEvent, Recorded};
@@ -149,6 +150,17 @@ impl Engine {
     /// What a person should know about a session's files.
     pub(crate) fn file_warnings(&self, id: &SessionId) -> Vec<Warning> {
         self.seen.looks.borrow().get(id).map(|look| look.warnings.clone()).unwrap_or_default()
+    }
+
+    /// When the last of a session's own files was written, as the look at them found it.
+    pub(crate) fn last_written(&self, id: &SessionId) -> Option<Timestamp> {
+        let looks = self.seen.looks.borrow();
+        let look = looks.get(id)?;
+        let now = self.clock.now();
+        let is_own = |path: &&str| look.located.spot.below_project(path).starts_with(&look.located.spot.path);
+        let written = look.tree.files().filter(is_own).filter_map(|path| look.tree.modified(path));
+        // A time that lies ahead says nothing about when somebody was here.
+        written.filter(|at| *at <= now).max()
     }
 
     fn look_at_files(&self, loaded: &Loaded) -> Result<Option<Look>> {

@@ -219,6 +219,8 @@ pub(crate) struct Material<'a> {
     /// Gone only from a store that lost rows: the session is shown all the same.
     pub(crate) definition: Option<&'a Workflow>,
     pub(crate) now: Timestamp,
+    /// When the last of its files was written, where it has any.
+    pub(crate) written: Option<Timestamp>,
     /// Commands must name this session: it is not the one that is meant without a name.
     pub(crate) name_session: bool,
     pub(crate) warnings: Vec<Warning>,
@@ -241,7 +243,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
         layout: session.layout.clone(),
         worktree: session.worktree.clone(),
         parallel: session.parallel,
-        status: Status::of(session, now),
+        status: Status::with_files(session, now, material.written),
         lifecycle: session.lifecycle.clone(),
         workflow: WorkflowView {
             name: run.workflow.name.clone(),
@@ -264,7 +266,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
             title: run.current().stub.title.clone(),
         },
         completed_phases: completed(run),
-        progress: Progress::of(session, run, now),
+        progress: Progress::with_files(session, run, now, material.written),
         item_counts: material.items.counts,
         items: material.items.open,
         item: None,
