@@ -336,7 +336,7 @@ impl Engine {
             number,
             definition: definition.as_deref().or(current.as_ref()),
             now,
-            written: self.last_written(&session.id),
+            signs: self.signs_of_work(&session.id),
             name_session: self.must_be_named(session)?,
             warnings,
             already,

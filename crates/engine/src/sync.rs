@@ -43,13 +43,13 @@ use crate::items::item_row;
 use crate::redact;
 use crate::view::Warning;
 use find::Foreign;
-use jiff::Timestamp;
 use layouts::layout::Folder;
 use layouts::reading::Dated;
 use model::event::{Event, ItemEvent, Recorded};
 use model::id::SessionId;
 use model::item::ItemBook;
 use model::phase::Phase;
+use model::progress::SignsOfWork;
 use model::session::Session;
 use model::workflow::Workflow;
 use std::cell::{Cell, RefCell};
@@ -152,15 +152,17 @@ impl Engine {
         self.seen.looks.borrow().get(id).map(|look| look.warnings.clone()).unwrap_or_default()
     }
 
-    /// When the last of a session's own files was written, as the look at them found it.
-    pub(crate) fn last_written(&self, id: &SessionId) -> Option<Timestamp> {
+    /// What a session's own files tell of somebody who is at work, as the look at them found it.
+    pub(crate) fn signs_of_work(&self, id: &SessionId) -> SignsOfWork {
         let looks = self.seen.looks.borrow();
-        let look = looks.get(id)?;
+        let Some(look) = looks.get(id) else { return SignsOfWork::default() };
+        let (layout, spot) = (look.located.layout, &look.located.spot);
         let now = self.clock.now();
-        let is_own = |path: &&str| look.located.spot.below_project(path).starts_with(&look.located.spot.path);
+        let is_own = |path: &&str| spot.below_project(path).starts_with(&spot.path);
         let written = look.tree.files().filter(is_own).filter_map(|path| look.tree.modified(path));
         // A time that lies ahead says nothing about when somebody was here.
-        written.filter(|at| *at <= now).max()
+        let written = written.filter(|at| *at <= now).max();
+        SignsOfWork { written, alone: layout.stalls_only_in_silence() }
     }
 
     fn look_at_files(&self, loaded: &Loaded) -> Result<Option<Look>> {

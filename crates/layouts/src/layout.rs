@@ -392,6 +392,11 @@ pub trait Layout: Sync {
         Vec::new()
     }
 
+    /// Whether a session may be stalled only where nothing was written for a while, however long its phase takes.
+    fn stalls_only_in_silence(&self) -> bool {
+        false
+    }
+
     /// Whether a folder that is made for a session is its user's alone.
     fn is_private(&self) -> bool {
         false

@@ -21,13 +21,22 @@ pub struct Progress {
     pub stalled: bool,
 }
 
+/// What a session's files tell of somebody who is at work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SignsOfWork {
+    /// When the last of them was written.
+    pub written: Option<Timestamp>,
+    /// They are all that counts: a phase may take as long as it does while somebody writes.
+    pub alone: bool,
+}
+
 impl Progress {
     pub fn of(session: &Session, run: &Run, now: Timestamp) -> Self {
-        Self::with_files(session, run, now, None)
+        Self::with_signs(session, run, now, SignsOfWork::default())
     }
 
-    /// The same of a session whose files, and when the last of them was `written`, are known.
-    pub fn with_files(session: &Session, run: &Run, now: Timestamp, written: Option<Timestamp>) -> Self {
+    /// The same of a session whose files are known.
+    pub fn with_signs(session: &Session, run: &Run, now: Timestamp, signs: SignsOfWork) -> Self {
         let done = run.done();
         // What another tool's file does not tell is dated to one moment: such a phase has no duration to learn from.
         let is_native = session.layout == "native";
@@ -47,11 +56,9 @@ impl Progress {
                 .map(|seconds| seconds.saturating_mul(timed_remaining)),
             time_in_phase_seconds: time_in_phase,
             stalled: is_active
-                && if is_native {
-                    is_stalled(time_in_phase, average)
-                } else {
-                    let is_long = average.is_none() || is_stalled(time_in_phase, average);
-                    run.is_open() && is_long && is_quiet(session, now, written)
+                && match average.filter(|_| !signs.alone) {
+                    None if !is_native => run.is_open() && is_quiet(session, now, signs.written),
+                    usual => is_stalled(time_in_phase, usual),
                 },
         }
     }
@@ -72,17 +79,17 @@ pub enum Status {
 
 impl Status {
     pub fn of(session: &Session, now: Timestamp) -> Self {
-        Self::with_files(session, now, None)
+        Self::with_signs(session, now, SignsOfWork::default())
     }
 
-    /// The same of a session whose files, and when the last of them was `written`, are known.
-    pub fn with_files(session: &Session, now: Timestamp, written: Option<Timestamp>) -> Self {
+    /// The same of a session whose files are known.
+    pub fn with_signs(session: &Session, now: Timestamp, signs: SignsOfWork) -> Self {
         match session.lifecycle {
             Lifecycle::Completed { .. } => Self::Completed,
             Lifecycle::Failed { .. } => Self::Failed,
             Lifecycle::Abandoned { .. } => Self::Abandoned,
             Lifecycle::Paused { .. } => Self::Paused,
-            Lifecycle::Active => Self::of_active(session, now, written),
+            Lifecycle::Active => Self::of_active(session, now, signs),
         }
     }
 
@@ -98,12 +105,12 @@ impl Status {
         }
     }
 
-    fn of_active(session: &Session, now: Timestamp, written: Option<Timestamp>) -> Self {
+    fn of_active(session: &Session, now: Timestamp, signs: SignsOfWork) -> Self {
         let Some(run) = session.run() else { return Self::Active };
         if run.is_open() && run.current().last_attempt_failed() {
             return Self::CheckpointFailed;
         }
-        let is_stalled = Progress::with_files(session, run, now, written).stalled;
+        let is_stalled = Progress::with_signs(session, run, now, signs).stalled;
         if is_stalled { Self::PossiblyStalled } else { Self::Active }
     }
 }

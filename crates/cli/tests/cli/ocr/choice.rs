@@ -492,3 +492,40 @@ fn a_list_says_what_status_does_where_files_are_ahead_of_the_state() {
         assert_eq!(is_over(&line["lifecycle"]), is_over(&view["status"]), "{file}");
     }
 }
+
+#[test]
+fn commands_that_are_printed_mean_the_session_that_was_named() {
+    let sandbox = project();
+    sandbox.run(["start", "plan-implement-review"]).ok();
+    foreign(
+        &sandbox,
+        ID,
+        &json!({ "session_id": ID, "status": "active", "workflow_type": "review", "current_phase": "discourse",
+            "phase_number": 6, "current_round": 1, "started_at": NOW, "updated_at": NOW }),
+    );
+    let of = |words: &[&str]| {
+        let run = sandbox.run(words.iter().chain(&["--session", ID]));
+        format!("{}{}", run.stdout, run.stderr)
+    };
+    for words in [
+        &["gate"][..],
+        &["status"],
+        &["brief"],
+        &["brief", "--format", "markdown"],
+        &["next"],
+        &["item", "list"],
+        &["retry"],
+        &["advance"],
+        &["advance", "--phase", "context"],
+        &["undo", "--to", "nothing"],
+        &["note", "a word"],
+    ] {
+        let told = of(words);
+        let commands: Vec<&str> = told.split("leftoff ").skip(1).collect();
+        assert!(!commands.is_empty(), "{words:?} prints none: {told}");
+        for command in commands {
+            let line = command.lines().next().unwrap();
+            assert!(line.contains(&format!("--session {ID}")), "{words:?} prints {line:?} in\n{told}");
+        }
+    }
+}
