@@ -153,6 +153,12 @@ impl Engine {
         Ok(None)
     }
 
+    /// Whether a session's files say where it stands; of one that we know, its log does.
+    pub(crate) fn says_where_it_stands(&self, id: &str) -> bool {
+        let found = self.unadopted().into_iter().find(|located| located.id.as_str() == id);
+        found.is_none_or(|found| self.eyes().in_short(&found).is_some_and(|short| short.says_where_it_stands))
+    }
+
     /// Not finished: as the store has it, or, where files can say otherwise, as they have it by now.
     pub(crate) fn goes_on(&self, row: &SessionRow) -> bool {
         if row.layout == NATIVE {

@@ -529,3 +529,25 @@ fn commands_that_are_printed_mean_the_session_that_was_named() {
         }
     }
 }
+
+#[test]
+fn only_another_session_that_one_can_go_on_with_is_called_similar() {
+    let said = |sandbox: &Sandbox| sandbox.run(["start", "--layout", "ocr"]).ok().stderr;
+    // What is asked for was there before the session.
+    let sandbox = project();
+    artifact(&sandbox, "requirements.md", "R\n");
+    assert!(!said(&sandbox).contains("similar"), "it is no other than itself");
+    // Nothing tells where that one stands.
+    let sandbox = project();
+    sandbox.write(".ocr/sessions/2026-11-13-feature-login/state.json", "{");
+    assert!(!said(&sandbox).contains("similar"), "nobody could go on with it");
+    let sandbox = project();
+    foreign(
+        &sandbox,
+        "2026-11-13-feature-login",
+        &json!({ "session_id": "x", "status": "active", "current_phase": "reviews", "phase_number": 4 }),
+    );
+    let said = said(&sandbox);
+    assert!(said.contains("go on with it: leftoff switch 2026-11-13-feature-login"), "{said}");
+    sandbox.run(["switch", "2026-11-13-feature-login"]).ok();
+}
