@@ -1,7 +1,7 @@
 //! Failures on stderr and as exit codes: the one place where an error becomes words for a terminal or JSON for a program.
 
 use crate::globals::Globals;
-use crate::ui::Out;
+use crate::ui::{Out, with_naming};
 use engine::Class;
 use serde_json::json;
 use std::ffi::OsString;
@@ -65,12 +65,22 @@ impl From<engine::Error> for Failure {
 /// Shows a failure; gives its exit code.
 pub fn report(failure: &Failure, globals: &Globals) -> ExitCode {
     let out = globals.out();
+    let hint = failure.hint.as_ref().map(|hint| about_the_named(hint, globals));
     if globals.json {
-        out.raw_error(&as_json(&failure.kind, &failure.message, failure.hint.as_deref()));
+        out.raw_error(&as_json(&failure.kind, &failure.message, hint.as_deref()));
     } else {
-        out.error(&failure.message, failure.hint.as_deref());
+        out.error(&failure.message, hint.as_deref());
     }
     ExitCode::from(failure.code)
+}
+
+/// A hint whose commands mean the session that was named, where they would mean another without a name.
+fn about_the_named(hint: &str, globals: &Globals) -> String {
+    let naming = globals.named_session().filter(|_| hint.contains("leftoff ")).and_then(|asked| {
+        let engine = globals.query().ok()?;
+        Some(engine.naming_of(asked))
+    });
+    naming.map_or_else(|| hint.to_owned(), |naming| with_naming(hint, &naming))
 }
 
 /// What the parser said: help and version are answers, everything else is wrong usage.

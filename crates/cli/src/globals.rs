@@ -62,6 +62,12 @@ impl Globals {
         named
     }
 
+    /// The session that was typed: what the environment names goes on being meant.
+    pub fn named_session(&self) -> Option<&str> {
+        let asked = self.options.session.as_deref()?;
+        (std::env::var("LEFTOFF_SESSION").ok().as_deref() != Some(asked)).then_some(asked)
+    }
+
     pub fn out(&self) -> Out {
         Out::new(self)
     }

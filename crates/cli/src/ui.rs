@@ -14,7 +14,7 @@ pub mod revisit;
 pub mod session;
 mod wrap;
 
-pub use wrap::{cut, wrapped};
+pub use wrap::{cut, with_naming, wrapped};
 
 use crate::globals::Globals;
 use anstyle::{AnsiColor, Style};

@@ -336,6 +336,7 @@ impl Engine {
             number,
             definition: definition.as_deref().or(current.as_ref()),
             now,
+            signs: self.signs_of_work(&session.id),
             name_session: self.must_be_named(session)?,
             warnings,
             already,

@@ -397,6 +397,12 @@ impl Engine {
         Ok(if must_be_named { format!(" --session {}", session.id) } else { String::new() })
     }
 
+    /// The same for one that is named as people name them; nothing where there is none.
+    pub fn naming_of(&self, asked: &str) -> String {
+        let found = self.resolve(asked).and_then(|id| self.load(&id));
+        found.and_then(|(_, session)| self.naming(&session)).unwrap_or_default()
+    }
+
     pub(crate) fn warnings_about(&self, session: &Session, run: &Run) -> Vec<Warning> {
         let mut warnings = self.warnings.clone();
         let name = run.workflow.name.as_str();

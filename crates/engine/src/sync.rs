@@ -44,10 +44,12 @@ use crate::redact;
 use crate::view::Warning;
 use find::Foreign;
 use layouts::layout::Folder;
+use layouts::reading::Dated;
 use model::event::{Event, ItemEvent, Recorded};
 use model::id::SessionId;
 use model::item::ItemBook;
 use model::phase::Phase;
+use model::progress::SignsOfWork;
 use model::session::Session;
 use model::workflow::Workflow;
 use std::cell::{Cell, RefCell};
@@ -161,14 +163,27 @@ impl Engine {
         self.seen.looks.borrow().get(id).map(|look| look.warnings.clone()).unwrap_or_default()
     }
 
+    /// What a session's own files tell of somebody who is at work, as the look at them found it.
+    pub(crate) fn signs_of_work(&self, id: &SessionId) -> SignsOfWork {
+        let looks = self.seen.looks.borrow();
+        let Some(look) = looks.get(id) else { return SignsOfWork::default() };
+        let (layout, spot) = (look.located.layout, &look.located.spot);
+        let now = self.clock.now();
+        let is_own = |path: &&str| spot.below_project(path).starts_with(&spot.path);
+        let written = look.tree.files().filter(is_own).filter_map(|path| look.tree.modified(path));
+        // A time that lies ahead says nothing about when somebody was here.
+        let written = written.filter(|at| *at <= now).max();
+        SignsOfWork { written, alone: layout.stalls_only_in_silence() }
+    }
+
     fn look_at_files(&self, loaded: &Loaded) -> Result<Option<Look>> {
         let session = self.folded(loaded)?;
         let Some(located) = self.located(&session) else { return Ok(None) };
         let mut items = self.all_items(&session.id)?;
         let mut look = Look::of_kept(self, &located, &session, self.store.views(&session.id)?);
-        let (mut events, at) = look.taken_in(self, &session, items.clone());
-        for event in &mut events {
-            drop(redact::event(event));
+        let mut events = look.taken_in(self, &session, items.clone());
+        for dated in &mut events {
+            drop(redact::event(&mut dated.event));
         }
         if events.is_empty() {
             return Ok(Some(look));
@@ -177,7 +192,7 @@ impl Engine {
         let recorded: Vec<Recorded> = events
             .into_iter()
             .zip(session.version + 1..)
-            .map(|(event, version)| Recorded { version, at, actor: actor.clone(), event })
+            .map(|(Dated { at, event }, version)| Recorded { version, at, actor: actor.clone(), event })
             .collect();
         let after = recorded.iter().fold(session.clone(), Session::apply).trimmed();
         let stream = plan::stream(&after, session.version, &recorded)?;

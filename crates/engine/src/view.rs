@@ -14,7 +14,7 @@ use model::item::ItemCounts;
 use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
 use model::phase::{Phase, PhaseState};
-use model::progress::{Progress, Status};
+use model::progress::{Progress, SignsOfWork, Status};
 use model::run::Run;
 use model::session::{RevisionMade, Session};
 use model::workflow::{CheckKind, Indexing, PhaseDefinition, Workflow};
@@ -219,6 +219,8 @@ pub(crate) struct Material<'a> {
     /// Gone only from a store that lost rows: the session is shown all the same.
     pub(crate) definition: Option<&'a Workflow>,
     pub(crate) now: Timestamp,
+    /// Of somebody who is at work in its files.
+    pub(crate) signs: SignsOfWork,
     /// Commands must name this session: it is not the one that is meant without a name.
     pub(crate) name_session: bool,
     pub(crate) warnings: Vec<Warning>,
@@ -241,7 +243,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
         layout: session.layout.clone(),
         worktree: session.worktree.clone(),
         parallel: session.parallel,
-        status: Status::of(session, now),
+        status: Status::with_signs(session, now, material.signs),
         lifecycle: session.lifecycle.clone(),
         workflow: WorkflowView {
             name: run.workflow.name.clone(),
@@ -264,7 +266,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
             title: run.current().stub.title.clone(),
         },
         completed_phases: completed(run),
-        progress: Progress::of(session, run, now),
+        progress: Progress::with_signs(session, run, now, material.signs),
         item_counts: material.items.counts,
         items: material.items.open,
         item: None,

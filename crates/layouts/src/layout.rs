@@ -2,6 +2,7 @@
 //! changed files out. Never touches a disk or a clock: the engine reads, compares, merges and writes for all layouts.
 
 pub use crate::defined::{Asked, Defined, Definitions};
+pub use crate::proof::{Earlier, Proof};
 pub use crate::refused::Refused;
 
 use crate::reading::{Dated, Oddity, Reading};
@@ -11,7 +12,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use model::actor::Actor;
 use model::event::{Event, Recorded};
-use model::id::{ItemId, Name, SessionId};
+use model::id::{ItemId, SessionId};
 use model::item::ItemBook;
 use model::revision::Revision;
 use model::run::Run;
@@ -397,6 +398,11 @@ pub trait Layout: Sync {
         Vec::new()
     }
 
+    /// Whether a session may be stalled only where nothing was written for a while, however long its phase takes.
+    fn stalls_only_in_silence(&self) -> bool {
+        false
+    }
+
     /// Whether a folder that is made for a session is its user's alone.
     fn is_private(&self) -> bool {
         false
@@ -620,9 +626,9 @@ impl Told {
         // Nothing has been opened again here: whatever is there counts.
         prove_but(&mut draft, self, &|_| true, left);
         let version = recorded.len() as u64;
-        let (events, session, items) = draft.into_parts();
-        let proven = events.into_iter().zip(version + 1..);
-        recorded.extend(proven.map(|(event, version)| Recorded { version, at, actor: actor.clone(), event }));
+        let proven = draft.dated().into_iter().zip(version + 1..);
+        recorded.extend(proven.map(|(dated, version)| record((&dated, version))));
+        let (_, session, items) = draft.into_parts();
         Some((recorded, session, items))
     }
 }
@@ -638,15 +644,6 @@ pub struct Line {
     pub phases: usize,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
-}
-
-/// Something that files show by being there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Proof {
-    /// A run has begun, and is in this phase.
-    Run { workflow: Name, ordinal: u32, phase: Name, path: String },
-    /// A phase of a run is done. Everything before it counts as done too, claimed where nothing proves it.
-    Phase { workflow: Name, ordinal: u32, phase: Name, path: String },
 }
 
 /// What only a layout's own screen shows.
@@ -676,6 +673,8 @@ pub struct Standing<'a> {
     pub items: &'a ItemBook,
     /// What happened since one of the files was last written; all of it for a new session.
     pub since: &'a [Recorded],
+    /// What was undone since then.
+    pub undone: &'a [Recorded],
     /// Which version of the session each file showed when it was last written.
     pub shown: &'a BTreeMap<String, u64>,
 }
@@ -686,7 +685,7 @@ static NOTHING_SHOWN: BTreeMap<String, u64> = BTreeMap::new();
 impl<'a> Standing<'a> {
     /// One of which no file shows anything yet.
     pub fn new(session: &'a Session, items: &'a ItemBook, since: &'a [Recorded]) -> Self {
-        Self { session, items, since, shown: &NOTHING_SHOWN }
+        Self { session, items, since, undone: &[], shown: &NOTHING_SHOWN }
     }
 
     /// What happened since this file was last written: what it shows already is not written there twice.

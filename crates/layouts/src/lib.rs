@@ -12,6 +12,7 @@ pub mod json;
 pub mod layout;
 pub mod ocr;
 pub mod praxis;
+pub mod proof;
 pub mod reading;
 pub mod reconcile;
 pub mod refused;

@@ -109,6 +109,8 @@ pub struct OcrSession {
     pub state: State,
     /// When the first file of the current round or run was written, if the state is about an earlier one.
     pub newer_since: Option<Timestamp>,
+    /// When the current round or run was over, as a session that is known has it.
+    pub ended_at: Option<Timestamp>,
 }
 
 /// The workflow that a session is not in just now.
@@ -239,6 +241,7 @@ impl Layout for Ocr {
         let phases = session.kind.phases();
         let is_done = session.phase + 1 == phases.len();
         let (created_at, updated_at) = history::span(&session, folder);
+        let updated_at = history::moved_on_at(&session, folder, updated_at);
         let value = Line {
             title: session.folder,
             workflow: session.kind.workflow(),
@@ -263,7 +266,7 @@ impl Layout for Ocr {
         let told = Told {
             history: history::of(&session, folder),
             workflows: Vec::new(),
-            proofs: history::proofs(&session),
+            proofs: history::proofs(&session, folder),
             unreadable: if session.state.is_readable { Vec::new() } else { vec![STATE.to_owned()] },
             unreadable_parts: Vec::new(),
             details: Details::Ocr(Box::new(session)),
@@ -336,6 +339,7 @@ impl Layout for Ocr {
             shown.phase = phase;
             shown.skipped = rows::skipped(run, shown.kind);
             shown.clock_of_known(run);
+            shown.ended_at = run.completed_at;
         }
         Details::Ocr(shown)
     }
@@ -363,6 +367,11 @@ impl Layout for Ocr {
 
     fn not_understood(&self, path: &str, before: &[u8], after: &[u8]) -> Vec<String> {
         if path == STATE { write::not_understood(before, after) } else { Vec::new() }
+    }
+
+    /// Reviewers write for as long as they take.
+    fn stalls_only_in_silence(&self) -> bool {
+        true
     }
 
     /// Every file in `reviews/` is a reviewer to the tool.
@@ -423,6 +432,7 @@ pub fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSession> {
         skipped: Vec::new(),
         beside,
         newer_since: first_written(kind, current, tree),
+        ended_at: None,
         state,
     };
     Reading { value, warnings }

@@ -21,8 +21,22 @@ pub struct Progress {
     pub stalled: bool,
 }
 
+/// What a session's files tell of somebody who is at work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SignsOfWork {
+    /// When the last of them was written.
+    pub written: Option<Timestamp>,
+    /// They are all that counts: a phase may take as long as it does while somebody writes.
+    pub alone: bool,
+}
+
 impl Progress {
     pub fn of(session: &Session, run: &Run, now: Timestamp) -> Self {
+        Self::with_signs(session, run, now, SignsOfWork::default())
+    }
+
+    /// The same of a session whose files are known.
+    pub fn with_signs(session: &Session, run: &Run, now: Timestamp, signs: SignsOfWork) -> Self {
         let done = run.done();
         // What another tool's file does not tell is dated to one moment: such a phase has no duration to learn from.
         let is_native = session.layout == "native";
@@ -42,9 +56,9 @@ impl Progress {
                 .map(|seconds| seconds.saturating_mul(timed_remaining)),
             time_in_phase_seconds: time_in_phase,
             stalled: is_active
-                && match average {
-                    None if !is_native => run.is_open() && is_quiet(session, now),
-                    Some(_) | None => is_stalled(time_in_phase, average),
+                && match average.filter(|_| !signs.alone) {
+                    None if !is_native => run.is_open() && is_quiet(session, now, signs.written),
+                    usual => is_stalled(time_in_phase, usual),
                 },
         }
     }
@@ -65,12 +79,17 @@ pub enum Status {
 
 impl Status {
     pub fn of(session: &Session, now: Timestamp) -> Self {
+        Self::with_signs(session, now, SignsOfWork::default())
+    }
+
+    /// The same of a session whose files are known.
+    pub fn with_signs(session: &Session, now: Timestamp, signs: SignsOfWork) -> Self {
         match session.lifecycle {
             Lifecycle::Completed { .. } => Self::Completed,
             Lifecycle::Failed { .. } => Self::Failed,
             Lifecycle::Abandoned { .. } => Self::Abandoned,
             Lifecycle::Paused { .. } => Self::Paused,
-            Lifecycle::Active => Self::of_active(session, now),
+            Lifecycle::Active => Self::of_active(session, now, signs),
         }
     }
 
@@ -86,12 +105,13 @@ impl Status {
         }
     }
 
-    fn of_active(session: &Session, now: Timestamp) -> Self {
+    fn of_active(session: &Session, now: Timestamp, signs: SignsOfWork) -> Self {
         let Some(run) = session.run() else { return Self::Active };
         if run.is_open() && run.current().last_attempt_failed() {
             return Self::CheckpointFailed;
         }
-        if Progress::of(session, run, now).stalled { Self::PossiblyStalled } else { Self::Active }
+        let is_stalled = Progress::with_signs(session, run, now, signs).stalled;
+        if is_stalled { Self::PossiblyStalled } else { Self::Active }
     }
 }
 
@@ -104,9 +124,10 @@ fn percent(done: usize, total: usize) -> u32 {
     u32::try_from(rounded.min(99)).unwrap_or(99)
 }
 
-/// Nothing was written for so long that nobody may be at work.
-fn is_quiet(session: &Session, now: Timestamp) -> bool {
-    seconds_between(session.updated_at, now) >= NEVER_STALLED_UNDER_SECONDS
+/// Nothing was done or written for so long that nobody may be at work.
+fn is_quiet(session: &Session, now: Timestamp, written: Option<Timestamp>) -> bool {
+    let last = written.map_or(session.updated_at, |written| written.max(session.updated_at));
+    seconds_between(last, now) >= NEVER_STALLED_UNDER_SECONDS
 }
 
 fn average_phase_seconds(run: &Run, counts: impl Fn(u64) -> bool) -> Option<u64> {

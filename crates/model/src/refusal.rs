@@ -162,7 +162,7 @@ impl Refusal {
                 format!("did you mean '{name}'? See the versions: leftoff log")
             }
             Self::UnknownCheckpoint { known, .. } if known.is_empty() => {
-                "it has no checkpoints; name a version instead: leftoff log shows them".to_owned()
+                "it has no checkpoints; name a version instead; they are in: leftoff log".to_owned()
             }
             Self::UnknownCheckpoint { known, .. } => format!("there are {}", known.join(", ")),
             Self::UnknownVersion { .. } => "see the versions: leftoff log".to_owned(),

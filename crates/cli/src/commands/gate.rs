@@ -41,8 +41,9 @@ impl Run for Gate {
             out.text(&table(&tried, &out));
             for phase in tried.claimed.iter().filter(|phase| **phase != tried.phase) {
                 out.text(&format!(
-                    "{} {phase}: claimed in a file, unverified; its gate: leftoff gate --phase {phase}",
-                    out.paint(Tone::Warning, "open")
+                    "{} {phase}: claimed in a file, unverified; its gate: leftoff gate --phase {phase}{}",
+                    out.paint(Tone::Warning, "open"),
+                    tried.naming
                 ));
             }
         }
@@ -51,7 +52,8 @@ impl Run for Gate {
         }
         let message = format!("the gate of phase '{}' would not pass", tried.phase);
         let named = self.phase.map(|_| format!(" --phase {}", tried.phase)).unwrap_or_default();
-        Err(Failure::gate(message, Some(format!("mend what failed, then: leftoff gate{named}"))))
+        let again = format!("mend what failed, then: leftoff gate{named}{}", tried.naming);
+        Err(Failure::gate(message, Some(again)))
     }
 }
 

@@ -218,16 +218,18 @@ impl List {
     fn run(self, globals: &Globals) -> Outcome {
         let status = self.status.as_deref().map(known).transpose()?;
         let request = ItemListRequest { phase: self.phase, status, all: self.all, limit: self.limit };
-        let listing = globals.query()?.item_list(&request)?;
+        let engine = globals.query()?;
+        let listing = engine.item_list(&request)?;
         let out = globals.out();
         if globals.json {
             out.json(&listing);
             return Ok(ExitCode::SUCCESS);
         }
         if listing.phases.is_empty() {
-            out.say(
-                "no items here; see all of them: leftoff item list --all, or add one: leftoff item add TITLE",
-            );
+            let naming = globals.named_session().map(|asked| engine.naming_of(asked)).unwrap_or_default();
+            let hint =
+                "no items here; see all of them: leftoff item list --all, or add one: leftoff item add TITLE";
+            out.say(&ui::with_naming(hint, &naming));
         } else {
             out.text(&ui::items::tree(&listing, &out));
         }

@@ -267,7 +267,11 @@ fn items(brief: &Brief, out: &Out) -> String {
     }
     let left_out = (counts.open() as usize).saturating_sub(shown.len());
     if left_out > 0 {
-        text.push_str(&row("", &format!("and {left_out} more: leftoff item list"), out));
+        text.push_str(&row(
+            "",
+            &format!("and {left_out} more: leftoff item list{}", brief.session.naming()),
+            out,
+        ));
     }
     text
 }

@@ -84,10 +84,11 @@ fn side_by_side(left: Vec<Line>, right: Vec<Line>, width: usize) -> String {
     }
 }
 
-/// How long the round or run goes on; of one that is closed, how long it went.
+/// How long the round or run goes on; of one that is over or closed, how long it went.
 fn elapsed(session: &OcrSession, now: Timestamp) -> String {
     // A time that was written by hand may lie ahead.
-    let until = session.state.updated_at.filter(|_| session.is_closed).unwrap_or(now).min(now);
+    let closed_at = session.state.updated_at.filter(|_| session.is_closed);
+    let until = session.ended_at.or(closed_at).unwrap_or(now).min(now);
     session.since().map(|since| format!("  {}", clock(seconds_between(since, until)))).unwrap_or_default()
 }
 

@@ -10,25 +10,106 @@ pub fn cut(text: &str, width: usize) -> String {
     short
 }
 
-/// A text broken between words, every line after the first indented by so many spaces.
+/// A text broken between words, every line after the first indented by so many spaces. A command is never broken: it
+/// is there to be copied.
 pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
     let words = text.trim_start_matches(' ');
     let (lead, rest) = (" ".repeat(text.len() - words.len()), " ".repeat(indent));
     let mut lines: Vec<String> = vec![String::new()];
-    for word in words.split(' ') {
+    for word in pieces(words) {
         let before = if lines.len() == 1 { &lead } else { &rest };
         let Some(line) = lines.last_mut() else { break };
         let taken = before.len() + line.chars().count();
         if !line.is_empty() && taken + 1 + word.chars().count() > width {
-            lines.push(word.to_owned());
+            lines.push(word);
         } else {
             if !line.is_empty() {
                 line.push(' ');
             }
-            line.push_str(word);
+            line.push_str(&word);
         }
     }
     format!("{lead}{}", lines.join(&format!("\n{rest}")))
+}
+
+/// Commands that change or show a session, and mean the current one where none is named.
+const OF_A_SESSION: [&str; 24] = [
+    "advance",
+    "approve",
+    "artifact",
+    "brief",
+    "checkpoint",
+    "close",
+    "diff",
+    "exec",
+    "fail",
+    "gate",
+    "item",
+    "log",
+    "next",
+    "note",
+    "pause",
+    "progress",
+    "retry",
+    "revisit",
+    "rollback",
+    "round",
+    "run",
+    "set",
+    "skip",
+    "undo",
+];
+
+/// A text whose commands end with what names their session, where they name none.
+pub fn with_naming(text: &str, naming: &str) -> String {
+    let mut before: Option<String> = None;
+    let named = pieces(text).into_iter().map(|piece| {
+        let is_command = begins_a_command(before.as_deref(), &piece);
+        before = Some(piece.clone());
+        let verb = piece.split(' ').nth(1).unwrap_or_default();
+        let verb = verb.trim_end_matches(ENDS);
+        if !is_command || piece.contains("--session") || !OF_A_SESSION.contains(&verb) {
+            return piece;
+        }
+        let command = piece.trim_end_matches(ENDS);
+        format!("{command}{naming}{}", &piece[command.len()..])
+    });
+    named.collect::<Vec<_>>().join(" ")
+}
+
+/// What ends a command within a sentence.
+const ENDS: [char; 5] = ['.', ',', ';', ')', '`'];
+
+/// What stays on one line: words, and commands as a whole.
+fn pieces(text: &str) -> Vec<String> {
+    let mut pieces: Vec<String> = Vec::new();
+    let mut is_in_command = false;
+    for word in text.split(' ') {
+        match pieces.last_mut().filter(|_| is_in_command) {
+            Some(command) => {
+                command.push(' ');
+                command.push_str(word);
+            }
+            None => pieces.push(word.to_owned()),
+        }
+        let (before, last) = pieces.split_at(pieces.len().saturating_sub(1));
+        let last = last.first().map_or("", String::as_str);
+        is_in_command = begins_a_command(before.last().map(String::as_str), last) && !ends_here(last);
+    }
+    pieces
+}
+
+/// A command stands at the beginning, after a colon, or in backticks.
+fn begins_a_command(before: Option<&str>, piece: &str) -> bool {
+    let name = piece.split(' ').next().unwrap_or_default();
+    let is_announced = before.is_none_or(|before| before.ends_with(':'));
+    name.trim_start_matches('(') == "`leftoff" || (name == "leftoff" && is_announced)
+}
+
+/// What follows belongs to the sentence again.
+fn ends_here(command: &str) -> bool {
+    let is_quoted = command.matches('"').count() % 2 == 1;
+    !is_quoted && command.ends_with(ENDS)
 }
 
 #[cfg(test)]
@@ -40,7 +121,47 @@ mod tests {
         assert_eq!(wrapped("one two three", 7, 2), "one two\n  three");
         assert_eq!(wrapped("unbreakablelongword x", 5, 1), "unbreakablelongword\n x");
         assert_eq!(wrapped("  one two three", 9, 4), "  one two\n    three");
+        assert_eq!(wrapped("", 9, 4), "");
         assert_eq!(cut("abcdef", 4), "abc…");
         assert_eq!(cut("abc", 4), "abc");
+    }
+
+    #[test]
+    fn commands_of_a_session_name_it_where_they_name_none() {
+        let named = |text: &str| with_naming(text, " --session a");
+        assert_eq!(named("mend it, then: leftoff gate"), "mend it, then: leftoff gate --session a");
+        assert_eq!(
+            named("go on: leftoff retry; then: leftoff advance --phase x. Done."),
+            "go on: leftoff retry --session a; then: leftoff advance --phase x --session a. Done."
+        );
+        for text in
+            ["see: leftoff list", "so: leftoff close --session b", "leftoff start", "what leftoff gate is"]
+        {
+            assert_eq!(named(text), text);
+        }
+        assert_eq!(with_naming("then: leftoff gate", ""), "then: leftoff gate");
+    }
+
+    #[test]
+    fn a_command_stays_on_one_line_however_long() {
+        assert_eq!(
+            wrapped("Begin another run: leftoff run start map --session a", 24, 2),
+            "Begin another run:\n  leftoff run start map --session a"
+        );
+        assert_eq!(
+            wrapped("What it asks for: leftoff gate --phase x. Mend it, then try again.", 20, 1),
+            "What it asks for:\n leftoff gate --phase x.\n Mend it, then try\n again."
+        );
+        assert_eq!(
+            wrapped("say: leftoff note \"one, two\" --kind risk, or not", 12, 0),
+            "say:\nleftoff note \"one, two\" --kind risk,\nor not"
+        );
+        assert_eq!(wrapped("leftoff list --all", 5, 0), "leftoff list --all");
+        assert_eq!(wrapped("try `leftoff list --all` or wait", 8, 0), "try\n`leftoff list --all`\nor wait");
+        assert_eq!(
+            wrapped("what leftoff is good for", 12, 0),
+            "what leftoff\nis good for",
+            "a name is no command"
+        );
     }
 }

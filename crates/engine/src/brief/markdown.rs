@@ -447,7 +447,8 @@ fn items(brief: &Brief, detail: Detail) -> String {
     }
     let left_out = (counts.open() as usize).saturating_sub(shown.len());
     if left_out > 0 {
-        let _ = writeln!(text, "- and {left_out} more: `leftoff item list`");
+        let naming = brief.session.naming();
+        let _ = writeln!(text, "- and {left_out} more: `leftoff item list{naming}`");
     }
     if counts.done > 0 {
         let _ = writeln!(text, "- {} done", counts.done);

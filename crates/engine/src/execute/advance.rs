@@ -47,6 +47,9 @@ pub struct GateTried {
     /// Files of finished phases that are not as they were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
+    /// What a printed command ends with, so that it means this session.
+    #[serde(skip)]
+    pub naming: String,
 }
 
 /// A gate that was run for a phase.
@@ -159,7 +162,8 @@ impl Engine {
         let warnings = self.artifact_warnings(&view);
         let claimed = view.claimed().map(|phase| phase.id.clone()).collect();
         let gate = GateView { outcome, checks };
-        Ok(GateTried { session_id: subject.to_string(), phase, gate, claimed, warnings })
+        let naming = view.naming();
+        Ok(GateTried { session_id: subject.to_string(), phase, gate, claimed, warnings, naming })
     }
 
     fn complete(

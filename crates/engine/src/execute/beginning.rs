@@ -74,6 +74,7 @@ impl Engine {
                 // Several that do not take the worktree are active at once anyway.
                 !is_alone && layout.is_none_or(Layout::takes_the_worktree)
             };
+            let own_id = id.clone();
             let start = command::Start {
                 id,
                 title: title.clone(),
@@ -89,7 +90,7 @@ impl Engine {
             plan.subject.events = engine.started(start, &workflow)?;
             // What is called after the branch is not called after what it is about.
             if layout.is_some() || request.title.is_some() || request.goal.is_some() {
-                plan.said.extend(engine.similar_to(&title, layout)?);
+                plan.said.extend(engine.similar_to(&own_id, &title, layout)?);
             }
             Ok(plan)
         })?;
@@ -115,7 +116,12 @@ impl Engine {
     }
 
     /// That an unfinished session is about much the same, for somebody who would rather go on with that one.
-    fn similar_to(&self, title: &str, layout: Option<&dyn Layout>) -> Result<Option<String>> {
+    fn similar_to(
+        &self,
+        own: &SessionId,
+        title: &str,
+        layout: Option<&dyn Layout>,
+    ) -> Result<Option<String>> {
         /// Of many native ones, those that somebody may remember.
         const MOST: usize = 100;
         let lifecycles = Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec();
@@ -126,7 +132,8 @@ impl Engine {
             let newest = Filter { lifecycles, worktree, limit: Some(MOST), ..Filter::default() };
             self.store.list(&newest)?.into_iter().map(ShortView::from).collect()
         };
-        let similar = known.into_iter().find(|line| is_similar(&line.title, title));
+        let is_another = |line: &ShortView| line.session_id != own.as_str() && is_similar(&line.title, title);
+        let similar = known.into_iter().find(|line| is_another(line) && self.can_go_on_here(line));
         Ok(similar.map(|line| {
             let title = one_line(&line.title, LONGEST_TITLE);
             format!(
@@ -134,6 +141,12 @@ impl Engine {
                 line.session_id, line.session_id
             )
         }))
+    }
+
+    /// Whether somebody could go on with such a session here: its files are in this worktree, and say where it stands.
+    fn can_go_on_here(&self, line: &ShortView) -> bool {
+        let is_here = line.layout == NATIVE || line.worktree == self.project.worktree();
+        is_here && (line.layout == NATIVE || self.says_where_it_stands(&line.session_id))
     }
 
     /// What is asked for, else what the layout's sessions follow, else what the project does.

@@ -1,7 +1,7 @@
 //! Which session of another tool is meant when none is named.
 
 use super::NATIVE;
-use super::find::{Located, Owner};
+use super::find::Owner;
 use super::shorts::{self, Short};
 use crate::engine::{Engine, is_unfinished};
 use crate::error::Result;
@@ -20,13 +20,14 @@ impl Engine {
         or_closed: bool,
     ) -> Option<SessionId> {
         let foreign = self.current_foreign(latest.is_none() && or_closed);
-        let kept = latest.and_then(|row| self.kept_that_goes_on(row));
+        let kept = latest.and_then(|row| self.kept_that_goes_on(&row.layout, &Lifecycle::UNFINISHED));
         let (Some(one), Some(other)) = (&foreign, &kept) else { return foreign.or(kept) };
-        let order = |id: &SessionId| self.load(id).ok().map(|(_, session)| (session.layout, session.path));
-        let time = |id: &SessionId| self.load(id).ok().map(|(_, session)| session.updated_at);
-        let is_same_layout = order(one).map(|(layout, _)| layout) == order(other).map(|(layout, _)| layout);
-        let is_foreign_later =
-            if is_same_layout { order(one) > order(other) } else { time(one) > time(other) };
+        let (one, other) = (self.load(one).ok()?.1, self.load(other).ok()?.1);
+        let is_foreign_later = if one.layout == other.layout {
+            one.path > other.path
+        } else {
+            one.updated_at > other.updated_at
+        };
         if is_foreign_later { foreign } else { kept }
     }
 
@@ -45,11 +46,11 @@ impl Engine {
         })
     }
 
-    /// Of our own sessions of the same layout the last by name that goes on.
-    fn kept_that_goes_on(&self, row: &SessionRow) -> Option<SessionId> {
-        let layout = layout::by_name(&row.layout).filter(|layout| tells_by_name(*layout))?;
+    /// Of our own sessions of a layout the last by name that goes on, of those that the log has in these states.
+    fn kept_that_goes_on(&self, layout: &str, lifecycles: &[&str]) -> Option<SessionId> {
+        let layout = layout::by_name(layout).filter(|layout| tells_by_name(*layout))?;
         let filter = Filter {
-            lifecycles: Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec(),
+            lifecycles: lifecycles.iter().map(|name| (*name).to_owned()).collect(),
             layout: Some(layout.name().to_owned()),
             worktree: Some(self.project.worktree()),
             ..Filter::default()
@@ -97,23 +98,31 @@ impl Engine {
     }
 
     /// The session that its tool has gone on to since this one was worked on last: later by name, not closed, and
-    /// changed after it.
+    /// changed after it. From one that waits it has gone on whenever that was, also to one of ours that is active.
     pub(crate) fn gone_on_to(&self, row: &SessionRow) -> Option<SessionId> {
         let layout = layout::by_name(&row.layout).filter(|layout| tells_by_name(*layout))?;
         let (_, session) = self.load(&row.id).ok()?;
-        let later = self.later_spots(layout, &session);
+        let session = self.laid_over(session);
+        let waits = session.lifecycle != Lifecycle::Active;
+        let foreign = self.later_foreign(layout, &session);
+        let foreign = foreign.filter(|found| waits || found.line.updated_at > session.updated_at);
+        let kept = if waits { self.kept_that_goes_on(&row.layout, &["active"]) } else { None };
+        let kept = kept.and_then(|id| Some((self.load(&id).ok()?.1.path?, id)));
+        let kept = kept.filter(|(path, _)| session.path.as_ref().is_some_and(|own| path > own));
+        let foreign = foreign.map(|found| (found.path().to_owned(), found.id));
+        kept.max(foreign).map(|(_, id)| id)
+    }
+
+    /// The last by name that only files tell of, is not closed and stands after this one.
+    fn later_foreign(&self, layout: &dyn Layout, session: &Session) -> Option<Short> {
+        let later = self.later_spots(layout, session);
         if later.is_empty() {
             return None;
         }
-        let is_later = |located: &&Located| later.contains(&located.spot);
-        let all = self.unadopted();
-        let eyes = self.eyes();
-        let goes_on = |located: &Located| {
-            let found = eyes.in_short(located)?;
-            (found.is_unfinished() && found.says_where_it_stands).then_some(found)
-        };
-        let found = all.iter().rev().filter(is_later).find_map(goes_on)?;
-        (found.line.updated_at > session.updated_at).then_some(found.id)
+        let (all, eyes) = (self.unadopted(), self.eyes());
+        let found = all.iter().rev().filter(|located| later.contains(&located.spot));
+        let mut found = found.filter_map(|located| eyes.in_short(located));
+        found.find(|found| found.is_unfinished() && found.says_where_it_stands)
     }
 
     /// Where sessions of a layout are whose names sort after this one's: without a look into any.
@@ -151,6 +160,12 @@ impl Engine {
             }
         }
         Ok(None)
+    }
+
+    /// Whether a session's files say where it stands; of one that we know, its log does.
+    pub(crate) fn says_where_it_stands(&self, id: &str) -> bool {
+        let found = self.unadopted().into_iter().find(|located| located.id.as_str() == id);
+        found.is_none_or(|found| self.eyes().in_short(&found).is_some_and(|short| short.says_where_it_stands))
     }
 
     /// Not finished: as the store has it, or, where files can say otherwise, as they have it by now.

@@ -15,6 +15,7 @@ use crate::view::Warning;
 use crate::words::one_line;
 use jiff::Timestamp;
 use layouts::layout::{Depth, Interest, Layout, Proof, Spot, Told};
+use layouts::reading::Dated;
 use layouts::reconcile::{self, Draft, Laid};
 use layouts::tree::{Entry, Tree};
 use model::event::Event;
@@ -252,13 +253,8 @@ impl Look {
         }
     }
 
-    /// What the files tell that the session's log does not, as events, and when that was.
-    pub(super) fn taken_in(
-        &mut self,
-        engine: &Engine,
-        session: &Session,
-        items: ItemBook,
-    ) -> (Vec<Event>, Timestamp) {
+    /// What the files tell that the session's log does not, as events, each with when that was.
+    pub(super) fn taken_in(&mut self, engine: &Engine, session: &Session, items: ItemBook) -> Vec<Dated> {
         let mut base = self.with_rows(|_| true, true);
         for path in &self.not_there_yet {
             base.insert(path.clone(), Entry::File(self.rows[path].previous.clone()));
@@ -301,7 +297,7 @@ impl Look {
         self.put_ours_onto_what_was_edited_before();
         self.tell(session, &reading);
         let actor = engine.actor_of(self.located.layout);
-        let at = self.edited_at(session, &reading.value, engine.clock.now());
+        let at = self.edited_at(session, engine.clock.now());
         let mut draft = Draft::new(session.clone(), items, at, actor);
         // What came out of an exchange was there before whatever is there now.
         for slip in self.slipped.clone() {
@@ -313,20 +309,16 @@ impl Look {
         self.bring_in_move(&mut draft);
         self.prove(engine, &mut draft, &reading.value, session);
         self.workflows.clone_from(&reading.value.workflows);
-        (draft.into_parts().0, at)
+        draft.dated()
     }
 
     /// When somebody changed the files, as those tell: not before what the log has, and not after now. A session is not
     /// active again each time that somebody looks at an edit of last week.
-    fn edited_at(&self, session: &Session, told: &Told, now: Timestamp) -> Timestamp {
+    fn edited_at(&self, session: &Session, now: Timestamp) -> Timestamp {
         let edited = self.in_state(&FileState::Edited);
         let modified: Option<Vec<Timestamp>> = edited.iter().map(|path| self.tree.modified(path)).collect();
         let last = modified.filter(|_| self.slipped.is_empty()).and_then(|all| all.into_iter().max());
-        let shown = told.proofs.iter().filter_map(|proof| {
-            let (Proof::Run { path, .. } | Proof::Phase { path, .. }) = proof;
-            self.tree.modified(path)
-        });
-        last.map_or(now, |last| shown.fold(last, Timestamp::max).max(session.updated_at).min(now))
+        last.map_or(now, |last| last.max(session.updated_at).min(now))
     }
 
     /// What counts in place of a file that cannot be read: what we wrote; of a part that we never did, the version before.
@@ -392,15 +384,27 @@ impl Look {
         });
         // Whoever went back wants what those files show done again.
         let began = run_began.max(session.went_back_at);
+        let is_of_this_run = |at: &Timestamp| session.run().is_some_and(|run| run.started_at <= *at);
+        let went_back = session.went_back_at.filter(is_of_this_run);
+        let is_since = |modified: Timestamp, began: Timestamp| {
+            // A file's time comes from a clock that ticks a few milliseconds behind.
+            modified.as_millisecond().saturating_add(FILE_CLOCK_LAG) >= began.as_millisecond()
+        };
         let is_new_enough = |proof: &Proof| {
-            let (Proof::Run { path, .. } | Proof::Phase { path, .. }) = proof;
-            match (self.tree.modified(path), began) {
-                // A file's time comes from a clock that ticks a few milliseconds behind.
-                (Some(modified), Some(began)) => {
-                    modified.as_millisecond().saturating_add(FILE_CLOCK_LAG) >= began.as_millisecond()
+            let modified = proof.path().and_then(|path| self.tree.modified(path));
+            match (proof, modified, began) {
+                // An earlier phase may have been over long before; not before somebody went back to it.
+                (Proof::Earlier { .. }, Some(modified), _) => {
+                    went_back.is_none_or(|went_back| is_since(modified, went_back))
+                }
+                (Proof::Run { .. } | Proof::Phase { .. }, Some(modified), Some(began)) => {
+                    is_since(modified, began)
                 }
                 // A folder has no time of its own that counts; that there is one is new when the log has none.
-                (None, _) | (_, None) => matches!(proof, Proof::Run { .. }),
+                (Proof::Run { .. }, _, _) => true,
+                (Proof::Phase { .. }, _, _) => false,
+                // Without a file there is nothing that could be too old.
+                (Proof::Earlier { .. }, None, _) => proof.path().is_none(),
             }
         };
         let left = engine.seen.left_to_command.borrow();

@@ -39,6 +39,10 @@ impl Short {
         }
     }
 
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+
     pub(super) fn is_active(&self) -> bool {
         self.line.lifecycle == "active"
     }

@@ -15,10 +15,11 @@ use crate::failpoint;
 use crate::view::Warning;
 use layouts::layout::{Folder, Standing};
 use layouts::tree::{Entry, Tree};
-use model::event::Recorded;
+use model::event::{Event, Recorded};
 use model::id::SessionId;
 use model::item::ItemBook;
 use model::lifecycle::Lifecycle;
+use model::lineage::step;
 use model::session::Session;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -68,7 +69,9 @@ impl Engine {
             tree: &tree,
             now: self.clock.now(),
         };
-        let standing = Standing { shown: &versions, ..Standing::new(session, &items, &since) };
+        let undone = self.undone_among(session, &since, new)?;
+        let standing =
+            Standing { shown: &versions, undone: &undone, ..Standing::new(session, &items, &since) };
         let is_import = |row: &store::EventRow| row.kind == "imported";
         let changes = if new.iter().any(is_import) {
             look.located.layout.write_anew(&standing, &folder)
@@ -101,6 +104,22 @@ impl Engine {
         let place = look.place_row(session, self.processes.boot_id()).filter(|_| moved.is_some());
         let rows = rows.chain(self.furniture_rows(session, look)).chain(place);
         Ok(rows.chain(self.sign_rows(&standing, look, &folder)).collect())
+    }
+
+    /// What these events undid, where one of them undid anything.
+    fn undone_among(
+        &self,
+        session: &Session,
+        since: &[Recorded],
+        new: &[store::EventRow],
+    ) -> Result<Vec<Recorded>> {
+        let went_back = |recorded: &&Recorded| matches!(recorded.event, Event::Restored { .. });
+        let Some(first) = since.iter().find(went_back) else { return Ok(Vec::new()) };
+        let kept = self.store.events(&session.id, 0, None)?;
+        let all: Vec<Recorded> =
+            kept.iter().chain(new).map(|row| read_event(&session.id, row)).collect::<Result<_>>()?;
+        let (gone, _) = step(&all, first.version - 1, session.version);
+        Ok(gone.into_iter().cloned().collect())
     }
 
     /// What a finished session came to stands in files that are not read otherwise.

@@ -136,6 +136,9 @@ pub(super) fn add_marks(tree: &mut Tree, spot: &Spot, root: &Path, paths: &[Stri
                 tree.insert(&path[..end], Entry::Folder);
             }
             tree.insert(path.clone(), Entry::Unread { size: found.len() });
+            if let Some(at) = found.modified().ok().and_then(|at| Timestamp::try_from(at).ok()) {
+                tree.set_modified(path.clone(), at);
+            }
         }
     }
 }

@@ -3,12 +3,10 @@
 use super::{Kind, OcrSession, Round, STATE};
 use crate::builtin;
 use crate::definition;
-use crate::layout::{Folder, Proof};
+use crate::layout::{Earlier, Folder, Proof};
 use crate::reading::Dated;
-use crate::reconcile::shown_by;
 use jiff::Timestamp;
 use model::event::Event;
-use model::gate::AttemptReport;
 use model::id::Name;
 use model::phase::PhaseStub;
 use model::run::{RunPlan, WorkflowRef};
@@ -69,49 +67,71 @@ pub(super) fn span(session: &OcrSession, folder: &Folder<'_>) -> (Timestamp, Tim
     let (started, since) = (past(state.started_at), past(session.since()));
     let begin = started.or(since).or(past(state.updated_at)).unwrap_or(first.min(now));
     let written = || past(folder.tree.modified(STATE)).filter(|_| state.updated_at.is_some());
-    let end = past(state.updated_at).or_else(written).or(since);
+    let finished =
+        || finishing(session).into_iter().filter_map(|(_, path)| folder.tree.modified(&path)).max();
+    let end = past(state.updated_at).or_else(written).or_else(|| past(finished())).or(since);
     (begin, end.unwrap_or(last.min(now).max(begin)))
 }
 
-/// What the current round or run has that no word in the state can take away: the last files of each.
-pub(super) fn proofs(session: &OcrSession) -> Vec<Proof> {
-    let ordinal = session.ordinal();
-    let Some((workflow, phases)) = workflow(session.kind) else { return Vec::new() };
-    let workflow = workflow.name.clone();
+/// What the current round or run has that no word in the state can take away: the last files of each. With them what
+/// shows the phases before.
+pub(super) fn proofs(session: &OcrSession, folder: &Folder<'_>) -> Vec<Proof> {
+    let (kind, ordinal) = (session.kind, session.ordinal());
+    let Some((workflow, phases)) = workflow(kind) else { return Vec::new() };
+    let workflow = &workflow.name;
     let Some(at) = phases.get(session.said_phase).map(|stub| stub.id.clone()) else { return Vec::new() };
-    let mut proofs = vec![Proof::Run {
+    let begun = Proof::Run {
         workflow: workflow.clone(),
         ordinal,
         phase: at,
-        path: match session.kind {
+        path: match kind {
             Kind::Review => format!("rounds/round-{ordinal}"),
             Kind::Map => format!("map/runs/run-{ordinal}"),
         },
-    }];
-    let mut add = |phase: &str, path: String| {
-        if let Ok(phase) = Name::parse(phase) {
-            proofs.push(Proof::Phase { workflow: workflow.clone(), ordinal, phase, path });
-        }
+        at: session.newer_since.map(|at| at.min(folder.now)),
     };
+    let last = finishing(session).into_iter().filter_map(|(phase, path)| {
+        let at = written(folder, &path);
+        Some(Proof::Phase { workflow: workflow.clone(), ordinal, phase: Name::parse(phase).ok()?, path, at })
+    });
+    let earlier = phases.iter().filter_map(|stub| {
+        let by = over(session, folder, kind, ordinal, stub.id.as_str())?;
+        Some(Proof::Earlier { workflow: workflow.clone(), ordinal, phase: stub.id.clone(), by })
+    });
+    std::iter::once(begun).chain(last).chain(earlier).collect()
+}
+
+/// The files of the current round or run that are written when a phase ends, and which phase that is.
+fn finishing(session: &OcrSession) -> Vec<(&'static str, String)> {
+    let ordinal = session.ordinal();
     match session.kind {
         Kind::Review => {
-            if let Some(round) = session.rounds.iter().find(|round| round.number == ordinal) {
-                let place = folder_of(session, round);
-                if round.has_discourse {
-                    add("discourse", format!("{place}discourse.md"));
-                }
-                if round.is_final {
-                    add("synthesis", format!("{place}final.md"));
-                }
-            }
+            let Some(round) = session.rounds.iter().find(|round| round.number == ordinal) else {
+                return Vec::new();
+            };
+            let place = folder_of(session, round);
+            let discourse = round.has_discourse.then(|| ("discourse", format!("{place}discourse.md")));
+            let last = round.is_final.then(|| ("synthesis", format!("{place}final.md")));
+            discourse.into_iter().chain(last).collect()
         }
         Kind::Map => {
-            if session.map_runs.iter().any(|run| run.number == ordinal && run.is_final) {
-                add("synthesis", format!("map/runs/run-{ordinal}/map.md"));
-            }
+            let is_final = session.map_runs.iter().any(|run| run.number == ordinal && run.is_final);
+            is_final.then(|| ("synthesis", format!("map/runs/run-{ordinal}/map.md"))).into_iter().collect()
         }
     }
-    proofs
+}
+
+/// When a file was written, and not in the future.
+fn written(folder: &Folder<'_>, path: &str) -> Option<Timestamp> {
+    folder.tree.modified(path).map(|at| at.min(folder.now))
+}
+
+/// The last moment of the session: files that move it on are later than its state.
+pub(super) fn moved_on_at(session: &OcrSession, folder: &Folder<'_>, end: Timestamp) -> Timestamp {
+    let phases = session.kind.phases();
+    let is_ahead = |phase: &str| phases.iter().position(|found| *found == phase) >= Some(session.said_phase);
+    let ahead = finishing(session).into_iter().filter(|(phase, _)| is_ahead(phase));
+    ahead.filter_map(|(_, path)| written(folder, &path)).fold(end, Timestamp::max)
 }
 
 /// Before rounds had folders of their own, the first one's files lay in the session's.
@@ -160,10 +180,12 @@ fn run(
     add(since, Event::RunStarted { workflow: workflow.clone(), ordinal, phases: phases.clone() });
     for (position, stub) in phases.iter().enumerate().take(current + 1) {
         let phase = stub.id.clone();
-        let is_skipped = stub.id.as_str() == "requirements-mapping" && !session.has_requirements;
+        let over = over(session, folder, kind, ordinal, phase.as_str());
         // Somebody who says that they are in it is.
-        if is_skipped && position < current {
-            add(since, Event::PhaseSkipped { phase, reason: "there is no requirements.md".to_owned() });
+        if position < current
+            && let Some(skipped @ Earlier::Skipped(_)) = &over
+        {
+            add(since, skipped.event(phase));
             continue;
         }
         // When a phase ended is not told anywhere: those before the current one are dated to one moment, and have no
@@ -172,7 +194,8 @@ fn run(
         let began = if position == current { end } else { since };
         add(began, Event::PhaseStarted { phase: phase.clone() });
         if is_over {
-            add(began, done(session, folder, kind, ordinal, phase));
+            let over = over.map(|over| over.event(phase.clone()));
+            add(began, over.unwrap_or(Event::PhaseClaimed { phase, attempt: None }));
         }
     }
     if current + 1 == phases.len() {
@@ -181,33 +204,30 @@ fn run(
     events
 }
 
-fn done(session: &OcrSession, folder: &Folder<'_>, kind: Kind, ordinal: u32, phase: Name) -> Event {
+/// What shows that a phase is over which a round or run is past; none where its file is not there.
+fn over(session: &OcrSession, folder: &Folder<'_>, kind: Kind, ordinal: u32, phase: &str) -> Option<Earlier> {
     let round = session.rounds.iter().find(|round| kind == Kind::Review && round.number == ordinal);
     let place = round.map_or_else(|| format!("rounds/round-{ordinal}/"), |round| folder_of(session, round));
     let run = format!("map/runs/run-{ordinal}");
-    let path = match (kind, phase.as_str()) {
+    let path = match (kind, phase) {
         (_, "context" | "map-context") => "discovered-standards.md".to_owned(),
-        // One file for both; that it is there shows the first.
-        (Kind::Review, "change-context") => "context.md".to_owned(),
+        // One file for both: it says nothing of where the analysis is, and all there is to see of one that is over.
+        (Kind::Review, "change-context" | "analysis") => "context.md".to_owned(),
         (Kind::Review, "reviews") => {
             let first = round.and_then(|round| round.reviewers.first());
             first.map(|reviewer| format!("{place}reviews/{}.md", reviewer.name)).unwrap_or_default()
         }
         (Kind::Review, "discourse") => format!("{place}discourse.md"),
         (Kind::Review, "synthesis") => format!("{place}final.md"),
+        (Kind::Map, "requirements-mapping") if !session.has_requirements => {
+            return Some(Earlier::Skipped("there is no requirements.md".to_owned()));
+        }
         (Kind::Map, "topology" | "flow-analysis" | "requirements-mapping") => format!("{run}/{phase}.md"),
         (Kind::Map, "synthesis") => format!("{run}/map.md"),
-        // Nothing is written there, so nothing could be shown.
-        (_, "aggregation" | "complete") => {
-            return Event::PhaseCompleted { phase, attempt: AttemptReport::default() };
-        }
-        (_, _) => return Event::PhaseClaimed { phase, attempt: None },
+        (_, "aggregation" | "complete") => return Some(Earlier::Nothing),
+        (_, _) => return None,
     };
-    if folder.tree.has_file(&path) {
-        Event::PhaseCompleted { phase, attempt: shown_by(&path) }
-    } else {
-        Event::PhaseClaimed { phase, attempt: None }
-    }
+    folder.tree.has_file(&path).then_some(Earlier::File(path))
 }
 
 /// The built-in definition; it has no mistakes, which its own tests show. Read once: a list may hold a thousand.

@@ -202,6 +202,53 @@ fn requirements_mapping_is_a_phase_only_with_requirements() {
 }
 
 #[test]
+fn phases_before_a_last_file_are_shown_by_their_own_or_left_out() {
+    let json = |kind: &str, phase: &str| {
+        state(&format!(
+            "\"status\":\"active\",\"workflow_type\":\"{kind}\",\"current_phase\":\"{phase}\",\"phase_number\":1,{TIMES}"
+        ))
+    };
+    let standing = |session: &Session| -> Vec<&'static str> {
+        let phases = session.run().expect("a run").phases.iter();
+        phases.map(|phase| if phase.claimed { "claimed" } else { phase.status() }).collect()
+    };
+    let review = json("review", "context");
+    let (first, last) = (("discovered-standards.md", "x"), ("rounds/round-1/final.md", "x"));
+    let files = [("state.json", review.as_str()), first, ("context.md", "x"), last];
+    let session = folded(&tree(&files));
+    let done = "completed";
+    assert_eq!(standing(&session), [done, done, done, "claimed", done, "claimed", done, done]);
+    let more = [("rounds/round-1/reviews/a-1.md", "x"), ("rounds/round-1/discourse.md", "x")];
+    assert_eq!(standing(&folded(&tree(&[&files[..], &more[..]].concat()))), [done; 8]);
+
+    let map = json("map", "map-context");
+    let files = [("state.json", map.as_str()), first, ("map/runs/run-1/map.md", "x")];
+    assert_eq!(standing(&folded(&tree(&files))), [done, "claimed", "claimed", "skipped", done, done]);
+    let with = [&files[..], &[("requirements.md", "x")][..]].concat();
+    assert_eq!(standing(&folded(&tree(&with))), [done, "claimed", "claimed", "claimed", done, done]);
+}
+
+#[test]
+fn a_round_ended_when_its_last_file_was_written() {
+    let json = state(&format!(
+        "\"status\":\"active\",\"workflow_type\":\"review\",\"current_phase\":\"synthesis\",\"phase_number\":7,{TIMES}"
+    ));
+    let ended = |written: &str| {
+        let mut tree = tree(&[("state.json", &json), ("rounds/round-1/final.md", "x")]);
+        tree.set_modified("rounds/round-1/final.md", written.parse().expect("a time"));
+        let session = folded(&tree);
+        let spot = Ocr.spot(".ocr/sessions/2026-01-31-feature-x", true).expect("a session's folder");
+        let folder = Folder { spot: &spot, id: &spot.id, worktree: "/w", tree: &tree, now: now() };
+        let line = Ocr.line(&folder).expect("a line").value;
+        assert_eq!((line.lifecycle, line.updated_at), (session.lifecycle.name(), session.updated_at));
+        session.run().and_then(|run| run.completed_at).expect("it is over").to_string()
+    };
+    assert_eq!(ended("2026-01-31T11:00:00Z"), "2026-01-31T11:00:00Z");
+    assert_eq!(ended("2026-01-30T11:00:00Z"), "2026-01-31T10:00:00Z", "not before the state");
+    assert_eq!(ended("2026-03-01T00:00:00Z"), NOW, "not in the future");
+}
+
+#[test]
 fn folder_names_become_ids_without_two_becoming_one() {
     let ids: std::collections::BTreeSet<String> =
         ["2026-01-31-a#b", "2026-01-31-a@b", "2026-01-31-ä", "2026-01-31-"]

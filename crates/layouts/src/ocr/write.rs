@@ -45,12 +45,16 @@ pub(super) fn state(standing: &Standing<'_>, folder: &Folder<'_>, missing: Missi
     let (document, said) = there.unwrap_or_else(|| (Document::new(), State::default()));
     let wanted = Wanted::of(standing.session, run, kind);
     let due = Due::of(&wanted, &said, standing, folder);
-    if !(is_new || missing == Missing::ComesIn || due.any()) {
+    let taken_back = taken_back(kind, &said, standing, folder);
+    if !(is_new || missing == Missing::ComesIn || due.any() || taken_back.is_some()) {
         return None;
     }
     let mut changes = Changes { document, said, any: false };
     changes.set_missing("session_id", &json!(folder.spot.path.rsplit('/').next().unwrap_or_default()));
     changes.make(&wanted, &due, standing.session, run);
+    if let Some(other) = taken_back {
+        changes.take_back(other, standing.session);
+    }
     if changes.any {
         changes.set("updated_at", &time(standing.session.updated_at));
         changes.document.drop_mark();
@@ -152,6 +156,37 @@ fn is_late(kind: Kind, said: &State, run: Option<&Run>) -> bool {
     own.is_none() && said.started_at.is_some_and(|started| Some(started.as_second()) < began)
 }
 
+/// The other workflow, where the file still names a round or run of it whose beginning was undone.
+fn taken_back(current: Kind, said: &State, standing: &Standing<'_>, folder: &Folder<'_>) -> Option<Kind> {
+    let other = match current {
+        Kind::Review => Kind::Map,
+        Kind::Map => Kind::Review,
+    };
+    let number = number_of(other, said)?;
+    let is_undone = standing.undone.iter().any(|recorded| {
+        matches!(&recorded.event, Event::RunStarted { workflow, ordinal, .. }
+            if workflow.name.as_str() == other.workflow() && *ordinal == number)
+    });
+    let is_there = match other {
+        Kind::Review => rounds(folder.tree).iter().any(|round| round.number == number),
+        Kind::Map => map_runs(folder.tree).iter().any(|run| run.number == number),
+    };
+    let goes_on = last_of(other, standing.session).is_some_and(|run| run.ordinal >= number);
+    (is_undone && !is_there && !goes_on).then_some(other)
+}
+
+fn last_of(kind: Kind, session: &Session) -> Option<&Run> {
+    session.runs.iter().filter(|run| kind_of(run) == Some(kind)).max_by_key(|run| run.ordinal)
+}
+
+/// Where the file counts rounds or runs, and where it says since when the last one goes on.
+fn keys_of(kind: Kind) -> (&'static str, &'static str) {
+    match kind {
+        Kind::Review => ("current_round", "round_started_at"),
+        Kind::Map => ("current_map_run", "map_started_at"),
+    }
+}
+
 fn number_of(kind: Kind, said: &State) -> Option<u32> {
     match kind {
         Kind::Review => said.current_round,
@@ -178,16 +213,27 @@ impl Changes {
             self.set_or_fill("current_phase", &json!(kind.phases()[at]), is_named);
             self.set_or_fill("phase_number", &json!(at + 1), due.phase);
         }
-        let (number, clock) = match kind {
-            Kind::Review => ("current_round", "round_started_at"),
-            Kind::Map => ("current_map_run", "map_started_at"),
-        };
+        let (number, clock) = keys_of(kind);
         self.set_or_fill(number, &json!(ordinal), due.round);
         self.set_missing("started_at", &time(session.created_at));
         // A new round starts the clock anew; what somebody wrote about one that goes on stays.
         let restarted = self.said.started_at.filter(|at| *at <= session.updated_at);
         let began = restarted.map_or(run.started_at, |at| at.max(run.started_at));
         self.set_or_fill(clock, &time(began), due.round);
+    }
+
+    /// The file goes back to the round or run before, or says nothing of any.
+    fn take_back(&mut self, kind: Kind, session: &Session) {
+        let (number, clock) = keys_of(kind);
+        if let Some(run) = last_of(kind, session) {
+            self.set(number, &json!(run.ordinal));
+            self.set(clock, &time(run.started_at));
+            return;
+        }
+        for key in [number, clock] {
+            self.any |= self.document.get(&[key]).is_some();
+            self.document.remove(&[key]);
+        }
     }
 
     /// What the file says otherwise is set; what it has no word about comes in with that.

@@ -1,5 +1,6 @@
 //! A session with events laid over it that nobody has kept yet.
 
+use crate::reading::Dated;
 use jiff::Timestamp;
 use model::actor::Actor;
 use model::event::{Event, Recorded};
@@ -13,13 +14,14 @@ pub struct Draft {
     session: Session,
     items: ItemBook,
     events: Vec<Event>,
+    times: Vec<Timestamp>,
     at: Timestamp,
     actor: Actor,
 }
 
 impl Draft {
     pub fn new(session: Session, items: ItemBook, at: Timestamp, actor: Actor) -> Self {
-        Self { session, items, events: Vec::new(), at, actor }
+        Self { session, items, events: Vec::new(), times: Vec::new(), at, actor }
     }
 
     pub fn push(&mut self, event: Event) {
@@ -30,6 +32,14 @@ impl Draft {
         }
         self.session = self.session.clone().apply(&recorded);
         self.events.push(recorded.event);
+        self.times.push(self.at);
+    }
+
+    /// What comes now happened then, where that is known; never before what is there already.
+    pub fn happens_at(&mut self, at: Option<Timestamp>) {
+        if let Some(at) = at {
+            self.at = at.max(self.session.updated_at);
+        }
     }
 
     pub fn session(&self) -> &Session {
@@ -42,6 +52,12 @@ impl Draft {
 
     pub fn events(&self) -> &[Event] {
         &self.events
+    }
+
+    /// The events, each with when it happened.
+    pub fn dated(&self) -> Vec<Dated> {
+        let events = self.events.iter().zip(&self.times);
+        events.map(|(event, at)| Dated { at: *at, event: event.clone() }).collect()
     }
 
     pub fn into_parts(self) -> (Vec<Event>, Session, ItemBook) {

@@ -22,20 +22,25 @@ pub fn prove(draft: &mut Draft, told: &Told, counts: &dyn Fn(&Proof) -> bool) {
 pub fn prove_but(draft: &mut Draft, told: &Told, counts: &dyn Fn(&Proof) -> bool, left: Option<&str>) {
     for proof in told.proofs.iter().filter(|proof| counts(proof)) {
         match proof {
-            Proof::Run { workflow, ordinal, phase, .. } => begin(draft, told, workflow, *ordinal, phase),
-            Proof::Phase { workflow, ordinal, phase, path } => {
-                let is_current = draft.session().run().is_some_and(|run| {
-                    run.workflow.name == *workflow && run.ordinal == *ordinal && run.is_open()
-                });
-                if !is_current || draft.is_done(phase) {
+            Proof::Run { workflow, ordinal, phase, at, .. } => {
+                draft.happens_at(*at);
+                begin(draft, told, workflow, *ordinal, phase);
+            }
+            Proof::Phase { workflow, ordinal, phase, path, at } => {
+                if !is_current(draft, workflow, *ordinal) || draft.is_done(phase) {
                     continue;
                 }
+                draft.happens_at(*at);
+                let earlier: Vec<&Proof> = told.proofs.iter().filter(|proof| counts(proof)).collect();
+                pass(draft, &earlier, phase);
                 if left.is_some_and(|left| is_meant(draft, left, phase)) {
                     arrive(draft, phase);
                     return;
                 }
                 complete(draft, phase, path);
             }
+            // Looked for where a later phase is done.
+            Proof::Earlier { .. } => {}
         }
     }
 }
@@ -55,40 +60,49 @@ fn begin(draft: &mut Draft, told: &Told, workflow: &Name, ordinal: u32, current:
     draft.push(Event::PhaseStarted { phase: current.clone() });
 }
 
+fn is_current(draft: &Draft, workflow: &Name, ordinal: u32) -> bool {
+    let run = draft.session().run();
+    run.is_some_and(|run| run.workflow.name == *workflow && run.ordinal == ordinal && run.is_open())
+}
+
 fn is_meant(draft: &Draft, asked: &str, phase: &Name) -> bool {
     let run = draft.session().run();
     run.and_then(|run| run.resolve(asked)).is_some_and(|found| found.id() == phase)
 }
 
-/// All that lies before is claimed, and the phase goes on.
-fn arrive(draft: &mut Draft, at: &Name) {
+/// All that lies before is over: as its own file shows it, or claimed where nothing does.
+fn pass(draft: &mut Draft, earlier: &[&Proof], at: &Name) {
     let Some(run) = draft.session().run() else { return };
     let phases = run.phases.iter().map(|phase| phase.id().clone());
     let before: Vec<Name> = phases.take_while(|phase| phase != at).collect();
-    for phase in before {
-        if !draft.is_done(&phase) {
-            draft.push(Event::PhaseClaimed { phase, attempt: None });
+    for passed in before {
+        if draft.is_done(&passed) {
+            continue;
         }
+        let shown = earlier.iter().find_map(|proof| match proof {
+            Proof::Earlier { workflow, ordinal, phase, by }
+                if *phase == passed && is_current(draft, workflow, *ordinal) =>
+            {
+                Some(by.event(passed.clone()))
+            }
+            Proof::Earlier { .. } | Proof::Run { .. } | Proof::Phase { .. } => None,
+        });
+        draft.push(shown.unwrap_or(Event::PhaseClaimed { phase: passed, attempt: None }));
     }
+}
+
+fn arrive(draft: &mut Draft, at: &Name) {
     if !draft.is_in_progress(at) {
         draft.push(Event::PhaseStarted { phase: at.clone() });
     }
 }
 
-/// All that lies before is claimed; what comes next begins.
+/// The phase is done, and what comes next begins.
 fn complete(draft: &mut Draft, proven: &Name, path: &str) {
     let Some(run) = draft.session().run() else { return };
     let stubs: Vec<PhaseStub> = run.phases.iter().map(|phase| phase.stub.clone()).collect();
-    let mut stubs = stubs.into_iter();
-    for stub in stubs.by_ref() {
-        if stub.id == *proven {
-            draft.push(Event::PhaseCompleted { phase: stub.id, attempt: shown_by(path) });
-            break;
-        }
-        if !draft.is_done(&stub.id) {
-            draft.push(Event::PhaseClaimed { phase: stub.id, attempt: None });
-        }
-    }
+    draft.push(Event::PhaseCompleted { phase: proven.clone(), attempt: shown_by(path) });
+    let stubs = stubs.into_iter().skip_while(|stub| stub.id != *proven).skip(1);
     for stub in stubs {
         if draft.is_done(&stub.id) {
             continue;

@@ -492,3 +492,156 @@ fn a_list_says_what_status_does_where_files_are_ahead_of_the_state() {
         assert_eq!(is_over(&line["lifecycle"]), is_over(&view["status"]), "{file}");
     }
 }
+
+#[test]
+fn commands_that_are_printed_mean_the_session_that_was_named() {
+    let sandbox = project();
+    sandbox.run(["start", "plan-implement-review"]).ok();
+    foreign(
+        &sandbox,
+        ID,
+        &json!({ "session_id": ID, "status": "active", "workflow_type": "review", "current_phase": "discourse",
+            "phase_number": 6, "current_round": 1, "started_at": NOW, "updated_at": NOW }),
+    );
+    let of = |words: &[&str]| {
+        let run = sandbox.run(words.iter().chain(&["--session", ID]));
+        format!("{}{}", run.stdout, run.stderr)
+    };
+    for words in [
+        &["gate"][..],
+        &["status"],
+        &["brief"],
+        &["brief", "--format", "markdown"],
+        &["next"],
+        &["item", "list"],
+        &["retry"],
+        &["advance"],
+        &["advance", "--phase", "context"],
+        &["undo", "--to", "nothing"],
+        &["note", "a word"],
+    ] {
+        let told = of(words);
+        let commands: Vec<&str> = told.split("leftoff ").skip(1).collect();
+        assert!(!commands.is_empty(), "{words:?} prints none: {told}");
+        for command in commands {
+            let line = command.lines().next().unwrap();
+            assert!(line.contains(&format!("--session {ID}")), "{words:?} prints {line:?} in\n{told}");
+        }
+    }
+}
+
+#[test]
+fn only_another_session_that_one_can_go_on_with_is_called_similar() {
+    let said = |sandbox: &Sandbox| sandbox.run(["start", "--layout", "ocr"]).ok().stderr;
+    // What is asked for was there before the session.
+    let sandbox = project();
+    artifact(&sandbox, "requirements.md", "R\n");
+    assert!(!said(&sandbox).contains("similar"), "it is no other than itself");
+    // Nothing tells where that one stands.
+    let sandbox = project();
+    sandbox.write(".ocr/sessions/2026-11-13-feature-login/state.json", "{");
+    assert!(!said(&sandbox).contains("similar"), "nobody could go on with it");
+    let sandbox = project();
+    foreign(
+        &sandbox,
+        "2026-11-13-feature-login",
+        &json!({ "session_id": "x", "status": "active", "current_phase": "reviews", "phase_number": 4 }),
+    );
+    let said = said(&sandbox);
+    assert!(said.contains("go on with it: leftoff switch 2026-11-13-feature-login"), "{said}");
+    sandbox.run(["switch", "2026-11-13-feature-login"]).ok();
+}
+
+/// How one of two sessions stands, and whether it is in our log.
+#[derive(Debug, Clone, Copy)]
+enum Stands {
+    /// Only its files tell of it.
+    Theirs,
+    TheirsClosed,
+    TheirsBroken,
+    /// In our log.
+    Ours,
+    OursPaused,
+    OursClosed,
+}
+
+const OLD: &str = "2026-11-10-old";
+const NEW: &str = "2026-11-12-new";
+
+/// Makes one of them so. What is in our log is so since this moment; what is in files alone since half past nine.
+fn make(sandbox: &Sandbox, id: &str, stands: Stands, moment: &str) {
+    let earlier = "2026-11-14T09:30:00Z";
+    match stands {
+        Stands::TheirsClosed => review(sandbox, id, "closed", "complete", 8, earlier),
+        Stands::TheirsBroken => sandbox.write(&format!(".ocr/sessions/{id}/state.json"), "{"),
+        Stands::Theirs | Stands::Ours | Stands::OursPaused | Stands::OursClosed => {
+            review(sandbox, id, "active", "reviews", 4, earlier);
+        }
+    }
+    sandbox.at(moment);
+    let words: &[&str] = match stands {
+        Stands::Theirs | Stands::TheirsClosed | Stands::TheirsBroken => return,
+        Stands::Ours => &["note", "taken in"],
+        Stands::OursPaused => &["pause"],
+        Stands::OursClosed => &["close", "--force"],
+    };
+    sandbox.run(words.iter().chain(&["--session", id])).ok();
+}
+
+#[test]
+fn which_of_two_is_meant_whoever_has_them_and_however_they_stand() {
+    use Stands::{Ours, OursClosed, OursPaused, Theirs, TheirsBroken, TheirsClosed};
+    // The older by name, the newer by name, the one that is meant. Ours are touched in this order, the newer last.
+    let table = [
+        (Theirs, Theirs, NEW),
+        (Theirs, TheirsClosed, OLD),
+        (Theirs, TheirsBroken, OLD),
+        (TheirsClosed, Theirs, NEW),
+        (TheirsBroken, Theirs, NEW),
+        // One that somebody works on stays meant, until its tool goes on in a later one.
+        (Ours, Theirs, OLD),
+        (Ours, TheirsClosed, OLD),
+        (Ours, TheirsBroken, OLD),
+        (Ours, Ours, NEW),
+        (Ours, OursPaused, NEW),
+        (Ours, OursClosed, OLD),
+        // One that waits hides none that goes on after it.
+        (OursPaused, Theirs, NEW),
+        (OursPaused, TheirsClosed, OLD),
+        (OursPaused, TheirsBroken, OLD),
+        (OursPaused, Ours, NEW),
+        (OursPaused, OursPaused, NEW),
+        (OursPaused, OursClosed, OLD),
+        (OursClosed, Theirs, NEW),
+        (OursClosed, Ours, NEW),
+        (OursClosed, OursPaused, NEW),
+        (Theirs, Ours, NEW),
+        (Theirs, OursPaused, NEW),
+        (Theirs, OursClosed, OLD),
+        (TheirsClosed, OursPaused, NEW),
+    ];
+    for (old, new, expected) in table {
+        let sandbox = project();
+        make(&sandbox, OLD, old, "2026-11-14T10:01:00Z");
+        make(&sandbox, NEW, new, "2026-11-14T10:02:00Z");
+        sandbox.at("2026-11-14T10:03:00Z");
+        assert_eq!(meant(&sandbox), expected, "{old:?}, {new:?}");
+        let list = sandbox.run(["list", "--all", "--json"]).ok().json();
+        let marked: Vec<&Value> =
+            list["sessions"].as_array().unwrap().iter().filter(|line| line["current"] == true).collect();
+        assert_eq!(marked.len(), 1, "{old:?}, {new:?}: {list}");
+        assert_eq!(marked[0]["session_id"], expected, "{old:?}, {new:?}");
+    }
+    // The same of ours when the older one was touched last.
+    for (old, new, expected) in [
+        (Ours, Ours, OLD),
+        (OursPaused, Ours, NEW),
+        (OursPaused, OursPaused, OLD),
+        (OursClosed, OursClosed, OLD),
+    ] {
+        let sandbox = project();
+        make(&sandbox, NEW, new, "2026-11-14T10:01:00Z");
+        make(&sandbox, OLD, old, "2026-11-14T10:02:00Z");
+        assert_eq!(meant(&sandbox), expected, "{old:?} last, {new:?}");
+    }
+}

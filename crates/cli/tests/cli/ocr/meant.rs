@@ -226,3 +226,41 @@ fn a_note_adds_no_key_to_a_state_that_lacks_some() {
         }
     }
 }
+
+#[test]
+fn a_round_in_which_somebody_writes_files_or_commands_is_not_stalled() {
+    let sandbox = project();
+    foreign(
+        &sandbox,
+        ID,
+        &json!({ "session_id": ID, "status": "active", "workflow_type": "review", "current_phase": "reviews",
+            "phase_number": 4, "current_round": 1, "started_at": NOW, "updated_at": NOW }),
+    );
+    let status = || sandbox.run(["status", "--json"]).ok().json()["status"].as_str().unwrap().to_owned();
+    sandbox.at("2026-11-14T10:40:00Z");
+    assert_eq!(status(), "possibly_stalled", "nothing was written for 40 minutes");
+    artifact_at(&sandbox, "rounds/round-1/reviews/security-1.md", "x", "2026-11-14T10:39:00Z");
+    assert_eq!(status(), "active", "a reviewer wrote a minute ago");
+    let taken_in = sandbox.run(["note", "still at it", "--json"]).ok().json();
+    assert_eq!(taken_in["status"], "active");
+    sandbox.at("2026-11-14T11:30:00Z");
+    assert_eq!(status(), "possibly_stalled");
+    artifact_at(&sandbox, "rounds/round-1/reviews/design-1.md", "x", "2026-11-14T11:29:00Z");
+    assert_eq!(status(), "active");
+
+    // Phases that took a minute each: the next one takes longer than usual, and is not stalled for that.
+    let sandbox = begun();
+    sandbox.at("2026-11-14T10:01:00Z");
+    artifact_at(&sandbox, "discovered-standards.md", "S\n", "2026-11-14T10:01:00Z");
+    sandbox.run(["advance"]).ok();
+    sandbox.at("2026-11-14T10:02:00Z");
+    sandbox.run(["note", "a word"]).ok();
+    sandbox.at("2026-11-14T10:40:00Z");
+    let status = || sandbox.run(["status", "--json"]).ok().json()["status"].as_str().unwrap().to_owned();
+    assert_eq!(status(), "possibly_stalled");
+    for words in [&["undo"][..], &["pause"], &["resume"], &["run", "start", "map"]] {
+        let answer = sandbox.run(words.iter().chain(&["--json"])).ok().json();
+        assert_ne!(answer["status"], "possibly_stalled", "{words:?}");
+    }
+    assert_eq!(status(), "active");
+}

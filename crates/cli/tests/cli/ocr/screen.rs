@@ -128,6 +128,41 @@ fn what_the_tool_shows_nonsense_for_is_shown_with_its_reason() {
 }
 
 #[test]
+fn the_clock_of_a_round_that_is_over_stands_still() {
+    let shown = |sandbox: &Sandbox| {
+        let at = |time: &str| {
+            sandbox.at(time);
+            screen(sandbox, &["--session", ID]).lines().nth(1).unwrap().to_owned()
+        };
+        (at("2026-11-14T11:00:00Z"), at("2026-11-14T17:00:00Z"))
+    };
+    let expected = |kind: &str| (format!("{kind}  50m 0s"), format!("{kind}  50m 0s"));
+    // Whoever wrote the last file crashed before its state said so.
+    let sandbox = begun();
+    artifact_at(&sandbox, "rounds/round-1/final.md", "F\n", "2026-11-14T10:50:00Z");
+    assert_eq!(shown(&sandbox), expected("Review  Round 1"));
+    sandbox.run(["note", "seen", "--session", ID]).ok();
+    assert_eq!(shown(&sandbox), expected("Review  Round 1"), "a word about it does not make it longer");
+    let view = sandbox.run(["show", ID, "--json"]).ok().json();
+    assert_eq!(view["run"]["completed_at"], "2026-11-14T10:50:00Z");
+
+    for (kind, phase, result, title) in [
+        ("review", "synthesis", "rounds/round-1/final.md", "Review  Round 1"),
+        ("map", "synthesis", "map/runs/run-1/map.md", "Map  Run 1"),
+    ] {
+        let sandbox = project();
+        foreign(
+            &sandbox,
+            ID,
+            &json!({ "session_id": ID, "status": "active", "workflow_type": kind, "current_phase": phase,
+                "started_at": NOW, "updated_at": NOW }),
+        );
+        artifact_at(&sandbox, result, "F\n", "2026-11-14T10:50:00Z");
+        assert_eq!(shown(&sandbox), expected(title));
+    }
+}
+
+#[test]
 fn elapsed_counts_from_the_round_else_the_session_and_never_below_nothing() {
     let sandbox = project();
     let mut fields = json!({ "session_id": ID, "status": "active", "current_phase": "reviews",

@@ -360,3 +360,47 @@ fn a_session_that_is_closed_unfinished_is_closed_and_complete_in_its_file_and_no
     sandbox.run(["reopen", ID]).ok();
     assert_eq!((&state(&sandbox)["status"], &state(&sandbox)["phase_number"]), (&"active".into(), &1.into()));
 }
+
+#[test]
+fn a_map_or_a_round_whose_beginning_is_undone_is_gone_from_the_file() {
+    let sandbox = begun();
+    let before = state(&sandbox);
+    let but_updated = |mut state: Value| {
+        state.as_object_mut().unwrap().remove("updated_at");
+        state
+    };
+    sandbox.at("2026-11-14T10:10:00Z");
+    sandbox.run(["run", "start", "map"]).ok();
+    let with_map = state(&sandbox);
+    assert_eq!((&with_map["current_map_run"], &with_map["workflow_type"]), (&1.into(), &"map".into()));
+    sandbox.at("2026-11-14T10:11:00Z");
+    sandbox.run(["undo"]).ok();
+    assert_eq!(but_updated(state(&sandbox)), but_updated(before));
+    assert!(!sandbox.run(["progress", "--once"]).ok().stdout.contains("Map"), "there is no map");
+    sandbox.at("2026-11-14T10:12:00Z");
+    sandbox.run(["undo"]).ok();
+    assert_eq!(but_updated(state(&sandbox)), but_updated(with_map), "it is brought back");
+
+    // A second map, undone from the review that goes on: the first one's number and clock are there again.
+    artifact_at(&sandbox, "map/runs/run-1/map.md", "M\n", "2026-11-14T10:12:00Z");
+    sandbox.run(["run", "start", "review"]).ok();
+    sandbox.run(["checkpoint", "-m", "one map"]).ok();
+    sandbox.at("2026-11-14T10:30:00Z");
+    sandbox.run(["run", "start", "map"]).ok();
+    assert_eq!(state(&sandbox)["current_map_run"], 2);
+    sandbox.run(["undo", "--to", "one map"]).ok();
+    let back = state(&sandbox);
+    assert_eq!(
+        (&back["workflow_type"], &back["current_map_run"], &back["map_started_at"]),
+        (&"review".into(), &1.into(), &"2026-11-14T10:10:00Z".into())
+    );
+
+    // What somebody else wrote of a map stays, whatever is undone.
+    let sandbox = begun();
+    edit(&sandbox, &json!({ "current_map_run": 1, "map_started_at": NOW }));
+    sandbox.run(["note", "a word"]).ok();
+    sandbox.at("2026-11-14T10:10:00Z");
+    sandbox.run(["note", "another"]).ok();
+    sandbox.run(["undo"]).ok();
+    assert_eq!(state(&sandbox)["current_map_run"], 1);
+}
