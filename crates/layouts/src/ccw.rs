@@ -140,6 +140,19 @@ impl Layout for Ccw {
         place::begin(beginning)
     }
 
+    fn numbered(&self, spot: &Spot, number: u32) -> Option<Spot> {
+        place::numbered(spot, number)
+    }
+
+    fn renamed(&self, from: &Spot, to: &Spot, path: &str, content: &[u8]) -> Vec<u8> {
+        let (old, new) = (place::name_of(from), place::name_of(to));
+        if path == REGISTRY {
+            return registry::renamed(content, old, (new, &to.path));
+        }
+        let named = crate::json::with_text(content, &["session_id"], old, new);
+        crate::json::with_text(&named, &["context", "inherited_from"], old, new)
+    }
+
     fn looks_for(&self) -> &'static str {
         "a folder WFS-… in .workflow"
     }

@@ -391,6 +391,18 @@ pub trait Layout: Sync {
         Vec::new()
     }
 
+    /// A session of the same name told apart by a number, for a project where that name is taken.
+    fn numbered(&self, spot: &Spot, number: u32) -> Option<Spot> {
+        let path = format!("{}-{number:03}", spot.path);
+        self.spot(&path, true).or_else(|| self.spot(&path, false))
+    }
+
+    /// A file of a session's state for a place where the session has another name.
+    fn renamed(&self, from: &Spot, to: &Spot, path: &str, content: &[u8]) -> Vec<u8> {
+        let _ = (from, to, path);
+        content.to_vec()
+    }
+
     /// Whether a folder that is made for a session is its user's alone.
     fn is_private(&self) -> bool {
         false

@@ -1,5 +1,6 @@
 //! `import` and `export`: a session of another tool's files, fully into leftoff and back out.
 
+mod elsewhere;
 mod round_trips;
 mod while_native;
 

@@ -87,6 +87,8 @@ pub(crate) struct Look {
     pub(crate) is_bare: bool,
     /// Its folder is yet to go to its place.
     pub(crate) moving: Option<Moving>,
+    /// It comes from another project, where it is at this path.
+    pub(crate) brought_from: Option<PathBuf>,
 }
 
 impl Look {
@@ -119,6 +121,7 @@ impl Look {
             is_proven: found.recorded.len() > found.told.history.len(),
             is_bare: !found.told.unreadable.is_empty(),
             moving: None,
+            brought_from: None,
         }
     }
 
@@ -149,6 +152,7 @@ impl Look {
             is_proven: false,
             is_bare: true,
             moving: None,
+            brought_from: None,
         }
     }
 
@@ -202,6 +206,7 @@ impl Look {
             is_proven: false,
             is_bare: false,
             moving: None,
+            brought_from: None,
         };
         look.find_unmoved();
         look.leave_out_furniture();

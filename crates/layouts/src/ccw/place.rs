@@ -245,12 +245,21 @@ fn free_name(slug: &str, is_taken: impl Fn(&str) -> bool) -> String {
     if !is_taken(&first) {
         return first;
     }
-    let numbered = |number: u32| {
-        let suffix = format!("-{number:03}");
-        let short = shortened(slug, MOST_IN_AN_ID - PREFIX.len() - suffix.len());
-        format!("{PREFIX}{short}{suffix}")
-    };
+    let numbered = |number: u32| with_number(slug, number);
     (2..u32::MAX).map(numbered).find(|name| !is_taken(name)).unwrap_or(first)
+}
+
+fn with_number(slug: &str, number: u32) -> String {
+    let suffix = format!("-{number:03}");
+    let short = shortened(slug, MOST_IN_AN_ID - PREFIX.len() - suffix.len());
+    format!("{PREFIX}{short}{suffix}")
+}
+
+/// Beside one of the same name, in the same of the places.
+pub(super) fn numbered(beside: &Spot, number: u32) -> Option<Spot> {
+    let (place, name) = beside.path.rsplit_once('/')?;
+    let slug = name.strip_prefix(PREFIX).unwrap_or(name);
+    spot(&format!("{place}/{}", with_number(slug, number)), true)
 }
 
 pub(super) fn below_home(spot: &Spot) -> &str {

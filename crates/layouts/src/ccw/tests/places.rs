@@ -191,3 +191,34 @@ fn a_home_that_holds_something_else_is_not_an_empty_one() {
         assert_eq!(index(names), None, "{names:?}");
     }
 }
+
+#[test]
+fn a_session_that_gets_another_name_is_called_so_in_all_of_its_files() {
+    let from = spot_at(".workflow/active/WFS-fix");
+    let to = Ccw.numbered(&from, 2).expect("a name");
+    assert_eq!(to.path, ".workflow/active/WFS-fix-002");
+    let long = spot_at(&format!(".workflow/WFS-{}", "y".repeat(46)));
+    assert!(Ccw.numbered(&long, 12).expect("a name").id.as_str().len() <= MOST_IN_AN_ID);
+    let renamed = |path: &str, content: &str| {
+        String::from_utf8(Ccw.renamed(&from, &to, path, content.as_bytes())).expect("text")
+    };
+    assert_eq!(
+        renamed("active/WFS-fix/workflow-session.json", r#"{ "session_id": "WFS-fix", "n": 1.0 }"#),
+        r#"{ "session_id": "WFS-fix-002", "n": 1.0 }"#
+    );
+    assert_eq!(
+        renamed("active/WFS-fix/.task/impl-1.json", r#"{"context":{"inherited_from":"WFS-plan"}}"#),
+        r#"{"context":{"inherited_from":"WFS-plan"}}"#,
+        "another session's name stays"
+    );
+    let lines = concat!(
+        r#"{"id":"WFS-other","directory":".workflow/WFS-other"}"#,
+        "\n",
+        r#"{"id":"WFS-fix","x":1,"directory":".workflow/WFS-fix"}"#,
+        "\n"
+    );
+    assert_eq!(
+        renamed(REGISTRY, lines),
+        r#"{"id":"WFS-fix-002","x":1,"directory":".workflow/active/WFS-fix-002"}"#
+    );
+}
