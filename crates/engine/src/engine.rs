@@ -444,10 +444,19 @@ impl Engine {
         let filter = Filter {
             lifecycles: vec!["paused".to_owned(), "failed".to_owned()],
             worktree: Some(self.project.worktree()),
-            limit: Some(1),
+            limit: Some(MOST_MENDED),
             ..Filter::default()
         };
-        Ok(self.store.list(&filter)?.pop().map(|listed| listed.row))
+        let rows: Vec<SessionRow> = self.store.list(&filter)?.into_iter().map(|listed| listed.row).collect();
+        let Some(newest) = rows.first() else { return Ok(None) };
+        // Of those that were kept in one moment some only counted as paused, since what they did last.
+        let together = rows.iter().take_while(|row| row.updated_at == newest.updated_at).count();
+        let stopped = |row: &&SessionRow| match self.load(&row.id).map(|(_, session)| session.lifecycle) {
+            Ok(Lifecycle::Paused { at, .. }) => at,
+            Ok(_) | Err(_) => row.updated_at,
+        };
+        // The first of several.
+        Ok(rows[..together].iter().rev().max_by_key(stopped).cloned())
     }
 
     /// What the asking agent is bound to, unless that is finished.
