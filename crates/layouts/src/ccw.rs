@@ -92,6 +92,10 @@ impl Layout for Ccw {
         place::spot(path, is_folder)
     }
 
+    fn known_by(&self, spot: &Spot) -> Option<String> {
+        place::known_by(spot)
+    }
+
     /// Its tool archives a session by moving its folder.
     fn has_moved(&self, spot: &Spot, path: &str, tree: &Tree) -> bool {
         place::has_moved(spot, path, tree)
@@ -154,7 +158,7 @@ impl Layout for Ccw {
     }
 
     fn looks_for(&self) -> &'static str {
-        "a folder WFS-… in .workflow"
+        "a folder WFS-…, or one with a workflow-session.json, in .workflow"
     }
 
     /// Whatever the workflow is called: plan, implement, review.
@@ -218,7 +222,7 @@ impl Layout for Ccw {
             survey.unlisted = registry::unlisted(index, is_there);
         }
         survey.oddities.extend(place::stray_markers(index, is_there));
-        survey.unknown = place::strangers(index);
+        survey.unknown = place::strangers(index, is_there);
         survey
     }
 

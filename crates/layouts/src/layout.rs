@@ -33,6 +33,12 @@ pub trait Layout: Sync {
     /// The session at a path that is an entry of one of the places; none when it is something else.
     fn spot(&self, path: &str, is_folder: bool) -> Option<Spot>;
 
+    /// A file, below the project's folder, without which what is called so is something else; none where the name tells.
+    fn known_by(&self, spot: &Spot) -> Option<String> {
+        let _ = spot;
+        None
+    }
+
     /// The only entries of its home that can be this session's, where many share it; all of them when none are named.
     fn entrances(&self, spot: &Spot) -> Vec<String> {
         let _ = spot;

@@ -38,14 +38,24 @@ pub(super) fn spot(path: &str, is_folder: bool) -> Option<Spot> {
         Some((ACTIVE | ARCHIVES, name)) => name,
         Some(_) => return None,
     };
-    let is_session =
-        is_folder && name.len() > PREFIX.len() && name.starts_with(PREFIX) && !name.contains('/');
+    let is_other = name.is_empty() || name.contains('/') || name.starts_with('.') || name == PREFIX;
+    let is_session = is_folder && !is_other && ![ACTIVE, ARCHIVES].contains(&name);
     is_session.then(|| Spot {
         id: id_of(name),
         path: path.to_owned(),
         home: HOME.to_owned(),
         workspace: path.to_owned(),
     })
+}
+
+/// What is called as sessions are is one; another folder is known by its state.
+pub(super) fn known_by(spot: &Spot) -> Option<String> {
+    (!name_of(spot).starts_with(PREFIX)).then(|| format!("{}/{STATE}", spot.path))
+}
+
+/// Whether a session is there.
+pub(super) fn is_there(spot: &Spot, is_there: &dyn Fn(&str) -> bool) -> bool {
+    is_there(&spot.path) && known_by(spot).is_none_or(|file| is_there(&file))
 }
 
 /// Every path that a session of this name can be at, below the project's folder.
@@ -79,9 +89,12 @@ pub(super) fn has_moved(spot: &Spot, path: &str, tree: &Tree) -> bool {
 }
 
 /// A home in which nothing is known: saying that there are no sessions would be saying too much.
-pub(super) fn strangers(index: &Tree) -> Option<Oddity> {
+pub(super) fn strangers(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Option<Oddity> {
     let is_known = |name: &str| {
-        name.starts_with(PREFIX) || name.starts_with(MARKER) || [ACTIVE, ARCHIVES, REGISTRY].contains(&name)
+        name.starts_with(PREFIX)
+            || name.starts_with(MARKER)
+            || [ACTIVE, ARCHIVES, REGISTRY].contains(&name)
+            || is_there(&format!("{HOME}/{name}/{STATE}"))
     };
     let names: Vec<String> = index.names_in("").map(ToOwned::to_owned).collect();
     if names.is_empty() || names.iter().any(|name| is_known(name)) {

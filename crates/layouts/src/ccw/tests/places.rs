@@ -68,7 +68,6 @@ fn only_folders_of_the_right_name_are_sessions() {
         );
     }
     for path in [
-        ".workflow/tmp",
         ".workflow/.locks",
         ".workflow/active",
         ".workflow/WFS-",
@@ -80,6 +79,10 @@ fn only_folders_of_the_right_name_are_sessions() {
         assert_eq!(Ccw.spot(path, true), None, "{path}");
     }
     assert_eq!(Ccw.spot(".workflow/WFS-a", false), None);
+    // A folder of another name is none unless its state says so.
+    assert_eq!(Ccw.known_by(&spot_at(".workflow/WFS-a")), None);
+    let state = Ccw.known_by(&spot_at(".workflow/active/tmp"));
+    assert_eq!(state.as_deref(), Some(".workflow/active/tmp/workflow-session.json"));
     // Two names never become one id.
     assert_ne!(spot_at(".workflow/WFS-ä").id, spot_at(".workflow/WFS-ö").id);
 }
@@ -181,13 +184,20 @@ fn a_home_that_holds_something_else_is_not_an_empty_one() {
         for name in names {
             tree.insert(*name, Entry::Unread { size: 0 });
         }
-        Ccw.survey(&tree, &|_| true).unknown.map(|oddity| oddity.message)
+        Ccw.survey(&tree, &|path| path == ".workflow/mine/workflow-session.json")
+            .unknown
+            .map(|oddity| oddity.message)
     };
     let message = index(&["sessions", ".lite"]).expect("told");
     assert!(message.contains("nothing in it is known as a session") && message.contains(".lite, sessions"));
-    for names in
-        [&[][..], &["WFS-a", "other"], &["active", "other"], &["session_status.jsonl"], &[".active-WFS-a"]]
-    {
+    for names in [
+        &[][..],
+        &["WFS-a", "other"],
+        &["active", "other"],
+        &["session_status.jsonl"],
+        &[".active-WFS-a"],
+        &["mine"],
+    ] {
         assert_eq!(index(names), None, "{names:?}");
     }
 }
