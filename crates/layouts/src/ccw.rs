@@ -243,6 +243,10 @@ impl Layout for Ccw {
         Some(TASKS)
     }
 
+    fn context(&self, folder: &Folder<'_>) -> Vec<String> {
+        documents::files(folder.tree, &place::folder_in(folder.spot, folder.tree))
+    }
+
     fn pauses_only_what_is_active(&self) -> bool {
         true
     }

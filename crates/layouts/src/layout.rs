@@ -325,6 +325,12 @@ pub trait Layout: Sync {
         None
     }
 
+    /// Files that whoever works on a session has before them, beside those that finished phases produced. Below its home.
+    fn context(&self, folder: &Folder<'_>) -> Vec<String> {
+        let _ = folder;
+        Vec::new()
+    }
+
     /// Whether a place where a session could be holds anything of one: a folder may stand there for another reason.
     fn holds_any(&self, spot: &Spot, tree: &Tree) -> bool {
         let _ = (spot, tree);
