@@ -290,9 +290,12 @@ impl Engine {
             return found.ok_or_else(|| Error::UnknownSession { asked: asked.to_owned(), nearest: None });
         }
         if let Ok(id) = SessionId::parse(asked)
-            && self.store.load(&id)?.is_some()
+            && let Some(loaded) = self.store.load(&id)?
         {
-            return Ok(id);
+            // What has that name in another worktree is not what has it here.
+            let is_elsewhere = loaded.row.layout != NATIVE && loaded.row.worktree != self.project.worktree();
+            let here = if is_elsewhere { self.in_a_place_called(asked)? } else { None };
+            return Ok(here.unwrap_or(id));
         }
         let mut found = if asked.is_empty() { Vec::new() } else { self.store.with_prefix(asked, 10)? };
         found.extend(self.foreign_ids(asked));

@@ -200,7 +200,7 @@ impl Engine {
                 let spot = &look.located.spot;
                 answer.said.push(match &look.brought_from {
                     Some(from) => format!("{} was copied to {}", from.display(), spot.path),
-                    None => format!("{} was taken in from {}", spot.id, look.place()),
+                    None => format!("{} was taken in from {}", look.located.id, look.place()),
                 });
             }
             let slipped = look.slipped.iter().map(|slip| &slip.path);
