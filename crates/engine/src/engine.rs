@@ -290,9 +290,12 @@ impl Engine {
             return found.ok_or_else(|| Error::UnknownSession { asked: asked.to_owned(), nearest: None });
         }
         if let Ok(id) = SessionId::parse(asked)
-            && self.store.load(&id)?.is_some()
+            && let Some(loaded) = self.store.load(&id)?
         {
-            return Ok(id);
+            // What has that name in another worktree is not what has it here.
+            let is_elsewhere = loaded.row.layout != NATIVE && loaded.row.worktree != self.project.worktree();
+            let here = if is_elsewhere { self.in_a_place_called(asked)? } else { None };
+            return Ok(here.unwrap_or(id));
         }
         let mut found = if asked.is_empty() { Vec::new() } else { self.store.with_prefix(asked, 10)? };
         found.extend(self.foreign_ids(asked));
@@ -444,10 +447,19 @@ impl Engine {
         let filter = Filter {
             lifecycles: vec!["paused".to_owned(), "failed".to_owned()],
             worktree: Some(self.project.worktree()),
-            limit: Some(1),
+            limit: Some(MOST_MENDED),
             ..Filter::default()
         };
-        Ok(self.store.list(&filter)?.pop().map(|listed| listed.row))
+        let rows: Vec<SessionRow> = self.store.list(&filter)?.into_iter().map(|listed| listed.row).collect();
+        let Some(newest) = rows.first() else { return Ok(None) };
+        // Of those that were kept in one moment some only counted as paused, since what they did last.
+        let together = rows.iter().take_while(|row| row.updated_at == newest.updated_at).count();
+        let stopped = |row: &&SessionRow| match self.load(&row.id).map(|(_, session)| session.lifecycle) {
+            Ok(Lifecycle::Paused { at, .. }) => at,
+            Ok(_) | Err(_) => row.updated_at,
+        };
+        // The first of several.
+        Ok(rows[..together].iter().rev().max_by_key(stopped).cloned())
     }
 
     /// What the asking agent is bound to, unless that is finished.

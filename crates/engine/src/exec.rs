@@ -2,8 +2,11 @@
 
 use crate::engine::{Engine, Intent, Options, Want};
 use crate::error::{Error, Result};
+use crate::sync::{NATIVE, tree};
 use crate::words::{duration, shell_word};
+use layouts::layout::{Depth, Folder};
 use model::id::SessionId;
+use model::item::RunRef;
 use model::session::Session;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -14,7 +17,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
-use store::ActivityKind;
+use store::{ActivityKind, ItemFilter, ItemRow};
 
 /// Nobody waits long for a row that may be lost.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -25,10 +28,10 @@ pub struct Context {
     pub session: Option<SessionId>,
     pub workspace: PathBuf,
     pub phase: String,
-    /// The item that is held, if one is.
+    /// The item that is held, or that is begun and nobody's, if one is.
     pub task: String,
     pub goal: String,
-    /// Files that finished phases produced and that are there.
+    /// Files that finished phases produced and that are there, and what a session's own tool has as its documents.
     pub documents: Vec<PathBuf>,
 }
 
@@ -134,20 +137,39 @@ impl Engine {
         Ok(Context {
             documents: self.documents(&session)?,
             phase: session.run().map(|run| run.current().id().to_string()).unwrap_or_default(),
-            task: self.held_item(&id)?,
-            goal: session.goal.clone().unwrap_or_default(),
+            task: self.task(&session)?,
+            goal: goal(&session),
             session: Some(id),
             workspace,
         })
     }
 
-    /// The item that whoever asks holds now, the first of several; empty when there is none.
-    fn held_item(&self, session: &SessionId) -> Result<String> {
+    /// The item that whoever asks holds now, else one that is begun and that nobody holds, as other tools' files know
+    /// them; the first of several. Empty when there is none.
+    fn task(&self, session: &Session) -> Result<String> {
         let holder = self.actor(self.asking_agent()?.as_ref()).key();
         let now = self.clock.now();
-        let held = self.store.held_items(session, &holder)?;
-        let mut held = held.into_iter().filter(|row| row.lease_until.is_some_and(|until| until > now));
-        Ok(held.next().map(|row| row.id.to_string()).unwrap_or_default())
+        let is_held = |row: &ItemRow| row.lease_until.is_some_and(|until| until > now);
+        let held = self.store.held_items(&session.id, &holder)?.into_iter().find(is_held);
+        let found = match held {
+            Some(held) => Some(held),
+            None => self.begun_items(session)?.into_iter().find(|row| !is_held(row)),
+        };
+        Ok(found.map(|row| row.id.to_string()).unwrap_or_default())
+    }
+
+    /// Items of the current phase that are begun and have no part that is.
+    fn begun_items(&self, session: &Session) -> Result<Vec<ItemRow>> {
+        let Some(run) = session.run() else { return Ok(Vec::new()) };
+        let filter = ItemFilter {
+            run: Some(RunRef::from(run).to_string()),
+            phase: Some(run.current().id().to_string()),
+            status: Some("active".to_owned()),
+            ..ItemFilter::default()
+        };
+        let begun = self.store.items(&session.id, &filter)?;
+        let is_whole = |row: &ItemRow| begun.iter().any(|part| part.parent.as_ref() == Some(&row.id));
+        Ok(begun.iter().filter(|row| !is_whole(row)).cloned().collect())
     }
 
     /// What finished phases of the current run declare as their output, or proved themselves by.
@@ -168,11 +190,30 @@ impl Engine {
             let proven = proven.filter(|artifact| artifact.phase.as_ref() == Some(phase.id()));
             documents.extend(declared.chain(proven.map(|artifact| root.join(&artifact.path))));
         }
+        documents.extend(self.documents_of_its_tool(session));
         documents.retain(|path| path.is_file());
         let mut seen = std::collections::BTreeSet::new();
         documents.retain(|path| seen.insert(path.clone()));
         Ok(documents)
     }
+}
+
+impl Engine {
+    fn documents_of_its_tool(&self, session: &Session) -> Vec<PathBuf> {
+        let Some(located) = self.located(session) else { return Vec::new() };
+        let root = self.root_of(session);
+        let (layout, spot) = (located.layout, &located.spot);
+        let tree = tree::read(layout, spot, &root, Depth::Whole);
+        let now = self.clock.now();
+        let folder = Folder { spot, id: &session.id, worktree: &session.worktree, tree: &tree, now };
+        layout.context(&folder).iter().map(|path| root.join(spot.below_project(path))).collect()
+    }
+}
+
+/// What is wanted; other tools have that in the title.
+fn goal(session: &Session) -> String {
+    let title = Some(&session.title).filter(|_| session.layout != NATIVE);
+    session.goal.as_ref().or(title).cloned().unwrap_or_default()
 }
 
 /// Waits for the child as a shell does: what the terminal sends reaches the child by itself and must not end us

@@ -224,6 +224,7 @@ impl Engine {
         let agent = self.asking_agent()?;
         let actor = self.actor(agent.as_ref());
         self.make_room_for_found(&mut plan)?;
+        self.pause_those_that_count_as_paused(&mut plan)?;
         self.send_to_places(&mut plan);
         self.renew_leases(&mut plan, &actor)?;
         plan.restored = self.restored_items(&plan, &actor)?;

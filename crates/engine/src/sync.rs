@@ -2,6 +2,7 @@
 //! by the first command that changes them, and written again after every one. Layouts say what files mean; the disk is
 //! done here, for all of them alike.
 
+mod bringing;
 mod choice;
 mod eyes;
 mod find;
@@ -33,6 +34,7 @@ pub(crate) use find::{Owner, has_foreign};
 pub(crate) use look::Look;
 pub use mend::{Mended, Rung, repair};
 pub(crate) use origin::{Origin, own_part};
+pub(crate) use placing::make_private;
 pub(crate) use pointed::{Pointed, around, pointed, sessions_in, spot_at};
 pub(crate) use says::{heading, in_own_words};
 

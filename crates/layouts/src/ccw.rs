@@ -92,6 +92,10 @@ impl Layout for Ccw {
         place::spot(path, is_folder)
     }
 
+    fn known_by(&self, spot: &Spot) -> Option<String> {
+        place::known_by(spot)
+    }
+
     /// Its tool archives a session by moving its folder.
     fn has_moved(&self, spot: &Spot, path: &str, tree: &Tree) -> bool {
         place::has_moved(spot, path, tree)
@@ -140,8 +144,21 @@ impl Layout for Ccw {
         place::begin(beginning)
     }
 
+    fn numbered(&self, spot: &Spot, number: u32) -> Option<Spot> {
+        place::numbered(spot, number)
+    }
+
+    fn renamed(&self, from: &Spot, to: &Spot, path: &str, content: &[u8]) -> Vec<u8> {
+        let (old, new) = (place::name_of(from), place::name_of(to));
+        if path == REGISTRY {
+            return registry::renamed(content, old, (new, &to.path));
+        }
+        let named = crate::json::with_text(content, &["session_id"], old, new);
+        crate::json::with_text(&named, &["context", "inherited_from"], old, new)
+    }
+
     fn looks_for(&self) -> &'static str {
-        "a folder WFS-… in .workflow"
+        "a folder WFS-…, or one with a workflow-session.json, in .workflow"
     }
 
     /// Whatever the workflow is called: plan, implement, review.
@@ -205,7 +222,7 @@ impl Layout for Ccw {
             survey.unlisted = registry::unlisted(index, is_there);
         }
         survey.oddities.extend(place::stray_markers(index, is_there));
-        survey.unknown = place::strangers(index);
+        survey.unknown = place::strangers(index, is_there);
         survey
     }
 
@@ -224,6 +241,10 @@ impl Layout for Ccw {
 
     fn no_archives_in(&self) -> Option<&'static str> {
         Some(TASKS)
+    }
+
+    fn context(&self, folder: &Folder<'_>) -> Vec<String> {
+        documents::files(folder.tree, &place::folder_in(folder.spot, folder.tree))
     }
 
     fn pauses_only_what_is_active(&self) -> bool {

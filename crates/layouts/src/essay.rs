@@ -152,6 +152,15 @@ impl Layout for Essay {
             .ok_or_else(|| "every name for a session of this minute is taken".to_owned())
     }
 
+    /// The name is when it was begun: some seconds later.
+    fn numbered(&self, spot: &Spot, number: u32) -> Option<Spot> {
+        let (folder, name) = spot.path.rsplit_once('/').unwrap_or(("", &spot.path));
+        let at = began_at(name)?.checked_add(SignedDuration::from_secs(i64::from(number) - 1)).ok()?;
+        let name = format!("{PREFIX}{}", at.to_zoned(TimeZone::UTC).strftime("%Y%m%d-%H%M%S"));
+        let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+        self.spot(&path, true)
+    }
+
     fn looks_for(&self) -> &'static str {
         "a folder essay-pipeline-YYYYMMDD-HHMMSS"
     }

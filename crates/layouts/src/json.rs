@@ -262,6 +262,16 @@ impl Default for Document {
     }
 }
 
+/// A document in which the text at a path is another; as it is where something else stands there.
+pub fn with_text(bytes: &[u8], path: &[&str], from: &str, to: &str) -> Vec<u8> {
+    let Ok(mut document) = Document::parse(bytes) else { return bytes.to_vec() };
+    if document.get(path).as_ref().and_then(Value::as_str) != Some(from) {
+        return bytes.to_vec();
+    }
+    document.set(path, &Value::from(to));
+    document.into_bytes()
+}
+
 /// `theirs` with every key put back that `base` has and it has not, at every level of nested objects.
 /// What cannot be read as an object is given back as it is.
 pub fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {

@@ -34,6 +34,12 @@ pub trait Layout: Sync {
     /// The session at a path that is an entry of one of the places; none when it is something else.
     fn spot(&self, path: &str, is_folder: bool) -> Option<Spot>;
 
+    /// A file, below the project's folder, without which what is called so is something else; none where the name tells.
+    fn known_by(&self, spot: &Spot) -> Option<String> {
+        let _ = spot;
+        None
+    }
+
     /// The only entries of its home that can be this session's, where many share it; all of them when none are named.
     fn entrances(&self, spot: &Spot) -> Vec<String> {
         let _ = spot;
@@ -326,6 +332,12 @@ pub trait Layout: Sync {
         None
     }
 
+    /// Files that whoever works on a session has before them, beside those that finished phases produced. Below its home.
+    fn context(&self, folder: &Folder<'_>) -> Vec<String> {
+        let _ = folder;
+        Vec::new()
+    }
+
     /// Whether a place where a session could be holds anything of one: a folder may stand there for another reason.
     fn holds_any(&self, spot: &Spot, tree: &Tree) -> bool {
         let _ = (spot, tree);
@@ -401,6 +413,18 @@ pub trait Layout: Sync {
     /// Whether a session may be stalled only where nothing was written for a while, however long its phase takes.
     fn stalls_only_in_silence(&self) -> bool {
         false
+    }
+
+    /// A session of the same name told apart by a number, for a project where that name is taken.
+    fn numbered(&self, spot: &Spot, number: u32) -> Option<Spot> {
+        let path = format!("{}-{number:03}", spot.path);
+        self.spot(&path, true).or_else(|| self.spot(&path, false))
+    }
+
+    /// A file of a session's state for a place where the session has another name.
+    fn renamed(&self, from: &Spot, to: &Spot, path: &str, content: &[u8]) -> Vec<u8> {
+        let _ = (from, to, path);
+        content.to_vec()
     }
 
     /// Whether a folder that is made for a session is its user's alone.

@@ -291,6 +291,10 @@ impl Layout for Ocr {
             .ok_or_else(|| format!("'{name}' is no name for a session's folder"))
     }
 
+    fn renamed(&self, from: &Spot, to: &Spot, _: &str, content: &[u8]) -> Vec<u8> {
+        crate::json::with_text(content, &["session_id"], name_of(from), name_of(to))
+    }
+
     fn looks_for(&self) -> &'static str {
         "a folder in .ocr/sessions"
     }

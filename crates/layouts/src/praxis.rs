@@ -161,6 +161,18 @@ impl Layout for Praxis {
         Ok(spot)
     }
 
+    fn numbered(&self, spot: &Spot, number: u32) -> Option<Spot> {
+        let stem = spot.path.strip_suffix(".json")?;
+        self.spot(&format!("{stem}-{number:03}.json"), false)
+    }
+
+    fn renamed(&self, from: &Spot, to: &Spot, _: &str, content: &[u8]) -> Vec<u8> {
+        let stem =
+            |spot: &Spot| spot.path.rsplit('/').next().map(|name| name.trim_end_matches(".json").to_owned());
+        let (Some(old), Some(new)) = (stem(from), stem(to)) else { return content.to_vec() };
+        crate::json::with_text(content, &["session_id"], &old, &new)
+    }
+
     fn looks_for(&self) -> &'static str {
         "a .json file in .praxis-os/.cache/state or .praxis-os/state/workflow"
     }

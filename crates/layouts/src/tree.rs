@@ -79,13 +79,19 @@ impl Tree {
             Some(rest) if rest.starts_with('/') => format!("{to}{rest}"),
             Some(_) | None => path,
         };
+        self.with_paths(place)
+    }
+
+    /// The same with every path as it is to be.
+    #[must_use]
+    pub fn with_paths(self, place: impl Fn(String) -> String) -> Self {
         Self {
             entries: self.entries.into_iter().map(|(path, entry)| (place(path), entry)).collect(),
             modified: self.modified.into_iter().map(|(path, at)| (place(path), at)).collect(),
             zone: self.zone,
             root: self.root,
-            taken: self.taken.into_iter().map(place).collect(),
-            cut: self.cut.map(place),
+            taken: self.taken.into_iter().map(&place).collect(),
+            cut: self.cut.map(&place),
         }
     }
 

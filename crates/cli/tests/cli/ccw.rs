@@ -12,6 +12,7 @@ mod story;
 mod switching;
 mod sync;
 mod tasks;
+mod worktrees;
 
 use crate::fresh as git;
 use serde_json::{Value, json};

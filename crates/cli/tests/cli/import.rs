@@ -1,5 +1,6 @@
 //! `import` and `export`: a session of another tool's files, fully into leftoff and back out.
 
+mod elsewhere;
 mod round_trips;
 mod while_native;
 
@@ -206,7 +207,7 @@ fn what_is_no_session_is_not_imported_and_it_is_said_what_would_be() {
         ("nothing-there", "there is no session 'nothing-there'", "leftoff list --all"),
         (
             "README.md",
-            "looked for ocr (a folder in .ocr/sessions), ccw (a folder WFS-… in .workflow)",
+            "looked for ocr (a folder in .ocr/sessions), ccw (a folder WFS-…, or one with a workflow-session.json, in .workflow)",
             "leftoff list --all",
         ),
         ("docs", "praxis (a .json file in .praxis-os", "leftoff list --project DIR"),

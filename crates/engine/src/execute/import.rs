@@ -26,8 +26,16 @@ const REASON_IMPORTED: &str = "imported";
 /// A session that is to be imported.
 struct Meant {
     id: SessionId,
-    /// The folder of the project that it is in, where that is not this one.
-    from: Option<String>,
+    /// Where it is, where that is not in this project.
+    from: Option<Elsewhere>,
+}
+
+/// A place in another project.
+struct Elsewhere {
+    /// The project's folder.
+    root: String,
+    /// Below it.
+    path: String,
 }
 
 const MEND_FIRST: &str = "mend it, or put the version before (.bak) in its place; then import it again";
@@ -38,7 +46,7 @@ impl Engine {
         let into = layout.unwrap_or(NATIVE).to_owned();
         let fingerprint = self.fingerprint("import", &format!("{asked:?} {into}"));
         let mut answer = self.execute(&fingerprint, |engine| {
-            let meant = engine.to_import(asked)?;
+            let meant = engine.to_import(asked, &into)?;
             let subject = engine.take_up(&meant.id).map_err(no_session_in)?;
             engine.importing(subject, meant, &into)
         })?;
@@ -79,13 +87,22 @@ impl Engine {
             contents.extend(self.files_seen(&id).into_iter().map(|(path, body)| (path, row(body))));
         }
         let files = contents.iter().map(|(path, row)| (path.clone(), row.hash.clone())).collect();
-        let brought =
-            if becomes_native { self.bring_documents(session, from.as_deref()) } else { Brought::default() };
+        let comes_here = becomes_native || from.is_some();
+        let brought = if comes_here {
+            self.bring_documents(session, from.as_ref(), becomes_native)?
+        } else {
+            Brought::default()
+        };
         let operation = brought.operation.as_ref().map(|operation| operation.id().to_owned());
+        let (there, from) = from.map_or((path.clone(), None), |from| (from.path, Some(from.root)));
+        let has_another_name = !becomes_native && there != path;
         let into = into.to_owned();
-        let mut events = vec![Event::Imported { layout: kept_in, path, into, from, files, operation }];
-        // One native session of a worktree is active, and this one was not asked to be it.
-        if becomes_native && matches!(session.lifecycle, Lifecycle::Active) {
+        let mut events = vec![Event::Imported { layout: kept_in, path: there, into, from, files, operation }];
+        if has_another_name {
+            events.push(Event::SessionMoved { path });
+        }
+        // Whatever is active here stays so: this one was not asked to take its place.
+        if comes_here && matches!(session.lifecycle, Lifecycle::Active) {
             let reason = REASON_IMPORTED.to_owned();
             events.push(Event::SessionPaused { reason, context: None, saved: Vec::new() });
         }
@@ -115,7 +132,7 @@ impl Engine {
         Ok(said)
     }
 
-    fn to_import(&self, asked: Option<&str>) -> Result<Meant> {
+    fn to_import(&self, asked: Option<&str>, into: &str) -> Result<Meant> {
         let here = |id: SessionId| Ok(Meant { id, from: None });
         let Some(asked) = asked else { return here(self.select(Want::Latest)?) };
         let places = [self.project.root.join(asked), PathBuf::from(asked)];
@@ -135,9 +152,11 @@ impl Engine {
         }
         let id = match self.imported_from(&found)? {
             Some(id) => id,
+            None if into == found.layout.name() => self.attend_brought(&found)?,
             None => self.attend_elsewhere(&found)?,
         };
-        Ok(Meant { id, from: Some(found.root.to_string_lossy().into_owned()) })
+        let root = found.root.to_string_lossy().into_owned();
+        Ok(Meant { id, from: Some(Elsewhere { root, path: found.spot.path }) })
     }
 }
 

@@ -305,9 +305,14 @@ pub(super) fn spots_of(project: &Project, layout: &dyn Layout) -> Vec<Spot> {
 
 pub(super) fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mut Vec<Spot>) {
     each_entry(root, folder, |path, is_folder| {
-        let spot = layout.spot(path, is_folder);
+        let spot = layout.spot(path, is_folder).filter(|spot| is_known(layout, root, spot));
         found.extend(spot.filter(|spot| !layout.is_private() || !is_of_others(root, &spot.path)));
     });
+}
+
+/// Whether what is called as a session may be is one.
+pub(super) fn is_known(layout: &dyn Layout, root: &Path, spot: &Spot) -> bool {
+    layout.known_by(spot).is_none_or(|file| root.join(file).symlink_metadata().is_ok())
 }
 
 /// Whether a folder of a project is neither this user's nor of who has the project: of a session that is its user's

@@ -1,6 +1,7 @@
 //! What files tell of all sessions of a layout at once: which of them is active now, whoever made it so, and which have
 //! no folder. Another tool switches sessions by writing there, and nobody tells the log. Writes nothing.
 
+use super::find::Owner;
 use super::{NATIVE, signs, tree};
 use crate::doctor::Finding;
 use crate::engine::Engine;
@@ -61,7 +62,25 @@ impl Engine {
 
     /// Sessions that some index calls active, known to the log or not.
     pub(super) fn called_active(&self) -> BTreeSet<SessionId> {
-        self.indexes().into_iter().flat_map(|(layout, _, tree)| layout.called_active(&tree)).collect()
+        let indexes = self.indexes().into_iter();
+        let called = indexes.flat_map(|(layout, _, tree)| {
+            let called = layout.called_active(&tree).into_iter();
+            called.map(move |id| self.meant_here(layout, id)).collect::<Vec<_>>()
+        });
+        called.collect()
+    }
+
+    /// The session that files of this worktree call so, where one of another has that name in the log.
+    fn meant_here(&self, layout: &dyn Layout, id: SessionId) -> SessionId {
+        let here = self.project.worktree();
+        let is_elsewhere =
+            self.store.load(&id).is_ok_and(|found| found.is_some_and(|found| found.row.worktree != here));
+        let spot =
+            if is_elsewhere { self.spots(layout).into_iter().find(|spot| spot.id == id) } else { None };
+        match spot.map(|spot| self.owner(layout, &spot, true)) {
+            Some(Ok(Owner::Ours(own) | Owner::Nobody(own))) => own,
+            Some(Err(_)) | None => id,
+        }
     }
 
     /// What is wrong with indexes, for somebody who looks for it.

@@ -88,6 +88,8 @@ pub(crate) struct Look {
     pub(crate) is_bare: bool,
     /// Its folder is yet to go to its place.
     pub(crate) moving: Option<Moving>,
+    /// It comes from another project, where it is at this path.
+    pub(crate) brought_from: Option<PathBuf>,
 }
 
 impl Look {
@@ -120,6 +122,7 @@ impl Look {
             is_proven: found.recorded.len() > found.told.history.len(),
             is_bare: !found.told.unreadable.is_empty(),
             moving: None,
+            brought_from: None,
         }
     }
 
@@ -150,6 +153,7 @@ impl Look {
             is_proven: false,
             is_bare: true,
             moving: None,
+            brought_from: None,
         }
     }
 
@@ -203,6 +207,7 @@ impl Look {
             is_proven: false,
             is_bare: false,
             moving: None,
+            brought_from: None,
         };
         look.find_unmoved();
         look.leave_out_furniture();

@@ -13,6 +13,7 @@ use model::id::SessionId;
 use model::session::Session;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use store::Filter;
 
 /// A session's last import, as its log has it.
 pub(crate) struct Origin {
@@ -51,7 +52,14 @@ impl Engine {
 
     /// The session that was imported from there before.
     pub(crate) fn imported_from(&self, pointed: &Pointed) -> Result<Option<SessionId>> {
-        for id in ids_for(pointed)? {
+        let layout = Some(pointed.layout.name().to_owned());
+        let stayed = self.store.list(&Filter { layout, ..Filter::default() })?;
+        let was_imported = |id: &SessionId| {
+            let events = self.store.events(id, 0, None);
+            events.is_ok_and(|events| events.iter().any(|row| row.kind == "imported"))
+        };
+        let stayed = stayed.into_iter().map(|listed| listed.row.id).filter(was_imported);
+        for id in ids_for(pointed)?.into_iter().chain(stayed) {
             if self.store.load(&id)?.is_none() {
                 continue;
             }

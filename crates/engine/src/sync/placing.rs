@@ -449,7 +449,7 @@ fn is_known(row: &ViewRow, out: &[u8]) -> bool {
 }
 
 /// A folder for its user alone, if there is none yet.
-fn make_private(folder: &Path) -> Result<()> {
+pub(crate) fn make_private(folder: &Path) -> Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
             Err(Error::io(format!("making {}", folder.display()), error))

@@ -1,6 +1,6 @@
 //! Paths that somebody names: the session whose file or folder one is, in this project or in another. Writes nothing.
 
-use super::find::each_entry;
+use super::find::{each_entry, is_known};
 use layouts::layout::{self, Depth, Interest, Layout, Place, Spot};
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,8 @@ fn pointed_whole(whole: &Path) -> Option<Pointed> {
             let Some(relative) = whole.strip_prefix(root).ok().and_then(Path::to_str) else { continue };
             let is_there =
                 relative.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with('/'));
-            if let Some(spot) = layout.spot(relative, is_folder).filter(|_| is_there) {
+            let spot = layout.spot(relative, is_folder).filter(|_| is_there);
+            if let Some(spot) = spot.filter(|spot| is_known(*layout, root, spot)) {
                 return Some(Pointed { layout: *layout, spot, root: root.to_owned() });
             }
         }
@@ -65,7 +66,8 @@ pub(crate) fn sessions_in(root: &Path) -> Vec<String> {
         for place in layout.places() {
             if let Place::Project(folder) = place {
                 each_entry(root, folder, |path, is_folder| {
-                    found.extend(layout.spot(path, is_folder).map(|_| path.to_owned()));
+                    let spot = layout.spot(path, is_folder).filter(|spot| is_known(*layout, root, spot));
+                    found.extend(spot.map(|_| path.to_owned()));
                 });
             }
         }

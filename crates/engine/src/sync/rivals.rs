@@ -57,16 +57,24 @@ impl Engine {
         found
     }
 
-    /// The same for sessions of ours that files have changed, on the lines of a list.
+    /// The same for sessions of ours on the lines of a list: files may have made another one active since.
     pub(crate) fn kept_lines_beside_others(&self, lines: &mut [ShortView]) -> Vec<Warning> {
         let here = self.project.worktree();
-        let takes = |line: &ShortView| takes_it(line) && !line.parallel && line.worktree == here;
-        let active = lines.iter().filter(|line| line.layout == super::NATIVE || takes(line));
-        let active =
-            active.filter(|line| line.lifecycle == "active" && line.worktree == here && !line.parallel);
-        let Some((_, latest)) = active.map(|line| (line.updated_at, line.session_id.clone())).max() else {
-            return Vec::new();
+        let takes = |line: &ShortView| {
+            let takes_it = takes_it(line) || (line.layout == super::NATIVE && line.lifecycle == "active");
+            takes_it && !line.parallel && line.worktree == here
         };
+        let mut active: Vec<(Timestamp, String)> = lines
+            .iter()
+            .filter(|line| takes(line))
+            .map(|line| (line.updated_at, line.session_id.clone()))
+            .collect();
+        if active.is_empty() {
+            return Vec::new();
+        }
+        let foreign = self.foreign_active(&BTreeSet::new()).into_iter();
+        active.extend(foreign.map(|(at, id)| (at, id.to_string())));
+        let Some((_, latest)) = active.into_iter().max() else { return Vec::new() };
         let mut warnings = Vec::new();
         for line in lines.iter_mut().filter(|line| takes(line) && line.session_id != latest) {
             "paused".clone_into(&mut line.lifecycle);
@@ -133,6 +141,34 @@ impl Engine {
         if let Some(rival) = rival.filter(|rival| !plan.changes(rival)) {
             let change = self.paused(plan, &rival)?;
             plan.others.push(change);
+        }
+        Ok(())
+    }
+
+    /// Of several that are called active the others count as paused only as long as this one goes on: before it stops,
+    /// or is taken in, that is written down. No other takes its place unasked.
+    pub(crate) fn pause_those_that_count_as_paused(&self, plan: &mut Plan) -> Result<()> {
+        let Some(before) = &plan.subject.before else { return Ok(()) };
+        let is_of_here = before.worktree == self.project.worktree() && !before.parallel;
+        let takes_it = before.layout == super::NATIVE
+            || layout::by_name(&before.layout).is_some_and(Layout::takes_the_worktree);
+        let is_moment = |event: &Event| ends_activity(event) || matches!(event, Event::Adopted { .. });
+        if !takes_it || !is_of_here || !is_active(before) || !plan.subject.events.iter().any(is_moment) {
+            return Ok(());
+        }
+        let own = (before.updated_at, before.id.clone());
+        let foreign = self.foreign_active(&BTreeSet::from([own.1.clone()])).into_iter().map(|(_, id)| id);
+        let kept = self.store.active(&self.project.worktree())?;
+        for id in foreign.chain(self.activated_by_files()).chain(kept) {
+            if id == own.1 || plan.changes(&id) {
+                continue;
+            }
+            let (_, other) = self.load(&id)?;
+            let is_earlier = is_active(&other) && (other.updated_at, id.clone()) < own;
+            if is_earlier || self.counts_as_paused(&id) {
+                let change = self.paused(plan, &id)?;
+                plan.others.push(change);
+            }
         }
         Ok(())
     }

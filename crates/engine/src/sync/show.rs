@@ -221,7 +221,10 @@ impl Engine {
         for look in batch.streams.iter().filter_map(|stream| looks.get(&stream.row.id)) {
             if look.is_foreign {
                 let spot = &look.located.spot;
-                answer.said.push(format!("{} was taken in from {}", spot.id, look.place()));
+                answer.said.push(match &look.brought_from {
+                    Some(from) => format!("{} was copied to {}", from.display(), spot.path),
+                    None => format!("{} was taken in from {}", look.located.id, look.place()),
+                });
             }
             let slipped = look.slipped.iter().map(|slip| &slip.path);
             for path in slipped.chain(look.in_state(&FileState::Edited).iter()) {

@@ -260,7 +260,7 @@ pub(super) fn modified(place: &Path) -> Option<Timestamp> {
 }
 
 /// Every regular file below a folder, by its path there. Nothing over a link, nothing of ours beside a file.
-fn files_below(folder: &Path) -> Vec<String> {
+pub(super) fn files_below(folder: &Path) -> Vec<String> {
     fn walk(folder: &Path, above: &str, level: usize, found: &mut Vec<String>) {
         let Ok(entries) = fs::read_dir(folder.join(above)) else { return };
         for entry in entries.flatten() {

@@ -42,6 +42,17 @@ pub(super) fn of(tree: &Tree, folder: &str) -> Vec<Document> {
     ]
 }
 
+/// All of them that say something, below the home.
+pub(super) fn files(tree: &Tree, folder: &str) -> Vec<String> {
+    let there = of(tree, folder).into_iter().filter(|document| document.says_something);
+    let paths = there.flat_map(|document| {
+        let path = format!("{folder}/{}", document.path);
+        let inside: Vec<String> = tree.names_in(&path).map(|name| format!("{path}/{name}")).collect();
+        if tree.has_folder(&path) { inside } else { vec![path] }
+    });
+    paths.filter(|path| tree.has_file(path)).collect()
+}
+
 pub(super) fn has(documents: &[Document], path: &str) -> bool {
     documents.iter().any(|document| document.path == path && document.says_something)
 }

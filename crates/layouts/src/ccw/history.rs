@@ -1,10 +1,10 @@
 //! Tells a session's files as events: folding them gives the session, and adopting it keeps just these.
 
 use super::documents::{self, PLAN, REVIEW};
-use super::status::Stands;
+use super::status::{Stands, Word};
 use super::tasks::{Task, TaskStatus, natural, plain};
 use super::words::{PhaseWord, Size};
-use super::{CcwSession, STATE, WORKFLOW};
+use super::{CcwSession, MARKER, REGISTRY, STATE, WORKFLOW};
 use crate::layout::Folder;
 use crate::reading::Dated;
 use crate::reconcile::shown_by;
@@ -28,7 +28,7 @@ pub(super) const OUTCOME: &str = "outcome";
 
 pub(super) fn of(session: &CcwSession, folder: &Folder<'_>) -> Vec<Dated> {
     let begin = begin(session, folder);
-    let end = end(session, begin);
+    let end = switched_at(session, folder).into_iter().fold(end(session, begin), Timestamp::max);
     let mut events = vec![Dated { at: begin, event: started(session, folder) }];
     let Some((workflow, stubs)) = workflow() else { return events };
     let run = Event::RunStarted { workflow: workflow.clone(), ordinal: 1, phases: stubs.clone() };
@@ -64,6 +64,19 @@ fn end(session: &CcwSession, begin: Timestamp) -> Timestamp {
         .chain(moved)
         .chain(worked)
         .fold(begin, Timestamp::max)
+}
+
+/// A switch that its tool made without a word in the session's own file happened when whatever tells of it was written.
+fn switched_at(session: &CcwSession, folder: &Folder<'_>) -> Option<Timestamp> {
+    let own = session.state.status.as_deref().and_then(Word::parse);
+    if session.stands != Stands::Active || !matches!(own, Some(Word::Paused | Word::Completed)) {
+        return None;
+    }
+    let registered = session.line.as_ref().and_then(|line| line.status.as_deref()).and_then(Word::parse);
+    let by_line = (registered == Some(Word::Active)).then(|| REGISTRY.to_owned());
+    let paths = [Some(format!("{MARKER}{}", session.name)), by_line];
+    let told = paths.into_iter().flatten().filter_map(|path| folder.tree.modified(&path)).max();
+    told.map(|at| at.min(folder.now))
 }
 
 fn started(session: &CcwSession, folder: &Folder<'_>) -> Event {

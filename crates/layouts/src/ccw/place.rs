@@ -38,14 +38,24 @@ pub(super) fn spot(path: &str, is_folder: bool) -> Option<Spot> {
         Some((ACTIVE | ARCHIVES, name)) => name,
         Some(_) => return None,
     };
-    let is_session =
-        is_folder && name.len() > PREFIX.len() && name.starts_with(PREFIX) && !name.contains('/');
+    let is_other = name.is_empty() || name.contains('/') || name.starts_with('.') || name == PREFIX;
+    let is_session = is_folder && !is_other && ![ACTIVE, ARCHIVES].contains(&name);
     is_session.then(|| Spot {
         id: id_of(name),
         path: path.to_owned(),
         home: HOME.to_owned(),
         workspace: path.to_owned(),
     })
+}
+
+/// What is called as sessions are is one; another folder is known by its state.
+pub(super) fn known_by(spot: &Spot) -> Option<String> {
+    (!name_of(spot).starts_with(PREFIX)).then(|| format!("{}/{STATE}", spot.path))
+}
+
+/// Whether a session is there.
+pub(super) fn is_there(spot: &Spot, is_there: &dyn Fn(&str) -> bool) -> bool {
+    is_there(&spot.path) && known_by(spot).is_none_or(|file| is_there(&file))
 }
 
 /// Every path that a session of this name can be at, below the project's folder.
@@ -79,9 +89,12 @@ pub(super) fn has_moved(spot: &Spot, path: &str, tree: &Tree) -> bool {
 }
 
 /// A home in which nothing is known: saying that there are no sessions would be saying too much.
-pub(super) fn strangers(index: &Tree) -> Option<Oddity> {
+pub(super) fn strangers(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Option<Oddity> {
     let is_known = |name: &str| {
-        name.starts_with(PREFIX) || name.starts_with(MARKER) || [ACTIVE, ARCHIVES, REGISTRY].contains(&name)
+        name.starts_with(PREFIX)
+            || name.starts_with(MARKER)
+            || [ACTIVE, ARCHIVES, REGISTRY].contains(&name)
+            || is_there(&format!("{HOME}/{name}/{STATE}"))
     };
     let names: Vec<String> = index.names_in("").map(ToOwned::to_owned).collect();
     if names.is_empty() || names.iter().any(|name| is_known(name)) {
@@ -245,12 +258,21 @@ fn free_name(slug: &str, is_taken: impl Fn(&str) -> bool) -> String {
     if !is_taken(&first) {
         return first;
     }
-    let numbered = |number: u32| {
-        let suffix = format!("-{number:03}");
-        let short = shortened(slug, MOST_IN_AN_ID - PREFIX.len() - suffix.len());
-        format!("{PREFIX}{short}{suffix}")
-    };
+    let numbered = |number: u32| with_number(slug, number);
     (2..u32::MAX).map(numbered).find(|name| !is_taken(name)).unwrap_or(first)
+}
+
+fn with_number(slug: &str, number: u32) -> String {
+    let suffix = format!("-{number:03}");
+    let short = shortened(slug, MOST_IN_AN_ID - PREFIX.len() - suffix.len());
+    format!("{PREFIX}{short}{suffix}")
+}
+
+/// Beside one of the same name, in the same of the places.
+pub(super) fn numbered(beside: &Spot, number: u32) -> Option<Spot> {
+    let (place, name) = beside.path.rsplit_once('/')?;
+    let slug = name.strip_prefix(PREFIX).unwrap_or(name);
+    spot(&format!("{place}/{}", with_number(slug, number)), true)
 }
 
 pub(super) fn below_home(spot: &Spot) -> &str {

@@ -151,6 +151,16 @@ pub(super) fn share(bytes: &[u8], name: &str) -> Vec<u8> {
     own.collect::<Vec<_>>().join(&b'\n')
 }
 
+/// The lines of one session as they are where it has another name and another folder.
+pub(super) fn renamed(bytes: &[u8], name: &str, (new, directory): (&str, &str)) -> Vec<u8> {
+    let own = lines(bytes).filter(|line| is_about(line, name)).map(<[u8]>::trim_ascii);
+    let own = own.map(|line| {
+        let named = with_value(line, "id", &Value::from(new));
+        with_value(&named, "directory", &Value::from(directory))
+    });
+    own.collect::<Vec<_>>().join(&b'\n')
+}
+
 /// `onto` with the lines of every session for which `theirs` has others than `base`. Such a session has one line then:
 /// an older one that stood after it would count instead.
 pub(super) fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {

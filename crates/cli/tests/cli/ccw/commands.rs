@@ -325,6 +325,28 @@ fn before_any_command_the_active_session_gives_folder_and_documents_and_without_
 }
 
 #[test]
+fn before_any_command_the_task_that_is_begun_and_all_documents_are_the_context() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-a", "IMPLEMENT", "active", "2026-11-14T09:00:00Z");
+    for (id, status) in [("impl-1", "pending"), ("impl-2", "active")] {
+        let task = json!({ "id": id, "title": id, "status": status });
+        sandbox.write(&format!(".workflow/WFS-a/.task/{id}.json"), &task.to_string());
+    }
+    for path in ["IMPL_PLAN.md", "TODO_LIST.md", ".summaries/IMPL-0-summary.md"] {
+        sandbox.write(&format!(".workflow/WFS-a/{path}"), "Something\n");
+    }
+    let script = "echo $LEFTOFF_TASK; echo $LEFTOFF_GOAL; echo $LEFTOFF_DOCUMENTS | tr : '\\n'";
+    let shown = sandbox.run(["exec", "--", "sh", "-c", script]).ok().stdout;
+    let lines: Vec<&str> = shown.lines().collect();
+    assert_eq!(lines[..2], ["impl-2", "About WFS-a"], "{shown}");
+    let named: Vec<&str> = lines[2..].iter().map(|line| line.split("WFS-a/").last().unwrap()).collect();
+    assert_eq!(named, ["IMPL_PLAN.md", "TODO_LIST.md", ".summaries/IMPL-0-summary.md"]);
+    sandbox.run(["item", "claim", "impl-1"]).ok();
+    let held = sandbox.run(["exec", "--", "sh", "-c", "echo $LEFTOFF_TASK"]).ok().stdout;
+    assert_eq!(held.trim(), "impl-1", "what somebody holds comes first");
+}
+
+#[test]
 fn inactivity_is_told_and_pauses_nothing() {
     let sandbox = project();
     write_session(&sandbox, "WFS-monday", "IMPLEMENT", "active", "2026-11-02T10:00:00Z");

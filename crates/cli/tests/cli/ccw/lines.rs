@@ -48,17 +48,19 @@ fn repair_folds_the_lines_of_sessions_and_keeps_the_registry_as_it_was() {
 #[test]
 fn a_line_that_means_a_folder_which_is_no_sessions_is_told_by_list_status_and_doctor() {
     let sandbox = project();
-    write_session(&sandbox, "feature-x", "IMPLEMENT", "active", "2026-11-10T10:00:00Z");
+    sandbox.write(".workflow/notes/IMPL_PLAN.md", "# Plan\n");
     sandbox.write("sub/WFS-a/workflow-session.json", "{}");
-    let known = sandbox.read(REGISTRY);
-    let line = r#"{"id":"WFS-a","status":"paused","directory":"sub/WFS-a"}"#;
-    sandbox.write(REGISTRY, &format!("{known}{line}\n"));
+    let lines = [
+        r#"{"id":"notes","status":"active","directory":".workflow/notes"}"#,
+        r#"{"id":"WFS-a","status":"paused","directory":"sub/WFS-a"}"#,
+    ];
+    sandbox.write(REGISTRY, &format!("{}\n", lines.join("\n")));
     for said in [
         sandbox.run(["list"]).ok().stderr,
         sandbox.run(["status"]).ok().stderr,
         sandbox.run(["doctor"]).code(4).stdout,
     ] {
-        assert!(said.contains("line 1 names 'feature-x' in .workflow/feature-x,"), "{said}");
+        assert!(said.contains("line 1 names 'notes' in .workflow/notes, which is no place"), "{said}");
         assert!(said.contains("line 2 names 'WFS-a' in sub/WFS-a,"), "{said}");
     }
 }
@@ -72,4 +74,27 @@ fn a_marker_of_no_session_is_told_by_list_and_doctor() {
     assert!(sandbox.run(["list"]).ok().stderr.contains(said));
     let told = sandbox.run(["doctor"]).code(4).stdout;
     assert!(told.contains(said) && told.contains("take it away"), "{told}");
+}
+
+#[test]
+fn a_folder_of_another_name_is_a_session_if_its_state_is_there() {
+    let sandbox = project();
+    write_session(&sandbox, "feature-x", "IMPLEMENT", "active", "2026-11-10T10:00:00Z");
+    sandbox.write(".workflow/docs/README.md", "Nothing of a session.\n");
+    let list = sandbox.run(["list", "--json"]).ok().json();
+    assert_eq!(list["sessions"].as_array().unwrap().len(), 1, "{list}");
+    assert_eq!((&list["sessions"][0]["session_id"], &list["warnings"]), (&json!("feature-x"), &json!([])));
+    sandbox.run(["item", "add", "Works"]).ok();
+    sandbox.run(["pause"]).ok();
+    assert_eq!(task(&sandbox, "feature-x", "impl-1")["title"], "Works");
+    assert_eq!(registered(&sandbox), [("feature-x".to_owned(), "paused".to_owned())]);
+    sandbox.run(["switch", "docs"]).code(3);
+    // Its line may call it something else, which is told.
+    let line = sandbox.read(REGISTRY).replace(r#""id":"feature-x""#, r#""id":"WFS-x""#);
+    sandbox.write(REGISTRY, &line);
+    let told = sandbox.run(["doctor"]).code(4).stdout;
+    assert!(
+        told.contains("line 1 names 'WFS-x' in .workflow/feature-x, where the session is 'feature-x'"),
+        "{told}"
+    );
 }

@@ -35,6 +35,46 @@ fn of_several_active_ones_the_latest_stays_and_the_others_are_paused_and_it_is_s
     assert!(!list["warnings"].to_string().contains("several_active"), "said once: {}", list["warnings"]);
 }
 
+/// Three that are called active, of which one after the other changed last: b, a, c.
+fn three_active() -> Sandbox {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-a", "IMPLEMENT", "active", "2026-11-11T10:00:00Z");
+    write_session(&sandbox, "WFS-b", "IMPLEMENT", "active", "2026-11-12T10:00:00Z");
+    write_session(&sandbox, "WFS-c", "IMPLEMENT", "active", "2026-11-10T10:00:00Z");
+    sandbox
+}
+
+#[test]
+fn when_the_latest_of_several_stops_no_other_takes_its_place_unasked() {
+    for (words, after) in [(&["pause"][..], "paused"), (&["close", "--force"], "completed")] {
+        let sandbox = three_active();
+        let stopped = sandbox.run(words.iter().copied()).ok();
+        assert!(
+            stopped.stderr.contains("paused WFS-a") && stopped.stderr.contains("paused WFS-c"),
+            "it is said: {}",
+            stopped.stderr
+        );
+        assert_eq!(
+            registered(&sandbox),
+            [("WFS-a", "paused"), ("WFS-b", after), ("WFS-c", "paused")]
+                .map(|(id, status)| (id.to_owned(), status.to_owned()))
+        );
+        // What was paused last, else what did something last, is gone on with.
+        let resumed = sandbox.run(["resume", "--json"]).ok().json();
+        assert_eq!(resumed["session_id"], if after == "paused" { "WFS-b" } else { "WFS-a" });
+    }
+}
+
+#[test]
+fn a_native_session_that_ends_leaves_no_other_active() {
+    let sandbox = project();
+    sandbox.run(["start", "--id", "ours"]).ok();
+    write_session(&sandbox, "WFS-a", "IMPLEMENT", "active", "2026-11-10T10:00:00Z");
+    let closed = sandbox.run(["close", "--force"]).ok();
+    assert!(closed.stderr.contains("paused WFS-a"), "{}", closed.stderr);
+    assert_eq!(state(&sandbox, "WFS-a")["status"], "paused");
+}
+
 #[test]
 fn a_session_without_any_time_is_not_in_its_own_way() {
     let sandbox = project();

@@ -22,6 +22,12 @@ fn set_status(sandbox: &Sandbox, session: &str, from: &str, to: &str) {
     sandbox.write(REGISTRY, &lines.collect::<String>());
 }
 
+fn set_modified(sandbox: &Sandbox, path: &str, at: &str) {
+    let at: jiff::Timestamp = at.parse().expect("a time");
+    let file = std::fs::File::options().write(true).open(sandbox.path(path)).expect("a file");
+    file.set_modified(at.into()).expect("a time that files can have");
+}
+
 fn two() -> Sandbox {
     let sandbox = project();
     sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
@@ -142,4 +148,26 @@ fn numbers_of_a_list_go_on_meaning_what_it_said() {
     assert_eq!(other.run(["switch", "1", "--json"]).ok().json()["session_id"], "WFS-a");
     let list = other.run(["list", "--json"]).ok().json();
     assert!(list["sessions"].as_array().unwrap().iter().any(|line| line["number"] == 2), "{list}");
+}
+
+#[test]
+fn a_switch_in_the_registry_alone_is_followed_beside_a_native_session_and_that_is_said() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-a", "IMPLEMENT", "paused", "2026-11-10T10:00:00Z");
+    sandbox.run(["start", "--id", "ours"]).ok();
+    sandbox.at("2026-11-14T13:00:00Z");
+    sandbox.write(REGISTRY, &sandbox.read(REGISTRY).replace("\"paused\"", "\"active\""));
+    set_modified(&sandbox, &state_of("WFS-a"), "2026-11-10T10:00:00Z");
+    set_modified(&sandbox, REGISTRY, "2026-11-14T12:00:00Z");
+    let list = sandbox.run(["list", "--json"]).ok().json();
+    let stands = |id: &str| {
+        let lines = list["sessions"].as_array().unwrap();
+        lines.iter().find(|line| line["session_id"] == id).unwrap()["lifecycle"].clone()
+    };
+    assert_eq!((stands("WFS-a"), stands("ours")), (json!("active"), json!("paused")), "{list}");
+    assert!(list["warnings"].to_string().contains("so ours counts as paused"), "{list}");
+    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "WFS-a");
+    let noted = sandbox.run(["note", "mine now"]).ok();
+    assert!(noted.stderr.contains("paused ours"), "{}", noted.stderr);
+    assert_eq!(state(&sandbox, "WFS-a")["status"], "active");
 }

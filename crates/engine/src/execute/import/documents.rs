@@ -1,10 +1,12 @@
-//! The documents of a session that becomes a native one: copied into its workspace, where its gates look for them from
-//! then on. Those that it came with stay where they are.
+//! The documents of a session that becomes a native one, or that comes from another project: copied into its workspace,
+//! where its gates look for them from then on. Those that it came with stay where they are.
 
+use super::Elsewhere;
 use crate::disk::{Operation, Step};
 use crate::engine::Engine;
-use crate::place::workspace_of;
-use crate::sync::{spot_at, tree};
+use crate::error::Result;
+use crate::place::{workspace_of, workspace_path};
+use crate::sync::{make_private, spot_at, tree};
 use layouts::layout;
 use model::session::Session;
 use std::fs;
@@ -21,17 +23,29 @@ pub(super) struct Brought {
 }
 
 impl Engine {
-    /// All that lies in the session's own folder beside its state; `from` is the project's folder, where that is another.
-    pub(super) fn bring_documents(&self, session: &Session, from: Option<&str>) -> Brought {
+    /// All that lies in the session's own folder beside its state; `from` is where it is, if that is another project.
+    pub(super) fn bring_documents(
+        &self,
+        session: &Session,
+        from: Option<&Elsewhere>,
+        becomes_native: bool,
+    ) -> Result<Brought> {
         let layout = layout::by_name(&session.layout);
-        let spot = layout.and_then(|layout| Some((layout, spot_at(layout, session.path.as_ref()?)?)));
-        let Some((layout, spot)) = spot else { return Brought::default() };
+        let path = from.map(|from| &from.path).or(session.path.as_ref());
+        let spot = layout.and_then(|layout| Some((layout, spot_at(layout, path?)?)));
+        let Some((layout, spot)) = spot else { return Ok(Brought::default()) };
         let root = self.root_of(session);
-        let folder = from.map_or_else(|| root.clone(), PathBuf::from).join(&spot.workspace);
-        let workspace = workspace_of(&session.id);
+        let folder =
+            from.map_or_else(|| root.clone(), |from| PathBuf::from(&from.root)).join(&spot.workspace);
+        let workspace = if becomes_native { workspace_of(&session.id) } else { workspace_path(session) };
         let mut operation = Operation::new(&root);
         let mut brought = Brought::default();
-        for path in tree::documents(layout, &spot, &folder) {
+        let paths = if becomes_native {
+            tree::documents(layout, &spot, &folder)
+        } else {
+            self.to_copy(&session.id, &folder)
+        };
+        for path in paths {
             let to = format!("{workspace}/{path}");
             if fs::symlink_metadata(root.join(&to)).is_ok() {
                 brought.said.push(format!("{to} is there already, and was left as it is"));
@@ -46,18 +60,24 @@ impl Engine {
                 }
             }
         }
+        if layout.is_private() && !becomes_native && !operation.steps.is_empty() {
+            make_private(&root.join(&workspace))?;
+        }
         let count = operation.steps.len();
         if count > 0 {
             let documents = if count == 1 { "1 document was" } else { &format!("{count} documents were") };
-            brought.said.insert(0, format!("{documents} copied into {workspace}"));
+            // Of one that is copied as a whole that is said.
+            if becomes_native {
+                brought.said.insert(0, format!("{documents} copied into {workspace}"));
+            }
             brought.operation = Some(operation);
         }
-        brought
+        Ok(brought)
     }
 }
 
 /// A file of this project is copied with its permissions; one of another has to be read.
-fn step(root: &Path, from: &Path, to: String) -> Result<Step, String> {
+fn step(root: &Path, from: &Path, to: String) -> std::result::Result<Step, String> {
     if let Some(from) = from.strip_prefix(root).ok().and_then(Path::to_str) {
         return Ok(Step::Copy { from: from.to_owned(), to });
     }

@@ -1,7 +1,7 @@
 //! The registry as a whole: which sessions it calls active, and which of its lines fit nothing that is there.
 
 use super::super::fields::cut;
-use super::super::place::{id_of, name_of, places_of, spot};
+use super::super::place::{self, id_of, known_by, name_of, places_of, spot};
 use super::super::status::Word;
 use super::super::{ACTIVE, ARCHIVES, HOME, REGISTRY, STATE};
 use super::{is_blank, lines, mentioning, mentions, name_in, object};
@@ -67,7 +67,7 @@ pub(in crate::ccw) fn check(bytes: &[u8], is_there: &dyn Fn(&str) -> bool) -> Su
     let mut unclear: Vec<String> = Vec::new();
     for (name, known) in &known {
         let places = places_of(name).into_iter().filter_map(|path| spot(&path, true));
-        if let Some(spot) = places.into_iter().find(|spot| is_there(&spot.path)) {
+        if let Some(spot) = places.into_iter().find(|spot| place::is_there(spot, is_there)) {
             if known.count > 1 {
                 survey.repeated.push(spot);
             }
@@ -113,11 +113,17 @@ fn told_elsewhere(name: &str, known: &Known, path: &str, is_there: &dyn Fn(&str)
     if is_finished && !is_there(&format!("{path}/{STATE}")) {
         return None;
     }
+    let (number, name) = (known.number, cut(name));
+    if let Some(found) = spot(path, true).filter(|found| place::is_there(found, is_there)) {
+        let own = cut(name_of(&found));
+        return Some(odd(format!(
+            "line {number} names '{name}' in {}, where the session is '{own}': its line must have that as its id",
+            cut(path)
+        )));
+    }
     Some(odd(format!(
-        "line {} names '{}' in {}, which is no place of a session: a folder WFS-… right below {HOME}, {HOME}/{ACTIVE} or \
-         {HOME}/{ARCHIVES}",
-        known.number,
-        cut(name),
+        "line {number} names '{name}' in {}, which is no place of a session: a folder WFS-…, or one with a {STATE}, right \
+         below {HOME}, {HOME}/{ACTIVE} or {HOME}/{ARCHIVES}",
         cut(path)
     )))
 }
@@ -142,7 +148,8 @@ pub(in crate::ccw) fn unlisted(index: &Tree, is_there: &dyn Fn(&str) -> bool) ->
 /// Where a session's folder would be: where its line says, if that can be.
 fn spot_of(name: &str, fields: &Map<String, Value>) -> Option<Spot> {
     let said = directory(fields).and_then(|path| spot(path, true)).filter(|spot| name_of(spot) == name);
-    said.or_else(|| spot(&format!("{HOME}/{name}"), true))
+    // Of another name nothing is made up.
+    said.or_else(|| spot(&format!("{HOME}/{name}"), true)).filter(|spot| known_by(spot).is_none())
 }
 
 fn directory(fields: &Map<String, Value>) -> Option<&str> {

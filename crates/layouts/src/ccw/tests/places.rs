@@ -68,7 +68,6 @@ fn only_folders_of_the_right_name_are_sessions() {
         );
     }
     for path in [
-        ".workflow/tmp",
         ".workflow/.locks",
         ".workflow/active",
         ".workflow/WFS-",
@@ -80,6 +79,10 @@ fn only_folders_of_the_right_name_are_sessions() {
         assert_eq!(Ccw.spot(path, true), None, "{path}");
     }
     assert_eq!(Ccw.spot(".workflow/WFS-a", false), None);
+    // A folder of another name is none unless its state says so.
+    assert_eq!(Ccw.known_by(&spot_at(".workflow/WFS-a")), None);
+    let state = Ccw.known_by(&spot_at(".workflow/active/tmp"));
+    assert_eq!(state.as_deref(), Some(".workflow/active/tmp/workflow-session.json"));
     // Two names never become one id.
     assert_ne!(spot_at(".workflow/WFS-ä").id, spot_at(".workflow/WFS-ö").id);
 }
@@ -181,13 +184,51 @@ fn a_home_that_holds_something_else_is_not_an_empty_one() {
         for name in names {
             tree.insert(*name, Entry::Unread { size: 0 });
         }
-        Ccw.survey(&tree, &|_| true).unknown.map(|oddity| oddity.message)
+        Ccw.survey(&tree, &|path| path == ".workflow/mine/workflow-session.json")
+            .unknown
+            .map(|oddity| oddity.message)
     };
     let message = index(&["sessions", ".lite"]).expect("told");
     assert!(message.contains("nothing in it is known as a session") && message.contains(".lite, sessions"));
-    for names in
-        [&[][..], &["WFS-a", "other"], &["active", "other"], &["session_status.jsonl"], &[".active-WFS-a"]]
-    {
+    for names in [
+        &[][..],
+        &["WFS-a", "other"],
+        &["active", "other"],
+        &["session_status.jsonl"],
+        &[".active-WFS-a"],
+        &["mine"],
+    ] {
         assert_eq!(index(names), None, "{names:?}");
     }
+}
+
+#[test]
+fn a_session_that_gets_another_name_is_called_so_in_all_of_its_files() {
+    let from = spot_at(".workflow/active/WFS-fix");
+    let to = Ccw.numbered(&from, 2).expect("a name");
+    assert_eq!(to.path, ".workflow/active/WFS-fix-002");
+    let long = spot_at(&format!(".workflow/WFS-{}", "y".repeat(46)));
+    assert!(Ccw.numbered(&long, 12).expect("a name").id.as_str().len() <= MOST_IN_AN_ID);
+    let renamed = |path: &str, content: &str| {
+        String::from_utf8(Ccw.renamed(&from, &to, path, content.as_bytes())).expect("text")
+    };
+    assert_eq!(
+        renamed("active/WFS-fix/workflow-session.json", r#"{ "session_id": "WFS-fix", "n": 1.0 }"#),
+        r#"{ "session_id": "WFS-fix-002", "n": 1.0 }"#
+    );
+    assert_eq!(
+        renamed("active/WFS-fix/.task/impl-1.json", r#"{"context":{"inherited_from":"WFS-plan"}}"#),
+        r#"{"context":{"inherited_from":"WFS-plan"}}"#,
+        "another session's name stays"
+    );
+    let lines = concat!(
+        r#"{"id":"WFS-other","directory":".workflow/WFS-other"}"#,
+        "\n",
+        r#"{"id":"WFS-fix","x":1,"directory":".workflow/WFS-fix"}"#,
+        "\n"
+    );
+    assert_eq!(
+        renamed(REGISTRY, lines),
+        r#"{"id":"WFS-fix-002","x":1,"directory":".workflow/active/WFS-fix-002"}"#
+    );
 }

@@ -1,0 +1,124 @@
+//! A session of another project that stays in its layout: its files as they are to be in this one, under a name that is
+//! free here. Writes nothing: they are put in place with the command that takes the session in.
+
+use super::find::{Foreign, Located};
+use super::look::{FileState, Look, state_files};
+use super::origin::own_part;
+use super::pointed::Pointed;
+use super::signs::is_sign;
+use super::tree;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use layouts::layout::{Depth, Spot};
+use layouts::tree::{Entry, Tree};
+use model::id::SessionId;
+use std::path::Path;
+
+/// More sessions of one name than anybody has.
+const MOST_OF_ONE_NAME: u32 = 10_000;
+
+impl Engine {
+    /// Lays such a session over as one whose files are yet to be written here. Tells its id.
+    pub(crate) fn attend_brought(&self, pointed: &Pointed) -> Result<SessionId> {
+        let found = self.brought(pointed)?;
+        let (id, broken) = (found.id.clone(), found.told.unreadable_parts.clone());
+        let mut look = self.adopt(found)?;
+        look.come_from(pointed, &broken);
+        self.seen.looks.borrow_mut().insert(id.clone(), look);
+        Ok(id)
+    }
+
+    /// The files of its folder there that are no such files: they are copied as they are.
+    pub(crate) fn to_copy(&self, id: &SessionId, folder: &Path) -> Vec<String> {
+        let looks = self.seen.looks.borrow();
+        let Some(look) = looks.get(id) else { return Vec::new() };
+        let spot = &look.located.spot;
+        let is_written = |path: &String| {
+            let path = format!("{}/{path}", spot.workspace);
+            let below = path.strip_prefix(&spot.home).map(|path| path.trim_start_matches('/'));
+            below.is_some_and(|path| look.states.contains_key(path))
+        };
+        tree::files_below(folder).into_iter().filter(|path| !is_written(path)).collect()
+    }
+
+    fn brought(&self, pointed: &Pointed) -> Result<Foreign> {
+        let there = self.foreign_elsewhere(pointed)?;
+        let layout = pointed.layout;
+        let spot = self.free_spot(pointed)?;
+        let located = Located { layout, spot: spot.clone(), id: spot.id.clone() };
+        let tree = tree::read(layout, &spot, &self.project.root, Depth::Whole);
+        let mut documents = placed(pointed, &spot, &there.documents, &tree);
+        self.signs_here().add_to(&mut documents, layout);
+        let told = self.read_tree(&located, &documents).value;
+        let folded = told.fold_but(&self.actor_of(layout), None);
+        let (recorded, session, _) = folded.ok_or_else(|| Error::NotASession {
+            asked: pointed.place().display().to_string(),
+            why: "it tells of no session".to_owned(),
+            instead: "see: leftoff list".to_owned(),
+        })?;
+        let (id, warnings) = (spot.id.clone(), there.warnings);
+        let damaged = Vec::new();
+        Ok(Foreign { layout, spot, id, tree, documents, damaged, told, warnings, recorded, session })
+    }
+
+    /// Its own place, or one beside it where somebody has that.
+    fn free_spot(&self, pointed: &Pointed) -> Result<Spot> {
+        let Pointed { layout, spot, .. } = pointed;
+        let listed = self.listed_by_index(*layout);
+        let unadopted = self.unadopted();
+        let is_free = |spot: &Spot| {
+            let is_there = self.project.root.join(&spot.path).symlink_metadata().is_ok();
+            let is_known = listed.contains(&spot.id) || unadopted.iter().any(|known| known.id == spot.id);
+            let is_kept = self.store.load(&spot.id).map_or(true, |found| found.is_some());
+            !is_kept && !is_known && (!is_there || self.is_empty_place(*layout, spot))
+        };
+        let others = (2..MOST_OF_ONE_NAME).map_while(|number| layout.numbered(spot, number));
+        let found = [spot.clone()].into_iter().chain(others).find(is_free);
+        found.ok_or_else(|| Error::WrongUsage {
+            message: format!("there is no free name like '{}' here", spot.id),
+            hint: "import it without --layout".to_owned(),
+        })
+    }
+}
+
+/// The files of a session as they are to be at a place in a project whose own files are these.
+fn placed(pointed: &Pointed, to: &Spot, there: &Tree, here: &Tree) -> Tree {
+    let Pointed { layout, spot: from, .. } = pointed;
+    let is_renamed = from.path != to.path;
+    let name = |spot: &Spot| spot.path.rsplit('/').next().unwrap_or_default().to_owned();
+    let (old, new) = (name(from), name(to));
+    let is_named = is_renamed && from.home != from.path;
+    let place = |path: &str| {
+        let named = path.split('/').map(|part| if is_named && part == old { new.as_str() } else { part });
+        named.collect::<Vec<_>>().join("/")
+    };
+    let mut placed = there.clone().with_paths(|path| place(&path));
+    for path in there.files().filter(|path| tree::is_state(*layout, from, path)) {
+        // What calls a session active here is said here.
+        if is_sign(*layout, path) {
+            placed.remove(&place(path));
+            continue;
+        }
+        let Some(content) = there.content(path) else { continue };
+        let own = own_part(*layout, from, path, content);
+        let own = if is_renamed { layout.renamed(from, to, path, &own) } else { own };
+        let is_shared = layout.share(from, path, content).is_some();
+        let known = here.content(path).unwrap_or_default();
+        let whole = if is_shared { layout.merge_slipped(path, &[], &own, known) } else { own };
+        placed.insert(place(path), Entry::File(whole));
+    }
+    placed
+}
+
+impl Look {
+    /// Nothing of it is here yet: all files of its state are to be written.
+    fn come_from(&mut self, pointed: &Pointed, broken: &[String]) {
+        let Located { layout, spot, .. } = &self.located;
+        let is_content = |path: &String| self.documents.content(path).is_some() && !is_sign(*layout, path);
+        // What nobody can read is copied as it is, and nobody's here either.
+        let is_read = |path: &String| !broken.contains(path);
+        let files = state_files(*layout, spot, &self.documents).filter(is_content).filter(is_read);
+        self.states = files.map(|path| (path, FileState::Edited)).collect();
+        self.brought_from = Some(pointed.place());
+    }
+}
