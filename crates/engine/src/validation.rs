@@ -91,7 +91,7 @@ impl Engine {
                 phase: phase.cloned(),
                 path: Some(path.to_owned()),
                 message: format!("{path}, which the field '{name}' names, is missing"),
-                remedy: format!("bring it back, or name another file: leftoff set {name}=PATH"),
+                remedy: format!("bring it back, or name another file: leftoff set {}{name}=PATH", of(phase)),
             })
             .collect()
     }
@@ -149,6 +149,11 @@ pub(crate) fn ask_about(session: &Session, discrepancies: &[Discrepancy]) -> Err
         question: format!("session {} is not as it was left:{lines}", session.id),
         hint: format!("mend it, or go on as it is: leftoff resume {} --yes", session.id),
     }
+}
+
+/// How a command says that a field is a phase's.
+fn of(phase: Option<&Name>) -> String {
+    phase.map(|phase| format!("--phase {phase} ")).unwrap_or_default()
 }
 
 fn references(fields: &BTreeMap<String, Value>) -> impl Iterator<Item = (&str, &str)> {

@@ -225,6 +225,14 @@ impl Layout for Essay {
         revise::consequences(revision, &Standpoint::new(standing.session, standing.items))
     }
 
+    fn takes_up_again(&self) -> bool {
+        true
+    }
+
+    fn begun_again(&self, standing: &Standing<'_>) -> Vec<Event> {
+        revise::all_anew(standing.items)
+    }
+
     fn is_private(&self) -> bool {
         true
     }

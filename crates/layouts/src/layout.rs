@@ -391,6 +391,19 @@ pub trait Layout: Sync {
         Vec::new()
     }
 
+    /// Whether its tool takes up a session again that is in progress, with the same checks and words: whoever left it may
+    /// not have said so.
+    fn takes_up_again(&self) -> bool {
+        false
+    }
+
+    /// What else a further run changes in a session, as it was before, where its files have room for one run alone: what
+    /// is left of an earlier one would be taken for the new one's.
+    fn begun_again(&self, standing: &Standing<'_>) -> Vec<Event> {
+        let _ = standing;
+        Vec::new()
+    }
+
     /// Whether a folder that is made for a session is its user's alone.
     fn is_private(&self) -> bool {
         false

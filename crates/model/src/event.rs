@@ -250,7 +250,8 @@ pub enum ItemEvent {
     ItemSplit { id: ItemId, parts: Vec<NewItem> },
     /// Title, order, fields, counters or dependencies were set.
     ItemSet { id: ItemId, change: ItemChange },
-    /// An item that was not done is none any more: the files of a layout that counts its items have fewer.
+    /// An item is none any more: the files of a layout that counts its items have fewer, or have room for those of one
+    /// run alone, and another began.
     ItemDropped { id: ItemId, run: RunRef, phase: Name },
 }
 

@@ -434,7 +434,10 @@ impl Session {
                 self.on_items(run, phase, |items| items.done = items.done.saturating_sub(1));
             }
             ItemEvent::ItemDropped { run, phase, .. } => {
-                self.on_items(run, phase, |items| items.total = items.total.saturating_sub(1));
+                // What an earlier run came to stays what it was.
+                if self.run().is_some_and(|current| run.is(current)) {
+                    self.on_items(run, phase, |items| items.total = items.total.saturating_sub(1));
+                }
             }
             ItemEvent::ItemStarted { .. }
             | ItemEvent::ItemBlocked { .. }

@@ -38,11 +38,12 @@ impl Changes<'_> {
         is_said && !self.is_new && !self.happened_to(&item.id).any(is_added)
     }
 
-    /// Those that were added, and that undoing took away again.
+    /// Those that were added and that undoing took away again, and those of an earlier run.
     fn sections_taken_back(&mut self, position: usize) {
         let said: Vec<u32> = self.said.sections(position).keys().copied().collect();
         let is_gone = |index: &u32| !self.ours.sections(position).contains_key(index);
-        for index in said.into_iter().filter(|_| self.went_back).filter(is_gone).collect::<Vec<u32>>() {
+        let takes_back = self.went_back || self.began_again();
+        for index in said.into_iter().filter(|_| takes_back).filter(is_gone).collect::<Vec<u32>>() {
             if let Some(place) = self.place_in_list(position, index) {
                 self.drop_entry(&[Key("stages"), Key(STAGES[position].key), Key("sections")], place);
             }
@@ -78,7 +79,7 @@ impl Changes<'_> {
         }
     }
 
-    /// Whether all of a stage is to be done again since an earlier one was revised.
+    /// Whether all of a stage is to be done again since an earlier one was revised, or another run began.
     fn begins_anew(&self, position: usize) -> bool {
         let name = STAGES[position].name;
         let is_major = |event: &Event| match event {
@@ -88,7 +89,13 @@ impl Changes<'_> {
             _ => false,
         };
         self.ours.status(position) == Some(StageStatus::NotStarted)
-            && self.standing.since.iter().any(|recorded| is_major(&recorded.event))
+            && (self.began_again() || self.standing.since.iter().any(|recorded| is_major(&recorded.event)))
+    }
+
+    /// Whether another run began since the file was last written.
+    fn began_again(&self) -> bool {
+        let is_run = |event: &Event| matches!(event, Event::RunStarted { ordinal, .. } if *ordinal > 1);
+        self.standing.since.iter().any(|recorded| is_run(&recorded.event))
     }
 
     /// Where the list has a section; an entry without a number has the number of its place.
