@@ -29,7 +29,9 @@ use model::event::Event;
 use model::id::{ItemId, SessionId};
 use model::revision::Revision;
 use model::run::Run;
+use model::session::Session;
 use position::Standpoint;
+use serde_json::Value;
 use state::State;
 
 pub use position::Position;
@@ -219,6 +221,13 @@ impl Layout for Essay {
     fn discrepancies(&self, folder: &Folder<'_>) -> Vec<Oddity> {
         let (state, _, _) = said(folder);
         validate::discrepancies(&state, folder)
+    }
+
+    /// A null that is written over the yes is a no as well.
+    fn withdrawn(&self, before: &Session, now: &Session) -> Vec<(&'static str, &'static str)> {
+        let is_yes = |session: &Session| session.fields.get(write::BIRDS_EYE_KEY) == Some(&Value::Bool(true));
+        let arguments = (STAGES[2].name, write::BIRDS_EYE);
+        Some(arguments).filter(|_| is_yes(before) && !is_yes(now)).into_iter().collect()
     }
 
     fn revised(&self, revision: &Revision, standing: &Standing<'_>) -> Vec<Event> {

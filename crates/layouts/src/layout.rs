@@ -256,7 +256,8 @@ pub trait Layout: Sync {
         true
     }
 
-    /// Whether its files say how many parts an item has. A part beyond that is none any more, unless somebody worked on it.
+    /// Whether its files say how many parts an item has, and list the items of a phase. A part beyond that number, and an
+    /// item that was taken out of the list, is none any more, unless somebody worked on it.
     fn counts_parts(&self) -> bool {
         false
     }
@@ -381,6 +382,12 @@ pub trait Layout: Sync {
     /// What does not fit together in the files. A session that is taken up again is asked about it.
     fn discrepancies(&self, folder: &Folder<'_>) -> Vec<Oddity> {
         let _ = folder;
+        Vec::new()
+    }
+
+    /// Checks that were approved, as the files had it, and are not any more: phases with the checks' ids.
+    fn withdrawn(&self, before: &Session, now: &Session) -> Vec<(&'static str, &'static str)> {
+        let _ = (before, now);
         Vec::new()
     }
 

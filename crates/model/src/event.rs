@@ -177,6 +177,8 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
     },
+    /// Somebody said in a file that a check which was approved is not: a person has to say yes to it again.
+    ApprovalWithdrawn { phase: Name, check: Name },
     /// Free fields of the session, or of one of its phases, were set.
     FieldsSet {
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -312,6 +314,7 @@ impl Event {
             Self::SessionExpired { .. } => "session_expired",
             Self::RolledBack { .. } => "rolled_back",
             Self::CheckApproved { .. } => "check_approved",
+            Self::ApprovalWithdrawn { .. } => "approval_withdrawn",
             Self::FieldsSet { .. } => "fields_set",
             Self::ArtifactRecorded { .. } => "artifact_recorded",
             Self::PhaseRevised { .. } => "phase_revised",
@@ -358,6 +361,7 @@ impl Event {
             | Self::SessionExpired { .. }
             | Self::RolledBack { .. }
             | Self::CheckApproved { .. }
+            | Self::ApprovalWithdrawn { .. }
             | Self::FieldsSet { .. }
             | Self::ArtifactRecorded { .. }
             | Self::CheckpointMade { .. }

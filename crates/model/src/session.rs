@@ -226,6 +226,9 @@ impl Session {
                     expires_at: *expires_at,
                 });
             }
+            Event::ApprovalWithdrawn { phase, check } => {
+                self.approvals.retain(|approval| approval.phase != *phase || approval.check != *check);
+            }
             Event::FieldsSet { phase, fields } => self.set_fields(phase.as_ref(), fields),
             Event::ArtifactRecorded { artifact } => self.record(artifact, at),
             Event::NoteAdded { id, kind, text, fields } => self.add_note(recorded, *id, *kind, text, fields),

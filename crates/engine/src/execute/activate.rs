@@ -73,7 +73,12 @@ impl Engine {
             let parallel = !self.make_room(&mut plan, id)?;
             events = vec![Event::SessionResumed { worktree, parallel }];
         } else if !events.is_empty() {
-            back = self.checked(session, on)?;
+            let mut there = session.clone();
+            if self.refuse_what_came_along(session).is_err() {
+                // Its files came along as well: they are looked at where they are now.
+                there.worktree.clone_from(&worktree);
+            }
+            back = self.checked(&there, on)?;
             let parallel = !self.make_room(&mut plan, id)?;
             events = decide(session, command(worktree, parallel))?;
         }
@@ -89,6 +94,10 @@ impl Engine {
     /// Where its tool takes a session up again that goes on already: with its checks, and that it was is kept.
     fn take_up_again(&self, plan: &mut Plan, on: OnDiscrepancy) -> Result<()> {
         let Some(session) = plan.subject.before.clone().filter(is_taken_up_again) else { return Ok(()) };
+        if session.worktree != self.project.worktree() {
+            // It was checked when it was taken over.
+            return Ok(());
+        }
         let back = self.checked(&session, on)?;
         if plan.subject.events.is_empty() {
             let parallel = !self.make_room(plan, &session.id)?;

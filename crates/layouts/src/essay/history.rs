@@ -1,7 +1,7 @@
 //! Tells a state as events: folding them gives the session, and adopting it keeps just these.
 
 use super::state::{Claim, Revised, Section, StageStatus, State, Status};
-use super::{NAME, STAGES, artifact_of, draft_id, section_id};
+use super::{NAME, STAGES, artifact_of, draft_id, elsewhere, section_id, words};
 use crate::layout::Folder;
 use crate::reading::Dated;
 use crate::reconcile::shown_by;
@@ -21,6 +21,7 @@ use std::sync::OnceLock;
 
 pub(super) fn of(state: &State, folder: &Folder<'_>) -> Vec<Dated> {
     let Some((workflow, phases)) = workflow() else { return Vec::new() };
+    let state = &elsewhere::here(state, &words::place(folder));
     let begin = state.started_at.or(state.last_activity).unwrap_or(folder.now);
     let end = state.last_activity.unwrap_or(begin).max(begin);
     let run = RunRef { workflow: workflow.name.clone(), ordinal: 1 };
