@@ -183,7 +183,12 @@ fn go_back(draft: &mut Draft, now: &Run, phase: &Name) {
     let is_passed = place(phase) < place(now.current().id());
     let earlier = place(phase).and_then(|place| now.phases.get(place.checked_sub(1)?));
     let earlier = earlier.and_then(|earlier| draft.phase(earlier.id()).filter(|ours| is_over(ours)).cloned());
+    let is_ahead = place(now.current().id()) < place(phase) && !is_over(now.current());
     match earlier.filter(|_| is_passed) {
+        // Work goes on before it: that is where it goes back to.
+        None if is_ahead => {
+            draft.push(Event::RolledBack { phase: now.current().id().clone(), reason: None });
+        }
         Some(earlier) => {
             draft.push(Event::RolledBack { phase: earlier.id().clone(), reason: None });
             done(draft, &earlier);

@@ -312,3 +312,41 @@ fn a_major_revision() {
         assert_eq!(item(&sandbox, id)["status"], "pending", "{id}");
     }
 }
+
+/// As the pipeline's own prompts go back a stage: files archived by hand, a revision in the list, later stages anew.
+#[test]
+fn a_revision_whose_files_were_archived_by_hand() {
+    let sandbox = started();
+    structured(&sandbox);
+    let outline = sandbox.path(&file("stage-2-outline.md"));
+    std::fs::rename(&outline, sandbox.path(&file("stage-2-outline.v1.md"))).unwrap();
+    let named = format!("outline_file: \"{}\"", outline.display());
+    edit(
+        &sandbox,
+        &[
+            ("current_stage: 3", "current_stage: 1"),
+            ("\"argument_development\"  #", "\"thesis_development\"  #"),
+            ("  stage_1:\n    status: \"completed\"", "  stage_1:\n    status: \"in_progress\""),
+            ("completed_at: \"2026-11-14T10:00:00Z\"", "completed_at: null"),
+            ("  stage_2:\n    status: \"completed\"", "  stage_2:\n    status: \"not_started\""),
+            (&named, "outline_file: null"),
+            ("completed_at: \"2026-11-14T10:00:00Z\"", "completed_at: null"),
+            ("  stage_3:\n    status: \"in_progress\"", "  stage_3:\n    status: \"not_started\""),
+            (
+                "revision_history: []",
+                "revision_history:\n  - stage_revisited: 1\n    impact: major\n    reason: explainer\n    downstream_archived: [stage-2-outline.v1.md]\n    timestamp: \"2026-11-14T10:00:00Z\"",
+            ),
+        ],
+    );
+    let phases = run(&sandbox, "status --json").json()["phases"].clone();
+    let phases: Vec<&str> =
+        phases.as_array().unwrap().iter().map(|phase| phase["status"].as_str().unwrap()).collect();
+    assert_eq!(phases, ["in_progress", "not_started", "not_started", "not_started"]);
+    let before = state(&sandbox);
+    run(&sandbox, "resume");
+    run(&sandbox, "set pushback_level=full");
+    assert_eq!(state(&sandbox), before.replace("pushback_level: \"light\"", "pushback_level: \"full\""));
+    let recorded = run(&sandbox, "artifact list").stdout;
+    assert!(!recorded.contains("stage-2-outline"), "it was archived: {recorded}");
+    assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
+}
