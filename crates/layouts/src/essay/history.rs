@@ -187,7 +187,7 @@ impl Telling<'_> {
         for section in &self.state.sections {
             let Some(id) = section_id(section.index) else { continue };
             self.section(2, section, &id);
-            self.move_on(2, &id, section, active == Some(section.index));
+            self.move_on(2, &id, section, active == Some(i64::from(section.index)));
         }
     }
 
@@ -197,7 +197,7 @@ impl Telling<'_> {
         for section in &self.state.drafts {
             let Some(id) = draft_id(section.index) else { continue };
             self.section(3, section, &id);
-            let is_active = active == Some(section.index);
+            let is_active = active == Some(i64::from(section.index));
             let paragraph = self.state.stages[3].current_paragraph.filter(|_| is_active);
             self.paragraphs(section, &id, paragraph);
             // A section is done when its paragraphs are, whatever is said of it.
@@ -224,7 +224,8 @@ impl Telling<'_> {
         }
     }
 
-    fn paragraphs(&mut self, section: &Section, parent: &ItemId, active: Option<u32>) {
+    fn paragraphs(&mut self, section: &Section, parent: &ItemId, active: Option<i64>) {
+        let active = active.and_then(|number| u32::try_from(number).ok());
         for number in 1..=section.paragraphs.unwrap_or(0) {
             let Ok(id) = parent.part(number) else { continue };
             let named = ("paragraph", format!("Paragraph {number}"));
