@@ -115,7 +115,9 @@ fn discrepancy_findings(engine: &Engine, session: &Session) -> Result<Vec<Findin
     if !is_unfinished(session.lifecycle.name()) {
         return Ok(Vec::new());
     }
-    let found = engine.discrepancies(session)?;
+    // As its files have it by now, where they can be read.
+    let seen = engine.load(&session.id).ok().map(|(_, seen)| seen);
+    let found = engine.discrepancies(seen.as_ref().unwrap_or(session))?;
     Ok(found
         .into_iter()
         .map(|found| {

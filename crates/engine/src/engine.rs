@@ -137,6 +137,7 @@ impl Engine {
         };
         let found = Project::find(&from);
         if let Some(folder) = outside::meant(&options, found.as_ref().ok())? {
+            let options = outside::options_for(&folder, options);
             return Self::open_at(Project::outside(&folder), options, intent);
         }
         let project = match (found, intent) {

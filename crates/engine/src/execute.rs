@@ -33,12 +33,12 @@ use crate::items::ItemView;
 use crate::sync::NATIVE;
 use crate::view::{self, Material, View};
 use crate::workspace::ensure_ignored;
-use layouts::layout::some_of;
+use layouts::layout::{Standing, some_of};
 use model::Refusal;
 use model::command::{Command, decide};
 use model::event::Event;
 use model::id::SessionId;
-use model::item::Item;
+use model::item::{Item, ItemBook};
 use model::note::NoteKind;
 use model::run::RunPlan;
 use model::session::Session;
@@ -150,9 +150,11 @@ impl Engine {
                 None => crate::definitions::load(&engine.project, &name)?,
             };
             let run = RunPlan::new(&workflow, engine.skips(session, &workflow));
-            let events = decide(session, Command::StartRun { run })?;
+            let mut events = decide(session, Command::StartRun { run })?;
+            let items = engine.all_begun_again(session, &mut events)?;
             let was_active = session.lifecycle.name() == "active";
             let mut plan = Plan::of(subject.change(events));
+            plan.items = items;
             plan.definitions.push(plan::definition_row(&workflow)?);
             engine.know_definition(&workflow);
             if !was_active {
@@ -160,6 +162,17 @@ impl Engine {
             }
             Ok(plan)
         })
+    }
+
+    /// What a further run changes in a session of a layout, added to what begins it; all of its items, as they are before.
+    fn all_begun_again(&self, session: &Session, events: &mut Vec<Event>) -> Result<Option<ItemBook>> {
+        let Some(layout) = layouts::layout::by_name(&session.layout) else { return Ok(None) };
+        if !events.iter().any(|event| matches!(event, Event::RunStarted { .. })) {
+            return Ok(None);
+        }
+        let items = self.all_items(&session.id)?;
+        events.extend(layout.begun_again(&Standing::new(session, &items, &[])));
+        Ok(Some(items))
     }
 
     /// Tells in the log of the session that is meant what became of requirements; where there is none, nobody is told.

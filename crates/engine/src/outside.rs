@@ -9,9 +9,12 @@ use crate::place::Project;
 use crate::view::{ShortView, Warning};
 use jiff::tz::TimeZone;
 use layouts::layout::{self, Beginning, Layout, Place};
+use model::id::SessionId;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use store::Filter;
 
 /// The most that a list looks at.
 const MOST: usize = 200;
@@ -27,8 +30,12 @@ pub(crate) fn meant(options: &Options, project: Option<&Project>) -> Result<Opti
     let asked = options.session.as_deref().unwrap_or_default();
     let may_be = |prefix: &str| asked.starts_with(prefix) || (asked.len() > 2 && prefix.starts_with(asked));
     let is_named = prefixes().any(may_be);
-    if !(is_named || options.anywhere && asked.is_empty()) {
+    let is_number = options.anywhere && is_number(asked);
+    if !(is_named || is_number || options.anywhere && asked.is_empty()) {
         return Ok(None);
+    }
+    if is_number {
+        return numbered(options, project);
     }
     let Some(project) = project else {
         return if is_named { named(asked, &[]) } else { Ok(latest()) };
@@ -38,6 +45,37 @@ pub(crate) fn meant(options: &Options, project: Option<&Project>) -> Result<Opti
         engine.is_ok_and(|engine| engine.resolve(asked).is_ok())
     };
     if !is_named || is_here() { Ok(None) } else { named(asked, &places(project)) }
+}
+
+/// The options for the folder that is meant: a number was one of the list in which it was read.
+pub(crate) fn options_for(folder: &Path, mut options: Options) -> Options {
+    if options.session.as_deref().is_some_and(is_number) {
+        options.session = name_of(folder).map(ToOwned::to_owned);
+    }
+    options
+}
+
+/// The folder of the session that a list shows with the number that was asked for; none when that is one of the
+/// project's own, or nobody's.
+fn numbered(options: &Options, project: Option<&Project>) -> Result<Option<PathBuf>> {
+    let asked = options.session.clone().unwrap_or_default();
+    let Some(at) = project.cloned().or_else(|| Some(Project::outside(&latest()?))) else { return Ok(None) };
+    let places = if project.is_some() { places(&at) } else { Vec::new() };
+    let options = Options { session: None, key: None, ..options.clone() };
+    let engine = Engine::open_at(at, options, Intent::Query)?;
+    let kept = engine.resolve(&asked).ok();
+    if project.is_some() && kept.is_some() {
+        return Ok(None);
+    }
+    let shown = || engine.outside_numbers().ok()?.into_iter().find(|(_, number)| number.to_string() == asked);
+    match kept.or_else(|| shown().map(|(id, _)| id)) {
+        Some(id) => named(id.as_str(), &places),
+        None => Ok(None),
+    }
+}
+
+fn is_number(asked: &str) -> bool {
+    !asked.is_empty() && asked.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The folder of the one session that this text names; none when it is the name of no session there.
@@ -184,7 +222,7 @@ impl Engine {
             for (mut line, warnings) in engine.own_lines().unwrap_or_default() {
                 engine.laid_over_line(&mut line);
                 line.own_words = in_their_words.then(|| engine.own_line(&line.session_id)).flatten();
-                // A number is one of this project's store.
+                // A number is one of this project's store; here it has another.
                 if !self.project.is_outside {
                     line.number = 0;
                 }
@@ -192,6 +230,34 @@ impl Engine {
             }
         }
         lines
+    }
+
+    /// The numbers of sessions outside of this project that its store does not have: in the order of their names, after
+    /// all of its own. All that belong to no project share a store, and fill the numbers that it has not given.
+    pub(crate) fn outside_numbers(&self) -> Result<BTreeMap<SessionId, u64>> {
+        let is_outside = self.project.is_outside;
+        let is_elsewhere = |folder: &PathBuf| is_outside || !folder.starts_with(&self.project.root);
+        let folders = folders(&places(&self.project)).into_iter().filter(is_elsewhere);
+        let ids: BTreeSet<SessionId> =
+            folders.filter_map(|folder| SessionId::parse(name_of(&folder)?).ok()).collect();
+        let ids: Vec<SessionId> = ids.into_iter().collect();
+        let exist = self.store.which_exist(&ids.iter().collect::<Vec<_>>())?;
+        // What is only laid over the store is not kept yet.
+        let in_files = self.in_files_alone();
+        let is_kept = |id: &SessionId, exists: bool| exists && in_files.iter().all(|found| found.id != *id);
+        let listed = self.store.list(&Filter::default())?;
+        let mut given: BTreeSet<u64> = listed.into_iter().map(|listed| listed.number).collect();
+        let mut own = BTreeSet::new();
+        if !is_outside {
+            let shown = self.foreign_numbers()?;
+            given.extend(shown.values());
+            own.extend(shown.into_keys());
+        }
+        let first = if is_outside { 1 } else { given.last().copied().unwrap_or(0) + 1 };
+        let free = (first..).filter(|number| !given.contains(number));
+        let new =
+            ids.into_iter().zip(exist).filter(|(id, exists)| !is_kept(id, *exists) && !own.contains(id));
+        Ok(new.map(|(id, _)| id).zip(free).collect())
     }
 }
 

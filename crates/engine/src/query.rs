@@ -255,6 +255,14 @@ impl Engine {
                 sessions.insert(place.unwrap_or(sessions.len()), short);
             }
         }
+        if sessions.iter().any(|line| line.number == 0) {
+            let numbers = self.outside_numbers()?;
+            let number =
+                |line: &ShortView| numbers.iter().find(|(id, _)| id.as_str() == line.session_id.as_str());
+            for line in sessions.iter_mut().filter(|line| line.number == 0) {
+                line.number = number(line).map_or(0, |(_, number)| *number);
+            }
+        }
         Ok(Listing { sessions, warnings, heading })
     }
 

@@ -1,6 +1,7 @@
 //! Whether what a session says still holds on disk. Looks and writes nothing; every discrepancy comes with a remedy.
 
 use crate::artifacts::{Difference, Reading, difference, finding};
+use crate::disk::next_version;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use model::id::Name;
@@ -9,6 +10,7 @@ use model::session::Session;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// Fields of such names hold paths.
@@ -61,8 +63,11 @@ impl Engine {
         for known in session.artifacts.values() {
             let Some(difference) = difference(&root, known, Reading::Everything) else { continue };
             let phase = known.newest.phase.as_ref();
-            // Work that is going on may change its own files.
-            if difference == Difference::Changed && !phase.is_some_and(|phase| is_finished(session, phase)) {
+            let is_finished = phase.is_some_and(|phase| is_finished(session, phase));
+            // Work that is going on may change its own files, and makes one anew that somebody archived by hand.
+            let is_work = difference == Difference::Changed
+                || difference == Difference::Missing && has_version_beside(&root.join(&known.newest.path));
+            if is_work && !is_finished {
                 continue;
             }
             let told = finding(known, difference);
@@ -91,7 +96,7 @@ impl Engine {
                 phase: phase.cloned(),
                 path: Some(path.to_owned()),
                 message: format!("{path}, which the field '{name}' names, is missing"),
-                remedy: format!("bring it back, or name another file: leftoff set {name}=PATH"),
+                remedy: format!("bring it back, or name another file: leftoff set {}{name}=PATH", of(phase)),
             })
             .collect()
     }
@@ -139,6 +144,19 @@ impl Engine {
     }
 }
 
+/// Whether an archived version of a file lies where it was.
+fn has_version_beside(path: &Path) -> bool {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(OsStr::to_str)) else {
+        return false;
+    };
+    let names: Vec<OsString> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.file_name()))
+        .collect();
+    next_version(name, names.iter().map(OsString::as_os_str)) > 1
+}
+
 /// Stops a command until a person has said how to go on.
 pub(crate) fn ask_about(session: &Session, discrepancies: &[Discrepancy]) -> Error {
     let lines: String = discrepancies
@@ -149,6 +167,11 @@ pub(crate) fn ask_about(session: &Session, discrepancies: &[Discrepancy]) -> Err
         question: format!("session {} is not as it was left:{lines}", session.id),
         hint: format!("mend it, or go on as it is: leftoff resume {} --yes", session.id),
     }
+}
+
+/// How a command says that a field is a phase's.
+fn of(phase: Option<&Name>) -> String {
+    phase.map(|phase| format!("--phase {phase} ")).unwrap_or_default()
 }
 
 fn references(fields: &BTreeMap<String, Value>) -> impl Iterator<Item = (&str, &str)> {

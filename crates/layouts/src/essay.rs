@@ -29,7 +29,9 @@ use model::event::Event;
 use model::id::{ItemId, SessionId};
 use model::revision::Revision;
 use model::run::Run;
+use model::session::Session;
 use position::Standpoint;
+use serde_json::Value;
 use state::State;
 
 pub use position::Position;
@@ -230,8 +232,23 @@ impl Layout for Essay {
         validate::discrepancies(&state, folder)
     }
 
+    /// A null that is written over the yes is a no as well.
+    fn withdrawn(&self, before: &Session, now: &Session) -> Vec<(&'static str, &'static str)> {
+        let is_yes = |session: &Session| session.fields.get(write::BIRDS_EYE_KEY) == Some(&Value::Bool(true));
+        let arguments = (STAGES[2].name, write::BIRDS_EYE);
+        Some(arguments).filter(|_| is_yes(before) && !is_yes(now)).into_iter().collect()
+    }
+
     fn revised(&self, revision: &Revision, standing: &Standing<'_>) -> Vec<Event> {
         revise::consequences(revision, &Standpoint::new(standing.session, standing.items))
+    }
+
+    fn takes_up_again(&self) -> bool {
+        true
+    }
+
+    fn begun_again(&self, standing: &Standing<'_>) -> Vec<Event> {
+        revise::all_anew(standing.items)
     }
 
     fn is_private(&self) -> bool {

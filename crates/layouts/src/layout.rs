@@ -269,7 +269,8 @@ pub trait Layout: Sync {
         true
     }
 
-    /// Whether its files say how many parts an item has. A part beyond that is none any more, unless somebody worked on it.
+    /// Whether its files say how many parts an item has, and list the items of a phase. A part beyond that number, and an
+    /// item that was taken out of the list, is none any more, unless somebody worked on it.
     fn counts_parts(&self) -> bool {
         false
     }
@@ -403,6 +404,12 @@ pub trait Layout: Sync {
         Vec::new()
     }
 
+    /// Checks that were approved, as the files had it, and are not any more: phases with the checks' ids.
+    fn withdrawn(&self, before: &Session, now: &Session) -> Vec<(&'static str, &'static str)> {
+        let _ = (before, now);
+        Vec::new()
+    }
+
     /// What else a revision changes in a session, as it was before: what was said of files that are put away, and of work
     /// that is to be looked at again. Phases, and items of phases that begin again, are seen to.
     fn revised(&self, revision: &Revision, standing: &Standing<'_>) -> Vec<Event> {
@@ -425,6 +432,19 @@ pub trait Layout: Sync {
     fn renamed(&self, from: &Spot, to: &Spot, path: &str, content: &[u8]) -> Vec<u8> {
         let _ = (from, to, path);
         content.to_vec()
+    }
+
+    /// Whether its tool takes up a session again that is in progress, with the same checks and words: whoever left it may
+    /// not have said so.
+    fn takes_up_again(&self) -> bool {
+        false
+    }
+
+    /// What else a further run changes in a session, as it was before, where its files have room for one run alone: what
+    /// is left of an earlier one would be taken for the new one's.
+    fn begun_again(&self, standing: &Standing<'_>) -> Vec<Event> {
+        let _ = standing;
+        Vec::new()
     }
 
     /// Whether a folder that is made for a session is its user's alone.

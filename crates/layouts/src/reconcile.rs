@@ -10,7 +10,7 @@ mod proofs;
 mod tests;
 
 pub use draft::Draft;
-pub use items::{count_parts, drop_parts};
+pub use items::{count_parts, drop_listed, drop_parts};
 pub use proofs::{prove, prove_but, shown_by};
 
 use model::event::Event;
@@ -42,6 +42,20 @@ pub fn reconcile(draft: &mut Draft, base: Laid<'_>, theirs: Laid<'_>) {
     items::open_with(draft, &not_begun(base.session, theirs.session), theirs.items);
     // Last: what is closed takes no more of the others.
     lifecycle(draft, base.session, theirs.session);
+}
+
+/// Checks that the files do not call approved any more: a phase that was done with one of them is only claimed now.
+pub fn withdraw(draft: &mut Draft, checks: &[(&str, &str)]) {
+    for (phase, check) in checks {
+        let (Ok(phase), Ok(check)) = (Name::parse(phase), Name::parse(check)) else { continue };
+        if draft.session().approval(&phase, &check).is_some() {
+            draft.push(Event::ApprovalWithdrawn { phase: phase.clone(), check });
+        }
+        let is_completed = |phase: &Phase| matches!(phase.state, PhaseState::Completed { .. });
+        if draft.phase(&phase).is_some_and(|phase| is_completed(phase) && !phase.claimed) {
+            draft.push(Event::PhaseClaimed { phase });
+        }
+    }
 }
 
 /// What the files now say that the session is about, where they said something else before.
@@ -169,7 +183,12 @@ fn go_back(draft: &mut Draft, now: &Run, phase: &Name) {
     let is_passed = place(phase) < place(now.current().id());
     let earlier = place(phase).and_then(|place| now.phases.get(place.checked_sub(1)?));
     let earlier = earlier.and_then(|earlier| draft.phase(earlier.id()).filter(|ours| is_over(ours)).cloned());
+    let is_ahead = place(now.current().id()) < place(phase) && !is_over(now.current());
     match earlier.filter(|_| is_passed) {
+        // Work goes on before it: that is where it goes back to.
+        None if is_ahead => {
+            draft.push(Event::RolledBack { phase: now.current().id().clone(), reason: None });
+        }
         Some(earlier) => {
             draft.push(Event::RolledBack { phase: earlier.id().clone(), reason: None });
             done(draft, &earlier);

@@ -182,6 +182,8 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
     },
+    /// Somebody said in a file that a check which was approved is not: a person has to say yes to it again.
+    ApprovalWithdrawn { phase: Name, check: Name },
     /// Free fields of the session, or of one of its phases, were set.
     FieldsSet {
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -255,7 +257,8 @@ pub enum ItemEvent {
     ItemSplit { id: ItemId, parts: Vec<NewItem> },
     /// Title, order, fields, counters or dependencies were set.
     ItemSet { id: ItemId, change: ItemChange },
-    /// An item that was not done is none any more: the files of a layout that counts its items have fewer.
+    /// An item is none any more: the files of a layout that counts its items have fewer, or have room for those of one
+    /// run alone, and another began.
     ItemDropped { id: ItemId, run: RunRef, phase: Name },
 }
 
@@ -316,6 +319,7 @@ impl Event {
             Self::SessionExpired { .. } => "session_expired",
             Self::RolledBack { .. } => "rolled_back",
             Self::CheckApproved { .. } => "check_approved",
+            Self::ApprovalWithdrawn { .. } => "approval_withdrawn",
             Self::FieldsSet { .. } => "fields_set",
             Self::ArtifactRecorded { .. } => "artifact_recorded",
             Self::PhaseRevised { .. } => "phase_revised",
@@ -362,6 +366,7 @@ impl Event {
             | Self::SessionExpired { .. }
             | Self::RolledBack { .. }
             | Self::CheckApproved { .. }
+            | Self::ApprovalWithdrawn { .. }
             | Self::FieldsSet { .. }
             | Self::ArtifactRecorded { .. }
             | Self::CheckpointMade { .. }

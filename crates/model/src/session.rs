@@ -226,6 +226,9 @@ impl Session {
                     expires_at: *expires_at,
                 });
             }
+            Event::ApprovalWithdrawn { phase, check } => {
+                self.approvals.retain(|approval| approval.phase != *phase || approval.check != *check);
+            }
             Event::FieldsSet { phase, fields } => self.set_fields(phase.as_ref(), fields),
             Event::ArtifactRecorded { artifact } => self.record(artifact, at),
             Event::NoteAdded { id, kind, text, fields } => self.add_note(recorded, *id, *kind, text, fields),
@@ -434,7 +437,10 @@ impl Session {
                 self.on_items(run, phase, |items| items.done = items.done.saturating_sub(1));
             }
             ItemEvent::ItemDropped { run, phase, .. } => {
-                self.on_items(run, phase, |items| items.total = items.total.saturating_sub(1));
+                // What an earlier run came to stays what it was.
+                if self.run().is_some_and(|current| run.is(current)) {
+                    self.on_items(run, phase, |items| items.total = items.total.saturating_sub(1));
+                }
             }
             ItemEvent::ItemStarted { .. }
             | ItemEvent::ItemBlocked { .. }

@@ -58,10 +58,6 @@ impl Run for List {
             out.say("no sessions; see the finished ones too: leftoff list --all");
         } else if let Some(heading) = listing.heading {
             out.text(&ui::list::in_their_words(heading, &listing.sessions));
-            // Their numbers are places in this list; by a number commands know a session for good.
-            if listing.sessions.iter().zip(1..).any(|(session, place)| session.number != place) {
-                out.say("go on with one by its id: leftoff resume ID");
-            }
         } else {
             out.text(&ui::list::sessions(&listing.sessions, engine.now(), &out));
         }

@@ -9,7 +9,7 @@ use engine::{Answer, Choice, Error, OnDiscrepancy};
 
 /// Go on with a paused session
 ///
-/// Without an id, the one that was paused last in this worktree. What is active here is paused first. A completed session is not resumed: the refusal says how to begin its next run. When the session is not as it was left (a file of a finished phase is missing or was changed), you are asked how to go on; `--yes` goes on as it is. Of several paused sessions of a tool whose own list is chosen from, you are asked which; without a terminal the exit code is 6, and the commands to choose are printed.
+/// Without an id, the one that was paused last in this worktree. What is active here is paused first. A completed session is not resumed: the refusal says how to begin its next run. When the session is not as it was left (a file of a finished phase is missing or was changed), you are asked how to go on; `--yes` goes on as it is. Of several paused sessions of a tool whose own list is chosen from, you are asked which; without a terminal the exit code is 6, and the commands to choose are printed. Where nothing is paused here, those that belong to no project are offered.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  leftoff resume\n  leftoff resume k3v9\n  leftoff resume 2")]
 pub struct Resume {

@@ -27,7 +27,7 @@ pub fn sessions(sessions: &[ShortView], now: Timestamp, out: &Out) -> String {
         .iter()
         .map(|session| {
             [
-                if session.number == 0 { "-".to_owned() } else { session.number.to_string() },
+                number(session),
                 session.session_id.clone(),
                 if is_mixed { session.layout.clone() } else { String::new() },
                 session.lifecycle.clone(),
@@ -118,11 +118,16 @@ fn most_of_an_id(sessions: &[ShortView]) -> usize {
 /// Sessions as the tool that they come from lists them.
 pub fn in_their_words(heading: &str, sessions: &[ShortView]) -> String {
     let mut text = format!("{heading}\n");
-    for (session, number) in sessions.iter().zip(1..) {
+    for session in sessions {
         let line = session.own_words.as_ref().unwrap_or(&session.session_id);
-        text.push_str(&format!("{number}. {line}\n"));
+        text.push_str(&format!("{}. {line}\n", number(session)));
     }
     text
+}
+
+/// By which commands know it.
+fn number(session: &ShortView) -> String {
+    if session.number == 0 { "-".to_owned() } else { session.number.to_string() }
 }
 
 /// Agent sessions, a line each.

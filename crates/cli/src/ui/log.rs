@@ -84,6 +84,9 @@ pub fn words(event: &Event) -> String {
         Event::CheckApproved { phase, check, by, .. } => {
             format!("check {check} of {phase} approved by {}", one_line(by, 60))
         }
+        Event::ApprovalWithdrawn { phase, check } => {
+            format!("check {check} of {phase} is not approved any more")
+        }
         Event::FieldsSet { phase, fields } => {
             let place = phase.as_ref().map(|phase| format!(" of {phase}")).unwrap_or_default();
             let pairs: Vec<String> = fields

@@ -15,7 +15,7 @@ use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 use model::revision::Impact;
 use model::session::Session;
-use store::Binding;
+use store::{Binding, Filter};
 
 impl Engine {
     /// Goes on with a session: the one named, else the one that was paused last.
@@ -24,7 +24,9 @@ impl Engine {
         let fingerprint = self.fingerprint("resume", &format!("{asked:?}"));
         let answer = self.execute(&fingerprint, |engine| {
             let subject = engine.resumable(asked, on)?;
-            engine.activate(&subject, on)
+            let mut plan = engine.activate(&subject, on)?;
+            engine.take_up_again(&mut plan, on)?;
+            Ok(plan)
         })?;
         self.introduce(&answer);
         Ok(answer)
@@ -65,30 +67,57 @@ impl Engine {
         }
         // Decided before anything else makes room: a refusal must change nothing.
         let mut events = decide(session, command(worktree.clone(), session.parallel))?;
+        let mut back = None;
         if events.is_empty() && self.stands_beside_another(session) {
             // Several of its kind are active at once: that it is meant from now on has to be kept.
             let parallel = !self.make_room(&mut plan, id)?;
             events = vec![Event::SessionResumed { worktree, parallel }];
         } else if !events.is_empty() {
-            let back = self.checked(session, on)?;
+            let mut there = session.clone();
+            if self.refuse_what_came_along(session).is_err() {
+                // Its files came along as well: they are looked at where they are now.
+                there.worktree.clone_from(&worktree);
+            }
+            back = self.checked(&there, on)?;
             let parallel = !self.make_room(&mut plan, id)?;
             events = decide(session, command(worktree, parallel))?;
-            if let Some(request) = back {
-                let mut resumed = session.clone();
-                resumed.lifecycle = Lifecycle::Active;
-                let worked_out = self.work_out(&resumed, &request)?;
-                events.extend(worked_out.events);
-                plan.items = Some(worked_out.items);
-                plan.operation = worked_out.operation;
-                plan.said.extend(worked_out.preview.warnings);
-            }
         }
         if events.is_empty() {
             // It is the active one already; from now on it is what this agent means.
             self.bind(&mut plan, id)?;
         }
         plan.subject = subject.change(events);
+        self.go_back(&mut plan, back)?;
         Ok(plan)
+    }
+
+    /// Where its tool takes a session up again that goes on already: with its checks, and that it was is kept.
+    fn take_up_again(&self, plan: &mut Plan, on: OnDiscrepancy) -> Result<()> {
+        let Some(session) = plan.subject.before.clone().filter(is_taken_up_again) else { return Ok(()) };
+        if session.worktree != self.project.worktree() {
+            // It was checked when it was taken over.
+            return Ok(());
+        }
+        let back = self.checked(&session, on)?;
+        if plan.subject.events.is_empty() {
+            let parallel = !self.make_room(plan, &session.id)?;
+            plan.subject.events.push(Event::SessionResumed { worktree: self.project.worktree(), parallel });
+        }
+        self.go_back(plan, back)
+    }
+
+    /// Adds what going back to a phase does to a plan by which its session goes on.
+    fn go_back(&self, plan: &mut Plan, request: Option<RevisitRequest>) -> Result<()> {
+        let (Some(request), Some(mut resumed)) = (request, plan.subject.before.clone()) else {
+            return Ok(());
+        };
+        resumed.lifecycle = Lifecycle::Active;
+        let worked_out = self.work_out(&resumed, &request)?;
+        plan.subject.events.extend(worked_out.events);
+        plan.items = Some(worked_out.items);
+        plan.operation = worked_out.operation;
+        plan.said.extend(worked_out.preview.warnings);
+        Ok(())
     }
 
     /// Whether a session is active and another one is meant all the same where none is named.
@@ -217,8 +246,29 @@ impl Engine {
                 }
                 Ok(waiting)
             }
-            None => Err(Error::NothingPaused { worktree, there_are: self.some_here()? }),
+            None => self.resumable_though_nothing_waits(on),
         }
+    }
+
+    /// What goes on here and is taken up again all the same; else what a person selects of those that belong to no
+    /// project.
+    fn resumable_though_nothing_waits(&self, on: OnDiscrepancy) -> Result<SessionId> {
+        let worktree = self.project.worktree();
+        let filter = Filter {
+            lifecycles: vec!["active".to_owned()],
+            worktree: Some(worktree.clone()),
+            ..Filter::default()
+        };
+        let active = self.store.list(&filter)?.into_iter().map(|listed| listed.row);
+        let is_again = |layout: &str| layout::by_name(layout).is_some_and(|layout| layout.takes_up_again());
+        if let Some(row) = active.into_iter().find(|row| is_again(&row.layout)) {
+            if on == OnDiscrepancy::Ask {
+                self.refuse_to_choose(&row.id)?;
+            }
+            return Ok(row.id);
+        }
+        self.have_one_outside_selected()?;
+        Err(Error::NothingPaused { worktree, there_are: self.some_here()? })
     }
 
     /// Where a session's own tool lists those that could be gone on with and has its user select one, so do we.
@@ -230,23 +280,45 @@ impl Engine {
         layouts.try_for_each(|layout| self.have_selected(*layout, waiting))
     }
 
-    /// Stops until a person has selected one of several paused sessions of this layout, of which this is one.
+    /// Stops until a person has selected one of several paused sessions of this layout, of which this is one; or one of
+    /// those that go on, where it is one of them.
     fn have_selected(&self, layout: &dyn Layout, waiting: &SessionId) -> Result<()> {
         let Some(heading) = layout.heading() else { return Ok(()) };
-        let (lifecycles, layout) = (vec!["paused".to_owned()], Some(layout.name().to_owned()));
-        let found = self.lines(&ListRequest { lifecycles, layout, search: None })?.sessions;
-        if found.len() < 2 || !found.iter().any(|line| line.session_id == waiting.as_str()) {
+        let lifecycles = vec!["paused".to_owned(), "active".to_owned()];
+        let layout = Some(layout.name().to_owned());
+        let mut found = self.lines(&ListRequest { lifecycles, layout, search: None })?.sessions;
+        let Some(lifecycle) =
+            found.iter().find(|line| line.session_id == waiting.as_str()).map(|line| line.lifecycle.clone())
+        else {
+            return Ok(());
+        };
+        found.retain(|line| line.lifecycle == lifecycle);
+        if found.len() < 2 {
             return Ok(());
         }
-        let choice = |(line, place): (&ShortView, u32)| Choice {
-            key: place.to_string(),
-            words: line.own_words.clone().unwrap_or_else(|| line.session_id.clone()),
-            command: format!("leftoff resume {}", line.session_id),
-            session: line.session_id.clone(),
-            phase: None,
-        };
-        let choices = found.iter().zip(1..).map(choice).collect();
-        Err(Error::NeedsChoice { question: heading.to_owned(), choices })
+        Err(to_be_chosen(heading, &found))
+    }
+
+    /// Nothing waits here: what belongs to no project can be gone on with from any folder, once a person has selected it.
+    fn have_one_outside_selected(&self) -> Result<()> {
+        for layout in layout::all() {
+            let Some(heading) = layout.heading() else { continue };
+            let request = ListRequest {
+                lifecycles: Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec(),
+                layout: Some(layout.name().to_owned()),
+                search: None,
+            };
+            let elsewhere = self.outside_numbers()?;
+            let is_elsewhere = |line: &ShortView| {
+                self.project.is_outside || elsewhere.keys().any(|id| *id.as_str() == *line.session_id)
+            };
+            let mut found = self.lines(&request)?.sessions;
+            found.retain(is_elsewhere);
+            if !found.is_empty() {
+                return Err(to_be_chosen(heading, &found));
+            }
+        }
+        Ok(())
     }
 
     /// The sessions of this worktree with how each stands, those that changed last.
@@ -286,4 +358,22 @@ impl Engine {
             }),
         }
     }
+}
+
+/// Whether a session that goes on is taken up again all the same, with all that its tool does then.
+fn is_taken_up_again(session: &Session) -> bool {
+    let layout = layout::by_name(&session.layout);
+    matches!(session.lifecycle, Lifecycle::Active) && layout.is_some_and(|layout| layout.takes_up_again())
+}
+
+/// Sessions of a tool by the numbers that they have in lists, for its user to select one.
+fn to_be_chosen(heading: &str, found: &[ShortView]) -> Error {
+    let choice = |line: &ShortView| Choice {
+        key: line.number.to_string(),
+        words: line.own_words.clone().unwrap_or_else(|| line.session_id.clone()),
+        command: format!("leftoff resume {}", line.session_id),
+        session: line.session_id.clone(),
+        phase: None,
+    };
+    Error::NeedsChoice { question: heading.to_owned(), choices: found.iter().map(choice).collect() }
 }

@@ -7,7 +7,7 @@ use crate::items::item_row;
 use crate::redact;
 use jiff::Timestamp;
 use model::actor::Actor;
-use model::event::{Event, Recorded};
+use model::event::{Event, ItemEvent, Recorded};
 use model::id::{ItemId, SessionId};
 use model::item::{Item, ItemBook};
 use model::session::{FOLD_VERSION, Session};
@@ -125,7 +125,14 @@ fn keep_items(plan: &Plan, now: Timestamp, actor: &Actor, batch: &mut Batch) -> 
             book.apply(event, now, actor);
         }
     }
-    batch.items = book.touched().map(|item| item_row(session, item)).collect::<Result<_>>()?;
+    // Rows are kept one by one, unless some are none any more: whoever drops one has them all at hand.
+    let is_drop = |event: &Event| matches!(event, Event::Item(ItemEvent::ItemDropped { .. }));
+    if plan.subject.events.iter().any(is_drop) {
+        let rows = book.iter().map(|item| item_row(session, item)).collect::<Result<_>>()?;
+        batch.replace_items.push(ItemsReplaced { session: session.clone(), rows });
+    } else {
+        batch.items = book.touched().map(|item| item_row(session, item)).collect::<Result<_>>()?;
+    }
     Ok(plan.item.as_ref().and_then(|id| book.get(id)).cloned())
 }
 

@@ -304,6 +304,7 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         | Event::SessionExpired { .. }
         | Event::RolledBack { .. }
         | Event::CheckApproved { .. }
+        | Event::ApprovalWithdrawn { .. }
         | Event::FieldsSet { .. }
         | Event::ArtifactRecorded { .. }
         | Event::PhaseRevised { .. }

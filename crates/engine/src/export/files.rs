@@ -185,12 +185,17 @@ impl Engine {
         let since: Vec<Recorded> =
             history.iter().filter(|recorded| recorded.version > ground.told).cloned().collect();
         let standing = Standing::new(session, &items, &since);
+        // What the files say of documents is said of those that come along.
+        let mut tree = ground.tree.clone();
+        for folder in &ground.documents {
+            tree::add_documents(&mut tree, layout, &ground.spot, folder);
+        }
         let there = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let aim = Folder {
             spot: &ground.spot,
             id: &session.id,
             worktree: &there.to_string_lossy(),
-            tree: &ground.tree,
+            tree: &tree,
             now: self.clock.now(),
         };
         // Its own files keep their shape; what they do not tell is written as a new one's is.

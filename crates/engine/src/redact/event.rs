@@ -62,6 +62,7 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
         | Event::SessionReopened { .. }
         | Event::SessionExpired { .. }
         | Event::CheckApproved { .. }
+        | Event::ApprovalWithdrawn { .. }
         | Event::ArtifactRecorded { .. }
         | Event::Restored { .. }
         | Event::Purged { .. }

@@ -18,7 +18,13 @@ impl Engine {
         if all.is_empty() {
             return Vec::new();
         }
-        let numbers = self.foreign_numbers().unwrap_or_default();
+        // Those of no project are numbered together, by whoever lists them.
+        let is_counted = !self.project.is_outside;
+        let numbers = if is_counted {
+            self.foreign_numbers().unwrap_or_default()
+        } else {
+            std::collections::BTreeMap::new()
+        };
         let eyes = self.eyes();
         let shorts = self.shorts();
         let number = |located: &Located| numbers.get(&located.id).copied().unwrap_or(0);

@@ -362,9 +362,11 @@ impl Look {
             Laid { session: &before.0, items: &before.1 },
             Laid { session: &now.0, items: &now.1 },
         );
+        reconcile::withdraw(draft, &self.located.layout.withdrawn(&before.0, &now.0));
         if self.located.layout.counts_parts() {
             reconcile::count_parts(draft, &before.1, &now.1);
-            let stays = reconcile::drop_parts(draft, &before.1, &now.1);
+            let mut stays = reconcile::drop_parts(draft, &before.1, &now.1);
+            stays.extend(reconcile::drop_listed(draft, &before.1, &now.1));
             self.tell_what_stays(&stays);
         }
     }

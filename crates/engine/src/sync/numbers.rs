@@ -16,7 +16,10 @@ impl Engine {
     }
 
     /// The number of each that is in files alone, laid over or not.
-    pub(super) fn foreign_numbers(&self) -> Result<BTreeMap<SessionId, u64>> {
+    pub(crate) fn foreign_numbers(&self) -> Result<BTreeMap<SessionId, u64>> {
+        if self.project.is_outside {
+            return self.outside_numbers();
+        }
         let all = self.in_files_alone();
         if all.is_empty() {
             return Ok(BTreeMap::new());
@@ -50,7 +53,7 @@ impl Engine {
     }
 
     /// Sessions that the store does not have, in the order of layouts and paths.
-    pub(super) fn in_files_alone(&self) -> Vec<Located> {
+    pub(crate) fn in_files_alone(&self) -> Vec<Located> {
         let mut all = self.unadopted();
         let looks = self.seen.looks.borrow();
         let laid_over = looks.values().filter(|look| look.is_foreign).map(|look| look.located.clone());

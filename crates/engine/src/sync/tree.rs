@@ -285,12 +285,33 @@ pub(super) fn files_below(folder: &Path) -> Vec<String> {
 
 /// The files of a session's own folder that are not its state, by their paths there.
 pub(crate) fn documents(layout: &dyn Layout, spot: &Spot, folder: &Path) -> Vec<String> {
-    let is_state = |path: &String| {
-        let path = format!("{}/{path}", spot.workspace);
-        let below_home = path.strip_prefix(&spot.home).map(|rest| rest.trim_start_matches('/'));
-        below_home.is_some_and(|path| is_state(layout, spot, path))
-    };
+    let is_state = |path: &String| below_home(spot, path).is_some_and(|path| is_state(layout, spot, &path));
     files_below(folder).into_iter().filter(|path| !is_state(path)).collect()
+}
+
+/// The documents of a folder, as they are in a session's workspace once they are there.
+pub(crate) fn add_documents(tree: &mut Tree, layout: &dyn Layout, spot: &Spot, folder: &Path) {
+    for path in documents(layout, spot, folder) {
+        let Some(below) = below_home(spot, &path) else { continue };
+        let place = folder.join(&path);
+        match layout.interest(spot, &below, false, Depth::Whole) {
+            Interest::Skip => {}
+            Interest::Name => {
+                let size = fs::symlink_metadata(&place).map_or(0, |found| found.len());
+                tree.insert(below, Entry::Unread { size });
+            }
+            Interest::Evidence | Interest::Content => {
+                let most = layout.most_bytes(&below);
+                tree.insert(below, content(&place, most));
+            }
+        }
+    }
+}
+
+/// A file of a session's workspace by its path in the session's tree.
+fn below_home(spot: &Spot, path: &str) -> Option<String> {
+    let path = format!("{}/{path}", spot.workspace);
+    path.strip_prefix(&spot.home).map(|rest| rest.trim_start_matches('/').to_owned())
 }
 
 pub(crate) fn is_state(layout: &dyn Layout, spot: &Spot, path: &str) -> bool {

@@ -1,7 +1,7 @@
 //! A state whose folder is another one: the paths in it that begin with the old folder begin with the new one.
 
 use super::STAGES;
-use super::state::FILE_KEYS;
+use super::state::{FILE_KEYS, State};
 use crate::yaml::Document;
 use crate::yaml::Step::{self, At, Key};
 use serde_json::{Value, json};
@@ -10,23 +10,43 @@ use serde_json::{Value, json};
 pub(super) fn named(content: &[u8], place: &str) -> Option<Vec<u8>> {
     let mut document = Document::parse(content).ok()?;
     let said = document.get(&[Key("session_dir")])?;
-    // One that is relative to the folder itself is right wherever that is.
-    let old = said.as_str().map(|path| path.trim_end_matches('/')).filter(|path| path.starts_with('/'))?;
-    if old == place {
-        return None;
-    }
-    let old = format!("{old}/");
+    let old = moved_from(said.as_str(), place)?;
     document.set(&[Key("session_dir")], &json!(place)).ok()?;
     for path in paths(&document) {
-        let there = document.get(&path);
-        let rest = there.as_ref().and_then(Value::as_str).and_then(|path| path.strip_prefix(&old));
-        if let Some(rest) = rest {
-            let new = json!(format!("{place}/{rest}"));
-            // What cannot be set without harm stays: whoever reads it finds the file by its name.
-            drop(document.set(&path, &new));
-        }
+        let Some(mut value) = document.get(&path) else { continue };
+        bring(&mut value, &old, place);
+        // What cannot be set without harm stays: whoever reads it finds the file by its name.
+        drop(document.set(&path, &value));
     }
     Some(document.into_bytes())
+}
+
+/// What a state says, for a session in that folder: a file that it names in the one that it was in is in this one.
+pub(super) fn here(state: &State, place: &str) -> State {
+    let mut here = state.clone();
+    let Some(old) = moved_from(state.session_dir.as_deref(), place) else { return here };
+    let stages = FILE_KEYS.iter().map(|(position, key, _)| (*position, *key));
+    for (position, key) in stages {
+        here.stages[position].fields.entry(key.to_owned()).and_modify(|value| bring(value, &old, place));
+    }
+    for section in &mut here.sections {
+        let map = section.fields.entry("argument_map_file".to_owned());
+        map.and_modify(|value| bring(value, &old, place));
+    }
+    here.fields.entry("final_essay_file".to_owned()).and_modify(|value| bring(value, &old, place));
+    here
+}
+
+/// The folder that a state names, if it is another. One that is relative to the folder itself is right wherever that is.
+fn moved_from(said: Option<&str>, place: &str) -> Option<String> {
+    let old = said?.trim_end_matches('/');
+    (old.starts_with('/') && old != place).then(|| format!("{old}/"))
+}
+
+fn bring(value: &mut Value, old: &str, place: &str) {
+    if let Some(rest) = value.as_str().and_then(|path| path.strip_prefix(old)) {
+        *value = json!(format!("{place}/{rest}"));
+    }
 }
 
 /// Where a file of the session is named.

@@ -23,6 +23,17 @@ fn of_session(name: &str) -> Option<&'static str> {
         "user_overrides" => "use leftoff note CLAIM --kind override --field user_rationale=WHY",
         "revision_history" => "use leftoff revisit",
         "birds_eye_approved" => "it is approved: leftoff approve birds-eye",
+        "thesis_file" => "it is its stage's: leftoff set --phase thesis_development thesis_file=PATH",
+        "development_log" => "it is its stage's: leftoff set --phase thesis_development development_log=PATH",
+        "outline_file" => "it is its stage's: leftoff set --phase essay_structuring outline_file=PATH",
+        "draft_file" => "it is its stage's: leftoff set --phase paragraph_writing draft_file=PATH",
+        "paragraph_log" => "it is its stage's: leftoff set --phase paragraph_writing paragraph_log=PATH",
+        "current_section" | "current_paragraph" | "sections" => return of_stage(name),
+        "argument_map_file" => "it is a section's: leftoff item set section-1 argument_map_file=PATH",
+        "voice_check_score" => "it is a section's: leftoff item set draft-1 voice_check_score=4",
+        "verified_claims" => "it is a section's: leftoff item set section-1 --count verified_claims=+1",
+        "deferred_claims" => "it is a section's: leftoff item set section-1 --count deferred_claims=+1",
+        "section_index" | "total_paragraphs" | "completed_paragraphs" => return of_section(name),
         _ => return None,
     })
 }

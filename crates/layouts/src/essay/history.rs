@@ -1,7 +1,7 @@
 //! Tells a state as events: folding them gives the session, and adopting it keeps just these.
 
 use super::state::{Claim, Revised, Section, StageStatus, State, Status};
-use super::{NAME, STAGES, artifact_of, draft_id, section_id};
+use super::{NAME, STAGES, artifact_of, draft_id, elsewhere, section_id, words};
 use crate::layout::Folder;
 use crate::reading::Dated;
 use crate::reconcile::shown_by;
@@ -21,6 +21,7 @@ use std::sync::OnceLock;
 
 pub(super) fn of(state: &State, folder: &Folder<'_>) -> Vec<Dated> {
     let Some((workflow, phases)) = workflow() else { return Vec::new() };
+    let state = &elsewhere::here(state, &words::place(folder));
     let begin = state.started_at.or(state.last_activity).unwrap_or(folder.now);
     let end = state.last_activity.unwrap_or(begin).max(begin);
     let run = RunRef { workflow: workflow.name.clone(), ordinal: 1 };
@@ -76,9 +77,15 @@ impl Telling<'_> {
     }
 
     fn revised(&mut self, revised: &Revised) {
+        // As files of the session are recorded; those of one that belongs to no project by their names alone.
+        let spot = &self.folder.spot;
+        let recorded = |name: String| match spot.home.starts_with('/') {
+            true => name,
+            false => spot.below_project(&name),
+        };
         let archived = revised.archived.iter().map(|to| Archived {
-            from: super::current_name(to),
-            to: to.clone(),
+            from: recorded(super::current_name(to)),
+            to: recorded(to.clone()),
             copied: false,
         });
         let revision = Revision {
@@ -180,7 +187,7 @@ impl Telling<'_> {
         for section in &self.state.sections {
             let Some(id) = section_id(section.index) else { continue };
             self.section(2, section, &id);
-            self.move_on(2, &id, section, active == Some(section.index));
+            self.move_on(2, &id, section, active == Some(i64::from(section.index)));
         }
     }
 
@@ -190,7 +197,7 @@ impl Telling<'_> {
         for section in &self.state.drafts {
             let Some(id) = draft_id(section.index) else { continue };
             self.section(3, section, &id);
-            let is_active = active == Some(section.index);
+            let is_active = active == Some(i64::from(section.index));
             let paragraph = self.state.stages[3].current_paragraph.filter(|_| is_active);
             self.paragraphs(section, &id, paragraph);
             // A section is done when its paragraphs are, whatever is said of it.
@@ -217,7 +224,8 @@ impl Telling<'_> {
         }
     }
 
-    fn paragraphs(&mut self, section: &Section, parent: &ItemId, active: Option<u32>) {
+    fn paragraphs(&mut self, section: &Section, parent: &ItemId, active: Option<i64>) {
+        let active = active.and_then(|number| u32::try_from(number).ok());
         for number in 1..=section.paragraphs.unwrap_or(0) {
             let Ok(id) = parent.part(number) else { continue };
             let named = ("paragraph", format!("Paragraph {number}"));

@@ -76,12 +76,12 @@ fn go_on(state: &mut State) {
     state.stages[position].status = StageStatus::InProgress;
     if position == 2 {
         let open = state.sections.iter().find(|section| section.status != StageStatus::Completed);
-        state.stages[2].current_section = open.map(|section| section.index);
+        state.stages[2].current_section = open.map(|section| i64::from(section.index));
     }
     if position == 3 {
         let last = state.drafts.last();
-        state.stages[3].current_section = last.map(|section| section.index);
-        state.stages[3].current_paragraph = last.map(|section| section.approved);
+        state.stages[3].current_section = last.map(|section| i64::from(section.index));
+        state.stages[3].current_paragraph = last.map(|section| i64::from(section.approved));
     }
 }
 
@@ -103,25 +103,36 @@ fn section_count(tree: &Tree, maps: &BTreeSet<u32>, drafted: usize) -> u32 {
     outlined.max(highest).max(drafted).min(super::state::MOST_SECTIONS)
 }
 
-/// Headings that say they are sections, else all of the second level, else the entries of a numbered list.
+/// Headings that say they are sections, else all of the level that sections have, else the entries of a numbered list.
 pub(super) fn sections_of_outline(text: &str) -> u32 {
     let headings: Vec<(usize, &str)> = lines(text).filter_map(heading).collect();
-    let named = headings.iter().filter(|(level, words)| *level > 1 && is_section(words)).count();
-    let second = headings.iter().filter(|(level, _)| *level == 2).count();
+    // Below a section that says it is one, another number is a point of it.
+    let said = headings.iter().filter(|(level, words)| *level > 1 && is_section(words));
+    let first = said.clone().map(|(level, _)| *level).min();
+    let named = said.filter(|(level, _)| Some(*level) == first).count();
+    let level = section_level(text);
+    let leveled = headings.iter().filter(|(own, _)| Some(*own) == level).count();
     let listed = lines(text).filter(|line| is_numbered(line)).count();
-    let count = [named, second, listed].into_iter().find(|count| *count > 0).unwrap_or(0);
+    let count = [named, leveled, listed].into_iter().find(|count| *count > 0).unwrap_or(0);
     u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// The level of headings that sections have: the highest below that of a title; or that one, where there are several
+/// such headings and no others. None where there is a title at most.
+fn section_level(text: &str) -> Option<usize> {
+    let levels: Vec<usize> = lines(text).filter_map(heading).map(|(level, _)| level).collect();
+    let below = levels.iter().copied().filter(|level| *level > 1).min();
+    below.or_else(|| (levels.len() > 1).then_some(1))
 }
 
 /// Sections by the draft's own headings, each with the paragraphs below it. What is written is approved: a paragraph
 /// comes into the draft when it is.
 pub(super) fn sections_of_draft(text: &str) -> Vec<Section> {
-    let has_sections = lines(text).filter_map(heading).any(|(level, _)| level > 1);
-    let mut counts: Vec<u32> = if has_sections { Vec::new() } else { vec![0] };
+    let level = section_level(text);
+    let mut counts: Vec<u32> = if level.is_some() { Vec::new() } else { vec![0] };
     let mut is_inside = false;
     for line in lines(text) {
-        let is_heading = heading(line).is_some_and(|(level, _)| level == 2);
-        if is_heading && has_sections {
+        if level.is_some() && heading(line).map(|(level, _)| level) == level {
             counts.push(0);
         }
         let is_words = !line.trim().is_empty()

@@ -1,5 +1,6 @@
 //! What going back a stage means for what was said of later ones: sections whose argument map was put away are to be done
-//! again, nothing goes on naming a file that was, and what the user approved of the whole is open. Events; no files.
+//! again, nothing goes on naming a file that was, and what the user approved of the whole is open; and what another run
+//! does: all of it begins anew. Events; no files.
 
 use super::position::Standpoint;
 use super::recover::{DRAFT, FINAL};
@@ -7,10 +8,11 @@ use super::state::FILE_KEYS;
 use super::{NEEDS_REVIEW, STAGES, argument_map};
 use model::event::{Event, ItemEvent};
 use model::id::Name;
-use model::item::{Item, ItemChange};
+use model::item::{Item, ItemBook, ItemChange};
 use model::phase::Phase;
 use model::revision::{Impact, Revision, reopened};
 use serde_json::{Value, json};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 const COUNTERS: [&str; 2] = ["verified_claims", "deferred_claims"];
@@ -40,6 +42,20 @@ pub(super) fn consequences(revision: &Revision, before: &Standpoint<'_>) -> Vec<
         }
     }
     events
+}
+
+/// For a session as it was before another run: the file has one list of sections, whose ids are the new ones' then. The
+/// log keeps what the earlier ones came to.
+pub(super) fn all_anew(items: &ItemBook) -> Vec<Event> {
+    let mut gone: Vec<&Item> = items.iter().collect();
+    // Parts before what they are part of.
+    gone.sort_by_key(|item| (Reverse(item.level()), item.sort_key()));
+    let dropped = gone.into_iter().map(|item| {
+        let (id, run, phase) = (item.id.clone(), item.run.clone(), item.phase.clone());
+        Event::Item(ItemEvent::ItemDropped { id, run, phase })
+    });
+    let fields = BTreeMap::from([("birds_eye_approved".to_owned(), json!(false))]);
+    dropped.chain([Event::FieldsSet { phase: None, fields }]).collect()
 }
 
 /// Of a stage the keys that name a file which is not there any more.

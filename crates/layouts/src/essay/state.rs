@@ -127,8 +127,9 @@ pub(super) struct State {
 pub(super) struct Stage {
     pub status: StageStatus,
     pub completed_at: Option<Timestamp>,
-    pub current_section: Option<u32>,
-    pub current_paragraph: Option<u32>,
+    /// As it is said, which may be no section at all.
+    pub current_section: Option<i64>,
+    pub current_paragraph: Option<i64>,
     pub total_sections: Option<u32>,
     pub fields: Fields,
 }
@@ -273,8 +274,8 @@ impl Reader<'_> {
         Stage {
             status: self.stage_status(own, completed_at.is_some()),
             completed_at,
-            current_section: self.number(own, "current_section"),
-            current_paragraph: self.number(own, "current_paragraph"),
+            current_section: self.integer(own, "current_section"),
+            current_paragraph: self.integer(own, "current_paragraph"),
             total_sections: self.number(own, "total_sections"),
             fields,
         }

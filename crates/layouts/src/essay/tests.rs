@@ -1,6 +1,7 @@
 //! The pure part: every key's place in the model, byte for byte both ways, validation, recovery, words.
 
 mod keys;
+mod moved;
 mod mutations;
 mod recovery;
 mod validation;

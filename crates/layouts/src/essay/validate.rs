@@ -67,7 +67,7 @@ impl Checks<'_> {
         for (position, own) in [2, 3].into_iter().zip(sections) {
             let Some(current) = self.state.stages[position].current_section else { continue };
             let Some(total) = self.total(own) else { continue };
-            if !(1..=total).contains(&current) {
+            if !(1..=i64::from(total)).contains(&current) {
                 let key = STAGES[position].key;
                 self.odd(format!(
                     "stages.{key}.current_section is {current}, and there are sections 1 to {total}"
@@ -85,9 +85,10 @@ impl Checks<'_> {
     fn current_paragraph(&mut self) {
         let stage = &self.state.stages[3];
         let Some(current) = stage.current_paragraph else { return };
-        let section = self.state.drafts.iter().find(|section| Some(section.index) == stage.current_section);
+        let is_current = |section: &&Section| Some(i64::from(section.index)) == stage.current_section;
+        let section = self.state.drafts.iter().find(is_current);
         let most = section.and_then(|section| section.paragraphs).unwrap_or(super::state::MOST_PARAGRAPHS);
-        if !(1..=most).contains(&current) {
+        if !(1..=i64::from(most)).contains(&current) {
             self.odd(format!(
                 "stages.stage_4.current_paragraph is {current}, and there are paragraphs 1 to {most}"
             ));

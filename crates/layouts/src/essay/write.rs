@@ -1,12 +1,17 @@
 //! Writes session-state.yaml as the pipeline's own prompts expect it. Sets only what says something else than the
 //! session does; comments, order and what is not the session's stay.
 
+mod birds_eye;
 mod lists;
 mod sections;
 
+pub(super) use birds_eye::{BIRDS_EYE, BIRDS_EYE_KEY};
+
 use super::position::Standpoint;
-use super::state::{FILE_KEYS, OUTPUT_KEYS, SESSION_KEYS, SHARED_KEYS, StageStatus, Status, VOICE_KEYS};
-use super::{Essay, NAME, STAGES, STATE, recover, words};
+use super::state::{
+    FILE_KEYS, OUTPUT_KEYS, SESSION_KEYS, SHARED_KEYS, StageStatus, State, Status, VOICE_KEYS,
+};
+use super::{Essay, NAME, Referred, STAGES, STATE, elsewhere, recover, refer, words};
 use crate::layout::{Folder, Layout, Standing};
 use crate::tree::{Entry, Tree};
 use crate::yaml::Step::Key;
@@ -14,10 +19,9 @@ use crate::yaml::{Document, Step};
 use jiff::Timestamp;
 use model::actor::Actor;
 use model::event::Event;
-use model::id::Name;
 use model::item::ItemBook;
 use model::lifecycle::Lifecycle;
-use model::phase::{Phase, PhaseState};
+use model::phase::Phase;
 use model::session::Session;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -134,6 +138,9 @@ impl Changes<'_> {
     /// back since is named again.
     fn field(&mut self, path: &[Step<'_>], value: Option<&Value>, is_touched: bool) {
         let Some(value) = value else { return self.take_back(path) };
+        if self.names_the_same(path, value) {
+            return;
+        }
         let is_wanted = match self.document.get(path) {
             Some(Value::Null) | None => (is_touched || self.is_new) && !value.is_null(),
             Some(_) => is_touched || !value.is_null(),
@@ -141,6 +148,20 @@ impl Changes<'_> {
         if is_wanted {
             self.set(path, value);
         }
+    }
+
+    /// Whether a file is named there that is the same one: the folder may have another path by now.
+    fn names_the_same(&self, path: &[Step<'_>], value: &Value) -> bool {
+        let session_dir = self.document.get(&[Key("session_dir")]);
+        let session_dir = session_dir.as_ref().and_then(Value::as_str).map(ToOwned::to_owned);
+        let state = State { session_dir, ..State::default() };
+        let inside = |value: &Value| match refer(value.as_str()?, &state, &self.folder) {
+            Referred::Inside(file) => Some(file),
+            Referred::Outside => None,
+        };
+        let is_file = matches!(path.last(), Some(Key(name)) if name.ends_with("_file"));
+        let named = inside(value).filter(|_| is_file);
+        named.is_some() && named == self.document.get(path).as_ref().and_then(inside)
     }
 
     /// Undone, a field says again what it says in a new file.
@@ -225,15 +246,15 @@ impl Changes<'_> {
             let path = [Key("stages"), Key(key), Key(name)];
             let value = match name {
                 "total_sections" => session.fields.get(name).cloned().or_else(|| self.outlined()),
-                "birds_eye_approved" if !self.is_birds_eye_news() => continue,
-                "birds_eye_approved" if self.is_approved_last() => self.birds_eye(),
-                "birds_eye_approved" if self.touched.contains(name) => session.fields.get(name).cloned(),
-                "birds_eye_approved" => self.birds_eye().or_else(|| session.fields.get(name).cloned()),
+                BIRDS_EYE_KEY => match self.birds_eye_now() {
+                    Some(value) => value,
+                    None => continue,
+                },
                 _ => session.fields.get(name).cloned(),
             };
             let is_touched = match name {
                 "total_sections" => self.touched.contains(name) || self.is_completed_now(1),
-                "birds_eye_approved" => true,
+                BIRDS_EYE_KEY => true,
                 _ => self.touched.contains(name),
             };
             self.field(&path, value.as_ref(), is_touched);
@@ -259,38 +280,6 @@ impl Changes<'_> {
         let attempt = self.ours.phase(1)?.last_attempt()?;
         let targets = attempt.report.evidence.get("word_targets")?.as_array()?;
         (!targets.is_empty()).then(|| json!(targets.len()))
-    }
-
-    /// What somebody wrote over the word for the bird's-eye view stays until there is another.
-    fn is_birds_eye_news(&self) -> bool {
-        let is_touched = self.touched.contains("birds_eye_approved") || self.is_approved_last();
-        is_touched || self.is_new || self.went_back
-    }
-
-    /// Whether the bird's-eye view was approved since the file was last written, and nothing else said of it after that.
-    fn is_approved_last(&self) -> bool {
-        let arguments = STAGES[2].name;
-        let said = self.standing.since.iter().rev().find_map(|recorded| match &recorded.event {
-            Event::CheckApproved { phase, check, .. } if *phase == *arguments && *check == *"birds-eye" => {
-                Some(true)
-            }
-            Event::PhaseCompleted { phase, .. } if *phase == *arguments => Some(true),
-            Event::FieldsSet { fields, .. } if fields.contains_key("birds_eye_approved") => Some(false),
-            _ => None,
-        });
-        said == Some(true)
-    }
-
-    /// The user said yes to the view of all sections together.
-    fn birds_eye(&self) -> Option<Value> {
-        let phase = self.ours.phase(2)?;
-        let check = Name::parse("birds-eye").ok()?;
-        let is_approved = self.ours.session.approval(phase.id(), &check).is_some();
-        let is_passed = matches!(phase.state, PhaseState::Completed { .. }) && !phase.claimed;
-        let has_gate = phase.last_attempt().is_some_and(|attempt| {
-            attempt.report.checks.iter().any(|result| result.id == "birds-eye" && !result.failed())
-        });
-        (is_approved || (is_passed && has_gate)).then(|| json!(true))
     }
 
     fn fields(&mut self) {
@@ -368,7 +357,9 @@ impl Changes<'_> {
         }
         let now = time(self.standing.session.updated_at);
         self.set(&[Key("last_activity")], &now);
-        Some(self.document.into_bytes())
+        let written = self.document.into_bytes();
+        // A folder that was moved is named as it is now, once anything is written.
+        Some(elsewhere::named(&written, &words::place(&self.folder)).unwrap_or(written))
     }
 }
 

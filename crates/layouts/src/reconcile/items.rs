@@ -5,6 +5,7 @@ use model::event::{Event, ItemEvent};
 use model::id::{ItemId, Name};
 use model::item::{Item, ItemBook, ItemChange, ItemStatus, NewItem, RunRef};
 use model::session::Session;
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 pub(super) fn items(draft: &mut Draft, base: &ItemBook, theirs: Laid<'_>) {
@@ -52,16 +53,48 @@ pub fn drop_parts(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) -> Vec<
     let mut stays = Vec::new();
     for id in surplus {
         let Some(ours) = draft.items().get(&id) else { continue };
-        let is_open = matches!(ours.status, ItemStatus::Pending | ItemStatus::Active);
-        let is_blank = ours.fields.is_empty() && ours.counters.is_empty() && !ours.is_container();
-        if is_open && is_blank && ours.lease.is_none() {
-            let (run, phase) = (ours.run.clone(), ours.phase.clone());
-            draft.push(Event::Item(ItemEvent::ItemDropped { id, run, phase }));
+        if is_blank(ours) && !ours.is_container() {
+            drop_one(draft, &id);
         } else {
             stays.push(id);
         }
     }
     stays
+}
+
+/// Of the same layouts: an item that we wrote into a list which has others of its phase and not this one any more was
+/// taken out. One that somebody worked on, or on a part of it, stays; which ones do is told.
+pub fn drop_listed(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) -> Vec<ItemId> {
+    let has_others =
+        |item: &Item| theirs.iter().any(|other| other.parent.is_none() && other.phase == item.phase);
+    let is_out = |item: &&Item| item.parent.is_none() && !theirs.contains(&item.id) && has_others(item);
+    let out: Vec<ItemId> = base.iter().filter(is_out).map(|item| item.id.clone()).collect();
+    let mut stays = Vec::new();
+    for id in out {
+        let Some(ours) = draft.items().get(&id) else { continue };
+        let parts: Vec<&Item> = draft.items().parts_of(&id).collect();
+        let is_untouched = is_blank(ours) && parts.iter().all(|part| is_blank(part) && !part.is_container());
+        if is_untouched {
+            let parts: Vec<ItemId> = parts.into_iter().map(|part| part.id.clone()).collect();
+            parts.iter().chain([&id]).for_each(|id| drop_one(draft, id));
+        } else {
+            stays.push(id);
+        }
+    }
+    stays
+}
+
+/// Nobody finished it, holds it or said something about it.
+fn is_blank(item: &Item) -> bool {
+    let is_open = matches!(item.status, ItemStatus::Pending | ItemStatus::Active);
+    let says_nothing = item.fields.values().all(Value::is_null);
+    is_open && says_nothing && item.counters.values().all(|count| *count == 0) && item.lease.is_none()
+}
+
+fn drop_one(draft: &mut Draft, id: &ItemId) {
+    let Some(ours) = draft.items().get(id) else { return };
+    let (id, run, phase) = (id.clone(), ours.run.clone(), ours.phase.clone());
+    draft.push(Event::Item(ItemEvent::ItemDropped { id, run, phase }));
 }
 
 /// Of the same layouts: as many parts are done as the files now say, where they said another number before. Which ones

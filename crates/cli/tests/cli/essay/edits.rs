@@ -132,6 +132,23 @@ fn an_export_names_the_folder_that_it_is_in() {
     assert!(again.contains(&format!("session_dir: \"{}", sandbox.path("again").display())), "{again}");
 }
 
+/// What is said of documents in an export is said of those that come along.
+#[test]
+fn an_essay_that_was_finished_after_its_import_names_its_final_version_in_an_export() {
+    let sandbox = in_stage_4();
+    run(&sandbox, &format!("import {FOLDER}"));
+    for line in ["resume", "item done draft-2.2", "item set draft-2 voice_check_score=4", "note resolve 1"] {
+        run(&sandbox, line);
+    }
+    sandbox.write(&format!(".leftoff/sessions/{FOLDER}/final-essay.md"), "one two three\n");
+    run(&sandbox, "advance --phase paragraph_writing --evidence fact_check_sweep=true");
+    run(&sandbox, &format!("export --layout essay out --session {FOLDER}"));
+    let text = sandbox.read(&format!("out/{FOLDER}/session-state.yaml"));
+    let place = sandbox.path("out").join(FOLDER).join("final-essay.md");
+    assert!(text.contains(&format!("final_essay_file: \"{}\"", place.display())), "{text}");
+    assert!(text.contains("total_word_count: 3\n"), "{text}");
+}
+
 #[test]
 fn a_folder_that_is_named_relative_to_itself_is_left_so() {
     let sandbox = by_hand();

@@ -70,6 +70,14 @@ fn a_birds_eye_view_that_is_not_approved_any_more() {
     for no in ["birds_eye_approved: false", "birds_eye_approved: null"] {
         let sandbox = in_stage_4();
         kept(&sandbox, &[("birds_eye_approved: true", no)]);
+        // What the user said yes to is open: the stage is done as somebody says, and no gate has shown it.
+        let gate = sandbox.run(["gate", "--phase", "argument_development"]).code(5).stdout;
+        assert!(gate.contains("FAIL birds-eye (approval): not approved yet"), "{gate}");
+        assert!(run(&sandbox, "status").stdout.contains("3 Argument Development (0 s), claimed, unverified"));
+        run(&sandbox, "approve birds-eye --phase argument_development");
+        run(&sandbox, "advance --phase argument_development");
+        says(&sandbox, &["birds_eye_approved: true"]);
+        assert!(!run(&sandbox, "status").stdout.contains("claimed"));
     }
     let sandbox = in_stage_4();
     for value in ["true", "false"] {
@@ -82,6 +90,23 @@ fn a_birds_eye_view_that_is_not_approved_any_more() {
     says(&sandbox, &["birds_eye_approved: false"]);
     run(&sandbox, "approve birds-eye");
     says(&sandbox, &["birds_eye_approved: true"]);
+}
+
+/// In the stage itself, and by going back to it.
+#[test]
+fn a_birds_eye_view_is_approved_again_where_its_stage_goes_on() {
+    let sandbox = started();
+    structured(&sandbox);
+    argued(&sandbox);
+    run(&sandbox, "rollback argument_development");
+    says(&sandbox, &["birds_eye_approved: false"]);
+    run(&sandbox, "approve birds-eye");
+    says(&sandbox, &["birds_eye_approved: true"]);
+    edit(&sandbox, &[("birds_eye_approved: true", "birds_eye_approved: false")]);
+    let refused = sandbox.run(["advance", "--phase", "argument_development"]).code(5);
+    assert!(refused.stdout.contains("birds-eye"), "{}", refused.stdout);
+    let log = run(&sandbox, "log").stdout;
+    assert!(log.contains("check birds-eye of argument_development is not approved any more"), "{log}");
 }
 
 #[test]
@@ -143,6 +168,38 @@ fn a_section_that_was_taken_out() {
     edit(&sandbox, &[("total_sections: 1", "total_sections: 2")]);
     run(&sandbox, "note ho");
     assert_eq!(state(&sandbox).matches("- section_index: 2").count(), 2, "{}", state(&sandbox));
+}
+
+/// Out of the middle of a list, with nothing else said: what nobody worked on is gone, and nothing comes back by itself.
+#[test]
+fn a_section_that_was_taken_out_of_the_middle() {
+    let sandbox = started();
+    structured(&sandbox);
+    run(&sandbox, "set total_sections=3");
+    for number in [1, 2, 3] {
+        run(&sandbox, &format!("item add Part~{number} --id section-{number}"));
+    }
+    let without = |text: &str, number: u32| {
+        let from = text.find(&format!("      - section_index: {number}\n")).expect("the section");
+        let to = from + text[from..].find("        completed_at: null\n").expect("its end");
+        format!("{}{}", &text[..from], &text[to + "        completed_at: null\n".len()..])
+    };
+    sandbox.write(&file("session-state.yaml"), &without(&state(&sandbox), 2));
+    let items = run(&sandbox, "item list --all --json").json()["items"].clone();
+    assert_eq!(items.as_array().map(Vec::len), Some(2), "{items}");
+    run(&sandbox, "item start section-1");
+    assert!(!state(&sandbox).contains("section_index: 2"), "{}", state(&sandbox));
+    // Somebody worked on this one: the log keeps it, the file stays as it was left.
+    run(&sandbox, "item set section-3 --count verified_claims=+2");
+    sandbox.write(&file("session-state.yaml"), &without(&state(&sandbox), 3));
+    let told = run(&sandbox, "status --json").json()["warnings"].to_string();
+    assert!(told.contains("do not count section-3 any more"), "{told}");
+    run(&sandbox, "item set section-1 --count verified_claims=+1");
+    assert!(!state(&sandbox).contains("section_index: 3"), "{}", state(&sandbox));
+    assert_eq!(item(&sandbox, "section-3")["counters"]["verified_claims"], 2);
+    run(&sandbox, "item set section-3 --count verified_claims=+1");
+    says(&sandbox, &["section_index: 3", "verified_claims: 3"]);
+    assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
 }
 
 /// One stage after the other is reviewed, and the file says which one is being.
@@ -254,4 +311,42 @@ fn a_major_revision() {
     for id in ["section-1", "section-2", "draft-1", "draft-1.1", "draft-2.1"] {
         assert_eq!(item(&sandbox, id)["status"], "pending", "{id}");
     }
+}
+
+/// As the pipeline's own prompts go back a stage: files archived by hand, a revision in the list, later stages anew.
+#[test]
+fn a_revision_whose_files_were_archived_by_hand() {
+    let sandbox = started();
+    structured(&sandbox);
+    let outline = sandbox.path(&file("stage-2-outline.md"));
+    std::fs::rename(&outline, sandbox.path(&file("stage-2-outline.v1.md"))).unwrap();
+    let named = format!("outline_file: \"{}\"", outline.display());
+    edit(
+        &sandbox,
+        &[
+            ("current_stage: 3", "current_stage: 1"),
+            ("\"argument_development\"  #", "\"thesis_development\"  #"),
+            ("  stage_1:\n    status: \"completed\"", "  stage_1:\n    status: \"in_progress\""),
+            ("completed_at: \"2026-11-14T10:00:00Z\"", "completed_at: null"),
+            ("  stage_2:\n    status: \"completed\"", "  stage_2:\n    status: \"not_started\""),
+            (&named, "outline_file: null"),
+            ("completed_at: \"2026-11-14T10:00:00Z\"", "completed_at: null"),
+            ("  stage_3:\n    status: \"in_progress\"", "  stage_3:\n    status: \"not_started\""),
+            (
+                "revision_history: []",
+                "revision_history:\n  - stage_revisited: 1\n    impact: major\n    reason: explainer\n    downstream_archived: [stage-2-outline.v1.md]\n    timestamp: \"2026-11-14T10:00:00Z\"",
+            ),
+        ],
+    );
+    let phases = run(&sandbox, "status --json").json()["phases"].clone();
+    let phases: Vec<&str> =
+        phases.as_array().unwrap().iter().map(|phase| phase["status"].as_str().unwrap()).collect();
+    assert_eq!(phases, ["in_progress", "not_started", "not_started", "not_started"]);
+    let before = state(&sandbox);
+    run(&sandbox, "resume");
+    run(&sandbox, "set pushback_level=full");
+    assert_eq!(state(&sandbox), before.replace("pushback_level: \"light\"", "pushback_level: \"full\""));
+    let recorded = run(&sandbox, "artifact list").stdout;
+    assert!(!recorded.contains("stage-2-outline"), "it was archived: {recorded}");
+    assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
 }

@@ -81,7 +81,10 @@ fn a_session_that_lies_there_is_listed_and_worked_on_from_any_project() {
     );
     assert!(folder.join("stage-3-section-1-arguments.v1.md").exists());
     let listed = run(&sandbox, "list --layout essay").stdout;
-    assert_eq!(listed, format!("Sessions found:\n1. {FOLDER} -- Stage 2 -- Last active: just now\n"));
+    assert_eq!(listed, format!("Sessions found:\n2. {FOLDER} -- Stage 2 -- Last active: just now\n"));
+    assert!(run(&sandbox, "list").stdout.contains(&format!("2  {FOLDER}")));
+    let view = run(&sandbox, "show 2 --json").json();
+    assert_eq!(view["session_id"], FOLDER, "its number means it here, whatever it is elsewhere");
 }
 
 /// From any folder: what waits there is listed, and one is selected. In a project what belongs to it is meant.
@@ -95,17 +98,43 @@ fn of_several_paused_sessions_that_belong_to_no_project_one_is_selected() {
         std::fs::write(lying(&sandbox, name).join("session-state.yaml"), &paused).unwrap();
     }
     let asked = sandbox.run(["resume"]).code(6).stderr;
-    assert!(asked.starts_with("error: Sessions found:\n1. essay-pipeline-"), "{asked}");
-    for name in names {
-        let line = format!(". {name} -- Stage 3, Section 2 -- Last active: 1 hour ago");
+    assert!(asked.starts_with("error: Sessions found:\n2. essay-pipeline-"), "{asked}");
+    for (name, number) in names.into_iter().zip([2, 1]) {
+        let line = format!("\n{number}. {name} -- Stage 3, Section 2 -- Last active: 1 hour ago");
         assert!(asked.contains(&line) && asked.contains(&format!("\n  leftoff resume {name}\n")), "{asked}");
     }
     let resumed = sandbox.run_printed(&format!("leftoff resume {FOLDER}")).ok().stderr;
     assert!(resumed.contains("Resuming at [Stage 3]."), "{resumed}");
-    let other = project();
-    other.at("2026-11-14T10:00:00Z");
-    lying(&other, FOLDER);
-    other.run(["resume"]).code(3);
+    let view = |sandbox: &Sandbox| run(sandbox, "list --layout essay --json").json()["sessions"].clone();
+    let numbers = |sandbox: &Sandbox| {
+        let mut numbers: Vec<u64> =
+            view(sandbox).as_array().unwrap().iter().map(|line| line["number"].as_u64().unwrap()).collect();
+        numbers.sort_unstable();
+        numbers
+    };
+    assert_eq!(numbers(&sandbox), [1, 2], "one that was taken in keeps its number");
+    run(&sandbox, "resume 1");
+    assert_eq!(numbers(&sandbox), [1, 2]);
+}
+
+/// Where nothing of the project waits, what belongs to none is found from there as well.
+#[test]
+fn in_a_project_without_a_session_those_that_belong_to_none_are_offered() {
+    let sandbox = project();
+    sandbox.at("2026-11-14T10:00:00Z");
+    lying(&sandbox, FOLDER);
+    let asked = sandbox.run(["resume"]).code(6).stderr;
+    assert_eq!(
+        asked,
+        format!(
+            "error: Sessions found:\n1. {FOLDER} -- Stage 3, Section 2 -- Last active: 1 hour ago\nhint: choose one:\n  leftoff resume {FOLDER}\n"
+        )
+    );
+    let resumed = run(&sandbox, "resume 1").stderr;
+    assert!(resumed.contains("Resuming at [Stage 3]."), "{resumed}");
+    run(&sandbox, "start --id here");
+    run(&sandbox, "pause");
+    assert!(run(&sandbox, "resume").stdout.contains("here goes on"), "the project's own comes first");
 }
 
 /// Nothing tells where it stands: a person says, from any folder.

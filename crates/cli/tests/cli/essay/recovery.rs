@@ -184,10 +184,9 @@ fn of_several_paused_sessions_the_person_selects_one() {
         run(&sandbox, "pause");
     }
     sandbox.at("2026-11-14T10:00:00Z");
-    let list = "Sessions found:\n1. essay-pipeline-20261114-091500 -- Stage 1 -- Last active: 2 hours ago\n2. essay-pipeline-20261112-091500 -- Stage 1 -- Last active: 2 days ago\n";
+    let list = "Sessions found:\n2. essay-pipeline-20261114-091500 -- Stage 1 -- Last active: 2 hours ago\n1. essay-pipeline-20261112-091500 -- Stage 1 -- Last active: 2 days ago\n";
     let listed = run(&sandbox, "list --layout essay");
-    assert_eq!(listed.stdout, list);
-    assert!(listed.stderr.contains("by its id: leftoff resume ID"), "{}", listed.stderr);
+    assert_eq!(listed.stdout, list, "a number is the one by which every command knows the session");
     let asked = sandbox.run(["resume"]).code(6).stderr;
     assert_eq!(
         asked,
@@ -195,7 +194,7 @@ fn of_several_paused_sessions_the_person_selects_one() {
             "error: {list}hint: choose one:\n  leftoff resume essay-pipeline-20261114-091500\n  leftoff resume essay-pipeline-20261112-091500\n"
         )
     );
-    if let Some(resumed) = sandbox.answer_at_terminal(["resume"], "2\n") {
+    if let Some(resumed) = sandbox.answer_at_terminal(["resume"], "1\n") {
         let resumed = resumed.ok().stdout.replace('\r', "");
         assert!(resumed.contains(list), "{resumed}");
         assert!(resumed.contains("Resuming at [Stage 1]. Here's where you left off: "), "{resumed}");
@@ -205,6 +204,9 @@ fn of_several_paused_sessions_the_person_selects_one() {
     } else {
         testkit::left_out("an answer at a terminal: no `script` on this machine makes one");
     }
+    run(&sandbox, "resume 1");
+    assert_eq!(run(&sandbox, "status --json").json()["session_id"], "essay-pipeline-20261112-091500");
+    run(&sandbox, "pause");
     // The command that was printed; and who says yes to everything gets the one that was paused last.
     sandbox.run_printed("leftoff resume essay-pipeline-20261114-091500").ok();
     run(&sandbox, "pause");
@@ -230,6 +232,27 @@ fn what_does_not_fit_is_asked_about_before_a_session_goes_on() {
     assert!(state(&sandbox).contains("status: paused"));
     run(&sandbox, &format!("resume {FOLDER} --yes"));
     says(&sandbox, &["status: in_progress\n", "current_section: 9"]);
+}
+
+/// Whoever left it may not have said so: one in progress is checked as well, and told where it stands.
+#[test]
+fn a_session_in_progress_is_checked_and_taken_up_again() {
+    let sandbox = by_hand();
+    for line in ["resume", "resume essay-pipeline-20261114-100000"] {
+        let resumed = run(&sandbox, line).stderr;
+        let words = "Resuming at [Stage 3]. Here's where you left off: 1 of 2 sections have approved";
+        assert!(resumed.contains(words), "{resumed}");
+    }
+    std::fs::remove_file(sandbox.path(&file("stage-1-thesis.md"))).unwrap();
+    let before = state(&sandbox);
+    for line in ["resume", "resume essay-pipeline-20261114-100000"] {
+        let asked = sandbox.run(line.split(' ')).code(6).stderr;
+        let remedy = "leftoff set --phase thesis_development thesis_file=PATH";
+        assert!(asked.contains("stage-1-thesis.md, which the field 'thesis_file'"), "{asked}");
+        assert!(asked.contains(remedy), "{asked}");
+    }
+    assert_eq!(state(&sandbox), before);
+    run(&sandbox, "resume --yes");
 }
 
 #[test]

@@ -282,3 +282,40 @@ fn a_file_by_hand_gets_no_key_that_it_never_had() {
     assert_eq!(statuses(&view), ["in_progress", "not_started", "not_started", "not_started"]);
     nothing_is_wrong(&sandbox);
 }
+
+/// The file has one list of sections: those of the run before are none of the next.
+#[test]
+fn a_second_run_begins_with_no_section_of_the_first_and_can_be_finished() {
+    let sandbox = in_stage_4();
+    finished(&sandbox);
+    sandbox.at("2026-11-14T14:00:00Z");
+    run(&sandbox, "run start");
+    says(
+        &sandbox,
+        &[
+            "status: \"in_progress\"",
+            "birds_eye_approved: false",
+            "current_section: null\n    current_paragraph: null",
+        ],
+    );
+    assert!(!state(&sandbox).contains("section_index"), "{}", state(&sandbox));
+    assert_eq!(run(&sandbox, "item list --all --json").json()["items"], serde_json::json!([]));
+    structured(&sandbox);
+    argued(&sandbox);
+    sandbox.write(&file("stage-4-draft.md"), "## One\n\nnew words\n");
+    for line in [
+        "item add One --id draft-1",
+        "item add Two --id draft-2",
+        "item split draft-1 --into a",
+        "item split draft-2 --into a",
+        "item done draft-1.1",
+        "item done draft-2.1",
+        "item set draft-1 voice_check_score=3",
+        "item set draft-2 voice_check_score=3",
+        "advance --phase paragraph_writing --evidence fact_check_sweep=true",
+    ] {
+        run(&sandbox, line);
+    }
+    says(&sandbox, &["status: \"completed\"", "voice_consistency_score: 3.0\n", "total_paragraphs: 1\n"]);
+    nothing_is_wrong(&sandbox);
+}

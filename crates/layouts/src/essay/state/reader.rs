@@ -102,6 +102,15 @@ impl Reader<'_> {
         }
     }
 
+    /// Also one below zero: whether it can be is for others to say.
+    pub fn integer(&mut self, fields: &Map<String, Value>, key: &str) -> Option<i64> {
+        let value = fields.get(key)?;
+        if value.is_null() {
+            return None;
+        }
+        value.as_i64().or_else(|| self.no(key, value, "a whole number"))
+    }
+
     /// Also as older YAML has it.
     pub fn flag(&mut self, fields: &Map<String, Value>, key: &str) -> Option<bool> {
         match fields.get(key)? {

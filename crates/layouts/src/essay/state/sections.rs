@@ -58,11 +58,10 @@ impl Reader<'_> {
             counters.extend(count.map(|count| (key.to_owned(), i64::from(count))));
         }
         let mut fields = Fields::new();
-        take(&mut fields, entry, |key| !KNOWN.contains(&key));
+        take(&mut fields, entry, |key| !KNOWN.contains(&key) && key != VOICE);
         // A voice that is no longer checked is said so, and is not just missing.
-        if entry.get(VOICE).is_some_and(Value::is_null) {
-            fields.insert(VOICE.to_owned(), Value::Null);
-        }
+        let voice = entry.get(VOICE).filter(|score| score.is_null() || self.is_score(score));
+        fields.extend(voice.map(|score| (VOICE.to_owned(), score.clone())));
         let (paragraphs, approved) = self.paragraphs(entry);
         let completed_at = self.time(entry, "completed_at");
         let is_whole = paragraphs.is_some_and(|total| approved >= total);
@@ -75,6 +74,13 @@ impl Reader<'_> {
             approved,
             fields,
         })
+    }
+
+    fn is_score(&mut self, score: &Value) -> bool {
+        if !score.is_number() {
+            self.odd(format!("{VOICE} is {}, not a number", model::gate::shown(score)));
+        }
+        score.is_number()
     }
 
     fn paragraphs(&mut self, entry: &Map<String, Value>) -> (Option<u32>, u32) {

@@ -532,3 +532,26 @@ fn a_section_that_goes_on_is_said_to() {
         )],
     );
 }
+
+/// The file has one list of sections: with another run it is empty, and what the run before came to stays in the log.
+#[test]
+fn another_run_begins_without_the_sections_of_the_one_before() {
+    let late = read(whole(LATE));
+    let run = late.session.run().expect("a run");
+    let stubs = run.phases.iter().map(|phase| phase.stub.clone()).collect();
+    let standing = Standing::new(&late.session, &late.items, &[]);
+    let dropped = Essay.begun_again(&standing);
+    let begun = Event::RunStarted { workflow: run.workflow.clone(), ordinal: 2, phases: stubs };
+    let events: Vec<Event> = [begun].into_iter().chain(dropped).collect();
+    let text = late.written_after(events.clone()).expect("a change");
+    assert!(!text.contains("section_index"), "{text}");
+    for line in ["birds_eye_approved: false", "current_section: null", "current_paragraph: null"] {
+        assert!(text.contains(line), "{line:?} is not in\n{text}");
+    }
+    let mut session = late.session.clone();
+    for event in events {
+        let version = session.version + 1;
+        session = session.apply(&Recorded { version, at: now(), actor: actor(), event });
+    }
+    assert_eq!(session.runs[0].phases[3].items, run.phases[3].items);
+}

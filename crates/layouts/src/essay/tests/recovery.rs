@@ -165,6 +165,9 @@ fn outlines_and_drafts_of_many_forms_are_counted() {
         ("### 1. a\n### 2) b\n", 2),
         ("1. a\n2. b\n   - c\n3. d\n", 3),
         ("```\n## Section 1\n```\n## Section 1\n", 1),
+        ("# T\n### Opening\n#### Point\n### End\n", 2),
+        ("# Opening\n# Middle\n# End\n", 3),
+        ("## Section 1\n### 1. a point\n### 2. another\n## Section 2\n", 2),
         ("nothing", 0),
         ("", 0),
     ] {
@@ -173,6 +176,8 @@ fn outlines_and_drafts_of_many_forms_are_counted() {
     for (text, counts) in [
         ("# T\n\nIntro.\n\n## A\n\none\nstill one\n\ntwo\n\n<!-- note -->\n\n---\n\n## B\n", &[2, 0][..]),
         ("one\n\ntwo\n", &[2]),
+        ("# T\n\n### A\n\none\n\n#### Inner\n\ntwo\n\n### B\n\nthree\n", &[2, 1]),
+        ("# A\n\none\n\n# B\n\ntwo\n\nthree\n", &[1, 2]),
         ("# Only a title\n", &[0]),
         ("## A\n### Inner\none\n\n```\nx\n```\n", &[1]),
     ] {

@@ -66,6 +66,11 @@ fn row_current_section_is_within_range() {
         "    current_section: 0",
         "stages.stage_4.current_section is 0, and there are sections 1 to 3",
     );
+    check(
+        "    current_section: 2",
+        "    current_section: -1",
+        "stages.stage_4.current_section is -1, and there are sections 1 to 3",
+    );
 }
 
 #[test]
@@ -76,6 +81,7 @@ fn row_current_paragraph_is_within_a_reasonable_range() {
         "current_paragraph is 5, and there are paragraphs 1 to 4",
     );
     check("current_paragraph: 3", "current_paragraph: 0", "current_paragraph is 0");
+    check("current_paragraph: 3", "current_paragraph: -2", "current_paragraph is -2");
     let text = LATE
         .replace("total_paragraphs: 4", "total_paragraphs: null")
         .replace("completed_paragraphs: 2", "completed_paragraphs: 0")
@@ -115,6 +121,11 @@ fn row_no_stage_is_completed_before_its_prerequisite_was_started() {
 fn what_has_the_wrong_type_or_word_is_told_with_its_key_and_left_aside() {
     check("current_stage: 4", "current_stage: 7", "current_stage is 7, and there are stages 1 to 4");
     check("current_stage: 4", "current_stage: 2", "the name counts");
+    check(
+        "voice_check_score: 4.5",
+        "voice_check_score: good",
+        "stages.stage_4.sections.1.voice_check_score is good, not a number",
+    );
     check(
         "name: paragraph_writing",
         "name: polishing",

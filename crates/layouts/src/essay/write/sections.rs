@@ -28,21 +28,40 @@ impl Changes<'_> {
         }
     }
 
-    /// Whether somebody took a section out of the list: the number of sections says so too, or the stage has not begun.
-    /// The log keeps it.
+    /// Whether somebody took a section out of the list, in which it was when we wrote it: it was not added since, and
+    /// nobody worked on it again. The log keeps it.
     fn was_taken_out(&self, position: usize, index: u32, item: &Item) -> bool {
-        let is_said = !self.ours.is_outlined(index)
-            || self.ours.status(position).is_some_and(|status| status == StageStatus::NotStarted);
-        let is_added =
-            |event: &ItemEvent| matches!(event, ItemEvent::ItemAdded { item: new } if new.id.is(&item.id));
-        is_said && !self.is_new && !self.happened_to(&item.id).any(is_added)
+        let has_not_begun = self.ours.status(position) == Some(StageStatus::NotStarted);
+        let is_back = self.happened_to(&item.id).any(|event| match event {
+            ItemEvent::ItemAdded { item: new } => new.id.is(&item.id),
+            // Beyond the number of sections, and in a stage that has not begun, what happens to it does not bring it back.
+            ItemEvent::ItemStarted { .. } | ItemEvent::ItemCompleted { .. } | ItemEvent::ItemSet { .. } => {
+                self.ours.is_outlined(index) && !has_not_begun
+            }
+            ItemEvent::ItemBlocked { .. }
+            | ItemEvent::ItemUnblocked { .. }
+            | ItemEvent::ItemReopened { .. }
+            | ItemEvent::ItemClaimed { .. }
+            | ItemEvent::ItemReleased { .. }
+            | ItemEvent::ItemLeaseRenewed { .. }
+            | ItemEvent::ItemSplit { .. }
+            | ItemEvent::ItemDropped { .. } => false,
+        });
+        !is_back && !self.is_outlined_anew(index) && !self.is_new && !self.went_back
     }
 
-    /// Those that were added, and that undoing took away again.
+    /// Whether the number of sections was set anew, to one that this section is within.
+    fn is_outlined_anew(&self, index: u32) -> bool {
+        let total = self.ours.session.fields.get("total_sections").and_then(Value::as_u64);
+        self.touched.contains("total_sections") && total.is_some_and(|total| u64::from(index) <= total)
+    }
+
+    /// Those that were added and that undoing took away again, and those of an earlier run.
     fn sections_taken_back(&mut self, position: usize) {
         let said: Vec<u32> = self.said.sections(position).keys().copied().collect();
         let is_gone = |index: &u32| !self.ours.sections(position).contains_key(index);
-        for index in said.into_iter().filter(|_| self.went_back).filter(is_gone).collect::<Vec<u32>>() {
+        let takes_back = self.went_back || self.began_again();
+        for index in said.into_iter().filter(|_| takes_back).filter(is_gone).collect::<Vec<u32>>() {
             if let Some(place) = self.place_in_list(position, index) {
                 self.drop_entry(&[Key("stages"), Key(STAGES[position].key), Key("sections")], place);
             }
@@ -78,7 +97,7 @@ impl Changes<'_> {
         }
     }
 
-    /// Whether all of a stage is to be done again since an earlier one was revised.
+    /// Whether all of a stage is to be done again since an earlier one was revised, or another run began.
     fn begins_anew(&self, position: usize) -> bool {
         let name = STAGES[position].name;
         let is_major = |event: &Event| match event {
@@ -88,7 +107,13 @@ impl Changes<'_> {
             _ => false,
         };
         self.ours.status(position) == Some(StageStatus::NotStarted)
-            && self.standing.since.iter().any(|recorded| is_major(&recorded.event))
+            && (self.began_again() || self.standing.since.iter().any(|recorded| is_major(&recorded.event)))
+    }
+
+    /// Whether another run began since the file was last written.
+    fn began_again(&self) -> bool {
+        let is_run = |event: &Event| matches!(event, Event::RunStarted { ordinal, .. } if *ordinal > 1);
+        self.standing.since.iter().any(|recorded| is_run(&recorded.event))
     }
 
     /// Where the list has a section; an entry without a number has the number of its place.

@@ -1,0 +1,70 @@
+//! What the file says of the view of all sections together, which the user approves before anything is written.
+
+use super::Changes;
+use crate::essay::STAGES;
+use model::actor::Actor;
+use model::event::{Event, Recorded};
+use model::id::Name;
+use model::phase::PhaseState;
+use serde_json::{Value, json};
+
+/// The check of stage 3, and the key that tells of it.
+pub(in crate::essay) const BIRDS_EYE: &str = "birds-eye";
+pub(in crate::essay) const BIRDS_EYE_KEY: &str = "birds_eye_approved";
+
+impl Changes<'_> {
+    /// What is to be said; none where that is what somebody wrote over it, until there is news.
+    pub(super) fn birds_eye_now(&self) -> Option<Option<Value>> {
+        let is_touched = self.touched.contains(BIRDS_EYE_KEY);
+        let said = self.standing.session.fields.get(BIRDS_EYE_KEY).cloned();
+        if self.is_approved_last() {
+            return Some(self.birds_eye());
+        }
+        if is_touched {
+            return Some(said);
+        }
+        if self.is_open_again() {
+            return Some(Some(json!(false)));
+        }
+        (self.is_new || self.went_back).then(|| self.birds_eye().or(said))
+    }
+
+    /// Whether the bird's-eye view was approved since the file was last written, and nothing else said of it after that.
+    fn is_approved_last(&self) -> bool {
+        let arguments = STAGES[2].name;
+        let said = self.standing.since.iter().rev().find_map(|recorded| match &recorded.event {
+            Event::CheckApproved { phase, check, .. } if *phase == *arguments && *check == *BIRDS_EYE => {
+                Some(true)
+            }
+            Event::PhaseCompleted { phase, .. } if *phase == *arguments => Some(true),
+            Event::FieldsSet { fields, .. } if fields.contains_key(BIRDS_EYE_KEY) => Some(false),
+            _ => None,
+        });
+        said == Some(true)
+    }
+
+    /// The user said yes to the view of all sections together.
+    fn birds_eye(&self) -> Option<Value> {
+        let phase = self.ours.phase(2)?;
+        let check = Name::parse(BIRDS_EYE).ok()?;
+        let is_approved = self.ours.session.approval(phase.id(), &check).is_some();
+        let is_passed = matches!(phase.state, PhaseState::Completed { .. }) && !phase.claimed;
+        let has_gate = phase.last_attempt().is_some_and(|attempt| {
+            attempt.report.checks.iter().any(|result| result.id == BIRDS_EYE && !result.failed())
+        });
+        (is_approved || (is_passed && has_gate)).then(|| json!(true))
+    }
+
+    /// Whether a command went back to the stage, or before it, since the file was last written: it is to be approved
+    /// again. Whoever goes back by editing the file says there what is so.
+    fn is_open_again(&self) -> bool {
+        let since = self.standing.since;
+        let is_edit = |recorded: &&Recorded| matches!(recorded.event, Event::ExternalEdit { .. });
+        let editors: Vec<&Actor> = since.iter().filter(is_edit).map(|recorded| &recorded.actor).collect();
+        let went_back = since.iter().any(|recorded| {
+            matches!(recorded.event, Event::RolledBack { .. }) && !editors.contains(&&recorded.actor)
+        });
+        let is_done = self.ours.phase(2).is_some_and(model::phase::Phase::is_done);
+        went_back && !is_done && self.birds_eye().is_none()
+    }
+}
