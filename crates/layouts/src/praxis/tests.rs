@@ -5,6 +5,7 @@ mod definitions;
 mod mutations;
 mod outside;
 mod reading;
+mod rows;
 mod writing;
 
 use super::*;

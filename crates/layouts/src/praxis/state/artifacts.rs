@@ -49,8 +49,9 @@ fn timings(fields: &mut Fields<'_>, phases: &mut BTreeMap<u32, PhaseSaid>) {
                 continue;
             };
             let phase = phases.entry(number).or_default();
-            phase.started_at = fields.time_in(&timing, "started_at");
-            phase.completed_at = fields.time_in(&timing, "completed_at");
+            let name = format!("{key}.{number}");
+            phase.started_at = fields.time_below(&name, &timing, "started_at");
+            phase.completed_at = fields.time_below(&name, &timing, "completed_at");
             let paused = timing.get("paused_duration_seconds").and_then(Value::as_f64).unwrap_or_default();
             #[allow(
                 clippy::cast_possible_truncation,
@@ -74,7 +75,7 @@ fn artifacts(fields: &mut Fields<'_>) -> BTreeMap<u32, Artifact> {
                 (fields.say)(format!("artifact {number} is no object"));
                 continue;
             };
-            let at = fields.time_in(&artifact, "timestamp");
+            let at = fields.time_below(&format!("phase_artifacts.{number}"), &artifact, "timestamp");
             found.insert(number, Artifact { at, report: report(&artifact) });
         }
     }
