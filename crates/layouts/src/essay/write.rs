@@ -5,7 +5,9 @@ mod lists;
 mod sections;
 
 use super::position::Standpoint;
-use super::state::{FILE_KEYS, OUTPUT_KEYS, SESSION_KEYS, SHARED_KEYS, StageStatus, Status, VOICE_KEYS};
+use super::state::{
+    FILE_KEYS, OUTPUT_KEYS, SESSION_KEYS, SHARED_KEYS, StageStatus, Status, VOICE_KEYS, meant,
+};
 use super::{Essay, NAME, STAGES, STATE, recover, words};
 use crate::layout::{Folder, Layout, Standing};
 use crate::tree::{Entry, Tree};
@@ -134,6 +136,9 @@ impl Changes<'_> {
     /// back since is named again.
     fn field(&mut self, path: &[Step<'_>], value: Option<&Value>, is_touched: bool) {
         let Some(value) = value else { return self.take_back(path) };
+        if self.is_meant(path, value) {
+            return;
+        }
         let is_wanted = match self.document.get(path) {
             Some(Value::Null) | None => (is_touched || self.is_new) && !value.is_null(),
             Some(_) => is_touched || !value.is_null(),
@@ -141,6 +146,12 @@ impl Changes<'_> {
         if is_wanted {
             self.set(path, value);
         }
+    }
+
+    /// Whether the file has the same in the spelling of older YAML.
+    fn is_meant(&self, path: &[Step<'_>], value: &Value) -> bool {
+        let Some(Key(name)) = path.last() else { return false };
+        self.document.get(path).is_some_and(|said| meant(name, &said) == *value)
     }
 
     /// Undone, a field says again what it says in a new file.

@@ -63,6 +63,9 @@ impl Reader<'_> {
         if entry.get(VOICE).is_some_and(Value::is_null) {
             fields.insert(VOICE.to_owned(), Value::Null);
         }
+        if let Some(score) = entry.get(VOICE).filter(|score| !score.is_null() && !score.is_number()) {
+            self.odd(format!("{VOICE} is {}, not a number", model::gate::shown(score)));
+        }
         let (paragraphs, approved) = self.paragraphs(entry);
         let completed_at = self.time(entry, "completed_at");
         let is_whole = paragraphs.is_some_and(|total| approved >= total);

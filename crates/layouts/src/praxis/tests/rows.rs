@@ -141,7 +141,7 @@ fn a_definition_that_begins_at_1_is_one_based_and_a_session_of_it_says_so() {
 
 #[test]
 fn the_indexing_scheme_counts_where_no_phase_and_no_start_tells_it() {
-    for (scheme, current, range) in [("one_based", 1, 1..=3), ("zero_based", 1, 0..=2)] {
+    for (scheme, current, range) in [("one_based", 2, 1..=3), ("zero_based", 1, 0..=2)] {
         let case = seed_with(|fields| {
             fields["workflow_structure"] = json!({"total_phases": 3, "indexing_scheme": scheme});
             fields["current_phase"] = json!(current);
