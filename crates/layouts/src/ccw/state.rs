@@ -60,7 +60,10 @@ impl State {
 pub(super) fn read(tree: &Tree, file: &str, now: Timestamp, warnings: &mut Vec<Oddity>) -> State {
     let content = match tree.get(file) {
         Some(Entry::File(content)) => content,
-        None => return unusable(file, "it is missing", warnings),
+        None => {
+            let why = tree.is_hidden(file);
+            return unusable(file, why.as_deref().unwrap_or("it is missing"), warnings);
+        }
         Some(Entry::Folder) => return unusable(file, "it is a folder", warnings),
         Some(Entry::Unread { .. }) => return unusable(file, "it was not read", warnings),
         Some(Entry::Unusable(why)) => return unusable(file, why, warnings),

@@ -167,6 +167,7 @@ fn configured_places_are_looked_into() {
 }
 
 #[test]
+#[allow(clippy::print_stderr, reason = "what was left out must be seen")]
 fn a_link_and_somebody_elses_folder_are_refused() {
     let sandbox = plain();
     sandbox.at("2026-11-14T10:00:00Z");
@@ -179,6 +180,10 @@ fn a_link_and_somebody_elses_folder_are_refused() {
     if std::os::unix::fs::chown(&theirs, Some(65534), Some(65534)).is_ok() {
         let refused = sandbox.run(["note", "x", "--session", "essay-pipeline-20261101-080000"]).code(4);
         assert!(refused.stderr.contains("it belongs to somebody else"), "{}", refused.stderr);
+    } else {
+        eprintln!(
+            "LEFT OUT: this user cannot give a folder away; the engine's own test asks for somebody else"
+        );
     }
     assert!(!users_store(&sandbox).exists());
 }
