@@ -140,7 +140,7 @@ fn candidates(places: &[PathBuf]) -> Vec<Candidate> {
             let Ok(name) = entry.file_name().into_string() else { continue };
             let path = place.join(&name);
             if prefixes().any(|prefix| name.starts_with(prefix)) && is_session(&path) {
-                let refused = refused(&path);
+                let refused = refused(&path, rustix::process::geteuid().as_raw());
                 found.push(Candidate { path, refused });
             }
         }
@@ -149,13 +149,11 @@ fn candidates(places: &[PathBuf]) -> Vec<Candidate> {
 }
 
 /// A folder that others can put things into, or that leads elsewhere, is not to be trusted with what is written there.
-fn refused(path: &Path) -> Option<&'static str> {
+fn refused(path: &Path, user: u32) -> Option<&'static str> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => Some("it is a symbolic link"),
         Ok(found) if !found.is_dir() => Some("it is no folder"),
-        Ok(found) if found.uid() != rustix::process::geteuid().as_raw() => {
-            Some("it belongs to somebody else")
-        }
+        Ok(found) if found.uid() != user => Some("it belongs to somebody else"),
         Ok(_) => None,
         Err(_) => Some("it cannot be looked at"),
     }
@@ -280,4 +278,24 @@ fn new_folder(layout: &dyn Layout, request: &StartRequest) -> Result<PathBuf> {
         return Err(Error::IdTaken { existing: spot.id.to_string(), way_on: model::refusal::WayOn::Resume });
     }
     Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Asked for somebody else: giving a folder away takes more rights than a test may have.
+    #[test]
+    fn a_folder_that_belongs_to_somebody_else_or_leads_elsewhere_is_refused() {
+        let place = tempfile::tempdir().expect("a folder");
+        let user = rustix::process::geteuid().as_raw();
+        assert_eq!(refused(place.path(), user), None);
+        assert_eq!(refused(place.path(), user + 1), Some("it belongs to somebody else"));
+        let link = place.path().join("link");
+        std::os::unix::fs::symlink(place.path(), &link).expect("a link");
+        assert_eq!(refused(&link, user), Some("it is a symbolic link"));
+        let file = place.path().join("file");
+        fs::write(&file, "").expect("a file");
+        assert_eq!(refused(&file, user), Some("it is no folder"));
+    }
 }

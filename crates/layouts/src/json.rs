@@ -66,10 +66,14 @@ pub fn object_with_doubled(bytes: &[u8]) -> Result<(Map<String, Value>, Vec<Stri
 
 /// The same of a file that Python wrote: what JSON has no number for is nothing.
 pub fn object_of_python(bytes: &[u8]) -> Result<Map<String, Value>, String> {
-    object(bytes).or_else(|why| {
+    object_of_python_with_doubled(bytes).map(|(fields, _)| fields)
+}
+
+pub fn object_of_python_with_doubled(bytes: &[u8]) -> Result<(Map<String, Value>, Vec<String>), String> {
+    object_with_doubled(bytes).or_else(|why| {
         let text = text_of(bytes).ok().and_then(python::marked).ok_or(why)?;
-        let fields = object(text.as_bytes())?;
-        Ok(fields.into_iter().map(|(key, value)| (key, python::read(value))).collect())
+        let (fields, doubled) = object_with_doubled(text.as_bytes())?;
+        Ok((fields.into_iter().map(|(key, value)| (key, python::read(value))).collect(), doubled))
     })
 }
 

@@ -53,7 +53,7 @@ pub fn withdraw(draft: &mut Draft, checks: &[(&str, &str)]) {
         }
         let is_completed = |phase: &Phase| matches!(phase.state, PhaseState::Completed { .. });
         if draft.phase(&phase).is_some_and(|phase| is_completed(phase) && !phase.claimed) {
-            draft.push(Event::PhaseClaimed { phase });
+            draft.push(Event::PhaseClaimed { phase, attempt: None });
         }
     }
 }

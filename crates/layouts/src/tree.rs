@@ -179,6 +179,17 @@ impl Tree {
         matches!(self.get(path), Some(Entry::Unusable(_)))
     }
 
+    /// Why a file that is not here may be there all the same: its folder cannot be read.
+    pub fn is_hidden(&self, path: &str) -> Option<String> {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        match self.get(folder) {
+            Some(Entry::Unusable(why)) => {
+                Some(format!("it cannot be read, because its folder cannot: {why}"))
+            }
+            Some(Entry::Folder | Entry::File(_) | Entry::Unread { .. }) | None => None,
+        }
+    }
+
     /// What cannot be read, and why.
     pub fn unusable(&self) -> impl Iterator<Item = (&str, &str)> {
         self.entries.iter().filter_map(|(path, entry)| match entry {

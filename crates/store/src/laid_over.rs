@@ -3,7 +3,7 @@
 //! made with the first thing that is kept.
 
 use crate::{
-    ActivityRow, AgentRow, Batch, Change, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
+    ActivityRow, AgentRow, Batch, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
     Loaded, MemoryStore, ReadyQuery, Result, Rewrite, Store, StreamAppend, Trace, ViewRow,
 };
 use jiff::Timestamp;
@@ -51,6 +51,17 @@ impl LaidOver {
             self.make = None;
         }
         Ok(&mut *self.base)
+    }
+
+    /// What was decided while there was no store knows nothing of whoever made one first: to be decided again.
+    fn append_to_made(&mut self, batch: &Batch) -> Result<()> {
+        let was_decided_without = self.make.is_some();
+        self.made()?.append(batch).map_err(|error| match error {
+            Error::IdTaken { existing } if was_decided_without => {
+                Error::Conflict { session: existing, expected: 0, found: 1 }
+            }
+            other => other,
+        })
     }
 
     /// Lays changes of one session over what is kept of it.
@@ -183,10 +194,10 @@ impl Store for LaidOver {
 
     fn append(&mut self, batch: &Batch) -> Result<()> {
         if self.over.borrow().is_empty() {
-            return self.made()?.append(batch);
+            return self.append_to_made(batch);
         }
         let whole = self.with_pending(batch);
-        self.made()?.append(&whole)?;
+        self.append_to_made(&whole)?;
         for stream in &batch.streams {
             self.over.borrow_mut().remove(&stream.row.id);
         }

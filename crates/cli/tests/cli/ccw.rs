@@ -6,6 +6,7 @@ mod commands;
 mod edits;
 mod lines;
 mod markers;
+mod rows;
 mod rules;
 mod several;
 mod story;

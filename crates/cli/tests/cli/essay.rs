@@ -7,6 +7,7 @@ mod kept_edits;
 mod outside;
 mod recovery;
 mod revisions;
+mod rows;
 mod story;
 mod undo;
 mod whole;

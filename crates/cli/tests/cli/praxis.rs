@@ -6,6 +6,7 @@ mod life;
 mod outside;
 mod quiet;
 mod resumption;
+mod rows;
 mod story;
 mod there_and_back;
 

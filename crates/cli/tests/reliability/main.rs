@@ -16,6 +16,7 @@ mod foreign_edits;
 mod hook_events;
 mod hooks;
 mod kill;
+mod locked;
 mod nobody;
 mod places;
 mod praxis;

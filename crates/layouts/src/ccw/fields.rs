@@ -73,6 +73,33 @@ impl Fields<'_> {
         paths.iter().find_map(|path| self.time(path))
     }
 
+    /// Keys below anything but an object are not found, which alone would look as if there were none.
+    pub fn is_object(&mut self, path: &[&str]) {
+        if let Some(other) = self.get(path).filter(|value| !value.is_null() && !value.is_object()) {
+            let message = format!("{} is {}, not an object", path.join("."), shown(other));
+            let _: Option<()> = self.odd(message);
+        }
+    }
+
+    pub fn whole(&mut self, path: &[&str]) -> Option<i64> {
+        let value = self.get(path).filter(|value| !value.is_null())?;
+        match value.as_i64() {
+            Some(number) => Some(number),
+            None => {
+                let message = format!("{} is {}, not a whole number", path.join("."), shown(value));
+                self.odd(message)
+            }
+        }
+    }
+
+    /// Keys that are there more than once.
+    pub fn doubled(&mut self, keys: &[String]) {
+        for key in keys {
+            let message = format!("{} is there more than once; the last one counts", cut(key));
+            let _: Option<()> = self.odd(message);
+        }
+    }
+
     pub fn odd<T>(&mut self, message: String) -> Option<T> {
         self.warnings.push(Oddity { path: self.file.to_owned(), message });
         None

@@ -6,7 +6,7 @@ mod whole;
 pub(super) use whole::{active_in, by_session, can_be_read, check, named_in, unlisted};
 
 use super::REGISTRY;
-use super::fields::Fields;
+use super::fields::{Fields, cut};
 use super::place::places_of;
 use super::words::Size;
 use crate::json;
@@ -41,12 +41,12 @@ pub(super) fn line_of(tree: &Tree, name: &str, now: Timestamp, warnings: &mut Ve
         }
         Some(Entry::Unread { .. }) | None => return None,
     };
-    let mut own: Vec<Map<String, Value>> = Vec::new();
+    let mut own: Vec<(Map<String, Value>, Vec<String>)> = Vec::new();
     for (line, number) in mentioning(bytes, name) {
-        match object(line) {
-            Some(fields) if name_in(&fields) == Some(name) => own.push(fields),
-            Some(_) => {}
-            None => warnings.push(Oddity {
+        match json::object_with_doubled(line) {
+            Ok(found) if name_in(&found.0) == Some(name) => own.push(found),
+            Ok(_) => {}
+            Err(_) => warnings.push(Oddity {
                 path: REGISTRY.to_owned(),
                 message: format!("line {number} is no JSON object; it is left as it is"),
             }),
@@ -57,17 +57,30 @@ pub(super) fn line_of(tree: &Tree, name: &str, now: Timestamp, warnings: &mut Ve
         warnings.push(Oddity { path: REGISTRY.to_owned(), message });
     }
     let count = own.len();
-    own.pop().map(|map| {
+    own.pop().map(|(map, doubled)| {
         let mut fields = Fields { map: &map, file: REGISTRY, now, warnings };
-        let size = fields.text(&["complexity"]);
+        fields.doubled(&doubled);
+        for key in ["id", "directory"] {
+            let _ = fields.text(&[key]);
+        }
         Line {
             status: fields.text(&["status"]),
             description: fields.text(&["description"]),
             created: fields.first_time(&[&["created"], &["created_at"]]),
-            size: size.as_deref().and_then(Size::parse),
+            size: size(&mut fields),
             count,
         }
     })
+}
+
+fn size(fields: &mut Fields<'_>) -> Option<Size> {
+    let text = fields.text(&["complexity"])?;
+    let size = Size::parse(&text);
+    if size.is_none() {
+        let message = format!("complexity is '{}', which is none of simple, medium, complex", cut(&text));
+        let _: Option<()> = fields.odd(message);
+    }
+    size
 }
 
 /// A session as its line is to show it.

@@ -27,6 +27,8 @@ pub struct State {
     pub is_review_done: bool,
     /// Phases that the file calls done.
     pub completed: Vec<PhaseWord>,
+    /// When, as `phases` has it.
+    pub times: Vec<(PhaseWord, Timestamp)>,
     pub transitions: Vec<Transition>,
     pub current_tasks: Vec<String>,
     pub last_checkpoint: Option<Timestamp>,
@@ -50,20 +52,28 @@ impl State {
     /// When a phase was done, as far as the file tells.
     pub fn done_at(&self, phase: PhaseWord) -> Option<Timestamp> {
         let found = self.transitions.iter().rev().find(|transition| transition.completed == Some(phase));
-        found.and_then(|transition| transition.at)
+        let listed = self.times.iter().find(|(done, _)| *done == phase).map(|(_, at)| *at);
+        found.and_then(|transition| transition.at).or(listed)
     }
 }
 
 pub(super) fn read(tree: &Tree, file: &str, now: Timestamp, warnings: &mut Vec<Oddity>) -> State {
     let content = match tree.get(file) {
         Some(Entry::File(content)) => content,
-        None => return unusable(file, "it is missing", warnings),
+        None => {
+            let why = tree.is_hidden(file);
+            return unusable(file, why.as_deref().unwrap_or("it is missing"), warnings);
+        }
         Some(Entry::Folder) => return unusable(file, "it is a folder", warnings),
         Some(Entry::Unread { .. }) => return unusable(file, "it was not read", warnings),
         Some(Entry::Unusable(why)) => return unusable(file, why, warnings),
     };
-    match json::object(content) {
-        Ok(map) => from_fields(&mut Fields { map: &map, file, now, warnings }),
+    match json::object_with_doubled(content) {
+        Ok((map, doubled)) => {
+            let mut fields = Fields { map: &map, file, now, warnings };
+            fields.doubled(&doubled);
+            from_fields(&mut fields)
+        }
         Err(why) => unusable(file, &why, warnings),
     }
 }
@@ -75,8 +85,14 @@ fn unusable(file: &str, why: &str, warnings: &mut Vec<Oddity>) -> State {
 }
 
 fn from_fields(fields: &mut Fields<'_>) -> State {
+    // The folder's name is the id, whatever stands here.
+    let _ = fields.text(&["session_id"]);
+    for part in ["progress", "meta", "phases"] {
+        fields.is_object(&[part]);
+    }
     let (phase, odd_phase) = phase(fields);
     let transitions = transitions(fields);
+    let last_checkpoint = fields.time(&["progress", "last_checkpoint"]);
     let (completed, is_review_done) = completed(fields, &transitions);
     State {
         is_readable: true,
@@ -88,11 +104,12 @@ fn from_fields(fields: &mut Fields<'_>) -> State {
         status: fields.text(&["status"]),
         is_review_done,
         completed,
+        times: times(fields),
         transitions,
         current_tasks: fields.texts(&["progress", "current_tasks"]).unwrap_or_default(),
-        last_checkpoint: fields.time(&["progress", "last_checkpoint"]),
+        last_checkpoint,
         created: fields.first_time(&[&["meta", "created"], &["created_at"], &["created"]]),
-        updated: newest(fields),
+        updated: newest(fields).max(last_checkpoint),
         paused_at: fields.time(&["paused_at"]),
         completed_at: fields.time(&["completed_at"]),
         is_abandoned: fields.text(&["completion_type"]).is_some_and(|kind| kind == "abandoned"),
@@ -102,7 +119,7 @@ fn from_fields(fields: &mut Fields<'_>) -> State {
 
 /// Whatever says last that something changed.
 fn newest(fields: &mut Fields<'_>) -> Option<Timestamp> {
-    [&["meta", "updated"][..], &["updated_at"], &["progress", "last_checkpoint"], &["resumed_at"]]
+    [&["meta", "updated"][..], &["updated_at"], &["resumed_at"]]
         .into_iter()
         .filter_map(|path| fields.time(path))
         .max()
@@ -145,10 +162,27 @@ fn completed(fields: &mut Fields<'_>, transitions: &[Transition]) -> (Vec<PhaseW
 }
 
 /// Of `phases{NAME:{status}}`.
-fn by_name(fields: &Fields<'_>) -> Vec<PhaseWord> {
+fn by_name(fields: &mut Fields<'_>) -> Vec<PhaseWord> {
     let Some(Value::Object(phases)) = fields.get(&["phases"]) else { return Vec::new() };
-    let is_done = |phase: &Value| phase.get("status").and_then(Value::as_str) == Some("completed");
-    phases.iter().filter(|(_, phase)| is_done(phase)).filter_map(|(name, _)| PhaseWord::parse(name)).collect()
+    let known = phases.keys().filter_map(|name| Some((name.clone(), PhaseWord::parse(name)?)));
+    let mut done = Vec::new();
+    for (name, phase) in known.collect::<Vec<_>>() {
+        fields.is_object(&["phases", &name]);
+        if fields.text(&["phases", &name, "status"]).as_deref() == Some("completed") {
+            done.push(phase);
+        }
+    }
+    done
+}
+
+/// Of `phases{NAME:{completed_at}}`.
+fn times(fields: &mut Fields<'_>) -> Vec<(PhaseWord, Timestamp)> {
+    let Some(Value::Object(phases)) = fields.get(&["phases"]) else { return Vec::new() };
+    let known = phases.keys().filter_map(|name| Some((name.clone(), PhaseWord::parse(name)?)));
+    let known: Vec<(String, PhaseWord)> = known.collect();
+    let found =
+        known.into_iter().map(|(name, phase)| (phase, fields.time(&["phases", &name, "completed_at"])));
+    found.filter_map(|(phase, at)| Some((phase, at?))).collect()
 }
 
 fn transitions(fields: &mut Fields<'_>) -> Vec<Transition> {
@@ -159,17 +193,19 @@ fn transitions(fields: &mut Fields<'_>) -> Vec<Transition> {
             return fields.odd("state_transitions is no list".to_owned()).unwrap_or_default();
         }
     };
-    let word = |entry: &Map<String, Value>, key: &str| {
-        entry.get(key).and_then(Value::as_str).and_then(PhaseWord::parse)
-    };
-    list.iter()
-        .filter_map(Value::as_object)
-        .map(|entry| Transition {
-            completed: word(entry, "phase_completed"),
-            next: word(entry, "next_phase"),
-            at: entry.get("completed_at").and_then(Value::as_str).and_then(super::fields::time_of),
-        })
-        .collect()
+    let named = list.into_iter().enumerate().map(|(at, entry)| (format!("state_transitions[{at}]"), entry));
+    named.filter_map(|(name, entry)| one_transition(fields, &name, entry)).collect()
+}
+
+/// Under a name that tells which of the list it is.
+fn one_transition(fields: &mut Fields<'_>, name: &str, entry: Value) -> Option<Transition> {
+    let map = Map::from_iter([(name.to_owned(), entry)]);
+    let mut entry = Fields { map: &map, file: fields.file, now: fields.now, warnings: &mut *fields.warnings };
+    entry.is_object(&[name]);
+    let mut word = |key: &str| entry.text(&[name, key]).as_deref().and_then(PhaseWord::parse);
+    let (completed, next) = (word("phase_completed"), word("next_phase"));
+    let at = entry.time(&[name, "completed_at"]);
+    map[name].is_object().then_some(Transition { completed, next, at })
 }
 
 /// The phase that the file tells. In later releases a status can tell it, and then nobody moves what else names one.

@@ -138,14 +138,18 @@ pub(super) fn read(tree: &Tree, folder: &str, now: Timestamp, warnings: &mut Vec
 
 /// A task, and whether its status is a word of later releases.
 fn one(file: &str, content: &[u8], now: Timestamp, warnings: &mut Vec<Oddity>) -> Option<(Task, bool)> {
-    let map = match json::object(content) {
-        Ok(map) => map,
+    let (map, doubled) = match json::object_with_doubled(content) {
+        Ok(found) => found,
         Err(why) => {
             warnings.push(Oddity { path: file.to_owned(), message: format!("{why}; it is left as it is") });
             return None;
         }
     };
     let mut fields = Fields { map: &map, file, now, warnings };
+    fields.doubled(&doubled);
+    for part in ["context", "relations", "execution", "meta"] {
+        fields.is_object(&[part]);
+    }
     let id = id_of(file, &mut fields)?;
     let title = fields.text(&["title"]);
     let status = status(&mut fields);
@@ -160,8 +164,12 @@ fn one(file: &str, content: &[u8], now: Timestamp, warnings: &mut Vec<Oddity>) -
     let mut kept: BTreeMap<String, Value> =
         texts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), Value::from(text?)))).collect();
     for key in CONTEXT {
-        if let Some(value) = fields.get(&["context", key]).filter(|value| !is_nothing(value)) {
-            kept.insert(key.to_owned(), value.clone());
+        if let Some(value) = fields.get(&["context", key]).filter(|value| !is_nothing(value)).cloned() {
+            // Texts, lists of them, and in some files more: a number or a yes says nothing about work.
+            if value.is_number() || value.is_boolean() {
+                let _: Option<()> = fields.odd(format!("context.{key} is {value}, not a text"));
+            }
+            kept.insert(key.to_owned(), value);
         }
     }
     let task = Task {
@@ -172,7 +180,7 @@ fn one(file: &str, content: &[u8], now: Timestamp, warnings: &mut Vec<Oddity>) -
         fields: kept,
         parent: None,
         needs: Vec::new(),
-        attempts: fields.get(&["execution", "attempts"]).and_then(Value::as_i64),
+        attempts: fields.whole(&["execution", "attempts"]),
         created: fields.first_time(&[&["meta", "created"], &["created_at"]]),
         updated: fields.first_time(&[&["meta", "updated"], &["updated_at"]]),
         named_parent: fields.first_text(PARENT),

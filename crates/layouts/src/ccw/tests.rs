@@ -3,6 +3,7 @@ mod phases;
 mod places;
 mod registry;
 mod relations;
+mod rows;
 mod sources;
 mod writing;
 

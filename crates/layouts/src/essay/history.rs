@@ -15,6 +15,7 @@ use model::note::NoteKind;
 use model::phase::PhaseStub;
 use model::revision::{Archived, Revision};
 use model::run::{RunPlan, WorkflowRef};
+use model::workflow::Workflow;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -324,8 +325,15 @@ pub(super) fn current(state: &State) -> Option<usize> {
 pub(super) fn workflow() -> Option<&'static (WorkflowRef, Vec<PhaseStub>)> {
     static ESSAY: OnceLock<Option<(WorkflowRef, Vec<PhaseStub>)>> = OnceLock::new();
     let found = ESSAY.get_or_init(|| {
-        let plan = RunPlan::new(&definition::read(builtin::find(NAME)?.text).ok()?.workflow, Vec::new());
+        let plan = RunPlan::new(defined()?, Vec::new());
         Some((plan.workflow, plan.phases))
     });
     found.as_ref().filter(|(_, phases)| phases.len() == STAGES.len())
+}
+
+/// The same as it is written, with the fields that it declares.
+pub(super) fn defined() -> Option<&'static Workflow> {
+    static ESSAY: OnceLock<Option<Workflow>> = OnceLock::new();
+    let read = || Some(definition::read(builtin::find(NAME)?.text).ok()?.workflow);
+    ESSAY.get_or_init(read).as_ref()
 }

@@ -1,5 +1,6 @@
 //! What session-state.yaml says, every key of it, and what is odd about it. Looks at no other file.
 
+mod declared;
 mod reader;
 mod sections;
 
@@ -12,6 +13,7 @@ use reader::Reader;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
+pub(super) use declared::meant;
 pub(super) use sections::{MOST_PARAGRAPHS, MOST_SECTIONS};
 
 pub(super) type Fields = BTreeMap<String, Value>;
@@ -229,9 +231,11 @@ impl Reader<'_> {
         }
         state.sections = self.sections(stages, 2);
         state.drafts = self.sections(stages, 3);
-        take(&mut state.fields, file, |key| !KNOWN_KEYS.contains(&key));
-        take(&mut state.fields, voice, |_| true);
-        take(&mut state.fields, output, |key| key != "completed_at");
+        let free = file.iter().filter(|(key, _)| !KNOWN_KEYS.contains(&key.as_str()));
+        self.declared("", free, &mut state.fields);
+        self.declared("voice_calibration.", voice.iter(), &mut state.fields);
+        let output = output.iter().filter(|(key, _)| *key != "completed_at");
+        self.declared("output.", output, &mut state.fields);
         state
     }
 
@@ -262,11 +266,13 @@ impl Reader<'_> {
 
     fn stage(&mut self, position: usize, own: &Map<String, Value>, shared: &mut Fields) -> Stage {
         let is_shared = |key: &str| SHARED_KEYS.contains(&(position, key));
-        for (key, value) in own.iter().filter(|(key, value)| is_shared(key) && !value.is_null()) {
-            if let Some(other) = shared.get(key).filter(|other| *other != value) {
+        let mut said = Fields::new();
+        self.declared("", own.iter().filter(|(key, _)| is_shared(key)), &mut said);
+        for (key, value) in said {
+            if let Some(other) = shared.get(&key).filter(|other| **other != value) {
                 self.odd(format!("{key} is {value}, and {other} in an earlier stage; the later one counts"));
             }
-            shared.insert(key.clone(), value.clone());
+            shared.insert(key, value);
         }
         let mut fields = Fields::new();
         take(&mut fields, own, |key| !is_shared(key) && !KNOWN_STAGE_KEYS.contains(&key));
@@ -315,13 +321,12 @@ impl Reader<'_> {
                     reader.odd(format!("stage_revisited is {number}, and there are stages 1 to 4"));
                     return None;
                 }
-                let archived = entry.get("downstream_archived").and_then(Value::as_array);
-                let archived = archived.into_iter().flatten().filter_map(Value::as_str);
+                let archived = reader.texts(entry, "downstream_archived");
                 Some(Revised {
                     stage: number as usize - 1,
                     impact: reader.word(entry, "impact", &Impact::ALL, Impact::name).unwrap_or(Impact::Minor),
                     reason: reader.text(entry, "reason").unwrap_or_default(),
-                    archived: archived.map(ToOwned::to_owned).collect(),
+                    archived,
                     at: reader.time(entry, "timestamp"),
                 })
             });

@@ -4,6 +4,7 @@ mod keys;
 mod moved;
 mod mutations;
 mod recovery;
+mod rows;
 mod validation;
 mod wording;
 
@@ -179,9 +180,6 @@ fn what_did_not_change_keeps_every_byte() {
     for text in [EARLY, LATE, include_str!("template.yaml")] {
         for text in [text.to_owned(), text.replace('\n', "\r\n"), format!("\u{feff}{text}")] {
             let read = read(whole(&text));
-            if text.contains("pipeline_id: null") {
-                continue;
-            }
             assert_eq!(read.written_after(Vec::new()), None);
         }
     }

@@ -9,7 +9,7 @@ pub(super) use birds_eye::{BIRDS_EYE, BIRDS_EYE_KEY};
 
 use super::position::Standpoint;
 use super::state::{
-    FILE_KEYS, OUTPUT_KEYS, SESSION_KEYS, SHARED_KEYS, StageStatus, State, Status, VOICE_KEYS,
+    FILE_KEYS, OUTPUT_KEYS, SESSION_KEYS, SHARED_KEYS, StageStatus, State, Status, VOICE_KEYS, meant,
 };
 use super::{Essay, NAME, Referred, STAGES, STATE, elsewhere, recover, refer, words};
 use crate::layout::{Folder, Layout, Standing};
@@ -138,7 +138,7 @@ impl Changes<'_> {
     /// back since is named again.
     fn field(&mut self, path: &[Step<'_>], value: Option<&Value>, is_touched: bool) {
         let Some(value) = value else { return self.take_back(path) };
-        if self.names_the_same(path, value) {
+        if self.names_the_same(path, value) || self.is_meant(path, value) {
             return;
         }
         let is_wanted = match self.document.get(path) {
@@ -162,6 +162,12 @@ impl Changes<'_> {
         let is_file = matches!(path.last(), Some(Key(name)) if name.ends_with("_file"));
         let named = inside(value).filter(|_| is_file);
         named.is_some() && named == self.document.get(path).as_ref().and_then(inside)
+    }
+
+    /// Whether the file has the same in the spelling of older YAML.
+    fn is_meant(&self, path: &[Step<'_>], value: &Value) -> bool {
+        let Some(Key(name)) = path.last() else { return false };
+        self.document.get(path).is_some_and(|said| meant(name, &said) == *value)
     }
 
     /// Undone, a field says again what it says in a new file.

@@ -1,5 +1,7 @@
 //! A workflow from `workflows/{type}/`: metadata.json, the gates of its phases, and the phases of a specification.
 
+mod odd;
+
 use super::tasks::Named;
 use super::{MOST_PHASES, gate, name_of, tasks};
 use crate::json;
@@ -42,7 +44,7 @@ pub(super) fn files(name: &str, spec: Option<&str>, tree: &Tree) -> Vec<String> 
         return Vec::new();
     }
     let mut wanted: Vec<String> = FOLDERS.iter().map(|folder| format!("{folder}/{name}/{FILE}")).collect();
-    let Some((folder, Ok(metadata))) = metadata(name, tree) else { return wanted };
+    let Some((folder, Ok((metadata, _)))) = metadata(name, tree) else { return wanted };
     if is_dynamic(&metadata) {
         wanted.extend(tasks_path(spec, tree));
     }
@@ -69,7 +71,12 @@ pub(super) fn read(name: &str, spec: Option<&str>, tree: &Tree) -> Option<Defini
         remarks: Vec::new(),
     };
     match metadata {
-        Ok(metadata) => definition.fill(&metadata, (folder, name), spec, tree),
+        Ok((metadata, doubled)) => {
+            let odd = odd::of(&metadata, &doubled);
+            let remarks = odd.into_iter().map(|message| Oddity { path: path.clone(), message });
+            definition.remarks.extend(remarks);
+            definition.fill(&metadata, (folder, name), spec, tree);
+        }
         Err(why) => {
             definition.is_whole = false;
             definition.refused.push(Oddity { path, message: why });
@@ -100,7 +107,27 @@ impl Definition {
             self.phases.insert(number, phase);
             self.gate(&gate_path(folder, name, number), number, tree);
         }
+        self.whole(metadata);
         self.total(metadata, &path, spec, tree);
+    }
+
+    /// What is said of the workflow as a whole is told where it is of use: how long it takes in its first phase, what
+    /// it comes to in its last.
+    fn whole(&mut self, metadata: &Map<String, Value>) {
+        let duration = metadata.get("estimated_duration").and_then(Value::as_str);
+        let duration = duration.map(|time| format!("All phases take: {time}."));
+        let outputs = texts(metadata.get("primary_outputs"));
+        let outputs = (!outputs.is_empty()).then(|| format!("All phases deliver: {}.", outputs.join("; ")));
+        let (first, last) = (self.phases.keys().next().copied(), self.phases.keys().next_back().copied());
+        let mut add = |number: Option<u32>, said: Option<String>| {
+            if let (Some(phase), Some(said)) = (number.and_then(|number| self.phases.get_mut(&number)), said)
+            {
+                let purpose = phase.purpose.take().map(|purpose| format!("{purpose} "));
+                phase.purpose = Some(one_line(&format!("{}{said}", purpose.unwrap_or_default())));
+            }
+        };
+        add(first, duration);
+        add(last, outputs);
     }
 
     /// Phases that would be lost without a word.
@@ -295,13 +322,7 @@ fn purpose(described: &Map<String, Value>) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(described.get("purpose").and_then(Value::as_str).map(ToOwned::to_owned));
     for (key, label) in [("key_deliverables", "Delivers"), ("validation_criteria", "Done when")] {
-        let lines: Vec<&str> = described
-            .get(key)
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let lines = texts(described.get(key));
         if !lines.is_empty() {
             parts.push(format!("{label}: {}.", lines.join("; ")));
         }
@@ -327,6 +348,10 @@ fn purpose(described: &Map<String, Value>) -> Option<String> {
         parts.push(format!("Effort: {effort}."));
     }
     (!parts.is_empty()).then(|| one_line(&parts.join(" ")))
+}
+
+fn texts(list: Option<&Value>) -> Vec<&str> {
+    list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
 fn one_line(text: &str) -> String {
@@ -363,11 +388,12 @@ fn numbers(metadata: &Map<String, Value>, spec: Option<&str>, tree: &Tree) -> Ve
     numbers
 }
 
-type Metadata = Result<Map<String, Value>, String>;
+/// With the keys that are there more than once.
+type Metadata = Result<(Map<String, Value>, Vec<String>), String>;
 
 fn metadata(name: &str, tree: &Tree) -> Option<(&'static str, Metadata)> {
     FOLDERS.iter().find_map(|folder| match tree.get(&format!("{folder}/{name}/{FILE}"))? {
-        Entry::File(content) => Some((*folder, json::object(content))),
+        Entry::File(content) => Some((*folder, json::object_with_doubled(content))),
         Entry::Unusable(why) => Some((*folder, Err(why.clone()))),
         Entry::Folder | Entry::Unread { .. } => None,
     })

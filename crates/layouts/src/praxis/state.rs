@@ -3,6 +3,7 @@
 mod artifacts;
 pub(super) mod damage;
 mod fields;
+mod kinds;
 
 use super::MOST_PHASES;
 use super::definition::Definition;
@@ -112,14 +113,17 @@ pub struct Extent {
 pub(super) fn read(path: &str, tree: &Tree, now: Timestamp, warnings: &mut Vec<Oddity>) -> State {
     let mut say = |message: String| warnings.push(Oddity { path: path.to_owned(), message });
     let found = match tree.get(path) {
-        Some(Entry::File(content)) => json::object_of_python(content).and_then(of_a_session),
+        Some(Entry::File(content)) => json::object_of_python_with_doubled(content).and_then(of_a_session),
         Some(Entry::Folder) => Err("it is a folder".to_owned()),
         Some(Entry::Unread { .. }) => Err("it was not read".to_owned()),
         Some(Entry::Unusable(why)) => Err(why.clone()),
         None => Err("it is missing".to_owned()),
     };
     match found {
-        Ok(fields) => {
+        Ok((fields, doubled)) => {
+            for key in doubled {
+                say(format!("{key} is there more than once; the last one counts"));
+            }
             let damage = damage::of(&fields);
             if !damage.is_empty() {
                 say(format!("{}; where things stand cannot be told from it", damage.join(", ")));
@@ -147,12 +151,15 @@ pub(super) fn read(path: &str, tree: &Tree, now: Timestamp, warnings: &mut Vec<O
     }
 }
 
+/// An object, and those of its keys that are there more than once.
+type WithDoubled = (Map<String, Value>, Vec<String>);
+
 /// Any file of JSON can lie where sessions are.
-fn of_a_session(fields: Map<String, Value>) -> Result<Map<String, Value>, String> {
+fn of_a_session(found: WithDoubled) -> Result<WithDoubled, String> {
     const ANY: [&str; 5] =
         ["session_id", "workflow_type", "current_phase", "completed_phases", "checkpoints"];
-    if ANY.iter().any(|key| fields.contains_key(*key)) {
-        Ok(fields)
+    if ANY.iter().any(|key| found.0.contains_key(*key)) {
+        Ok(found)
     } else {
         Err(format!("it has none of the keys {}", ANY.join(", ")))
     }
@@ -160,6 +167,9 @@ fn of_a_session(fields: Map<String, Value>) -> Result<Map<String, Value>, String
 
 fn from_fields(path: &str, fields: &mut Fields<'_>) -> State {
     let shape = shape(path, fields.of);
+    // The file's name is the id, whatever stands here.
+    let _ = fields.text("session_id");
+    kinds::check(fields);
     let structure = fields.section("workflow_structure");
     let metadata = fields.section("metadata");
     let mut state = State {

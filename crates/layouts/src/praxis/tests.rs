@@ -6,6 +6,7 @@ mod importing;
 mod mutations;
 mod outside;
 mod reading;
+mod rows;
 mod writing;
 
 use super::*;

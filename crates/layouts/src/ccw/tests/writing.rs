@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 const STATE: &str = "WFS-login/workflow-session.json";
 
 /// Everything that other writers are known to add.
-fn rich() -> String {
+pub(super) fn rich() -> String {
     r#"{ "created_at": "2026-01-28T10:00:00Z", "updated_at":"2026-01-31T10:00:00Z","description":"d",
  "session_id":"WFS-login","project":"Log in","type":"complex","current_phase":"PLAN","phase":"PLAN","status":"active",
  "phases":{"PLAN":{"status":"in_progress","enabled":true,"completed_at":null},"BRAINSTORM":{"enabled":false}},

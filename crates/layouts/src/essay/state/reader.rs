@@ -67,6 +67,23 @@ impl Reader<'_> {
         }
     }
 
+    /// Of a list the texts in it.
+    pub fn texts(&mut self, fields: &Map<String, Value>, key: &str) -> Vec<String> {
+        let values = match fields.get(key) {
+            Some(Value::Array(values)) => values,
+            Some(Value::Null) | None => return Vec::new(),
+            Some(other) => return self.no(key, other, "a list").unwrap_or_default(),
+        };
+        let mut found = Vec::new();
+        for (place, value) in values.iter().enumerate() {
+            match value {
+                Value::String(text) => found.push(text.clone()),
+                other => drop(self.no::<()>(&format!("{key}.{}", place + 1), other, "a text")),
+            }
+        }
+        found
+    }
+
     pub fn required(&mut self, fields: &Map<String, Value>, key: &str) -> Option<String> {
         let text = self.text(fields, key);
         if text.is_none() && !fields.get(key).is_some_and(|value| !value.is_null() && !value.is_string()) {

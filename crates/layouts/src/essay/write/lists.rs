@@ -5,6 +5,7 @@ use super::{Changes, time};
 use crate::essay::STAGES;
 use crate::yaml::Step::{At, Key};
 use model::note::{Note, NoteKind};
+use model::revision::Impact;
 use model::session::RevisionMade;
 use serde_json::{Map, Value, json};
 
@@ -81,10 +82,14 @@ impl Changes<'_> {
 
 /// How many of these tell of a revision in the same words.
 fn alike(entries: &[Value], entry: &Value) -> usize {
-    let is_same = |other: &&Value| {
-        ["stage_revisited", "impact", "reason"].iter().all(|key| other.get(key) == entry.get(key))
-    };
-    entries.iter().filter(is_same).count()
+    entries.iter().filter(|other| told(other) == told(entry)).count()
+}
+
+/// Stage, impact and reason as they are read: a word that is none counts as the least impact.
+fn told(entry: &Value) -> (Option<&Value>, &str, &str) {
+    let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
+    let impact = Impact::ALL.into_iter().find(|impact| impact.name() == text("impact"));
+    (entry.get("stage_revisited"), impact.unwrap_or(Impact::Minor).name(), text("reason"))
 }
 
 /// Each note with how many of the same text came before it.

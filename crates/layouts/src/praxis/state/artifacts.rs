@@ -49,8 +49,9 @@ fn timings(fields: &mut Fields<'_>, phases: &mut BTreeMap<u32, PhaseSaid>) {
                 continue;
             };
             let phase = phases.entry(number).or_default();
-            phase.started_at = fields.time_in(&timing, "started_at");
-            phase.completed_at = fields.time_in(&timing, "completed_at");
+            let name = format!("{key}.{number}");
+            phase.started_at = fields.time_below(&name, &timing, "started_at");
+            phase.completed_at = fields.time_below(&name, &timing, "completed_at");
             let paused = timing.get("paused_duration_seconds").and_then(Value::as_f64).unwrap_or_default();
             #[allow(
                 clippy::cast_possible_truncation,
@@ -71,7 +72,7 @@ fn artifacts(fields: &mut Fields<'_>) -> BTreeMap<u32, Artifact> {
         let artifact = match value {
             Value::Array(values) => list(fields, number, values),
             Value::Object(artifact) => {
-                let at = fields.time_in(&artifact, "timestamp");
+                let at = fields.time_below(&format!("phase_artifacts.{number}"), &artifact, "timestamp");
                 Some(Artifact { at, report: report(&artifact) })
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
@@ -98,7 +99,8 @@ fn list(fields: &mut Fields<'_>, number: u32, values: Vec<Value>) -> Option<Arti
     let last = values.iter().rev().find_map(Value::as_object)?.clone();
     let mut report = report(&last);
     report.outputs.insert(ARTIFACTS.to_owned(), Value::Array(values));
-    Some(Artifact { at: fields.time_in(&last, "timestamp"), report })
+    let at = fields.time_below(&format!("phase_artifacts.{number}"), &last, "timestamp");
+    Some(Artifact { at, report })
 }
 
 fn report(artifact: &Map<String, Value>) -> AttemptReport {

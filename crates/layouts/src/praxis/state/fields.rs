@@ -83,18 +83,24 @@ impl Fields<'_> {
         self.time_in(self.of, key)
     }
 
-    /// A time in an object below; written by hand now and then, so it is taken as it is and said to be odd.
     pub(super) fn time_in(&mut self, of: &Map<String, Value>, key: &str) -> Option<Timestamp> {
-        let text = match of.get(key)? {
+        self.time_below("", of, key)
+    }
+
+    /// A time in the object of this name; written by hand now and then, so it is taken as it is and said to be odd.
+    pub(super) fn time_below(&mut self, name: &str, of: &Map<String, Value>, key: &str) -> Option<Timestamp> {
+        let value = of.get(key)?;
+        let name = if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") };
+        let text = match value {
             Value::String(text) => text,
             Value::Null => return None,
-            other => return self.odd(format!("{key} is {}, not a time", short(other))),
+            other => return self.odd(format!("{name} is {}, not a time", short(other))),
         };
         let Some(at) = times::read(text, &self.zone) else {
-            return self.odd(format!("{key} is '{text}', which is no time"));
+            return self.odd(format!("{name} is '{text}', which is no time"));
         };
         if at > self.now {
-            (self.say)(format!("{key} is in the future: {text}"));
+            (self.say)(format!("{name} is in the future: {text}"));
         }
         Some(at)
     }

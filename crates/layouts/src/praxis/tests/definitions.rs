@@ -3,8 +3,8 @@
 use super::*;
 use model::workflow::{CheckKind, ValueType, Workflow};
 
-const METADATA: &str = ".praxis-os/workflows/ship_v1/metadata.json";
-const GATE: &str = ".praxis-os/workflows/ship_v1/phases/1/gate-definition.yaml";
+pub(super) const METADATA: &str = ".praxis-os/workflows/ship_v1/metadata.json";
+pub(super) const GATE: &str = ".praxis-os/workflows/ship_v1/phases/1/gate-definition.yaml";
 
 pub(super) const FILES: &[(&str, &str)] = &[
     (
@@ -24,7 +24,7 @@ pub(super) const FILES: &[(&str, &str)] = &[
     ),
 ];
 
-fn defined_with(files: &[(&str, &str)], target: Option<&str>) -> Defined {
+pub(super) fn defined_with(files: &[(&str, &str)], target: Option<&str>) -> Defined {
     let mut tree = Tree::default();
     tree.set_root("/w/");
     let mut missing: Vec<String> = Vec::new();
@@ -43,7 +43,7 @@ fn defined_with(files: &[(&str, &str)], target: Option<&str>) -> Defined {
 }
 
 #[track_caller]
-fn found(files: &[(&str, &str)], target: Option<&str>) -> Workflow {
+pub(super) fn found(files: &[(&str, &str)], target: Option<&str>) -> Workflow {
     match defined_with(files, target) {
         Defined::Found(reading) => reading.value,
         other => panic!("{other:?}"),
@@ -85,7 +85,9 @@ fn metadata_json_becomes_a_workflow() {
     assert_eq!(titles, [("0", "Plan"), ("1", "Build"), ("2", "Release")]);
     assert_eq!(
         workflow.phases[0].purpose.as_deref(),
-        Some("Agree. Delivers: plan.md. Done when: agreed. Tasks: 1. Read (task-1.md): know. Effort: 1 h.")
+        Some(
+            "Agree. Delivers: plan.md. Done when: agreed. Tasks: 1. Read (task-1.md): know. Effort: 1 h. All phases take: 1 day."
+        )
     );
     assert_eq!(
         workflow.phases[0].items.as_deref(),
@@ -288,7 +290,7 @@ fn an_unknown_workflow_is_refused_and_six_phases_are_not_made_up() {
     assert!(matches!(odd, Defined::Unknown), "a name never becomes a path unchecked");
 }
 
-const DYNAMIC: &str = r#"{"workflow_type": "ship_v1", "total_phases": "dynamic", "dynamic_phases": true,
+pub(super) const DYNAMIC: &str = r#"{"workflow_type": "ship_v1", "total_phases": "dynamic", "dynamic_phases": true,
  "phases": [{"phase_number": 0, "phase_name": "Analysis"}, {"phase_number": "1-N", "phase_name": "The rest"}]}"#;
 
 #[test]

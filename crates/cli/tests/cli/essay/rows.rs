@@ -1,0 +1,86 @@
+//! Rows of the format that the other files do not reach: what is kept of a draft by a pause, and words and types that
+//! `set` refuses when a file has them.
+
+use super::*;
+use serde_json::json;
+
+/// `pause --save` keeps drafts: recorded as they were, and the files themselves untouched.
+#[test]
+fn pause_with_save_records_the_draft_of_an_essay_as_it_was() {
+    let sandbox = in_stage_4();
+    let draft = file("stage-4-draft.md");
+    let text = sandbox.read(&draft);
+    sandbox.run(["pause", "--save", &draft]).ok();
+    assert_eq!(sandbox.read(&draft), text, "the file is as it was");
+    let status = run(&sandbox, "status --json").json();
+    assert_eq!(status["lifecycle"]["saved"], json!([draft]));
+    let recorded = run(&sandbox, "artifact list --json").json()["artifacts"].clone();
+    let own: Vec<&serde_json::Value> =
+        recorded.as_array().unwrap().iter().filter(|artifact| artifact["path"] == draft).collect();
+    assert_eq!((own.len(), &own[0]["phase"]), (1, &json!("paragraph_writing")), "{recorded:#}");
+    assert_eq!((&own[0]["size"], &own[0]["version"]), (&json!(text.len()), &json!(1)), "{recorded:#}");
+    // What it becomes is another version of it.
+    sandbox.run(["resume", FOLDER]).ok();
+    sandbox.write(&draft, &format!("{text}\nmore\n"));
+    sandbox.run(["pause", "--save", &draft]).ok();
+    let history = sandbox.run(["artifact", "history", &draft, "--json"]).ok().json();
+    let sizes: Vec<&serde_json::Value> =
+        history["versions"].as_array().unwrap().iter().map(|version| &version["size"]).collect();
+    assert_eq!(sizes, [&json!(text.len()), &json!(text.len() + 6)], "{history:#}");
+}
+
+#[test]
+fn what_set_refuses_is_told_of_when_the_file_says_it_and_is_left_there() {
+    let sandbox = by_hand();
+    sandbox.run(["set", "pushback_level=loud"]).code(2);
+    sandbox.run(["set", "target_word_count=many"]).code(2);
+    assert_eq!(state(&sandbox), BY_HAND, "nothing was set");
+    let text = BY_HAND
+        .replace("pushback_level: minimal", "pushback_level: loud")
+        .replace("target_word_count: 1_000", "target_word_count: many")
+        .replace("audience: general", "audience: cats");
+    sandbox.write(&file("session-state.yaml"), &text);
+    let status = run(&sandbox, "status --json").json();
+    let said = status["warnings"].to_string();
+    for words in [
+        "session-state.yaml: pushback_level is 'loud', which is none of full, light, minimal",
+        "session-state.yaml: stages.stage_2.target_word_count is 'many', not a whole number",
+        "session-state.yaml: stages.stage_2.audience is 'cats', which is none of general, semi-technical, expert",
+    ] {
+        assert!(said.contains(words), "{words} in {said}");
+    }
+    assert_eq!(status["current_phase"]["id"], "argument_development", "the rest works");
+    run(&sandbox, "item set section-2 --count verified_claims=2");
+    says(
+        &sandbox,
+        &["pushback_level: loud", "target_word_count: many", "audience: cats", "verified_claims: 2"],
+    );
+    // A word of the format puts it right.
+    run(&sandbox, "set pushback_level=light target_word_count=1000 audience=expert");
+    says(&sandbox, &["pushback_level: light", "target_word_count: 1000", "audience: expert"]);
+    assert_eq!(run(&sandbox, "doctor --json").json()["findings"], json!([]));
+}
+
+#[test]
+fn a_number_in_the_spelling_of_older_yaml_is_one_for_the_gates_and_keeps_its_spelling() {
+    let sandbox = by_hand();
+    assert_eq!(run(&sandbox, "status --json").json()["fields"]["target_word_count"], json!(1000));
+    run(&sandbox, "set pushback_level=full");
+    says(&sandbox, &["target_word_count: 1_000", "pushback_level: full"]);
+    run(&sandbox, "set target_word_count=1200");
+    says(&sandbox, &["target_word_count: 1200"]);
+}
+
+/// With the artifacts beside it, `{}` is a state that was lost, and never an essay that begins anew.
+#[test]
+fn a_state_of_nothing_but_braces_is_reconstructed_and_set_aside() {
+    let sandbox = by_hand();
+    sandbox.write(&file("session-state.yaml"), "{}\n");
+    let said = run(&sandbox, "status --json").json()["warnings"].to_string();
+    assert!(said.contains("none of its keys is one of a session's state"), "{said}");
+    assert_eq!(state(&sandbox), "{}\n", "a question writes nothing");
+    run(&sandbox, "repair");
+    says(&sandbox, &["current_stage: 3"]);
+    let aside = std::fs::read_dir(sandbox.path(&format!(".leftoff/aside/{FOLDER}"))).unwrap();
+    assert!(aside.flatten().any(|entry| std::fs::read(entry.path()).unwrap() == b"{}\n"));
+}

@@ -1,0 +1,85 @@
+//! Keys of the state that are fields of the session, against what its workflow declares of them: what `set` refuses is
+//! told when the file says it. It is taken as it stands there: the file is its author's.
+
+use super::Fields;
+use super::reader::Reader;
+use crate::essay::history;
+use model::gate::{Given, coerce, shown};
+use model::workflow::{FieldDefinition, ValueType};
+use serde_json::Value;
+
+/// What is told where these are looked at for themselves.
+const ELSEWHERE: [&str; 2] = ["total_sections", "final_essay_file"];
+
+impl Reader<'_> {
+    /// Takes those of these keys over that say something. `place` is what stands before their names, with its point.
+    pub(super) fn declared<'v>(
+        &mut self,
+        place: &str,
+        from: impl Iterator<Item = (&'v String, &'v Value)>,
+        fields: &mut Fields,
+    ) {
+        for (key, value) in from.filter(|(_, value)| !value.is_null()) {
+            let Some(declared) = definition_of(key) else {
+                fields.insert(key.clone(), value.clone());
+                continue;
+            };
+            let value = as_older_yaml(declared.value_type, value);
+            if let Some(odd) = odd(declared, &value).filter(|_| !ELSEWHERE.contains(&key.as_str())) {
+                self.odd(format!("{place}{key} is {odd}"));
+            }
+            fields.insert(key.clone(), value);
+        }
+    }
+}
+
+/// What a key says, also as older YAML has it.
+pub(in crate::essay) fn meant(key: &str, value: &Value) -> Value {
+    definition_of(key).map_or_else(|| value.clone(), |declared| as_older_yaml(declared.value_type, value))
+}
+
+fn definition_of(key: &str) -> Option<&'static FieldDefinition> {
+    history::defined()?.fields.get(key)
+}
+
+/// `1_000` was a number once, and `yes` a flag.
+fn as_older_yaml(wanted: ValueType, value: &Value) -> Value {
+    let Some(text) = value.as_str() else { return value.clone() };
+    let meant = match wanted {
+        ValueType::Integer if text.contains('_') && !text.starts_with('_') => {
+            text.replace('_', "").parse::<u64>().ok().map(Value::from)
+        }
+        ValueType::Boolean if ["yes", "on"].contains(&text.to_ascii_lowercase().as_str()) => {
+            Some(true.into())
+        }
+        ValueType::Boolean if ["no", "off"].contains(&text.to_ascii_lowercase().as_str()) => {
+            Some(false.into())
+        }
+        ValueType::Boolean
+        | ValueType::Integer
+        | ValueType::Number
+        | ValueType::String
+        | ValueType::List
+        | ValueType::Object => None,
+    };
+    meant.unwrap_or_else(|| value.clone())
+}
+
+/// What is wrong with it, as it goes on after its name.
+fn odd(declared: &FieldDefinition, value: &Value) -> Option<String> {
+    let said = if value.is_string() { format!("'{}'", shown(value)) } else { shown(value) };
+    let Ok(typed) = coerce(declared.value_type, &Given::Json(value.clone())) else {
+        let wanted = match declared.value_type {
+            ValueType::Boolean => "true or false",
+            ValueType::Integer => "a whole number",
+            ValueType::Number => "a number",
+            ValueType::String => "a text",
+            ValueType::List => "a list",
+            ValueType::Object => "a mapping",
+        };
+        return Some(format!("{said}, not {wanted}"));
+    };
+    let is_allowed = declared.one_of.is_empty() || declared.one_of.contains(&typed);
+    let allowed: Vec<String> = declared.one_of.iter().map(shown).collect();
+    (!is_allowed).then(|| format!("{said}, which is none of {}", allowed.join(", ")))
+}

@@ -1,0 +1,102 @@
+//! What in a metadata.json is of another kind than it should be, or there more than once. The rest of it is used.
+
+use serde_json::{Map, Value};
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Text,
+    Texts,
+    Objects,
+    Object,
+    Flag,
+}
+
+const WORKFLOW: &[(&str, Kind)] = &[
+    ("workflow_type", Kind::Text),
+    ("version", Kind::Text),
+    ("name", Kind::Text),
+    ("estimated_duration", Kind::Text),
+    ("primary_outputs", Kind::Texts),
+    ("phases", Kind::Objects),
+    ("dynamic_phases", Kind::Flag),
+    // For the original's own parser, with its templates: the headings of tasks.md are enough here.
+    ("dynamic_config", Kind::Object),
+];
+const PHASE: &[(&str, Kind)] = &[
+    ("phase_name", Kind::Text),
+    ("purpose", Kind::Text),
+    ("estimated_effort", Kind::Text),
+    ("key_deliverables", Kind::Texts),
+    ("validation_criteria", Kind::Texts),
+    ("tasks", Kind::Objects),
+];
+const TASK: &[(&str, Kind)] = &[("name", Kind::Text), ("file", Kind::Text), ("purpose", Kind::Text)];
+
+pub(super) fn of(metadata: &Map<String, Value>, doubled: &[String]) -> Vec<String> {
+    let mut found: Vec<String> =
+        doubled.iter().map(|key| format!("{key} is there more than once; the last one counts")).collect();
+    check(metadata, WORKFLOW, "", &mut found);
+    for (at, phase) in objects(metadata, "phases") {
+        check(phase, PHASE, &format!("phases[{at}]."), &mut found);
+        for (task_at, task) in objects(phase, "tasks") {
+            check(task, TASK, &format!("phases[{at}].tasks[{task_at}]."), &mut found);
+        }
+    }
+    found
+}
+
+fn objects<'a>(
+    of: &'a Map<String, Value>,
+    key: &str,
+) -> impl Iterator<Item = (usize, &'a Map<String, Value>)> {
+    let list = of.get(key).and_then(Value::as_array).into_iter().flatten();
+    list.enumerate().filter_map(|(at, value)| Some((at, value.as_object()?)))
+}
+
+fn check(of: &Map<String, Value>, kinds: &[(&str, Kind)], below: &str, found: &mut Vec<String>) {
+    for (key, kind) in kinds {
+        let Some(value) = of.get(*key).filter(|value| !value.is_null()) else { continue };
+        let name = format!("{below}{key}");
+        if !kind.takes(value) {
+            found.push(format!("{name} is {}, not {}", model::gate::shown(value), kind.wanted()));
+        }
+        for odd in value.as_array().into_iter().flatten().filter(|part| !kind.takes_in_a_list(part)) {
+            found.push(format!("{name} holds {}, not {}", model::gate::shown(odd), kind.wanted_in_a_list()));
+        }
+    }
+}
+
+impl Kind {
+    fn takes(self, value: &Value) -> bool {
+        match self {
+            Self::Text => value.is_string(),
+            Self::Texts | Self::Objects => value.is_array(),
+            Self::Object => value.is_object(),
+            Self::Flag => value.is_boolean(),
+        }
+    }
+
+    fn takes_in_a_list(self, value: &Value) -> bool {
+        match self {
+            Self::Texts => value.is_string(),
+            Self::Objects => value.is_object(),
+            Self::Text | Self::Object | Self::Flag => true,
+        }
+    }
+
+    fn wanted(self) -> &'static str {
+        match self {
+            Self::Text => "a text",
+            Self::Texts | Self::Objects => "a list",
+            Self::Object => "an object",
+            Self::Flag => "true or false",
+        }
+    }
+
+    fn wanted_in_a_list(self) -> &'static str {
+        match self {
+            Self::Objects => "an object",
+            Self::Texts | Self::Text | Self::Object | Self::Flag => "a text",
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What stands below the sections of a session's file and is of another kind than it should be: said with its whole name,
+//! and then read as if it were not there. What makes the whole file no session's is damage, and told there.
+
+use super::fields::{Fields, whole};
+use serde_json::{Map, Value};
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Text,
+    Number,
+    Seconds,
+    Object,
+    List,
+    OneOf(&'static [&'static str]),
+}
+
+const BELOW: &[(&str, &str, Kind)] = &[
+    ("workflow_structure", "starting_phase", Kind::OneOf(&["0", "1"])),
+    ("workflow_structure", "indexing_scheme", Kind::OneOf(&["zero_based", "one_based"])),
+    ("workflow_structure", "workflow_version", Kind::Text),
+    ("lifecycle", "resume_count", Kind::Number),
+    ("lifecycle", "last_error", Kind::Text),
+    ("lifecycle", "paused_reason", Kind::Text),
+    ("lifecycle", "paused_context", Kind::Text),
+    ("metadata", "spec_path", Kind::Text),
+    ("metadata", super::super::ATTEMPTS, Kind::Object),
+];
+
+/// Of each phase.
+const OF_PHASES: &[(&str, &str, Kind)] = &[
+    ("phase_timing", "paused_duration_seconds", Kind::Seconds),
+    ("phase_artifacts", "evidence", Kind::Object),
+    ("phase_artifacts", "outputs", Kind::Object),
+    ("phase_artifacts", "commands_executed", Kind::List),
+    ("phase_artifacts", "file_path", Kind::Text),
+];
+
+pub(super) fn check(fields: &mut Fields<'_>) {
+    let of = fields.of;
+    for (section, key, kind) in BELOW {
+        let section_of = of.get(*section).and_then(Value::as_object);
+        say(fields, section_of.and_then(|found| found.get(*key)), &format!("{section}.{key}"), *kind);
+    }
+    for (section, key, kind) in OF_PHASES {
+        for (number, phase) in each(of, section) {
+            say(fields, phase.get(*key), &format!("{section}.{number}.{key}"), *kind);
+        }
+    }
+    for (number, evidence) in each(of, "evidence_submitted") {
+        say(fields, Some(evidence), &format!("evidence_submitted.{number}"), Kind::Object);
+    }
+}
+
+fn each<'a>(of: &'a Map<String, Value>, section: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    of.get(section).and_then(Value::as_object).into_iter().flatten()
+}
+
+fn say(fields: &mut Fields<'_>, value: Option<&Value>, name: &str, kind: Kind) {
+    if let Some(value) = value.filter(|value| !value.is_null() && !kind.takes(value)) {
+        (fields.say)(format!("{name} is {}, {}", model::gate::shown(value), kind.wanted()));
+    }
+}
+
+impl Kind {
+    fn takes(self, value: &Value) -> bool {
+        match self {
+            Self::Text => value.is_string(),
+            Self::Number => value.is_u64(),
+            Self::Seconds => value.as_f64().is_some_and(|seconds| seconds >= 0.0),
+            Self::Object => value.is_object(),
+            Self::List => value.is_array(),
+            Self::OneOf(words) => {
+                let number = whole(value).filter(|_| value.is_number()).map(|number| number.to_string());
+                let word = number.as_deref().or(value.as_str());
+                word.is_some_and(|word| words.contains(&word))
+            }
+        }
+    }
+
+    fn wanted(self) -> String {
+        match self {
+            Self::Text => "not a text".to_owned(),
+            Self::Number => "not a whole number from 0 on".to_owned(),
+            Self::Seconds => "not a number of seconds".to_owned(),
+            Self::Object => "not an object".to_owned(),
+            Self::List => "not a list".to_owned(),
+            Self::OneOf(words) => format!("which is none of {}", words.join(", ")),
+        }
+    }
+}
