@@ -83,13 +83,12 @@ impl Fields<'_> {
 
     pub fn whole(&mut self, path: &[&str]) -> Option<i64> {
         let value = self.get(path).filter(|value| !value.is_null())?;
-        match value.as_i64() {
-            Some(number) => Some(number),
-            None => {
-                let message = format!("{} is {}, not a whole number", path.join("."), shown(value));
-                self.odd(message)
-            }
+        let number = value.as_i64();
+        if number.is_none() {
+            let message = format!("{} is {}, not a whole number", path.join("."), shown(value));
+            let _: Option<()> = self.odd(message);
         }
+        number
     }
 
     /// Keys that are there more than once.

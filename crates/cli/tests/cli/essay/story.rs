@@ -234,7 +234,7 @@ fn a_file_by_hand_is_shown_taken_in_and_kept_to_the_byte() {
     assert_eq!(statuses(&view), ["completed", "completed", "in_progress", "not_started"]);
     assert_eq!(
         (&view["fields"]["mood"], &view["fields"]["target_word_count"]),
-        (&"good".into(), &"1_000".into())
+        (&"good".into(), &1000.into())
     );
     let noted = run(&sandbox, "note looked~at~it");
     assert!(noted.stderr.contains("was taken in from essay-pipeline-20261114-100000"), "{}", noted.stderr);
