@@ -281,7 +281,8 @@ impl Engine {
 
     /// The session that a text names: a number of the list, an id, the beginning of one, or else a part of one.
     pub(crate) fn resolve(&self, asked: &str) -> Result<SessionId> {
-        if !asked.is_empty() && asked.bytes().all(|byte| byte.is_ascii_digit()) {
+        // No list writes a number with zeros before it; the end of an id may be.
+        if asked.bytes().all(|byte| byte.is_ascii_digit()) && !asked.starts_with('0') && !asked.is_empty() {
             let number = asked.parse().unwrap_or(u64::MAX);
             let found = match self.store.with_number(number)? {
                 Some(found) => Some(found),
