@@ -288,7 +288,12 @@ impl Engine {
                 Some(found) => Some(found),
                 None => self.foreign_with_number(number)?,
             };
-            return found.ok_or_else(|| Error::UnknownSession { asked: asked.to_owned(), nearest: None });
+            let nearest = || match self.ids_with_part(asked).unwrap_or_default().as_slice() {
+                [one] => Some(one.to_string()),
+                _ => None,
+            };
+            return found
+                .ok_or_else(|| Error::UnknownSession { asked: asked.to_owned(), nearest: nearest() });
         }
         if let Ok(id) = SessionId::parse(asked)
             && let Some(loaded) = self.store.load(&id)?
