@@ -299,7 +299,7 @@ impl Engine {
             && let Some(loaded) = self.store.load(&id)?
         {
             // What has that name in another worktree is not what has it here.
-            let is_elsewhere = loaded.row.layout != NATIVE && loaded.row.worktree != self.project.worktree();
+            let is_elsewhere = self.is_of_another_worktree(&loaded)?;
             let here = if is_elsewhere { self.in_a_place_called(asked)? } else { None };
             return Ok(here.unwrap_or(id));
         }
