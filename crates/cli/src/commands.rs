@@ -133,7 +133,7 @@ const ENTRIES: &[Entry] = &[
 ];
 
 /// Other names that people type.
-const ALIASES: &[(&str, &str)] = &[("round", "run")];
+const ALIASES: &[(&str, &str)] = &[("round", "run"), ("complete", "close")];
 
 /// The parser: of the one command that was typed, or of all of them.
 pub fn parser(wanted: Option<&str>) -> Command {
@@ -204,7 +204,7 @@ fn answered(done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
         for line in &answer.said {
             out.say(line);
         }
-        crate::ui::session::warn(&answer.view.warnings, &out);
+        crate::ui::session::warn_shortly(&answer.view.warnings, &out);
         out.text(&crate::ui::session::answer(done, answer, &out));
     }
     Ok(ExitCode::SUCCESS)

@@ -205,11 +205,15 @@ impl Engine {
             let Some(when) = &phase.when else { continue };
             let scope = self.surroundings(session, phase).scope(&Map::new(), &[]);
             // Only a clear no skips a phase: what cannot be told is worked through.
-            if scope.holds(when) == Ok(false) {
-                let why = scope.found(when).map(|found| format!(" ({found})")).unwrap_or_default();
-                let reason = format!("it applies only when {when}{why}");
-                skips.push(Skip { phase: phase.id.clone(), reason });
-            }
+            let reason = match scope.why_not(when) {
+                Ok(None) | Err(_) => continue,
+                Ok(Some(words)) if !words.is_empty() => words,
+                Ok(Some(_)) => {
+                    let why = scope.found(when).map(|found| format!(" ({found})")).unwrap_or_default();
+                    format!("it applies only when {when}{why}")
+                }
+            };
+            skips.push(Skip { phase: phase.id.clone(), reason });
         }
         skips
     }

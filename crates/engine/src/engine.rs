@@ -282,19 +282,25 @@ impl Engine {
 
     /// The session that a text names: a number of the list, an id, the beginning of one, or else a part of one.
     pub(crate) fn resolve(&self, asked: &str) -> Result<SessionId> {
-        if !asked.is_empty() && asked.bytes().all(|byte| byte.is_ascii_digit()) {
+        // No list writes a number with zeros before it; the end of an id may be.
+        if asked.bytes().all(|byte| byte.is_ascii_digit()) && !asked.starts_with('0') && !asked.is_empty() {
             let number = asked.parse().unwrap_or(u64::MAX);
             let found = match self.store.with_number(number)? {
                 Some(found) => Some(found),
                 None => self.foreign_with_number(number)?,
             };
-            return found.ok_or_else(|| Error::UnknownSession { asked: asked.to_owned(), nearest: None });
+            let nearest = || match self.ids_with_part(asked).unwrap_or_default().as_slice() {
+                [one] => Some(one.to_string()),
+                _ => None,
+            };
+            return found
+                .ok_or_else(|| Error::UnknownSession { asked: asked.to_owned(), nearest: nearest() });
         }
         if let Ok(id) = SessionId::parse(asked)
             && let Some(loaded) = self.store.load(&id)?
         {
             // What has that name in another worktree is not what has it here.
-            let is_elsewhere = loaded.row.layout != NATIVE && loaded.row.worktree != self.project.worktree();
+            let is_elsewhere = self.is_of_another_worktree(&loaded)?;
             let here = if is_elsewhere { self.in_a_place_called(asked)? } else { None };
             return Ok(here.unwrap_or(id));
         }

@@ -241,7 +241,8 @@ impl Engine {
     pub(crate) fn attend_elsewhere(&self, pointed: &Pointed) -> Result<SessionId> {
         let found = self.foreign_elsewhere(pointed)?;
         let id = found.id.clone();
-        let look = self.adopt(found)?;
+        let mut look = self.adopt(found)?;
+        look.brought_from = Some(pointed.place());
         self.seen.looks.borrow_mut().insert(id.clone(), look);
         Ok(id)
     }

@@ -41,9 +41,22 @@ impl Run for Repair {
             ui::session::warn(&session.warnings, &out);
         }
         if mended.is_empty() {
-            out.say("nothing was to be mended");
+            out.say(&nothing_to_mend(globals));
         }
         waiting.map_or(Ok(code), |waiting| Err(waiting.into()))
+    }
+}
+
+/// What `doctor` says and nobody but its author can mend is not passed over.
+fn nothing_to_mend(globals: &Globals) -> String {
+    let found = engine::diagnose(globals.options.clone()).unwrap_or_default();
+    match found.iter().filter(|finding| finding.kind == "foreign_file").count() {
+        0 => "nothing was to be mended".to_owned(),
+        1 => "nothing was to be mended; one odd thing in a file is left to whoever wrote it: leftoff doctor"
+            .to_owned(),
+        count => format!(
+            "nothing was to be mended; {count} odd things in files are left to whoever wrote them: leftoff doctor"
+        ),
     }
 }
 

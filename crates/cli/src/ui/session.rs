@@ -220,6 +220,22 @@ pub fn warn(warnings: &[Warning], out: &Out) {
     }
 }
 
+/// The same beside an answer, which must not drown in what is odd about files and was so before.
+pub fn warn_shortly(warnings: &[Warning], out: &Out) {
+    const MOST: usize = 3;
+    let is_odd = |warning: &&Warning| warning.kind == "foreign_file";
+    let odd: Vec<Warning> = warnings.iter().filter(is_odd).cloned().collect();
+    let others: Vec<Warning> = warnings.iter().filter(|warning| !is_odd(warning)).cloned().collect();
+    warn(&odd[..odd.len().min(MOST)], out);
+    let more = odd.len().saturating_sub(MOST);
+    match more {
+        0 => {}
+        1 => out.warn("one more thing is odd in its files: leftoff doctor"),
+        _ => out.warn(&format!("{more} more things are odd in its files: leftoff doctor")),
+    }
+    warn(&others, out);
+}
+
 pub fn mark(phase: &PhaseView, view: &View) -> &'static str {
     match phase.status.as_str() {
         "completed" => "[x]",

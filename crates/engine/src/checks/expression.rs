@@ -121,11 +121,12 @@ impl Scope {
         if named.is_empty() { "what it looks at is of another type".to_owned() } else { named.join(", ") }
     }
 
-    pub(super) fn holds(&self, expr: &str) -> Result<bool, String> {
+    /// Why an expression does not hold, in its own words if it has some; none when it does.
+    pub(super) fn why_not(&self, expr: &str) -> Result<Option<String>, String> {
         let answer = self.answer(expr).map_err(|why| self.in_words(expr, why))?;
         Ok(match answer {
-            Answer::Holds(holds) => holds,
-            Answer::Missing(what) => what.is_empty(),
+            Answer::Holds(holds) => (!holds).then(String::new),
+            Answer::Missing(what) => (!what.is_empty()).then(|| some_of(&what)),
         })
     }
 

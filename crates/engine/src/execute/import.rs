@@ -59,7 +59,10 @@ impl Engine {
         let Meant { id, from } = meant;
         let session = &subject.session;
         let kept_in = session.layout.clone();
-        if into != NATIVE && into != kept_in {
+        let origin = self.origin(&id)?;
+        // What came from there goes on here as what it became.
+        let came_before = from.is_some() && origin.is_some();
+        if into != NATIVE && into != kept_in && !came_before {
             return Err(Error::WrongUsage {
                 message: format!("{id} is a session of {kept_in}, and cannot become one of {into}"),
                 hint: format!("leave --layout out, or say: --layout {kept_in}"),
@@ -72,8 +75,8 @@ impl Engine {
                 .map_or(why.as_str(), |rest| rest.trim_start_matches(['/', ':', ' ']));
             return Err(Error::NotASession { why: why.to_owned(), asked, instead: MEND_FIRST.to_owned() });
         }
-        let origin = self.origin(&id)?;
-        let is_done = kept_in == NATIVE || origin.as_ref().is_some_and(|origin| origin.into == into);
+        let is_same = origin.as_ref().is_some_and(|origin| origin.into == into);
+        let is_done = kept_in == NATIVE || is_same || came_before;
         let path = session.path.clone().filter(|_| !is_done);
         let Some(path) = path else {
             let mut plan = Plan::of(subject.change(Vec::new()));

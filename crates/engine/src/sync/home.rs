@@ -16,6 +16,12 @@ impl Engine {
         session.layout != NATIVE && self.is_of_this_repository(&session.worktree)
     }
 
+    /// Whether its files are in another worktree, and not where this project was before it was moved or copied.
+    pub(crate) fn is_of_another_worktree(&self, loaded: &store::Loaded) -> Result<bool> {
+        let is_another = loaded.row.layout != NATIVE && loaded.row.worktree != self.project.worktree();
+        Ok(is_another && self.has_files_elsewhere(&self.folded(loaded)?))
+    }
+
     /// Whether a session's files came here with the project: where the log has them is gone, or is another project's.
     fn came_along(&self, session: &Session) -> bool {
         session.layout != NATIVE

@@ -72,9 +72,9 @@ impl Engine {
 
     /// The session that files of this worktree call so, where one of another has that name in the log.
     fn meant_here(&self, layout: &dyn Layout, id: SessionId) -> SessionId {
-        let here = self.project.worktree();
+        let loaded = self.store.load(&id).ok().flatten();
         let is_elsewhere =
-            self.store.load(&id).is_ok_and(|found| found.is_some_and(|found| found.row.worktree != here));
+            loaded.is_some_and(|loaded| self.is_of_another_worktree(&loaded).unwrap_or_default());
         let spot =
             if is_elsewhere { self.spots(layout).into_iter().find(|spot| spot.id == id) } else { None };
         match spot.map(|spot| self.owner(layout, &spot, true)) {

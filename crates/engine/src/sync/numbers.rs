@@ -2,6 +2,7 @@
 //! paths; one that is taken in keeps the number that it was shown with, so that the others keep theirs.
 
 use super::find::Located;
+use super::look::Look;
 use crate::engine::Engine;
 use crate::error::Result;
 use model::id::SessionId;
@@ -56,7 +57,9 @@ impl Engine {
     pub(crate) fn in_files_alone(&self) -> Vec<Located> {
         let mut all = self.unadopted();
         let looks = self.seen.looks.borrow();
-        let laid_over = looks.values().filter(|look| look.is_foreign).map(|look| look.located.clone());
+        // What is just brought here from another project stands in no list yet.
+        let is_shown = |look: &&Look| look.is_foreign && look.brought_from.is_none();
+        let laid_over = looks.values().filter(is_shown).map(|look| look.located.clone());
         let missing: Vec<Located> =
             laid_over.filter(|laid| all.iter().all(|located| located.id != laid.id)).collect();
         if !missing.is_empty() {

@@ -153,7 +153,11 @@ impl Engine {
         let takes_it = before.layout == super::NATIVE
             || layout::by_name(&before.layout).is_some_and(Layout::takes_the_worktree);
         let is_moment = |event: &Event| ends_activity(event) || matches!(event, Event::Adopted { .. });
-        if !takes_it || !is_of_here || !is_active(before) || !plan.subject.events.iter().any(is_moment) {
+        // What comes from another project was never the active one here.
+        let comes_here = |event: &Event| matches!(event, Event::Imported { from: Some(_), .. });
+        let events = &plan.subject.events;
+        let is_it = events.iter().any(is_moment) && !events.iter().any(comes_here);
+        if !takes_it || !is_of_here || !is_active(before) || !is_it {
             return Ok(());
         }
         let own = (before.updated_at, before.id.clone());

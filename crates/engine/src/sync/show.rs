@@ -218,7 +218,8 @@ impl Engine {
     /// What a look found is dealt with by now: taken in, or about to be written.
     pub(crate) fn taken_in_is_told(&self, batch: &Batch, answer: &mut Answer) {
         let looks = self.seen.looks.borrow();
-        for look in batch.streams.iter().filter_map(|stream| looks.get(&stream.row.id)) {
+        let shown = batch.streams.iter().filter(|stream| stream.row.layout != NATIVE);
+        for look in shown.filter_map(|stream| looks.get(&stream.row.id)) {
             if look.is_foreign {
                 let spot = &look.located.spot;
                 answer.said.push(match &look.brought_from {

@@ -80,7 +80,7 @@ fn phase() -> Value {
                 "uniqueItems": true,
                 "items": name("The id of an earlier phase.")
             },
-            "when": text("A CEL expression; where it is false the phase is skipped."),
+            "when": text("A CEL expression; where it is false, or gives texts that say why not, the phase is skipped."),
             "items": name("The kind of items that live in this phase, such as task."),
             "strict": flag(true, "A failed check holds the phase; otherwise it passes with warnings."),
             "terminal": flag(

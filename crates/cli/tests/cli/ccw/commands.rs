@@ -40,6 +40,10 @@ fn start_begins_at_plan_unless_it_is_simple() {
         assert_eq!((&json["current_phase"], json["type"].as_str()), (&json!(phase), size));
         let line: Value = serde_json::from_str(sandbox.read(REGISTRY).trim()).unwrap();
         assert_eq!(line["complexity"].as_str(), size, "complexity is optional");
+        if phase == "IMPLEMENT" {
+            let brief = sandbox.run(["brief"]).ok().stdout;
+            assert!(brief.contains("Plan skipped: a simple task begins with its implementation"), "{brief}");
+        }
     }
 }
 

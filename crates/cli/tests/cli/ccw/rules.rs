@@ -255,3 +255,32 @@ fn a_checkpoint_is_kept_at_each_of_the_three_moments_and_by_nothing_else() {
     sandbox.at("2026-11-14T16:00:00Z").run(["close", "--force"]).ok();
     assert_eq!(checkpoint(), "2026-11-14T16:00:00Z", "session_end");
 }
+
+#[test]
+fn circles_and_silent_parents_are_told_shortly_and_left_to_their_authors() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-a", "IMPLEMENT", "active", "2026-11-14T09:00:00Z");
+    let write = |id: &str, relations: Value| {
+        let task = json!({ "id": id, "title": id, "status": "pending", "relations": relations });
+        sandbox.write(&format!(".workflow/WFS-a/.task/{id}.json"), &task.to_string());
+    };
+    write("impl-1", json!({ "dependencies": ["impl-2"] }));
+    write("impl-2", json!({ "dependencies": ["impl-1"] }));
+    write("impl-3", json!({ "subtasks": [] }));
+    for part in 1..=3 {
+        write(&format!("impl-3.{part}"), json!({ "parent": "impl-3" }));
+    }
+    let before = sandbox.read(".workflow/WFS-a/.task/impl-3.json");
+    let done = sandbox.run(["item", "done", "impl-2"]).ok();
+    let odd = done.stderr.lines().filter(|line| line.contains(".task/")).count();
+    assert!(odd == 3 && done.stderr.contains("one more thing is odd"), "{}", done.stderr);
+    assert_eq!(sandbox.run(["doctor"]).code(4).stdout.matches("WFS-a/.task/").count(), 4);
+    let repaired = sandbox.run(["repair"]).ok();
+    assert!(
+        repaired.stderr.contains("4 odd things in files are left to whoever wrote them"),
+        "{}",
+        repaired.stderr
+    );
+    assert_eq!(sandbox.read(".workflow/WFS-a/.task/impl-3.json"), before);
+    sandbox.run(["item", "done", "impl-1"]).ok();
+}

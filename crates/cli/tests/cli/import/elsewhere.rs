@@ -129,3 +129,43 @@ fn sessions_of_every_layout_come_whole_from_another_project() {
     let list = sandbox.run(["list", "--all", "--json"]).ok().json();
     assert_eq!(list["sessions"].as_array().unwrap().len(), 4, "{list}");
 }
+
+/// A number means what the last list said; one with zeros before it is the end of an id.
+#[test]
+fn an_import_pauses_nothing_and_moves_no_number() {
+    let (elsewhere, sandbox) = (workflow("# Plan\n"), fresh());
+    sandbox.at("2026-11-14T11:00:00Z");
+    for (id, status) in [("WFS-a", "active"), ("WFS-z", "paused")] {
+        let state = json!({ "session_id": id, "current_phase": "PLAN", "status": status,
+            "meta": { "created": "2026-11-01T09:00:00Z", "updated": "2026-11-02T09:00:00Z" } });
+        sandbox.write(&format!(".workflow/{id}/workflow-session.json"), &state.to_string());
+    }
+    let numbers = || {
+        let list = sandbox.run(["list", "--json"]).ok().json();
+        let lines = list["sessions"].as_array().unwrap().iter();
+        let mut found: Vec<String> = lines
+            .map(|line| format!("{} {} {}", line["number"], line["session_id"], line["lifecycle"]))
+            .collect();
+        found.sort();
+        found.join("; ").replace('"', "")
+    };
+    assert_eq!(numbers(), "1 WFS-a active; 2 WFS-z paused");
+    bring(&sandbox, &elsewhere);
+    assert_eq!(numbers(), "1 WFS-a active; 2 WFS-z paused; 3 WFS-oauth paused");
+    let again = sandbox.run(["import", &elsewhere.path(FOLDER).display().to_string(), "--json"]).ok().json();
+    assert_eq!(
+        (&again["already"], &again["layout"]),
+        (&json!(true), &json!("ccw")),
+        "it goes on as what it became"
+    );
+    bring(&sandbox, &workflow("# Another\n"));
+    assert_eq!(numbers(), "1 WFS-a active; 2 WFS-z paused; 3 WFS-oauth paused; 4 WFS-oauth-002 paused");
+    sandbox.run(["import", &workflow("# Third\n").path(FOLDER).display().to_string()]).ok();
+    assert!(
+        numbers()
+            .starts_with("1 WFS-a active; 2 WFS-z paused; 3 WFS-oauth paused; 4 WFS-oauth-002 paused; 5 ")
+    );
+    let shown = |asked: &str| sandbox.run(["show", asked, "--json"]).ok().json()["session_id"].clone();
+    assert_eq!((shown("2"), shown("002")), (json!("WFS-z"), json!("WFS-oauth-002")));
+    sandbox.run(["show", "003"]).code(3);
+}
