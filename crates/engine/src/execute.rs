@@ -123,7 +123,7 @@ impl Engine {
                 Some(asked) => engine.resolve(asked)?,
                 None => engine.select(Want::Latest)?,
             };
-            let subject = engine.take_up(&id)?;
+            let subject = engine.take_up_to_end(&id)?;
             let archiving = engine.archiving(&subject.session);
             let operation = archiving.as_ref().map(|operation| operation.id().to_owned());
             let events = decide(&subject.session, Command::Abandon { reason: reason.clone(), operation })?;

@@ -6,6 +6,7 @@ mod choice;
 mod eyes;
 mod find;
 mod furniture;
+mod gone;
 mod home;
 mod index;
 mod late;

@@ -392,6 +392,12 @@ pub trait Layout: Sync {
         Vec::new()
     }
 
+    /// Whether a session goes with its folder: whoever takes that away or renames it means the session, and it is not
+    /// made again unasked.
+    fn goes_with_its_folder(&self) -> bool {
+        false
+    }
+
     /// Whether a session may be stalled only where nothing was written for a while, however long its phase takes.
     fn stalls_only_in_silence(&self) -> bool {
         false

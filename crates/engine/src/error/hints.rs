@@ -91,6 +91,7 @@ impl Error {
             Self::BrokenFile { .. } => BROKEN_FILE_HINT.to_owned(),
             Self::NoOverride { .. } => "meet what it asks for: leftoff gate".to_owned(),
             Self::NothingKnown { path, .. } => nothing_known_hint(path),
+            Self::FolderGone { hint, .. } => hint.clone(),
             Self::UnknownRequirement { nearest, known, .. } => {
                 unknown_requirement_hint(nearest.as_deref(), known)
             }

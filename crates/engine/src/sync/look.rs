@@ -88,6 +88,8 @@ pub(crate) struct Look {
     pub(crate) is_bare: bool,
     /// Its folder is yet to go to its place.
     pub(crate) moving: Option<Moving>,
+    /// Its folder was there, and is not any more.
+    pub(crate) is_gone: bool,
 }
 
 impl Look {
@@ -120,6 +122,7 @@ impl Look {
             is_proven: found.recorded.len() > found.told.history.len(),
             is_bare: !found.told.unreadable.is_empty(),
             moving: None,
+            is_gone: false,
         }
     }
 
@@ -150,6 +153,7 @@ impl Look {
             is_proven: false,
             is_bare: true,
             moving: None,
+            is_gone: false,
         }
     }
 
@@ -203,6 +207,7 @@ impl Look {
             is_proven: false,
             is_bare: false,
             moving: None,
+            is_gone: false,
         };
         look.find_unmoved();
         look.leave_out_furniture();
@@ -217,6 +222,7 @@ impl Look {
         for path in state_files(look.located.layout, &look.located.spot, &look.tree) {
             look.states.entry(path).or_insert(FileState::Edited);
         }
+        look.is_gone = look.has_lost_its_folder(root);
         look.find_not_there_yet(&before, &beside);
         look.find_slipped(&before, beside);
         look.find_late(&before);

@@ -103,8 +103,9 @@ pub fn repair(options: Options, at: Option<&str>) -> Result<Vec<Mended>> {
         if named.as_ref().is_some_and(|named| *named != id) {
             continue;
         }
-        let done =
-            engine.mend(&backed, listed.remove(&id), at).and_then(|mended| engine.mend_place(&id, mended));
+        let done = engine
+            .mend(&backed, listed.remove(&id), at, named.is_some())
+            .and_then(|mended| engine.mend_place(&id, mended));
         // One that cannot be mended keeps no other from it.
         let done = match done {
             Ok(None) => continue,
@@ -128,6 +129,9 @@ impl Mended {
     fn not(id: &SessionId, why: Error) -> Self {
         let (failed, choices) = match why {
             Error::NeedsChoice { question, choices } => (question, choices),
+            gone @ Error::FolderGone { .. } => {
+                (format!("{gone}; {}", gone.hint().unwrap_or_default()), Vec::new())
+            }
             other => (other.to_string(), Vec::new()),
         };
         Self { failed: Some(failed), choices, ..Self::of(id) }
@@ -275,6 +279,7 @@ impl Engine {
         backed: &Backed,
         listed: Option<Vec<String>>,
         at: Option<&str>,
+        is_named: bool,
     ) -> Result<Option<Mended>> {
         let id = backed.id();
         self.look_again();
@@ -283,6 +288,10 @@ impl Engine {
         // Who says where one goes on means no other.
         if at.is_some() && !is_lost {
             return Ok(None);
+        }
+        if self.is_gone(id) && !is_named {
+            let is_told = !self.file_warnings(id).is_empty();
+            return if is_told { Err(self.gone(id)) } else { Ok(None) };
         }
         let is_badly_listed = listed.is_some();
         let (mut wrong, is_foreign, from): (Vec<String>, bool, Option<Rung>) = {

@@ -104,6 +104,7 @@ impl Look {
             is_proven: self.is_proven,
             is_bare: false,
             moving: Some(Moving { from: from.to_owned(), to: to.to_owned() }),
+            is_gone: self.is_gone,
             located,
         }
     }

@@ -63,6 +63,14 @@ struct Ground {
 }
 
 impl Ground {
+    /// The folder was there, was taken away since, and is not made again unasked.
+    fn is_gone(&self, row: &ViewRow) -> bool {
+        let Self { located, root, .. } = self;
+        located.layout.goes_with_its_folder()
+            && !row.earlier.is_empty()
+            && root.join(&located.spot.home).symlink_metadata().is_err()
+    }
+
     /// What its own tool moved away does not come back for a file that was in it.
     fn has_left(&self, row: &ViewRow) -> bool {
         let Self { located, root, .. } = self;
@@ -127,7 +135,7 @@ impl Engine {
     }
 
     fn place_file(&self, ground: &mut Ground, row: ViewRow) -> Result<Outcome> {
-        if ground.has_left(&row) {
+        if ground.has_left(&row) || (ground.is_gone(&row) && !self.seen.is_mending.get()) {
             return Ok(Outcome::AsKnown);
         }
         let Ground { session, located, root, before, .. } = &*ground;

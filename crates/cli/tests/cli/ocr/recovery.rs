@@ -285,3 +285,55 @@ fn repair_says_which_rung_was_used_and_what_may_be_approximate() {
     assert!(said.contains("may be approximate: nothing but you tells how far it was"), "{said}");
     sandbox.run(["doctor"]).ok();
 }
+
+#[test]
+fn a_folder_that_was_renamed_is_not_made_again_and_is_a_session_under_its_new_name() {
+    const NEW: &str = "2026-11-14-renamed";
+    let sandbox = begun();
+    artifact(&sandbox, "discovered-standards.md", "S\n");
+    sandbox.run(["advance"]).ok();
+    let sessions = sandbox.path(".ocr/sessions");
+    std::fs::rename(sessions.join(ID), sessions.join(NEW)).unwrap();
+    let before = everything(&sessions);
+
+    let view = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!((view["session_id"].as_str(), phase(&view)), (Some(NEW), "change-context"));
+    let old = sandbox.run(["show", ID]).ok();
+    assert!(old.stderr.contains(&format!(".ocr/sessions/{ID} is gone")), "{}", old.stderr);
+    let doctor = sandbox.run(["doctor"]).code(4).stdout;
+    assert!(doctor.contains("folder_gone") && doctor.contains("leftoff repair --session"), "{doctor}");
+    for words in [&["note", "x"][..], &["advance"], &["pause"], &["round"], &["close", "--force"]] {
+        let refused = sandbox.run(words.iter().chain(&["--session", ID])).code(4);
+        assert!(refused.stderr.contains("is gone"), "{words:?}: {}", refused.stderr);
+        assert!(refused.stderr.contains(&format!("leftoff switch {NEW}")), "{words:?}: {}", refused.stderr);
+    }
+    let repair = sandbox.run(["repair"]).code(1).stdout;
+    assert!(repair.contains("not mended: the folder of session"), "{repair}");
+    assert_eq!(everything(&sessions), before, "nothing was made again");
+
+    sandbox.run(["note", "goes on"]).ok();
+    assert_eq!(sandbox.run(["show", NEW, "--json"]).ok().json()["notes"][0]["text"], "goes on");
+    let abandoned = sandbox.run(["abandon", ID]).ok();
+    assert!(!abandoned.stderr.contains("gone"), "{}", abandoned.stderr);
+    assert!(!sessions.join(ID).exists());
+    sandbox.run(["doctor"]).ok();
+    let repair = sandbox.run(["repair"]).ok();
+    assert!(repair.stderr.contains("nothing was to be mended"), "{}", repair.stderr);
+    assert!(!sessions.join(ID).exists(), "what is over may be tidied away");
+}
+
+#[test]
+fn a_folder_that_was_taken_away_comes_back_when_a_person_asks_for_it() {
+    let sandbox = begun();
+    std::fs::remove_dir_all(sandbox.path(FOLDER)).unwrap();
+    let refused = sandbox.run(["note", "x"]).code(4);
+    assert!(refused.stderr.contains(&format!("leftoff repair --session {ID}")), "{}", refused.stderr);
+    assert!(!sandbox.path(FOLDER).exists());
+    sandbox.run(["repair", "--session", ID]).ok();
+    assert_eq!(state(&sandbox)["current_phase"], "context");
+    sandbox.run(["note", "x"]).ok();
+    // Of a folder that is there, a file is written again.
+    std::fs::remove_file(sandbox.path(FOLDER).join("state.json")).unwrap();
+    sandbox.run(["note", "y"]).ok();
+    assert_eq!(state(&sandbox)["current_phase"], "context");
+}
