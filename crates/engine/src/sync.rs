@@ -2,6 +2,7 @@
 //! by the first command that changes them, and written again after every one. Layouts say what files mean; the disk is
 //! done here, for all of them alike.
 
+mod aside;
 mod choice;
 mod eyes;
 mod find;

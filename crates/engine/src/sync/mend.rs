@@ -1,5 +1,6 @@
 //! Says what is wrong with sessions' files, and mends it on request: nothing is deleted, and twice is the same as once.
 
+use super::aside::in_the_way;
 use super::find::Located;
 use super::index::MOST_MADE;
 use super::look::{FileState, Look};
@@ -16,6 +17,7 @@ use model::command::{Command, decide};
 use model::event::Event;
 use model::id::SessionId;
 use serde::Serialize;
+use std::path::PathBuf;
 use store::{Batch, Filter};
 
 /// What a session is known from when a file of its state is damaged: the first that there is.
@@ -195,7 +197,15 @@ impl Engine {
                 findings.push(Finding { kind: warning.kind, message, hint: Some(hint) });
             }
         }
+        findings.extend(in_the_way(&self.project.root, &self.known_files()));
         Ok(findings)
+    }
+
+    /// The files of sessions of this worktree that we have written.
+    fn known_files(&self) -> Vec<PathBuf> {
+        let looks = self.seen.looks.borrow();
+        let files = |look: &Look| look.rows.keys().map(|path| look.home.join(path)).collect::<Vec<_>>();
+        looks.values().flat_map(files).collect()
     }
 
     /// Files of a session's state that cannot be read, as warnings name them.

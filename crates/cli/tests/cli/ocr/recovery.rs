@@ -337,3 +337,43 @@ fn a_folder_that_was_taken_away_comes_back_when_a_person_asks_for_it() {
     sandbox.run(["note", "y"]).ok();
     assert_eq!(state(&sandbox)["current_phase"], "context");
 }
+
+#[test]
+fn a_folder_in_the_place_of_the_version_before_goes_aside() {
+    let sandbox = begun();
+    sandbox.write(&format!("{FOLDER}/state.json.bak/mine.txt"), "mine");
+    let doctor = sandbox.run(["doctor"]).code(4).stdout;
+    assert!(doctor.contains("backup_is_a_folder"), "{doctor}");
+    let skipped = sandbox.run(["skip", "--reason", "x"]).ok();
+    assert!(skipped.stderr.contains("state.json.bak was a folder; it was set aside"), "{}", skipped.stderr);
+    assert!(!skipped.stderr.contains("not written"), "{}", skipped.stderr);
+    assert_eq!(state(&sandbox)["current_phase"], "change-context");
+    let aside = everything(&sandbox.path(".leftoff/aside"));
+    assert!(aside.iter().any(|(path, bytes)| path.ends_with("/mine.txt") && bytes == b"mine"), "{aside:?}");
+    let before: Value = serde_json::from_str(&sandbox.read(&format!("{FOLDER}/state.json.bak"))).unwrap();
+    assert_eq!(before["current_phase"], "context");
+    let skipped = sandbox.run(["skip", "--reason", "x"]).ok();
+    assert!(!skipped.stderr.contains("warning"), "{}", skipped.stderr);
+    sandbox.run(["doctor"]).ok();
+}
+
+#[test]
+fn what_was_written_is_said_to_be_also_where_nothing_can_be_set_aside() {
+    let sandbox = begun();
+    let elsewhere = sandbox.path("elsewhere");
+    std::fs::create_dir_all(&elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, sandbox.path(".leftoff/aside")).unwrap();
+    sandbox.write(&format!("{FOLDER}/state.json"), "{");
+    let skipped = sandbox.run(["skip", "--reason", "x"]).ok();
+    assert!(skipped.stderr.contains("state.json was written"), "{}", skipped.stderr);
+    assert!(!skipped.stderr.contains("are not written"), "{}", skipped.stderr);
+    assert_eq!(state(&sandbox)["current_phase"], "change-context");
+    assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0, "nothing goes over a link");
+    let doctor = sandbox.run(["doctor"]).code(4).stdout;
+    assert!(doctor.contains("aside is a link"), "{doctor}");
+    std::fs::remove_file(sandbox.path(".leftoff/aside")).unwrap();
+    sandbox.run(["skip", "--reason", "x"]).ok();
+    assert_eq!(state(&sandbox)["current_phase"], "analysis");
+    assert!(everything(&sandbox.path(".leftoff/aside")).values().any(|bytes| bytes == b"{"));
+    sandbox.run(["doctor"]).ok();
+}
