@@ -276,3 +276,31 @@ fn a_template_that_names_no_workflow_is_of_the_one_that_has_its_phase() {
         }
     }
 }
+
+#[test]
+fn advance_settles_the_file_of_a_session_that_other_files_show_to_be_finished() {
+    for (kind, result, status) in
+        [("review", "rounds/round-1/final.md", "closed"), ("map", "map/runs/run-1/map.md", "active")]
+    {
+        for is_ours in [true, false] {
+            let sandbox = project();
+            if is_ours {
+                sandbox.run(["start", kind, "--layout", "ocr"]).ok();
+            } else {
+                let fields = json!({ "session_id": ID, "status": "active", "workflow_type": kind,
+                    "current_phase": "synthesis", "started_at": NOW, "updated_at": NOW });
+                foreign(&sandbox, ID, &fields);
+            }
+            artifact(&sandbox, result, "F\n");
+            sandbox.at("2026-11-14T10:05:00Z");
+            let told = sandbox.run(["advance", "--session", ID]).ok().stdout;
+            assert!(told.contains("it is so already"), "{kind}, ours: {is_ours}: {told}");
+            assert_eq!(
+                (&state(&sandbox)["status"], &state(&sandbox)["current_phase"]),
+                (&status.into(), &"complete".into())
+            );
+            let again = sandbox.run(["advance", "--session", ID]).code(4).stderr;
+            assert!(again.contains("cannot advance"), "{again}");
+        }
+    }
+}
