@@ -54,6 +54,7 @@ impl Error {
             | Self::WrongUsage { hint, .. }
             | Self::NotSupported { hint, .. }
             | Self::NeedsAnswer { hint, .. }
+            | Self::FolderGone { hint, .. }
             | Self::BadBundle { hint, .. } => hint.clone(),
             Self::NeedsChoice { choices, .. } => choose(choices),
             Self::ActiveAlready { session, active, .. } => format!(
@@ -91,7 +92,6 @@ impl Error {
             Self::BrokenFile { .. } => BROKEN_FILE_HINT.to_owned(),
             Self::NoOverride { .. } => "meet what it asks for: leftoff gate".to_owned(),
             Self::NothingKnown { path, .. } => nothing_known_hint(path),
-            Self::FolderGone { hint, .. } => hint.clone(),
             Self::UnknownRequirement { nearest, known, .. } => {
                 unknown_requirement_hint(nearest.as_deref(), known)
             }
