@@ -6,7 +6,7 @@ pub use crate::proof::{Earlier, Proof};
 pub use crate::refused::Refused;
 
 use crate::reading::{Dated, Oddity, Reading};
-use crate::reconcile::{Draft, prove_but};
+use crate::reconcile::{Draft, Left, prove_but};
 use crate::tree::Tree;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -612,7 +612,7 @@ impl Told {
     }
 
     /// The same, with what files show up to the phase that is `left` to a command.
-    pub fn fold_but(&self, actor: &Actor, left: Option<&str>) -> Option<(Vec<Recorded>, Session, ItemBook)> {
+    pub fn fold_but(&self, actor: &Actor, left: Option<&Left>) -> Option<(Vec<Recorded>, Session, ItemBook)> {
         let record = |(dated, version): (&Dated, u64)| Recorded {
             version,
             at: dated.at,

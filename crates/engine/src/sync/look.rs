@@ -1,6 +1,7 @@
 //! One look at a session's files: which are as we wrote them, which somebody changed, and what that means. The rule is
 //! fixed: bytes are compared, never times alone; an edit is never refused; what cannot be read is not an edit.
 
+use super::LeftToCommand;
 use super::eyes::{LONGEST_WARNING, why_of};
 use super::find::{Foreign, Located};
 use super::furniture::is_furniture;
@@ -413,8 +414,8 @@ impl Look {
                 (Proof::Earlier { .. }, None, _) => proof.path().is_none(),
             }
         };
-        let left = engine.seen.left_to_command.borrow();
-        reconcile::prove_but(draft, told, &is_new_enough, left.as_deref());
+        let left = LeftToCommand::of(engine.seen.left_to_command.borrow().as_ref(), &session.id);
+        reconcile::prove_but(draft, told, &is_new_enough, left.as_ref());
     }
 
     /// What another writer dropped was not taken away: it is read as if it were there still, and written back. Tells
