@@ -264,10 +264,7 @@ impl Engine {
         answer.view.view_stale |= warnings.iter().any(|warning| warning.kind == "view_stale");
         answer.view.warnings.extend(warnings);
         answer.said.extend(self.words_after(&batch, &kept.subject.id));
-        if kept.is_new {
-            return Ok(self.with_its_number(answer));
-        }
-        Ok(answer)
+        Ok(self.with_its_number(answer))
     }
 
     fn append(&mut self, batch: &Batch) -> Result<()> {
