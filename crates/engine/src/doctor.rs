@@ -17,7 +17,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    fn new(kind: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { kind: kind.to_owned(), message: message.into(), hint: Some(hint.into()) }
     }
 

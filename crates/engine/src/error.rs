@@ -168,6 +168,8 @@ pub enum Error {
     BrokenFile { path: PathBuf, why: String },
     #[error("{path} cannot be read ({why}), and nothing else tells of session {session}")]
     NothingKnown { session: String, path: String, why: String },
+    #[error("the folder of session {session} is gone: {path}")]
+    FolderGone { session: String, path: String, hint: String },
     #[error("{path} is being written by somebody else", path = path.display())]
     FileBusy { path: PathBuf },
     #[error("no session was completed or abandoned in {worktree}")]
@@ -237,6 +239,7 @@ impl Error {
             | Self::NotPurgeable { .. }
             | Self::BadBundle { .. }
             | Self::Diverged { .. }
+            | Self::FolderGone { .. }
             | Self::NotSupported { .. } => Class::Refused,
             Self::NeedsAPerson { .. } | Self::NeedsAnswer { .. } | Self::NeedsChoice { .. } => {
                 Class::NeedsAPerson
@@ -318,6 +321,7 @@ impl Error {
             Self::BrokenLog { .. } => "broken_log",
             Self::BrokenFile { .. } => "broken_file",
             Self::NothingKnown { .. } => "nothing_known",
+            Self::FolderGone { .. } => "folder_gone",
             Self::FileBusy { .. } => "file_busy",
             Self::UnknownRequirement { .. } => "unknown_requirement",
             Self::NoAgentSession => "no_agent_session",

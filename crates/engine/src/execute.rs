@@ -123,7 +123,7 @@ impl Engine {
                 Some(asked) => engine.resolve(asked)?,
                 None => engine.select(Want::Latest)?,
             };
-            let subject = engine.take_up(&id)?;
+            let subject = engine.take_up_to_end(&id)?;
             let archiving = engine.archiving(&subject.session);
             let operation = archiving.as_ref().map(|operation| operation.id().to_owned());
             let events = decide(&subject.session, Command::Abandon { reason: reason.clone(), operation })?;
@@ -278,10 +278,7 @@ impl Engine {
         answer.view.view_stale |= warnings.iter().any(|warning| warning.kind == "view_stale");
         answer.view.warnings.extend(warnings);
         answer.said.extend(self.words_after(&batch, &kept.subject.id));
-        if kept.is_new {
-            return Ok(self.with_its_number(answer));
-        }
-        Ok(answer)
+        Ok(self.with_its_number(answer))
     }
 
     fn append(&mut self, batch: &Batch) -> Result<()> {

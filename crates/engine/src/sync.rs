@@ -2,11 +2,13 @@
 //! by the first command that changes them, and written again after every one. Layouts say what files mean; the disk is
 //! done here, for all of them alike.
 
+mod aside;
 mod bringing;
 mod choice;
 mod eyes;
 mod find;
 mod furniture;
+mod gone;
 mod home;
 mod index;
 mod late;
@@ -47,6 +49,7 @@ use crate::view::Warning;
 use find::Foreign;
 use layouts::layout::Folder;
 use layouts::reading::Dated;
+use layouts::reconcile::Left;
 use model::event::{Event, ItemEvent, Recorded};
 use model::id::SessionId;
 use model::item::ItemBook;
@@ -81,7 +84,22 @@ pub(crate) struct Seen {
     /// A person said where a session goes on of which nothing tells.
     is_told_where: Cell<bool>,
     /// The phase that a command is about to complete: what its file shows is for that command to say.
-    left_to_command: RefCell<Option<String>>,
+    left_to_command: RefCell<Option<LeftToCommand>>,
+}
+
+/// A phase, of one session or of any.
+#[derive(Debug, Clone)]
+pub(crate) struct LeftToCommand {
+    pub(crate) session: Option<SessionId>,
+    pub(crate) phase: Left,
+}
+
+impl LeftToCommand {
+    /// What is left of this session.
+    fn of(left: Option<&Self>, id: &SessionId) -> Option<Left> {
+        let left = left.filter(|left| left.session.as_ref().is_none_or(|meant| meant == id));
+        left.map(|left| left.phase.clone())
+    }
 }
 
 impl Seen {
@@ -147,11 +165,11 @@ impl Engine {
     }
 
     /// From now on this phase is a command's to complete, whatever files show; none, when that is over.
-    pub(crate) fn leave_to_command(&self, phase: Option<&str>) {
-        if phase.is_some() {
+    pub(crate) fn leave_to_command(&self, left: Option<LeftToCommand>) {
+        if left.is_some() {
             self.look_again();
         }
-        self.seen.left_to_command.replace(phase.map(ToOwned::to_owned));
+        self.seen.left_to_command.replace(left);
     }
 
     /// Whatever was laid over is forgotten: the files are looked at anew.

@@ -6,7 +6,7 @@ pub use crate::proof::{Earlier, Proof};
 pub use crate::refused::Refused;
 
 use crate::reading::{Dated, Oddity, Reading};
-use crate::reconcile::{Draft, prove_but};
+use crate::reconcile::{Draft, Left, prove_but};
 use crate::tree::Tree;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -417,6 +417,12 @@ pub trait Layout: Sync {
         Vec::new()
     }
 
+    /// Whether a session goes with its folder: whoever takes that away or renames it means the session, and it is not
+    /// made again unasked.
+    fn goes_with_its_folder(&self) -> bool {
+        false
+    }
+
     /// Whether a session may be stalled only where nothing was written for a while, however long its phase takes.
     fn stalls_only_in_silence(&self) -> bool {
         false
@@ -656,7 +662,7 @@ impl Told {
     }
 
     /// The same, with what files show up to the phase that is `left` to a command.
-    pub fn fold_but(&self, actor: &Actor, left: Option<&str>) -> Option<(Vec<Recorded>, Session, ItemBook)> {
+    pub fn fold_but(&self, actor: &Actor, left: Option<&Left>) -> Option<(Vec<Recorded>, Session, ItemBook)> {
         let record = |(dated, version): (&Dated, u64)| Recorded {
             version,
             at: dated.at,

@@ -373,6 +373,11 @@ impl Layout for Ocr {
         if path == STATE { write::not_understood(before, after) } else { Vec::new() }
     }
 
+    /// The tool takes every folder for a session: one that came back would be another beside the renamed one.
+    fn goes_with_its_folder(&self) -> bool {
+        true
+    }
+
     /// Reviewers write for as long as they take.
     fn stalls_only_in_silence(&self) -> bool {
         true

@@ -11,7 +11,7 @@ mod tests;
 
 pub use draft::Draft;
 pub use items::{count_parts, drop_listed, drop_parts};
-pub use proofs::{prove, prove_but, shown_by};
+pub use proofs::{Left, prove, prove_but, shown_by};
 
 use model::event::Event;
 use model::gate::{Attempt, AttemptOutcome};

@@ -134,7 +134,9 @@ impl Refusal {
                 WayOn::NextRun => {
                     format!("begin the next run with: leftoff run start {workflow} --session {session}")
                 }
-                WayOn::NewSession => format!("begin a new session with: leftoff start {workflow}"),
+                WayOn::NewSession => format!(
+                    "take it up again: leftoff reopen {session}, or begin a new session with: leftoff start {workflow}"
+                ),
                 WayOn::Resume => format!("go on with it first: leftoff resume {session}"),
             },
             Self::RunFinished { session, workflow, .. } => format!(

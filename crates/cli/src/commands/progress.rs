@@ -54,8 +54,13 @@ impl Run for Progress {
                     && globals.options.session.is_none() =>
             {
                 let id = &view.session_id;
+                let (stands, way_on) = if view.status == Status::Abandoned {
+                    ("given up", format!("take it up again: leftoff reopen {id}"))
+                } else {
+                    ("closed", format!("its next round: leftoff round --session {id}"))
+                };
                 out.text(&format!(
-                    "Waiting for session… (the last one, {id}, is closed; look at it: leftoff progress --once --session {id}; its next round: leftoff round --session {id})"
+                    "Waiting for session… (the last one, {id}, is {stands}; look at it: leftoff progress --once --session {id}; {way_on})"
                 ));
             }
             Current::Session(view) => {

@@ -1,6 +1,6 @@
 //! A session in a screenful, and what a command did to it.
 
-use crate::ui::{Out, Tone, cut, wrapped};
+use crate::ui::{Out, Tone, cut, set_in, wrapped};
 use engine::view::{GateOutcome, PhaseView, View, Warning};
 use engine::words::{duration, one_line, phase_titled};
 use engine::{Answer, Next};
@@ -175,7 +175,9 @@ fn attempt_lines(ordinal: u32, attempt: &Attempt, out: &Out) -> String {
         AttemptOutcome::Passed => "passed",
         AttemptOutcome::Failed => "FAILED",
     };
-    let mut text = format!("  attempt {ordinal}: {verdict}, {} by {}\n", attempt.at, attempt.actor);
+    // A file's time comes with parts of a second that tell nobody anything.
+    let at = attempt.at.strftime("%Y-%m-%dT%H:%M:%SZ");
+    let mut text = format!("  attempt {ordinal}: {verdict}, {at} by {}\n", attempt.actor);
     for (name, value) in attempt.report.evidence.iter().chain(&attempt.report.outputs) {
         let _ = writeln!(text, "{}", line(&format!("    {}=", one_line(name, 60)), &shown(value), out));
     }
@@ -185,7 +187,8 @@ fn attempt_lines(ordinal: u32, attempt: &Attempt, out: &Out) -> String {
     }
     for check in attempt.report.checks.iter().filter(|check| check.failed()) {
         let found = check.found.as_deref().unwrap_or("missing");
-        let _ = writeln!(text, "{}", line(&format!("    failed {}: ", one_line(&check.id, 60)), found, out));
+        let found = format!("failed {}: {}", one_line(&check.id, 60), one_line(found, LONGEST_LINE));
+        text.push_str(&set_in(4, &found, out));
     }
     text
 }

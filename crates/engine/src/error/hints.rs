@@ -57,6 +57,7 @@ impl Error {
             | Self::WrongUsage { hint, .. }
             | Self::NotSupported { hint, .. }
             | Self::NeedsAnswer { hint, .. }
+            | Self::FolderGone { hint, .. }
             | Self::BadBundle { hint, .. } => hint.clone(),
             Self::NeedsChoice { choices, .. } => choose(choices),
             Self::ActiveAlready { session, active, .. } => format!(

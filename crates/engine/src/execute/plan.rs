@@ -50,7 +50,6 @@ pub(crate) struct Plan {
 pub(crate) struct Kept {
     pub(crate) subject: Session,
     pub(crate) number: u64,
-    pub(crate) is_new: bool,
     pub(crate) already: bool,
     pub(crate) gate_failed: bool,
     pub(crate) said: Vec<String>,
@@ -85,7 +84,6 @@ impl Plan {
     pub(crate) fn fold(mut self, now: Timestamp, actor: &Actor) -> Result<Kept> {
         self.redact();
         let number = self.subject.number;
-        let is_new = self.subject.before.is_none();
         let already = self.subject.events.is_empty();
         let gate_failed = self.subject.events.iter().any(|event| matches!(event, Event::GateFailed { .. }));
         let mut batch = Batch::default();
@@ -98,7 +96,7 @@ impl Plan {
             fold_one(other, &[], now, actor, &mut batch)?;
         }
         let (said, operation) = (self.said, self.operation);
-        Ok(Kept { subject, number, is_new, already, gate_failed, said, operation, batch, item })
+        Ok(Kept { subject, number, already, gate_failed, said, operation, batch, item })
     }
 
     /// The one place through which everything goes that is kept: no secret passes it that can be told from other text.

@@ -41,9 +41,18 @@ impl Engine {
         Ok(subject)
     }
 
+    /// The same for a command that gives a session up: its folder may be gone.
+    pub(crate) fn take_up_to_end(&mut self, id: &SessionId) -> Result<Subject> {
+        let subject = self.look_up_anywhere(id)?;
+        self.refuse_what_came_along(&subject.before)?;
+        self.recover(&subject.before)?;
+        Ok(subject)
+    }
+
     /// The same for a command that brings a session here, should its files have come along with the project.
     pub(crate) fn take_up_here(&mut self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up_anywhere(id)?;
+        self.refuse_what_is_gone(id)?;
         self.recover(&subject.before)?;
         Ok(subject)
     }
@@ -52,6 +61,7 @@ impl Engine {
     pub(crate) fn look_up(&self, id: &SessionId) -> Result<Subject> {
         let subject = self.look_up_anywhere(id)?;
         self.refuse_what_came_along(&subject.before)?;
+        self.refuse_what_is_gone(id)?;
         Ok(subject)
     }
 

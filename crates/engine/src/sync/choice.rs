@@ -57,7 +57,7 @@ impl Engine {
         };
         let listed = self.store.list(&filter).ok()?;
         let paths = listed.into_iter().filter(|listed| self.goes_on(&listed.row)).filter_map(|listed| {
-            let (_, session) = self.load(&listed.row.id).ok()?;
+            let (_, session) = self.load(&listed.row.id).ok().filter(|_| !self.is_gone(&listed.row.id))?;
             Some((session.path, session.id))
         });
         paths.max().map(|(_, id)| id)
@@ -102,6 +102,9 @@ impl Engine {
     pub(crate) fn gone_on_to(&self, row: &SessionRow) -> Option<SessionId> {
         let layout = layout::by_name(&row.layout).filter(|layout| tells_by_name(*layout))?;
         let (_, session) = self.load(&row.id).ok()?;
+        if self.is_gone(&row.id) {
+            return self.other_that_goes_on(Some(row), false);
+        }
         let session = self.laid_over(session);
         let waits = session.lifecycle != Lifecycle::Active;
         let foreign = self.later_foreign(layout, &session);

@@ -1,5 +1,6 @@
 //! Reading a session's files, of another tool's own: all that it takes, and nothing that is tied to one thread.
 
+use super::LeftToCommand;
 use super::find::{Foreign, Located};
 use super::shorts::{Shares, Short};
 use super::signs::Signs;
@@ -27,7 +28,7 @@ pub(super) struct Eyes<'a> {
     pub(super) host: &'a str,
     pub(super) signs: Arc<Signs>,
     /// The phase that a command is about to complete.
-    pub(super) left_to_command: Option<String>,
+    pub(super) left_to_command: Option<LeftToCommand>,
     pub(super) shares: Option<Arc<Shares>>,
 }
 
@@ -98,7 +99,8 @@ impl Eyes<'_> {
         }
         let warnings = warnings(&spot, &reading);
         let told = reading.value;
-        let (recorded, session, _) = told.fold_but(&self.actor(layout), self.left_to_command.as_deref())?;
+        let left = LeftToCommand::of(self.left_to_command.as_ref(), &id);
+        let (recorded, session, _) = told.fold_but(&self.actor(layout), left.as_ref())?;
         Some(Foreign { layout, spot, id, tree, documents, damaged, told, warnings, recorded, session })
     }
 

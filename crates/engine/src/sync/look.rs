@@ -1,6 +1,7 @@
 //! One look at a session's files: which are as we wrote them, which somebody changed, and what that means. The rule is
 //! fixed: bytes are compared, never times alone; an edit is never refused; what cannot be read is not an edit.
 
+use super::LeftToCommand;
 use super::eyes::{LONGEST_WARNING, why_of};
 use super::find::{Foreign, Located};
 use super::furniture::is_furniture;
@@ -90,6 +91,8 @@ pub(crate) struct Look {
     pub(crate) moving: Option<Moving>,
     /// It comes from another project, where it is at this path.
     pub(crate) brought_from: Option<PathBuf>,
+    /// Its folder was there, and is not any more.
+    pub(crate) is_gone: bool,
 }
 
 impl Look {
@@ -123,6 +126,7 @@ impl Look {
             is_bare: !found.told.unreadable.is_empty(),
             moving: None,
             brought_from: None,
+            is_gone: false,
         }
     }
 
@@ -154,6 +158,7 @@ impl Look {
             is_bare: true,
             moving: None,
             brought_from: None,
+            is_gone: false,
         }
     }
 
@@ -208,6 +213,7 @@ impl Look {
             is_bare: false,
             moving: None,
             brought_from: None,
+            is_gone: false,
         };
         look.find_unmoved();
         look.leave_out_furniture();
@@ -222,6 +228,7 @@ impl Look {
         for path in state_files(look.located.layout, &look.located.spot, &look.tree) {
             look.states.entry(path).or_insert(FileState::Edited);
         }
+        look.is_gone = look.has_lost_its_folder(root);
         look.find_not_there_yet(&before, &beside);
         look.find_slipped(&before, beside);
         look.find_late(&before);
@@ -414,8 +421,8 @@ impl Look {
                 (Proof::Earlier { .. }, None, _) => proof.path().is_none(),
             }
         };
-        let left = engine.seen.left_to_command.borrow();
-        reconcile::prove_but(draft, told, &is_new_enough, left.as_deref());
+        let left = LeftToCommand::of(engine.seen.left_to_command.borrow().as_ref(), &session.id);
+        reconcile::prove_but(draft, told, &is_new_enough, left.as_ref());
     }
 
     /// What another writer dropped was not taken away: it is read as if it were there still, and written back. Tells

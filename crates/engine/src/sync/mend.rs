@@ -1,5 +1,6 @@
 //! Says what is wrong with sessions' files, and mends it on request: nothing is deleted, and twice is the same as once.
 
+use super::aside::in_the_way;
 use super::find::Located;
 use super::index::MOST_MADE;
 use super::look::{FileState, Look};
@@ -16,6 +17,7 @@ use model::command::{Command, decide};
 use model::event::Event;
 use model::id::SessionId;
 use serde::Serialize;
+use std::path::PathBuf;
 use store::{Batch, Filter};
 
 /// What a session is known from when a file of its state is damaged: the first that there is.
@@ -103,8 +105,9 @@ pub fn repair(options: Options, at: Option<&str>) -> Result<Vec<Mended>> {
         if named.as_ref().is_some_and(|named| *named != id) {
             continue;
         }
-        let done =
-            engine.mend(&backed, listed.remove(&id), at).and_then(|mended| engine.mend_place(&id, mended));
+        let done = engine
+            .mend(&backed, listed.remove(&id), at, named.is_some())
+            .and_then(|mended| engine.mend_place(&id, mended));
         // One that cannot be mended keeps no other from it.
         let done = match done {
             Ok(None) => continue,
@@ -128,6 +131,9 @@ impl Mended {
     fn not(id: &SessionId, why: Error) -> Self {
         let (failed, choices) = match why {
             Error::NeedsChoice { question, choices } => (question, choices),
+            gone @ Error::FolderGone { .. } => {
+                (format!("{gone}; {}", gone.hint().unwrap_or_default()), Vec::new())
+            }
             other => (other.to_string(), Vec::new()),
         };
         Self { failed: Some(failed), choices, ..Self::of(id) }
@@ -191,7 +197,15 @@ impl Engine {
                 findings.push(Finding { kind: warning.kind, message, hint: Some(hint) });
             }
         }
+        findings.extend(in_the_way(&self.project.root, &self.known_files()));
         Ok(findings)
+    }
+
+    /// The files of sessions of this worktree that we have written.
+    fn known_files(&self) -> Vec<PathBuf> {
+        let looks = self.seen.looks.borrow();
+        let files = |look: &Look| look.rows.keys().map(|path| look.home.join(path)).collect::<Vec<_>>();
+        looks.values().flat_map(files).collect()
     }
 
     /// Files of a session's state that cannot be read, as warnings name them.
@@ -275,6 +289,7 @@ impl Engine {
         backed: &Backed,
         listed: Option<Vec<String>>,
         at: Option<&str>,
+        is_named: bool,
     ) -> Result<Option<Mended>> {
         let id = backed.id();
         self.look_again();
@@ -283,6 +298,10 @@ impl Engine {
         // Who says where one goes on means no other.
         if at.is_some() && !is_lost {
             return Ok(None);
+        }
+        if self.is_gone(id) && !is_named {
+            let is_told = !self.file_warnings(id).is_empty();
+            return if is_told { Err(self.gone(id)) } else { Ok(None) };
         }
         let is_badly_listed = listed.is_some();
         let (mut wrong, is_foreign, from): (Vec<String>, bool, Option<Rung>) = {

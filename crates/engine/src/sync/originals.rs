@@ -1,7 +1,7 @@
 //! Indexes as they were before a repair. Each session that is mended writes its part of one, and the version before that
 //! lies beside it is then the one before the last of them.
 
-use super::placing::aside_of_index;
+use super::aside::aside_of_index;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use std::fs;

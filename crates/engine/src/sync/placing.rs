@@ -1,6 +1,7 @@
 //! Puts a session's files in their place: one process of a worktree at a time, each file by an exchange, and what came
 //! out is kept as the version before, set aside, or left for the session that is to take it in.
 
+use super::aside::{aside_folder, aside_of, clear_the_backup, not_kept};
 use super::eyes::LONGEST_WARNING;
 use super::find::Located;
 use super::furniture::{self, is_furniture};
@@ -32,8 +33,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use store::ViewRow;
 
-const ASIDE: &str = "aside";
-
 /// What came of putting a session's files in their place.
 #[derive(Default)]
 pub(super) struct Placed {
@@ -63,6 +62,14 @@ struct Ground {
 }
 
 impl Ground {
+    /// The folder was there, was taken away since, and is not made again unasked.
+    fn is_gone(&self, row: &ViewRow) -> bool {
+        let Self { located, root, .. } = self;
+        located.layout.goes_with_its_folder()
+            && !row.earlier.is_empty()
+            && root.join(&located.spot.home).symlink_metadata().is_err()
+    }
+
     /// What its own tool moved away does not come back for a file that was in it.
     fn has_left(&self, row: &ViewRow) -> bool {
         let Self { located, root, .. } = self;
@@ -127,12 +134,14 @@ impl Engine {
     }
 
     fn place_file(&self, ground: &mut Ground, row: ViewRow) -> Result<Outcome> {
-        if ground.has_left(&row) {
+        if ground.has_left(&row) || (ground.is_gone(&row) && !self.seen.is_mending.get()) {
             return Ok(Outcome::AsKnown);
         }
         let Ground { session, located, root, before, .. } = &*ground;
         let target = self.target(root, &located.spot, &row.path)?;
         self.clear_the_way(root, &session.id, &target, &row.path)?;
+        let moved =
+            if row.confirmed { None } else { clear_the_backup(root, &session.id, &target, &row.path)? };
         exchange::let_read(&exchange::waiting(&target))
             .map_err(|source| Error::io(format!("reading what waits beside {}", target.display()), source))?;
         let found = exchange::read(&target).ok();
@@ -165,7 +174,11 @@ impl Engine {
         {
             return Ok(Outcome::LeftAlone(target));
         }
-        self.put(ground, &row, &target, found.as_deref())
+        let mut outcome = self.put(ground, &row, &target, found.as_deref())?;
+        if let Outcome::There(there) = &mut outcome {
+            there.1 = there.1.take().or(moved);
+        }
+        Ok(outcome)
     }
 
     /// Where a file of ours waits before it goes to its place, nothing but a file can stand: a link there would lead
@@ -222,7 +235,11 @@ impl Engine {
         if out != previous && !is_known(row, &out) {
             return Ok(Outcome::Slipped(session.id.clone()));
         }
-        let aside = self.keep_old(root, &session.id, target, &row.path, &out, located.layout)?;
+        let aside = match self.keep_old(root, &session.id, target, &row.path, &out, located.layout) {
+            Ok(aside) => aside,
+            // The file is there: only what was there before has no place yet.
+            Err(error) => return Ok(there(settled(located, row), Some(not_kept(target, &error)))),
+        };
         if aside.is_none() {
             before.note(lock, target, &out).map_err(failed)?;
         }
@@ -406,34 +423,6 @@ fn there(row: ViewRow, said: Option<Warning>) -> Outcome {
 
 fn not_written(target: &Path, source: io::Error) -> Error {
     Error::io(format!("writing {}", target.display()), source)
-}
-
-/// Where what was in a file is kept, by its content: the same is kept once.
-fn aside_of(root: &Path, id: &SessionId, path: &str, bytes: &[u8]) -> Result<PathBuf> {
-    Ok(aside_folder(root, id)?.join(aside_name(path, bytes)))
-}
-
-/// The same for a file of all sessions of a layout.
-pub(super) fn aside_of_index(root: &Path, path: &str, bytes: &[u8]) -> Result<PathBuf> {
-    Ok(made(root, &format!("{FOLDER}/{ASIDE}"))?.join(aside_name(path, bytes)))
-}
-
-fn aside_name(path: &str, bytes: &[u8]) -> String {
-    let mark: String = hash(bytes).chars().take(8).collect();
-    format!("{}.{mark}", path.replace('/', "_"))
-}
-
-/// Where what cannot be left in its place goes; made if need be.
-fn aside_folder(root: &Path, id: &SessionId) -> Result<PathBuf> {
-    made(root, &format!("{FOLDER}/{ASIDE}/{id}"))
-}
-
-fn made(root: &Path, path: &str) -> Result<PathBuf> {
-    ensure_ignored(root)?;
-    let folder = disk::below(root, path)?;
-    fs::create_dir_all(&folder)
-        .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
-    Ok(folder)
 }
 
 /// The beginning of what we were about to write.

@@ -31,8 +31,8 @@ const KEPT_HASHES: usize = 64;
 /// How often a write begins again because somebody else's edits keep slipping in.
 const TRIES: usize = 50;
 /// Warnings of a look that a command does something about.
-const DEALT_WITH: [&str; 5] =
-    ["edited_outside", "view_stale", "view_missing", "view_damaged", "several_active"];
+const DEALT_WITH: [&str; 6] =
+    ["edited_outside", "view_stale", "view_missing", "view_damaged", "several_active", "folder_gone"];
 
 impl Engine {
     /// Adds to a batch what the files of its sessions are to be.

@@ -17,6 +17,9 @@ pub(super) const LOG_HAS_ALL: &str = "the log has all of it";
 
 impl Look {
     pub(super) fn tell(&mut self, session: &Session, reading: &Reading<Told>) {
+        if self.is_gone {
+            return self.tell_gone(session);
+        }
         self.warnings = warnings(&self.located.spot, reading);
         if let Some(Moving { from, to }) = &self.moving {
             let (from, to) = (self.located.spot.below_project(from), self.located.spot.below_project(to));

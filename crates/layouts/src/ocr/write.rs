@@ -8,6 +8,7 @@ use crate::layout::{Folder, Standing};
 use jiff::Timestamp;
 use model::event::Event;
 use model::lifecycle::Lifecycle;
+use model::phase::Phase;
 use model::run::Run;
 use model::session::Session;
 use serde_json::{Value, json};
@@ -56,7 +57,8 @@ pub(super) fn state(standing: &Standing<'_>, folder: &Folder<'_>, missing: Missi
         changes.take_back(other, standing.session);
     }
     if changes.any {
-        changes.set("updated_at", &time(standing.session.updated_at));
+        let updated_at = changes.latest(standing.session);
+        changes.set("updated_at", &time(updated_at));
         changes.document.drop_mark();
     }
     changes.any.then(|| changes.document.into_bytes())
@@ -218,8 +220,21 @@ impl Changes {
         self.set_missing("started_at", &time(session.created_at));
         // A new round starts the clock anew; what somebody wrote about one that goes on stays.
         let restarted = self.said.started_at.filter(|at| *at <= session.updated_at);
-        let began = restarted.map_or(run.started_at, |at| at.max(run.started_at));
+        // Nor does a clock that stepped back make it begin before the session.
+        let began = run.started_at.max(session.created_at);
+        let began = restarted.map_or(began, |at| at.max(began));
         self.set_or_fill(clock, &time(began), due.round);
+    }
+
+    /// When the session was last changed, and not before anything that is known of it or stands in the file: a clock may
+    /// have stepped back.
+    fn latest(&self, session: &Session) -> Timestamp {
+        let phases = session.runs.iter().flat_map(|run| &run.phases);
+        let phases = phases.flat_map(|phase: &Phase| [phase.started_at(), phase.completed_at()]).flatten();
+        let runs = session.runs.iter().flat_map(|run| [Some(run.started_at), run.completed_at]).flatten();
+        let State { started_at, round_started_at, map_started_at, .. } = self.said;
+        let said = [started_at, round_started_at, map_started_at].into_iter().flatten();
+        phases.chain(runs).chain(said).chain([session.created_at]).fold(session.updated_at, Timestamp::max)
     }
 
     /// The file goes back to the round or run before, or says nothing of any.

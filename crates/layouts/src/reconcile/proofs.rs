@@ -17,9 +17,22 @@ pub fn prove(draft: &mut Draft, told: &Told, counts: &dyn Fn(&Proof) -> bool) {
     prove_but(draft, told, counts, None);
 }
 
-/// The same up to the phase that is `left` to a command, by id or number: that has more to say of it than that its file
-/// is there. It is only begun, and what comes after it is for later.
-pub fn prove_but(draft: &mut Draft, told: &Told, counts: &dyn Fn(&Proof) -> bool, left: Option<&str>) {
+/// A phase that a command has more to say of than that its file is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Left {
+    /// By its id or number.
+    Phase(String),
+    /// The one that the session is in, whatever files show.
+    Current,
+}
+
+/// The same up to the phase that is `left` to a command. It is only begun, and what comes after it is for later.
+pub fn prove_but(draft: &mut Draft, told: &Told, counts: &dyn Fn(&Proof) -> bool, left: Option<&Left>) {
+    let current = draft.session().run().map(|run| run.current().id().to_string());
+    let left = left.and_then(|left| match left {
+        Left::Phase(asked) => Some(asked.clone()),
+        Left::Current => current,
+    });
     for proof in told.proofs.iter().filter(|proof| counts(proof)) {
         match proof {
             Proof::Run { workflow, ordinal, phase, at, .. } => {
@@ -33,7 +46,7 @@ pub fn prove_but(draft: &mut Draft, told: &Told, counts: &dyn Fn(&Proof) -> bool
                 draft.happens_at(*at);
                 let earlier: Vec<&Proof> = told.proofs.iter().filter(|proof| counts(proof)).collect();
                 pass(draft, &earlier, phase);
-                if left.is_some_and(|left| is_meant(draft, left, phase)) {
+                if left.as_ref().is_some_and(|left| is_meant(draft, left, phase)) {
                     arrive(draft, phase);
                     return;
                 }

@@ -373,9 +373,18 @@ fn what_lies_before_a_proof_is_done_by_its_own_file_and_moves_nothing_alone() {
 
     let (session, items) = folded(&reached(1, "context"));
     let mut draft = Draft::new(session, items, at(), actor());
-    prove_but(&mut draft, &told(proofs), &|_| true, Some("discourse"));
+    prove_but(&mut draft, &told(proofs), &|_| true, Some(&Left::Phase("discourse".to_owned())));
     stands(&draft, 1, "discourse");
     assert!(draft.phase(&name("change-context")).is_some_and(|phase| !phase.claimed));
+
+    let left_at = |phase: &str| {
+        let (session, items) = folded(&reached(1, phase));
+        let mut draft = Draft::new(session, items, at(), actor());
+        prove_but(&mut draft, &told(vec![file(1, "discourse", "d.md")]), &|_| true, Some(&Left::Current));
+        draft
+    };
+    assert_eq!(left_at("discourse").events(), [], "the one that it is in is the command's");
+    stands(&left_at("reviews"), 1, "synthesis");
 }
 
 #[test]

@@ -645,3 +645,11 @@ fn which_of_two_is_meant_whoever_has_them_and_however_they_stand() {
         assert_eq!(meant(&sandbox), expected, "{old:?} last, {new:?}");
     }
 }
+
+#[test]
+fn the_command_that_takes_a_session_in_tells_its_number() {
+    let sandbox = project();
+    review(&sandbox, ID, "active", "reviews", 4, NOW);
+    let number = sandbox.run(["note", "x", "--json"]).ok().json()["number"].clone();
+    assert_eq!((&number, &sandbox.run(["status", "--json"]).ok().json()["number"]), (&1.into(), &number));
+}

@@ -274,3 +274,58 @@ fn a_template_that_names_no_workflow_is_of_the_one_that_has_its_phase() {
         }
     }
 }
+
+#[test]
+fn advance_settles_the_file_of_a_session_that_other_files_show_to_be_finished() {
+    for (kind, result, status) in
+        [("review", "rounds/round-1/final.md", "closed"), ("map", "map/runs/run-1/map.md", "active")]
+    {
+        let sandbox = project();
+        sandbox.run(["start", kind, "--layout", "ocr"]).ok();
+        artifact(&sandbox, result, "F\n");
+        sandbox.at("2026-11-14T10:05:00Z");
+        let told = sandbox.run(["advance", "--session", ID]).ok().stdout;
+        assert!(told.contains("it is so already"), "{kind}: {told}");
+        let settled = state(&sandbox);
+        assert_eq!((&settled["status"], &settled["current_phase"]), (&status.into(), &"complete".into()));
+        let again = sandbox.run(["advance", "--session", ID]).code(4).stderr;
+        assert!(again.contains("cannot advance"), "{again}");
+    }
+}
+
+#[test]
+fn the_phase_that_a_session_is_in_is_completed_by_the_command_also_where_its_file_shows_it() {
+    let at_discourse = json!({ "session_id": ID, "status": "active", "workflow_type": "review",
+        "current_phase": "discourse", "phase_number": 6, "current_round": 1, "started_at": NOW, "updated_at": NOW });
+    for is_ours in [true, false] {
+        let sandbox = project();
+        foreign(&sandbox, ID, &at_discourse);
+        if is_ours {
+            sandbox.run(["note", "taken in"]).ok();
+        }
+        for (file, moment, phase) in [
+            ("rounds/round-1/discourse.md", "2026-11-14T10:05:00Z", 5),
+            ("rounds/round-1/final.md", "2026-11-14T10:10:00Z", 6),
+        ] {
+            sandbox.at(moment);
+            artifact_at(&sandbox, file, "x\n", moment);
+            let view = sandbox.run(["advance", "--evidence", "seen=2", "--json"]).ok().json();
+            let attempt = &view["phases"][phase]["attempts"][0];
+            assert_eq!((&attempt["evidence"]["seen"], &attempt["outcome"]), (&2.into(), &"passed".into()));
+            assert_ne!(attempt["actor"]["name"], "ocr", "{attempt}");
+            let files = view["artifacts"].to_string();
+            assert!(files.contains(file), "{files}");
+        }
+        assert_eq!(state(&sandbox)["status"], "closed");
+    }
+    // Another one that its last file ended is not meant because of that.
+    let sandbox = project();
+    foreign(&sandbox, "2026-11-13-a", &at_discourse);
+    let mut later = at_discourse.clone();
+    later["current_phase"] = "synthesis".into();
+    later["phase_number"] = 7.into();
+    foreign(&sandbox, "2026-11-14-b", &later);
+    write_at(&sandbox, ".ocr/sessions/2026-11-14-b/rounds/round-1/final.md", "F\n", NOW);
+    let failed = sandbox.run(["advance", "--json"]).code(5).json();
+    assert_eq!(failed["session_id"], "2026-11-13-a");
+}

@@ -285,3 +285,95 @@ fn repair_says_which_rung_was_used_and_what_may_be_approximate() {
     assert!(said.contains("may be approximate: nothing but you tells how far it was"), "{said}");
     sandbox.run(["doctor"]).ok();
 }
+
+#[test]
+fn a_folder_that_was_renamed_is_not_made_again_and_is_a_session_under_its_new_name() {
+    const NEW: &str = "2026-11-14-renamed";
+    let sandbox = begun();
+    artifact(&sandbox, "discovered-standards.md", "S\n");
+    sandbox.run(["advance"]).ok();
+    let sessions = sandbox.path(".ocr/sessions");
+    std::fs::rename(sessions.join(ID), sessions.join(NEW)).unwrap();
+    let before = everything(&sessions);
+
+    let view = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!((view["session_id"].as_str(), phase(&view)), (Some(NEW), "change-context"));
+    let old = sandbox.run(["show", ID]).ok();
+    assert!(old.stderr.contains(&format!(".ocr/sessions/{ID} is gone")), "{}", old.stderr);
+    let doctor = sandbox.run(["doctor"]).code(4).stdout;
+    assert!(doctor.contains("folder_gone") && doctor.contains("leftoff repair --session"), "{doctor}");
+    for words in [&["note", "x"][..], &["advance"], &["pause"], &["round"], &["close", "--force"]] {
+        let refused = sandbox.run(words.iter().chain(&["--session", ID])).code(4);
+        assert!(refused.stderr.contains("is gone"), "{words:?}: {}", refused.stderr);
+        assert!(refused.stderr.contains(&format!("leftoff switch {NEW}")), "{words:?}: {}", refused.stderr);
+    }
+    let repair = sandbox.run(["repair"]).code(1).stdout;
+    assert!(repair.contains("not mended: the folder of session"), "{repair}");
+    assert_eq!(everything(&sessions), before, "nothing was made again");
+
+    sandbox.run(["note", "goes on"]).ok();
+    assert_eq!(sandbox.run(["show", NEW, "--json"]).ok().json()["notes"][0]["text"], "goes on");
+    let abandoned = sandbox.run(["abandon", ID]).ok();
+    assert!(!abandoned.stderr.contains("gone"), "{}", abandoned.stderr);
+    assert!(!sessions.join(ID).exists());
+    sandbox.run(["doctor"]).ok();
+    let repair = sandbox.run(["repair"]).ok();
+    assert!(repair.stderr.contains("nothing was to be mended"), "{}", repair.stderr);
+    assert!(!sessions.join(ID).exists(), "what is over may be tidied away");
+}
+
+#[test]
+fn a_folder_that_was_taken_away_comes_back_when_a_person_asks_for_it() {
+    let sandbox = begun();
+    std::fs::remove_dir_all(sandbox.path(FOLDER)).unwrap();
+    let refused = sandbox.run(["note", "x"]).code(4);
+    assert!(refused.stderr.contains(&format!("leftoff repair --session {ID}")), "{}", refused.stderr);
+    assert!(!sandbox.path(FOLDER).exists());
+    sandbox.run(["repair", "--session", ID]).ok();
+    assert_eq!(state(&sandbox)["current_phase"], "context");
+    sandbox.run(["note", "x"]).ok();
+    // Of a folder that is there, a file is written again.
+    std::fs::remove_file(sandbox.path(FOLDER).join("state.json")).unwrap();
+    sandbox.run(["note", "y"]).ok();
+    assert_eq!(state(&sandbox)["current_phase"], "context");
+}
+
+#[test]
+fn a_folder_in_the_place_of_the_version_before_goes_aside() {
+    let sandbox = begun();
+    sandbox.write(&format!("{FOLDER}/state.json.bak/mine.txt"), "mine");
+    let doctor = sandbox.run(["doctor"]).code(4).stdout;
+    assert!(doctor.contains("backup_is_a_folder"), "{doctor}");
+    let skipped = sandbox.run(["skip", "--reason", "x"]).ok();
+    assert!(skipped.stderr.contains("state.json.bak was a folder; it was set aside"), "{}", skipped.stderr);
+    assert!(!skipped.stderr.contains("not written"), "{}", skipped.stderr);
+    assert_eq!(state(&sandbox)["current_phase"], "change-context");
+    let aside = everything(&sandbox.path(".leftoff/aside"));
+    assert!(aside.iter().any(|(path, bytes)| path.ends_with("/mine.txt") && bytes == b"mine"), "{aside:?}");
+    let before: Value = serde_json::from_str(&sandbox.read(&format!("{FOLDER}/state.json.bak"))).unwrap();
+    assert_eq!(before["current_phase"], "context");
+    let skipped = sandbox.run(["skip", "--reason", "x"]).ok();
+    assert!(!skipped.stderr.contains("warning"), "{}", skipped.stderr);
+    sandbox.run(["doctor"]).ok();
+}
+
+#[test]
+fn what_was_written_is_said_to_be_also_where_nothing_can_be_set_aside() {
+    let sandbox = begun();
+    let elsewhere = sandbox.path("elsewhere");
+    std::fs::create_dir_all(&elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, sandbox.path(".leftoff/aside")).unwrap();
+    sandbox.write(&format!("{FOLDER}/state.json"), "{");
+    let skipped = sandbox.run(["skip", "--reason", "x"]).ok();
+    assert!(skipped.stderr.contains("state.json was written"), "{}", skipped.stderr);
+    assert!(!skipped.stderr.contains("are not written"), "{}", skipped.stderr);
+    assert_eq!(state(&sandbox)["current_phase"], "change-context");
+    assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0, "nothing goes over a link");
+    let doctor = sandbox.run(["doctor"]).code(4).stdout;
+    assert!(doctor.contains("aside is a link"), "{doctor}");
+    std::fs::remove_file(sandbox.path(".leftoff/aside")).unwrap();
+    sandbox.run(["skip", "--reason", "x"]).ok();
+    assert_eq!(state(&sandbox)["current_phase"], "analysis");
+    assert!(everything(&sandbox.path(".leftoff/aside")).values().any(|bytes| bytes == b"{"));
+    sandbox.run(["doctor"]).ok();
+}

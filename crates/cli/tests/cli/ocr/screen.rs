@@ -387,3 +387,16 @@ fn a_round_that_was_left_for_the_next_one_is_not_told_as_finished() {
     sandbox.run(["note", "taken in", "--session", ID]).ok();
     assert_eq!(state(&sandbox)["status"], "closed");
 }
+
+#[test]
+fn of_a_session_that_was_given_up_the_way_on_is_one_that_goes() {
+    let sandbox = begun();
+    sandbox.run(["abandon"]).ok();
+    let waiting = screen(&sandbox, &[]);
+    assert!(waiting.contains("is given up;"), "{waiting}");
+    assert!(waiting.contains(&format!("take it up again: leftoff reopen {ID})")), "{waiting}");
+    let refused = sandbox.run(["round"]).code(4).stderr;
+    assert!(refused.contains(&format!("take it up again: leftoff reopen {ID}")), "{refused}");
+    sandbox.run(["reopen", ID]).ok();
+    assert!(screen(&sandbox, &[]).starts_with(ID), "it goes on");
+}

@@ -404,3 +404,27 @@ fn a_map_or_a_round_whose_beginning_is_undone_is_gone_from_the_file() {
     sandbox.run(["undo"]).ok();
     assert_eq!(state(&sandbox)["current_map_run"], 1);
 }
+
+#[test]
+fn a_clock_that_steps_back_writes_no_time_before_another() {
+    let sandbox = begun();
+    artifact(&sandbox, "discovered-standards.md", "S\n");
+    sandbox.at("2026-11-14T10:40:00Z");
+    sandbox.run(["advance"]).ok();
+    assert_eq!(state(&sandbox)["updated_at"], "2026-11-14T10:40:00Z");
+    let time = |key: &str| state(&sandbox)[key].as_str().unwrap().to_owned();
+    // Back to before its last change, then to before its start.
+    for (moment, words) in [
+        ("2026-11-14T10:20:00Z", &["skip", "--reason", "x"][..]),
+        ("2026-11-14T08:00:00Z", &["run", "start", "map"]),
+        ("2026-11-14T08:01:00Z", &["close", "--force"]),
+    ] {
+        sandbox.at(moment);
+        sandbox.run(words).ok();
+        assert_eq!(time("updated_at"), "2026-11-14T10:40:00Z", "{words:?}");
+    }
+    assert_eq!(time("map_started_at"), NOW, "not before the session");
+    sandbox.at("2026-11-14T11:00:00Z");
+    let view = sandbox.run(["show", ID, "--json"]).ok().json();
+    assert_eq!(warnings(&view), "", "nothing is out of order in what we wrote");
+}

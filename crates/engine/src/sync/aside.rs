@@ -1,0 +1,98 @@
+//! Where what cannot stay in its place is kept, and what stands in the way of that.
+
+use super::look::hash;
+use crate::disk::{self, exchange};
+use crate::doctor::Finding;
+use crate::error::{Error, Result};
+use crate::place::FOLDER;
+use crate::view::Warning;
+use crate::workspace::ensure_ignored;
+use model::id::SessionId;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const ASIDE: &str = "aside";
+
+/// What stands where files are set aside, or kept as the version before, and cannot stay there.
+pub(super) fn in_the_way(root: &Path, files: &[PathBuf]) -> Vec<Finding> {
+    let aside = format!("{FOLDER}/{ASIDE}");
+    let is_link = root.join(&aside).is_symlink();
+    let link = is_link.then(|| {
+        let message = format!("{aside} is a link, and nothing is set aside over one");
+        Finding::new("aside_is_a_link", message, "take the link away; the folder is made when it is needed")
+    });
+    let backups = files.iter().map(|file| exchange::backup(file));
+    let folders = backups.filter(|backup| backup.symlink_metadata().is_ok_and(|found| found.is_dir()));
+    let folders = folders.map(|backup| {
+        let message = format!("{} is a folder, where the version before belongs", backup.display());
+        Finding::new("backup_is_a_folder", message, "move it away, or let the next write set it aside")
+    });
+    link.into_iter().chain(folders).collect()
+}
+
+/// A folder that stands where the version before belongs goes aside, with all that is in it.
+pub(super) fn clear_the_backup(
+    root: &Path,
+    id: &SessionId,
+    target: &Path,
+    path: &str,
+) -> Result<Option<Warning>> {
+    let backup = exchange::backup(target);
+    if !backup.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        return Ok(None);
+    }
+    let folder = aside_folder(root, id)?;
+    let taken = fs::read_dir(&folder).map(Iterator::count).unwrap_or_default();
+    let aside = folder.join(format!("{}.bak.{taken}", path.replace('/', "_")));
+    fs::rename(&backup, &aside)
+        .map_err(|source| Error::io(format!("setting {} aside", backup.display()), source))?;
+    Ok(Some(Warning {
+        kind: "set_aside".to_owned(),
+        message: format!("{} was a folder; it was set aside for the version before", backup.display()),
+        hint: Some(format!("what was in it: {}", aside.display())),
+        path: Some(aside.display().to_string()),
+    }))
+}
+
+/// That a file was written, and what it took the place of could not be put away.
+pub(super) fn not_kept(target: &Path, error: &Error) -> Warning {
+    let waiting = exchange::waiting(target);
+    Warning {
+        kind: "not_kept".to_owned(),
+        message: format!(
+            "{} was written, but the version before has no place: {error}; it waits as {}",
+            target.display(),
+            waiting.display()
+        ),
+        hint: Some("what is in the way: leftoff doctor".to_owned()),
+        path: Some(waiting.display().to_string()),
+    }
+}
+
+/// Where what was in a file is kept, by its content: the same is kept once.
+pub(super) fn aside_of(root: &Path, id: &SessionId, path: &str, bytes: &[u8]) -> Result<PathBuf> {
+    Ok(aside_folder(root, id)?.join(aside_name(path, bytes)))
+}
+
+/// The same for a file of all sessions of a layout.
+pub(super) fn aside_of_index(root: &Path, path: &str, bytes: &[u8]) -> Result<PathBuf> {
+    Ok(made(root, &format!("{FOLDER}/{ASIDE}"))?.join(aside_name(path, bytes)))
+}
+
+fn aside_name(path: &str, bytes: &[u8]) -> String {
+    let mark: String = hash(bytes).chars().take(8).collect();
+    format!("{}.{mark}", path.replace('/', "_"))
+}
+
+/// Where what cannot be left in its place goes; made if need be.
+pub(super) fn aside_folder(root: &Path, id: &SessionId) -> Result<PathBuf> {
+    made(root, &format!("{FOLDER}/{ASIDE}/{id}"))
+}
+
+fn made(root: &Path, path: &str) -> Result<PathBuf> {
+    ensure_ignored(root)?;
+    let folder = disk::below(root, path)?;
+    fs::create_dir_all(&folder)
+        .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
+    Ok(folder)
+}

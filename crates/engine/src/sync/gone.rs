@@ -1,0 +1,84 @@
+//! Sessions whose folder was taken away or renamed: said, not made again unasked, and hiding no other.
+
+use super::look::{FileState, Look, hash};
+use crate::disk::exchange;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::view::Warning;
+use model::id::SessionId;
+use model::lifecycle::Lifecycle;
+use model::session::Session;
+use std::path::Path;
+
+impl Look {
+    /// Whether files of ours were in a folder that is not there any more. What never got there is yet to be made.
+    /// A project that was moved took it along.
+    pub(super) fn has_lost_its_folder(&self, root: &Path) -> bool {
+        let was_there =
+            |path: &&String| self.rows.get(*path).is_some_and(|row| row.confirmed || !row.earlier.is_empty());
+        let missing = self.states.iter().filter(|(_, state)| **state == FileState::Missing);
+        self.located.layout.goes_with_its_folder()
+            && missing.map(|(path, _)| path).any(|path| was_there(&path))
+            && self.home.symlink_metadata().is_err()
+            && root.is_dir()
+    }
+
+    /// What is told of such a session in place of each of its files. Whoever finished one may tidy it away.
+    pub(super) fn tell_gone(&mut self, session: &Session) {
+        let is_over = matches!(session.lifecycle, Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. });
+        let path = self.located.spot.path.clone();
+        self.warnings = Vec::new();
+        if !is_over {
+            self.warnings.push(Warning {
+                kind: "folder_gone".to_owned(),
+                message: format!("{path} is gone, with all files of the session; the log has what they said"),
+                hint: Some(hint(session.id.as_str(), None)),
+                path: Some(path),
+            });
+        }
+    }
+}
+
+impl Engine {
+    /// Whether the folder of a session that was looked at is gone.
+    pub(crate) fn is_gone(&self, id: &SessionId) -> bool {
+        self.seen.looks.borrow().get(id).is_some_and(|look| look.is_gone)
+    }
+
+    /// A session whose folder is gone is not changed: its files would come back beside those that were renamed.
+    pub(crate) fn refuse_what_is_gone(&self, id: &SessionId) -> Result<()> {
+        if !self.is_gone(id) || self.seen.is_mending.get() {
+            return Ok(());
+        }
+        Err(self.gone(id))
+    }
+
+    pub(super) fn gone(&self, id: &SessionId) -> Error {
+        let looks = self.seen.looks.borrow();
+        let look = looks.get(id);
+        let path = look.map(|look| look.located.spot.path.clone()).unwrap_or_default();
+        let renamed = look.and_then(|look| self.renamed_to(look));
+        Error::FolderGone { session: id.to_string(), path, hint: hint(id.as_str(), renamed.as_deref()) }
+    }
+
+    /// The session in another folder whose files are just what we wrote into this one.
+    fn renamed_to(&self, look: &Look) -> Option<String> {
+        let all = self.unadopted();
+        let mut others = all.iter().filter(|other| other.layout.name() == look.located.layout.name());
+        let found = others.find(|other| {
+            let home = self.project.root.join(&other.spot.home);
+            look.rows.iter().any(|(path, row)| {
+                exchange::read(&home.join(path)).is_ok_and(|bytes| hash(&bytes) == row.hash)
+            })
+        });
+        found.map(|other| other.id.to_string())
+    }
+}
+
+fn hint(id: &str, renamed: Option<&str>) -> String {
+    let new = match renamed {
+        Some(new) => format!("it is called {new} now; go on with that: leftoff switch {new}"),
+        None => "if it was renamed, go on with it under its new name: leftoff list".to_owned(),
+    };
+    format!("{new}; make it again: leftoff repair --session {id}; or give it up: leftoff abandon {id}")
+}
