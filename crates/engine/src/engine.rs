@@ -296,6 +296,12 @@ impl Engine {
             return found
                 .ok_or_else(|| Error::UnknownSession { asked: asked.to_owned(), nearest: nearest() });
         }
+        // In a folder of its own a session is meant by that folder's name, whatever else was called so.
+        if self.project.is_outside
+            && let Some(named) = self.in_a_place_called(asked)?
+        {
+            return Ok(named);
+        }
         if let Ok(id) = SessionId::parse(asked)
             && let Some(loaded) = self.store.load(&id)?
         {

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use store::Filter;
+use store::{Filter, SessionRow};
 
 /// The most that a list looks at.
 const MOST: usize = 200;
@@ -38,13 +38,25 @@ pub(crate) fn meant(options: &Options, project: Option<&Project>) -> Result<Opti
         return numbered(options, project);
     }
     let Some(project) = project else {
-        return if is_named { named(asked, &[]) } else { Ok(latest()) };
+        return if is_named { Ok(named(asked, &[])?.or_else(|| kept(asked, options))) } else { Ok(latest()) };
     };
     let is_here = || {
         let engine = Engine::open_at(project.clone(), options.clone(), Intent::Query);
         engine.is_ok_and(|engine| engine.resolve(asked).is_ok())
     };
-    if !is_named || is_here() { Ok(None) } else { named(asked, &places(project)) }
+    if !is_named || is_here() {
+        return Ok(None);
+    }
+    Ok(named(asked, &places(project))?.or_else(|| kept(asked, options)))
+}
+
+/// The folder of a session that has another id than that folder's name: one of that name was somewhere else before.
+fn kept(asked: &str, options: &Options) -> Option<PathBuf> {
+    let options = Options { session: None, key: None, ..options.clone() };
+    let engine = Engine::open_at(Project::outside(&latest()?), options, Intent::Query).ok()?;
+    let row = engine.store.load(&SessionId::parse(asked).ok()?).ok()??.row;
+    let folder = PathBuf::from(row.worktree);
+    (is_session(&folder) && refused(&folder).is_none()).then_some(folder)
 }
 
 /// The options for the folder that is meant: a number was one of the list in which it was read.
@@ -230,32 +242,39 @@ impl Engine {
         lines
     }
 
-    /// The numbers of sessions outside of this project that its store does not have: in the order of their names, after
-    /// all of its own. All that belong to no project share a store, and fill the numbers that it has not given.
+    /// The numbers of sessions outside of this project that its store does not have, by the names of their folders: in
+    /// that order, after all of its own. All that belong to no project share a store, and fill the numbers that it has
+    /// not given.
     pub(crate) fn outside_numbers(&self) -> Result<BTreeMap<SessionId, u64>> {
         let is_outside = self.project.is_outside;
         let is_elsewhere = |folder: &PathBuf| is_outside || !folder.starts_with(&self.project.root);
-        let folders = folders(&places(&self.project)).into_iter().filter(is_elsewhere);
-        let ids: BTreeSet<SessionId> =
-            folders.filter_map(|folder| SessionId::parse(name_of(&folder)?).ok()).collect();
-        let ids: Vec<SessionId> = ids.into_iter().collect();
-        let exist = self.store.which_exist(&ids.iter().collect::<Vec<_>>())?;
-        // What is only laid over the store is not kept yet.
-        let in_files = self.in_files_alone();
-        let is_kept = |id: &SessionId, exists: bool| exists && in_files.iter().all(|found| found.id != *id);
         let listed = self.store.list(&Filter::default())?;
-        let mut given: BTreeSet<u64> = listed.into_iter().map(|listed| listed.number).collect();
+        let in_files = self.in_files_alone();
+        // What is only laid over the store is not kept yet. One of that name may be kept that is in another folder.
+        let kept = listed.iter().filter(|kept| in_files.iter().all(|found| found.id != kept.row.id));
+        let kept: Vec<&SessionRow> = kept.map(|kept| &kept.row).collect();
+        let is_kept = |folder: &Path, id: &SessionId| {
+            let is_it = |row: &&SessionRow| {
+                if is_outside { Path::new(&row.worktree) == folder } else { row.id == *id }
+            };
+            kept.iter().any(|row| is_it(row))
+        };
+        let mut given: BTreeSet<u64> = listed.iter().map(|listed| listed.number).collect();
         let mut own = BTreeSet::new();
         if !is_outside {
             let shown = self.foreign_numbers()?;
             given.extend(shown.values());
             own.extend(shown.into_keys());
         }
+        let folders = folders(&places(&self.project)).into_iter().filter(is_elsewhere);
+        let ids: BTreeSet<SessionId> = folders
+            .filter_map(|folder| {
+                let id = SessionId::parse(name_of(&folder)?).ok()?;
+                (!is_kept(&folder, &id) && !own.contains(&id)).then_some(id)
+            })
+            .collect();
         let first = if is_outside { 1 } else { given.last().copied().unwrap_or(0) + 1 };
-        let free = (first..).filter(|number| !given.contains(number));
-        let new =
-            ids.into_iter().zip(exist).filter(|(id, exists)| !is_kept(id, *exists) && !own.contains(id));
-        Ok(new.map(|(id, _)| id).zip(free).collect())
+        Ok(ids.into_iter().zip((first..).filter(|number| !given.contains(number))).collect())
     }
 }
 

@@ -17,6 +17,8 @@ use model::session::Session;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::path::Path;
 use store::{Access, AgentRow, Filter, Info, Listed, SessionRow, SqliteStore, Store};
 
 /// Of so many sessions that were left lying a list speaks.
@@ -257,8 +259,10 @@ impl Engine {
         }
         if sessions.iter().any(|line| line.number == 0) {
             let numbers = self.outside_numbers()?;
-            let number =
-                |line: &ShortView| numbers.iter().find(|(id, _)| id.as_str() == line.session_id.as_str());
+            let is_in = |line: &ShortView, name: &str| {
+                line.session_id == name || Path::new(&line.worktree).file_name() == Some(OsStr::new(name))
+            };
+            let number = |line: &ShortView| numbers.iter().find(|(name, _)| is_in(line, name.as_str()));
             for line in sessions.iter_mut().filter(|line| line.number == 0) {
                 line.number = number(line).map_or(0, |(_, number)| *number);
             }

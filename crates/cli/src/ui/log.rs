@@ -5,6 +5,7 @@ use engine::words::{moment, one_line};
 use jiff::Timestamp;
 use model::event::{Event, Recorded};
 use model::gate::{AttemptReport, shown};
+use model::id::Name;
 use model::revision::Revision;
 
 const LONGEST: usize = 300;
@@ -77,10 +78,7 @@ pub fn words(event: &Event) -> String {
         Event::SessionFailed { error } => format!("failed: {}", one_line(error, LONGEST)),
         Event::SessionReopened { .. } => "opened again".to_owned(),
         Event::SessionExpired { since } => format!("paused for inactivity since {since}"),
-        Event::RolledBack { phase, reason } => {
-            let why = reason.as_ref().map(|reason| format!(": {}", one_line(reason, LONGEST)));
-            format!("back to phase {phase}{}", why.unwrap_or_default())
-        }
+        Event::RolledBack { phase, reason } => back(phase, reason.as_deref()),
         Event::CheckApproved { phase, check, by, .. } => {
             format!("check {check} of {phase} approved by {}", one_line(by, 60))
         }
@@ -127,6 +125,11 @@ pub fn words(event: &Event) -> String {
         Event::SessionTaken { .. } => "taken in from a bundle".to_owned(),
         Event::Unknown { kind } => format!("{kind} (written by a newer leftoff)"),
     }
+}
+
+fn back(phase: &Name, reason: Option<&str>) -> String {
+    let why = reason.map(|reason| format!(": {}", one_line(reason, LONGEST)));
+    format!("back to phase {phase}{}", why.unwrap_or_default())
 }
 
 fn note_changed(

@@ -59,7 +59,7 @@ impl Engine {
         self.refuse_work_elsewhere(session)?;
         let worktree = self.project.worktree();
         let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
-        if session.worktree != worktree {
+        if session.worktree != worktree && self.refuse_what_came_along(session).is_ok() {
             plan.said.push(format!(
                 "it comes from another worktree; its files stay there: {}",
                 self.workspace(session).display()
@@ -260,7 +260,7 @@ impl Engine {
             ..Filter::default()
         };
         let active = self.store.list(&filter)?.into_iter().map(|listed| listed.row);
-        let is_again = |layout: &str| layout::by_name(layout).is_some_and(|layout| layout.takes_up_again());
+        let is_again = |layout: &str| layout::by_name(layout).is_some_and(Layout::takes_up_again);
         if let Some(row) = active.into_iter().find(|row| is_again(&row.layout)) {
             if on == OnDiscrepancy::Ask {
                 self.refuse_to_choose(&row.id)?;
@@ -363,7 +363,7 @@ impl Engine {
 /// Whether a session that goes on is taken up again all the same, with all that its tool does then.
 fn is_taken_up_again(session: &Session) -> bool {
     let layout = layout::by_name(&session.layout);
-    matches!(session.lifecycle, Lifecycle::Active) && layout.is_some_and(|layout| layout.takes_up_again())
+    matches!(session.lifecycle, Lifecycle::Active) && layout.is_some_and(Layout::takes_up_again)
 }
 
 /// Sessions of a tool by the numbers that they have in lists, for its user to select one.

@@ -46,8 +46,11 @@ impl Engine {
         let given = self.store.list(&Filter::default())?.into_iter().map(|listed| listed.number).max();
         let next = (*last).max(given.unwrap_or(0)) + 1;
         let mut others = next..;
+        // What belongs to no project is shown by its folder's name.
+        let folder = self.project.root.file_name().and_then(|name| SessionId::parse(name.to_str()?).ok());
+        let folder = folder.filter(|_| self.project.is_outside);
         for id in new {
-            let number = shown.get(&id).copied().or_else(|| others.next());
+            let number = shown.get(folder.as_ref().unwrap_or(&id)).copied().or_else(|| others.next());
             batch.numbers.extend(number.map(|number| (id, number)));
         }
         Ok(())

@@ -80,9 +80,8 @@ impl Telling<'_> {
     fn revised(&mut self, revised: &Revised) {
         // As files of the session are recorded; those of one that belongs to no project by their names alone.
         let spot = &self.folder.spot;
-        let recorded = |name: String| match spot.home.starts_with('/') {
-            true => name,
-            false => spot.below_project(&name),
+        let recorded = |name: String| {
+            if spot.home.starts_with('/') { name } else { spot.below_project(&name) }
         };
         let archived = revised.archived.iter().map(|to| Archived {
             from: recorded(super::current_name(to)),

@@ -16,6 +16,7 @@ use crate::layout::{Folder, Layout, Standing};
 use crate::tree::{Entry, Tree};
 use crate::yaml::Step::Key;
 use crate::yaml::{Document, Step};
+use birds_eye::BirdsEye;
 use jiff::Timestamp;
 use model::actor::Actor;
 use model::event::Event;
@@ -205,6 +206,9 @@ impl Changes<'_> {
         if status != status_of(self.said.session) {
             self.set(&[Key("status")], &json!(status.name()));
         }
+        // Taken up again it was active now, also where that is all that is new.
+        let is_resumed = |event: &Event| matches!(event, Event::SessionResumed { .. });
+        self.any |= self.standing.since.iter().any(|recorded| is_resumed(&recorded.event));
     }
 
     fn current(&mut self) {
@@ -253,8 +257,8 @@ impl Changes<'_> {
             let value = match name {
                 "total_sections" => session.fields.get(name).cloned().or_else(|| self.outlined()),
                 BIRDS_EYE_KEY => match self.birds_eye_now() {
-                    Some(value) => value,
-                    None => continue,
+                    BirdsEye::Says(value) => value,
+                    BirdsEye::AsItIs => continue,
                 },
                 _ => session.fields.get(name).cloned(),
             };

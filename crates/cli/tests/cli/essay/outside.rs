@@ -137,6 +137,33 @@ fn in_a_project_without_a_session_those_that_belong_to_none_are_offered() {
     assert!(run(&sandbox, "resume").stdout.contains("here goes on"), "the project's own comes first");
 }
 
+/// Its folder goes to the other place for temporary files: what is there is meant, and nothing is made where it was.
+#[test]
+fn a_session_whose_folder_was_moved_goes_on_where_it_is() {
+    let sandbox = plain();
+    sandbox.at("2026-11-14T10:00:00Z");
+    let folder = lying(&sandbox, FOLDER);
+    let text = BY_HAND.replace("session_dir: \".\"", &format!("session_dir: \"{}\"", folder.display()));
+    std::fs::write(folder.join("session-state.yaml"), &text).unwrap();
+    run(&sandbox, &format!("set audience=expert --session {FOLDER}"));
+    let place = sandbox.folder().join("elsewhere");
+    std::fs::create_dir(&place).unwrap();
+    std::fs::rename(&folder, place.join(FOLDER)).unwrap();
+    let there = |line: &str| {
+        let mut command = sandbox.command(line.split(' '));
+        Ran::from(command.env("TMPDIR", &place).output().unwrap()).ok()
+    };
+    let view = there(&format!("set audience=general --session {FOLDER} --json")).json();
+    let id = view["session_id"].as_str().unwrap().to_owned();
+    assert!(id.starts_with(FOLDER), "{id}");
+    let text = std::fs::read_to_string(place.join(FOLDER).join("session-state.yaml")).unwrap();
+    let now = format!("session_dir: \"{}\"", place.join(FOLDER).display());
+    assert!(text.contains(&now) && text.contains("audience: general"), "{text}");
+    assert_eq!(there(&format!("status --session {id} --json")).json()["session_id"], id.as_str());
+    assert!(there("list").stdout.contains(&format!("2  {FOLDER}")));
+    assert!(!folder.exists(), "nothing is made where it was");
+}
+
 /// Nothing tells where it stands: a person says, from any folder.
 #[test]
 fn a_lost_session_that_belongs_to_no_project_goes_on_where_a_person_says() {

@@ -380,6 +380,11 @@ fn a_day_of_quiet_pauses_and_a_week_warns() {
         "{warned}"
     );
     assert!(warned.contains("leftoff resume") && warned.contains("leftoff abandon"), "{warned}");
+    run(&sandbox, "resume");
+    sandbox.at("2026-11-25T11:00:00Z");
+    // By its file it is still in progress; who takes it up again is active now.
+    run(&sandbox, "resume");
+    says(&sandbox, &["last_activity: \"2026-11-25T11:00:00Z\"", "status: \"in_progress\"  #"]);
     run(&sandbox, &format!("abandon {FOLDER}"));
     says(&sandbox, &["status: \"abandoned\"  #"]);
 }

@@ -12,21 +12,27 @@ use serde_json::{Value, json};
 pub(in crate::essay) const BIRDS_EYE: &str = "birds-eye";
 pub(in crate::essay) const BIRDS_EYE_KEY: &str = "birds_eye_approved";
 
+/// What the file is to say of it.
+pub(super) enum BirdsEye {
+    /// What somebody wrote there, until there is news.
+    AsItIs,
+    Says(Option<Value>),
+}
+
 impl Changes<'_> {
-    /// What is to be said; none where that is what somebody wrote over it, until there is news.
-    pub(super) fn birds_eye_now(&self) -> Option<Option<Value>> {
-        let is_touched = self.touched.contains(BIRDS_EYE_KEY);
+    pub(super) fn birds_eye_now(&self) -> BirdsEye {
         let said = self.standing.session.fields.get(BIRDS_EYE_KEY).cloned();
         if self.is_approved_last() {
-            return Some(self.birds_eye());
+            BirdsEye::Says(self.birds_eye())
+        } else if self.touched.contains(BIRDS_EYE_KEY) {
+            BirdsEye::Says(said)
+        } else if self.is_open_again() {
+            BirdsEye::Says(Some(json!(false)))
+        } else if self.is_new || self.went_back {
+            BirdsEye::Says(self.birds_eye().or(said))
+        } else {
+            BirdsEye::AsItIs
         }
-        if is_touched {
-            return Some(said);
-        }
-        if self.is_open_again() {
-            return Some(Some(json!(false)));
-        }
-        (self.is_new || self.went_back).then(|| self.birds_eye().or(said))
     }
 
     /// Whether the bird's-eye view was approved since the file was last written, and nothing else said of it after that.
