@@ -367,3 +367,16 @@ fn reopen_without_a_name_means_a_session_that_its_file_calls_completed() {
     let reopened = sandbox.run(["reopen"]).ok();
     assert!(reopened.stdout.starts_with("s open again"), "{}", reopened.stdout);
 }
+
+#[test]
+fn another_run_is_not_offered_of_a_workflow_that_is_not_defined() {
+    let sandbox = with_old();
+    sandbox.run(["advance", "--phase", "1", "--session", ID]).ok();
+    let done = sandbox.run(["advance", "--phase", "2", "--session", ID]).ok();
+    assert!(done.stdout.contains("Finished; nothing is left to do."), "{}", done.stdout);
+    assert!(!done.stdout.contains("run start"), "{}", done.stdout);
+    define(&sandbox);
+    let status = sandbox.run(["status", "--session", ID]).ok().stdout;
+    assert!(status.contains(&format!("leftoff run start ship_v1 --session {ID}")), "{status}");
+    sandbox.run(["run", "start", "ship_v1", "--session", ID]).ok();
+}
