@@ -239,6 +239,12 @@ fn sessions_of_every_kind_stand_in_one_list() {
     assert!(list.stderr.contains("5 sessions of praxis OS: legacy session format"), "{}", list.stderr);
     let json = sandbox.run(["list", "--layout", "praxis", "--json"]).ok().json();
     assert_eq!(json["sessions"].as_array().unwrap().len(), 5);
+    // Also of those that leftoff keeps by now.
+    for id in [ID, "more0"] {
+        sandbox.run(["note", "remember", "--session", id]).ok();
+    }
+    let list = sandbox.run(["list"]).ok();
+    assert_eq!(list.stderr.matches("legacy session format").count(), 1, "said once:\n{}", list.stderr);
 }
 
 #[test]
