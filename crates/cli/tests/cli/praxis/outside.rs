@@ -301,3 +301,30 @@ fn the_evidence_of_a_phase_that_is_only_claimed_is_kept_and_its_gate_looks_at_it
         assert_eq!(out["phase_artifacts"]["1"][key], submitted[key], "{out:#}");
     }
 }
+
+#[test]
+fn a_file_that_grew_beyond_what_is_read_is_never_lost() {
+    let sandbox = started();
+    let mut theirs = file(&sandbox, NEW);
+    theirs["completed_phases"] = json!([0]);
+    theirs["current_phase"] = json!(1);
+    theirs["phase_artifacts"]["0"] = json!({"phase_number": 0, "evidence": {}, "outputs": {},
+        "commands_executed": [{"command": "make", "output": "y".repeat(1_200_000)}], "timestamp": "2026-11-14T11:00:00Z"});
+    let theirs = pretty(&theirs);
+    sandbox.write(NEW, &theirs);
+    let status = sandbox.run(["status"]).ok();
+    assert!(status.stderr.contains("the most that is read"), "{}", status.stderr);
+    assert!(!status.stderr.contains("is not defined"), "its workflow is there: {}", status.stderr);
+    sandbox.run(["note", "remember"]).ok();
+    assert_eq!(sandbox.read(NEW), theirs, "left alone");
+    sandbox.run(["repair"]).ok();
+    for phase in ["0", "1"] {
+        sandbox.run(["advance", "--phase", phase, "--evidence", "tests=1"]).ok();
+    }
+    let folder = sandbox.path(".leftoff/aside/s");
+    let kept: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
+        .collect();
+    assert!(kept.contains(&theirs), "it is set aside");
+}
