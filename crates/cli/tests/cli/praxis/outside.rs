@@ -317,7 +317,8 @@ fn a_file_that_grew_beyond_what_is_read_is_never_lost() {
     assert!(!status.stderr.contains("is not defined"), "its workflow is there: {}", status.stderr);
     sandbox.run(["note", "remember"]).ok();
     assert_eq!(sandbox.read(NEW), theirs, "left alone");
-    sandbox.run(["repair"]).ok();
+    let mended = sandbox.run(["repair"]).ok().stdout;
+    assert!(mended.contains("it was set aside and written again from the log"), "{mended}");
     for phase in ["0", "1"] {
         sandbox.run(["advance", "--phase", phase, "--evidence", "tests=1"]).ok();
     }
