@@ -329,3 +329,21 @@ fn a_file_that_grew_beyond_what_is_read_is_never_lost() {
         .collect();
     assert!(kept.contains(&theirs), "it is set aside");
 }
+
+#[test]
+fn what_a_claimed_phase_is_to_be_given_is_in_the_hint_when_its_evidence_does_not_pass() {
+    let sandbox = started();
+    sandbox.run(["advance", "--phase", "0"]).ok();
+    let mut theirs = file(&sandbox, NEW);
+    theirs["completed_phases"] = json!([0, 1]);
+    theirs["current_phase"] = json!(2);
+    theirs["checkpoints"]["1"] = json!("passed");
+    theirs["phase_artifacts"]["1"] = json!({"phase_number": 1, "evidence": {"tests": 0}, "outputs": {},
+        "commands_executed": [], "timestamp": "2026-11-14T11:00:00Z"});
+    sandbox.write(NEW, &pretty(&theirs));
+    let refused = sandbox.run(["advance", "--phase", "1"]).code(5).stderr;
+    assert!(refused.contains("Then: leftoff advance --phase 1 --evidence tests=N"), "{refused}");
+    sandbox.run(["advance", "--phase", "1", "--evidence", "tests=4"]).ok();
+    let phases = sandbox.run(["status", "--json"]).ok().json()["phases"].clone();
+    assert_eq!(phases[1]["gate"]["outcome"], "passed");
+}
