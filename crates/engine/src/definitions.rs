@@ -3,7 +3,7 @@
 
 mod theirs;
 
-pub(crate) use theirs::{are_elsewhere, of_layout, unnamed};
+pub(crate) use theirs::{are_elsewhere, is_there, of_layout, unnamed};
 
 use crate::checks;
 use crate::error::{Error, FileMistake, Result, WorkflowPlace};

@@ -39,6 +39,7 @@ use model::command::{Command, decide};
 use model::event::Event;
 use model::id::SessionId;
 use model::item::{Item, ItemBook};
+use model::lifecycle::Lifecycle;
 use model::note::NoteKind;
 use model::run::RunPlan;
 use model::session::Session;
@@ -346,6 +347,8 @@ impl Engine {
             run,
             number,
             definition: definition.as_deref().or(current.as_ref()),
+            can_run_again: matches!(session.lifecycle, Lifecycle::Completed { .. })
+                && crate::definitions::is_there(&self.project, &session.layout, run.workflow.name.as_str()),
             now,
             signs: self.signs_of_work(&session.id),
             name_session: self.must_be_named(session)?,

@@ -90,7 +90,9 @@ impl Next {
                 Some(format!("leftoff start {name}")),
             ),
             // Its workflow is not known as a whole: no other run of it can be begun.
-            Lifecycle::Completed { .. } if run.workflow.on_complete == OnComplete::Grow => {
+            Lifecycle::Completed { .. }
+                if run.workflow.on_complete == OnComplete::Grow || !material.can_run_again =>
+            {
                 Self::new("Finished; nothing is left to do.".to_owned(), None)
             }
             // A layout may name its sessions by the day: what is finished today may have taken the name.

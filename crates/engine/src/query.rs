@@ -213,13 +213,14 @@ impl Engine {
             self.store.list(&filter)?.into_iter().map(ShortView::from).collect();
         sessions.extend(self.opened_by_files(request)?);
         let mut warnings = self.warnings.clone();
+        let mut odd = Vec::new();
         for line in &mut sessions {
             // What is wrong with one session is said on the way, and hides no other.
             let said = self
                 .shown_by_files(line)
                 .unwrap_or_else(|error| vec![Warning::from_error("session", &error)]);
             line.warnings = to_mend(&line.layout, &said);
-            warnings.extend(said);
+            odd.extend(said.into_iter().map(|warning| (line.layout.clone(), warning)));
             self.laid_over_line(line);
         }
         warnings.extend(self.kept_lines_beside_others(&mut sessions));
@@ -228,7 +229,6 @@ impl Engine {
         warnings.extend(self.place_warnings());
         warnings.extend(self.index_warnings());
         warnings.extend(self.unknown_warnings());
-        let mut odd = Vec::new();
         for (mut short, said) in self.foreign_lines() {
             self.laid_over_line(&mut short);
             if request.wants(&short) {

@@ -218,6 +218,8 @@ pub(crate) struct Material<'a> {
     pub(crate) number: u64,
     /// Gone only from a store that lost rows: the session is shown all the same.
     pub(crate) definition: Option<&'a Workflow>,
+    /// Of a session that is finished: another run can be begun with what it followed.
+    pub(crate) can_run_again: bool,
     pub(crate) now: Timestamp,
     /// Of somebody who is at work in its files.
     pub(crate) signs: SignsOfWork,

@@ -537,7 +537,9 @@ impl Session {
         let attempt = handed_in.map(|report| attempt_of(recorded, AttemptOutcome::Passed, report));
         let fields = attempt.is_some().then(|| self.fields.clone());
         self.on_phase(id, |phase| {
-            attempt.into_iter().for_each(|attempt| phase.keep(attempt));
+            if let Some(attempt) = attempt {
+                phase.keep(attempt);
+            }
             phase.claim(recorded.at);
             phase.fields_at_completion = fields.unwrap_or_else(|| phase.fields_at_completion.clone());
         });

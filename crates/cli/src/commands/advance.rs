@@ -91,8 +91,9 @@ fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> ExitCode {
     };
     // One that is only claimed may be tried when the work has moved on from it.
     let tried = view.phases.iter().find(is_asked).or_else(|| view.current());
-    let failed = tried.and_then(|phase| phase.attempts.last()).map(|attempt| &attempt.report.checks);
-    let failed: Vec<&CheckResult> = failed.into_iter().flatten().filter(|check| check.failed()).collect();
+    let checks = tried.and_then(|phase| phase.attempts.last()).map(|attempt| &attempt.report.checks[..]);
+    let asked_for = evidence_of(checks.unwrap_or_default());
+    let failed: Vec<&CheckResult> = checks.into_iter().flatten().filter(|check| check.failed()).collect();
     let checks: Vec<String> = failed
         .iter()
         .map(|check| match &check.found {
@@ -107,9 +108,22 @@ fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> ExitCode {
     } else {
         let help = failed.iter().filter_map(|check| check.help.as_deref());
         let help: String = help.map(|help| format!("{}. ", help.trim().trim_end_matches('.'))).collect();
-        format!("{help}Then: leftoff advance --phase {phase}{}", view.naming())
+        format!("{help}Then: leftoff advance --phase {phase}{asked_for}{}", view.naming())
     };
     failure::report(&Failure::gate(message, Some(hint)), globals)
+}
+
+/// What the next attempt is to be given once more, with what stands for each value.
+fn evidence_of(checks: &[CheckResult]) -> String {
+    let stand_in = |check: &CheckResult| match check.needed.as_deref() {
+        Some("boolean") => "true",
+        Some("integer" | "number") => "N",
+        Some("list") => "LIST",
+        Some("object") => "OBJECT",
+        Some(_) | None => "TEXT",
+    };
+    let fields = checks.iter().filter(|check| check.kind == "evidence");
+    fields.map(|check| format!(" --evidence {}={}", check.id, stand_in(check))).collect()
 }
 
 fn read_evidence(path: &std::path::Path) -> Result<BTreeMap<String, Given>, Failure> {

@@ -38,10 +38,7 @@ pub fn words(event: &Event) -> String {
         }
         Event::Adopted { layout, path } => format!("taken in from {path} ({layout})"),
         Event::ExternalEdit { paths, .. } => format!("changed by somebody else: {}", paths.join(", ")),
-        Event::PhaseClaimed { phase, attempt } => {
-            let handed_in = attempt.as_ref().map(evidence).unwrap_or_default();
-            format!("phase {phase} claimed as done, unverified{handed_in}")
-        }
+        Event::PhaseClaimed { phase, attempt } => claimed(phase, attempt.as_ref()),
         Event::PhaseFlagged { phase } => format!("{phase} needs a review"),
         Event::RunSelected { workflow, ordinal } => format!("back to run {ordinal} of {workflow}"),
         Event::PhaseStarted { phase } => format!("phase {phase} began"),
@@ -165,6 +162,10 @@ pub fn revised(revision: &Revision) -> String {
         text.push_str(&format!("; {from} {what} {to}"));
     }
     text
+}
+
+fn claimed(phase: &Name, handed_in: Option<&AttemptReport>) -> String {
+    format!("phase {phase} claimed as done, unverified{}", handed_in.map(evidence).unwrap_or_default())
 }
 
 fn evidence(attempt: &AttemptReport) -> String {

@@ -55,6 +55,12 @@ pub(crate) fn unnamed(project: &Project, layout: &dyn Layout) -> Option<Error> {
     })
 }
 
+/// Whether another run of a workflow could be begun here, as far as can be told without reading it.
+pub(crate) fn is_there(project: &Project, layout: &str, name: &str) -> bool {
+    let Some(places) = layout::by_name(layout).and_then(Layout::definitions) else { return true };
+    places.folders.iter().any(|folder| project.root.join(folder).join(name).join(places.file).is_file())
+}
+
 /// Whether sessions of a layout follow definitions of its own.
 pub(crate) fn are_elsewhere(layout: &str, name: &str) -> bool {
     let tree = Tree::default();

@@ -276,7 +276,8 @@ impl Look {
         };
         let is_ours = |state: &FileState| !is_theirs(state);
         let mut theirs = self.with_rows(is_ours, false);
-        if self.states.values().any(|state| *state == FileState::Missing) {
+        let is_stood_for = |state: &FileState| matches!(state, FileState::Missing | FileState::Unreadable);
+        if self.states.values().any(is_stood_for) {
             self.add_what_is_named(&mut theirs);
         }
         let mut reading = engine.read_tree(&self.located, &theirs);

@@ -420,6 +420,7 @@ fn as_done(message: &str) -> String {
         (telling::NOT_IN_THE_LOG_YET, "it was taken in"),
         (telling::FROM_THE_LOG, "it was written again from the log"),
         (telling::LOG_HAS_ALL, "it was written again from the log"),
+        (telling::LEFT_ALONE, "it was set aside and written again from the log"),
         (rivals::COUNTS_AS_PAUSED, "was paused"),
     ];
     let found = ends.iter().find_map(|(end, done)| Some(format!("{}{done}", message.strip_suffix(end)?)));
@@ -427,6 +428,7 @@ fn as_done(message: &str) -> String {
         [
             (" is missing; ", " was missing; "),
             (" is damaged", " was damaged"),
+            (" cannot be looked at", " could not be looked at"),
             (" are called ", " were called "),
         ]
         .iter()

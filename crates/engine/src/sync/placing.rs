@@ -310,7 +310,9 @@ impl Engine {
         let waiting = exchange::waiting(target);
         let failed =
             |source| Error::io(format!("keeping the version before of {}", target.display()), source);
-        if layout.is_readable(path, out) {
+        // The next write would put its own version before in the place of one that nobody has read.
+        let is_read = out.len() as u64 <= layout.most_bytes(path) && layout.is_readable(path, out);
+        if is_read {
             fs::rename(&waiting, exchange::backup(target)).map_err(failed)?;
             return Ok(None);
         }

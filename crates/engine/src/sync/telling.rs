@@ -13,6 +13,7 @@ use model::session::Session;
 /// What is meant by what was found, until it is mended.
 pub(super) const NOT_IN_THE_LOG_YET: &str = "shown as it says, and not in the log yet";
 pub(super) const FROM_THE_LOG: &str = "going on from the log";
+pub(super) const LEFT_ALONE: &str = "it is left alone, and the log goes on";
 pub(super) const LOG_HAS_ALL: &str = "the log has all of it";
 
 impl Look {
@@ -64,7 +65,7 @@ impl Look {
                 )),
                 FileState::Unreadable => Some((
                     "view_unreadable",
-                    format!("{path} cannot be looked at{unusable}; it is left alone, and the log goes on"),
+                    format!("{path} cannot be looked at{unusable}; {LEFT_ALONE}"),
                     format!("make it readable, or set it aside: leftoff repair --session {id}"),
                 )),
                 FileState::Missing => Some((

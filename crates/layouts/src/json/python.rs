@@ -18,16 +18,13 @@ pub(super) fn marked(text: &str) -> Option<String> {
     let mut before = ' ';
     while let Some(letter) = rest.chars().next() {
         let word = WORDS.iter().find(|word| matches!(before, ':' | '[' | ',') && is_value(rest, word));
-        let taken = match word {
-            Some(word) => {
-                found.push_str(&as_text(word));
-                word.len()
-            }
-            None => {
-                let taken = if letter == '"' { length_of_text(rest) } else { letter.len_utf8() };
-                found.push_str(&rest[..taken]);
-                taken
-            }
+        let taken = if let Some(word) = word {
+            found.push_str(&as_text(word));
+            word.len()
+        } else {
+            let taken = if letter == '"' { length_of_text(rest) } else { letter.len_utf8() };
+            found.push_str(&rest[..taken]);
+            taken
         };
         if !letter.is_whitespace() {
             before = letter;

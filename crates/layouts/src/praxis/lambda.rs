@@ -3,6 +3,7 @@
 
 mod cel;
 mod parse;
+mod python;
 mod token;
 
 use model::workflow::ValueType;
@@ -32,7 +33,7 @@ pub(super) fn of_field(
     }
     let condition = scope.condition(&lambda.body)?;
     // What is missing is said by the field itself, and only when it is required.
-    Ok(format!("!({}) || {condition}", cel::is_given(field)))
+    bounded(format!("!({}) || {condition}", cel::is_given(field)))
 }
 
 /// The check of all evidence together: its one parameter is the evidence.
@@ -43,7 +44,17 @@ pub(super) fn of_evidence(text: &str, declared: &Declared) -> Result<String, Str
     };
     let mut scope = cel::Scope::new(declared);
     scope.bind_evidence(evidence);
-    scope.condition(&lambda.body)
+    bounded(scope.condition(&lambda.body)?)
+}
+
+/// What gates do not evaluate must not stand in one.
+fn bounded(expression: String) -> Result<String, String> {
+    const LONGEST: usize = 4096;
+    if expression.len() > LONGEST {
+        Err(format!("more than {LONGEST} characters of CEL"))
+    } else {
+        Ok(expression)
+    }
 }
 
 #[cfg(test)]
@@ -171,6 +182,48 @@ mod tests {
         }
     }
 
+    /// What is declared is checked before; of what is not, anything may stand there.
+    #[test]
+    fn what_is_true_and_what_is_equal_is_so_as_python_has_it() {
+        let given = json!({"n": 1, "b": true, "l": [1, 2], "one": 1, "yes": true, "no": false, "zero": 0,
+            "text": "", "list": [], "object": {}, "nothing": null});
+        for (text, expected) in [
+            ("e['b'] == 1", true),
+            ("e['b'] != 1", false),
+            ("e['b'] in [1]", true),
+            ("e['b'] not in (0, 1)", false),
+            ("e['b'] > 0", true),
+            ("e['one'] == True", true),
+            ("e['one'] != True", false),
+            ("e['one'] is True", false),
+            ("e['yes'] is True", true),
+            ("e['yes'] == 1", true),
+            ("e['yes'] != e['n']", false),
+            ("e['yes'] in e['l']", true),
+            ("e['no'] == 0.0", true),
+            ("e['nothing'] == False", false),
+            ("e['yes'] >= e['one']", true),
+            ("e['zero']", false),
+            ("e['text']", false),
+            ("e['list']", false),
+            ("e['object']", false),
+            ("e['nothing']", false),
+            ("e['no']", false),
+            ("e['one'] and e['yes']", true),
+            ("not e.get('gone')", true),
+            ("e.get('text', 5)", false),
+            ("e.get('nothing', 5)", false),
+            ("e.get('list', 1) or e.get('gone', 1)", true),
+            ("-(e['n'] + 1) == -2", true),
+            ("10 - (3 - 2) == 9", true),
+            ("(e['n'] > 0) == 1", true),
+        ] {
+            let expression = of_evidence(&format!("lambda e: {text}"), &declared())
+                .unwrap_or_else(|why| panic!("{text}: {why}"));
+            assert_eq!(holds(&expression, &given), expected, "{text}: {expression}");
+        }
+    }
+
     #[test]
     fn everything_else_is_refused_by_its_name() {
         for (text, why) in [
@@ -196,6 +249,23 @@ mod tests {
             ("lambda x: 'abc", "text that does not end"),
             ("lambda x: x > 99999999999999999999", "99999999999999999999"),
             ("lambda x: x; import os", "';'"),
+            ("lambda x: x == (1, 2)", "a tuple"),
+            ("lambda x: x is 5", "'is'"),
+            ("lambda x: x == 05", "05"),
+            ("lambda x: x == 1.", "1."),
+            ("lambda x: x == 5__0", "5__0"),
+            ("lambda x: [x] < [2]", "'<'"),
+            ("lambda x: True in [x] in [[1]]", "'in' of true"),
+            ("lambda x: x > 0\n  and x < 3", "a second line"),
+            ("lambda x: x == 'a\nb'", "next line"),
+            ("lambda x: x == 'a\\\nb'", "the escape"),
+            ("lambda x, x: x", "twice"),
+            ("lambda x: x.__class__", "'__class__'"),
+            ("lambda x: (y := x)", "':='"),
+            ("lambda x: {x: 1}", "'{'"),
+            ("lambda x: x or 1 > 0 if x else 0", "'if'"),
+            ("lambda x: (x or 1) > 0", "'or'"),
+            ("lambda x: x.real", "'real'"),
         ] {
             let found = field(text, "n").err().unwrap_or_else(|| panic!("{text} was translated"));
             assert!(found.contains(why), "{text}: {found}");
@@ -204,5 +274,7 @@ mod tests {
         assert!(field(&deep, "n").is_err());
         let long = format!("lambda x: {}", "not ".repeat(300));
         assert!(field(&long, "n").is_err());
+        let long = format!("lambda x: x > len('{}')", "x".repeat(4096));
+        assert!(field(&long, "n").is_err_and(|why| why.contains("characters of CEL")));
     }
 }

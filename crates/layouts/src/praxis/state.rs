@@ -221,7 +221,7 @@ fn total(value: &Value) -> Option<Recorded> {
     if value.is_null() {
         return None;
     }
-    let number = value.as_u64().and_then(|number| u32::try_from(number).ok());
+    let number = fields::whole(value).and_then(|number| u32::try_from(number).ok());
     let number = number.filter(|number| (1..=MOST_PHASES).contains(number));
     Some(number.map_or_else(|| Recorded::Unusable(value.to_string()), Recorded::Number))
 }
@@ -242,7 +242,13 @@ fn life(path: &str, fields: &mut Fields<'_>, lifecycle: &Map<String, Value>) -> 
     let ended = fields.time("completed_at");
     let reason = fields.text("error_reason");
     let status = fields.text("status").filter(|_| lifecycle.is_empty());
-    match super::folder_status(path).or(status.as_deref()) {
+    let folder = super::folder_status(path);
+    if let (Some(folder), Some(status)) = (folder, status.as_deref())
+        && folder != status
+    {
+        (fields.say)(format!("status is '{status}', and it is in the folder {folder}; the folder counts"));
+    }
+    match folder.or(status.as_deref()) {
         Some("completed") => return Life::Completed { at: ended },
         Some("error") => {
             let error = reason.unwrap_or_else(|| "no reason was given".to_owned());

@@ -172,7 +172,7 @@ impl<'a> Change<'a> {
         self.lifecycle();
         self.metadata();
         if self.any {
-            self.no_completed_phase_is_current();
+            self.the_current_phase_is_one_to_go_on_from();
             self.what_cannot_be_is_set_right();
             let updated = self.time(self.session.updated_at);
             self.set(&["updated_at"], &updated);
@@ -237,10 +237,14 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// The old shapes' one too many after the last one is theirs to keep; this nobody could go on from.
-    fn no_completed_phase_is_current(&mut self) {
-        let said = self.said.current.and_then(|current| u32::try_from(current).ok());
-        if said.is_some_and(|said| self.said.completed.contains(&said)) {
+    /// The old shapes' one too many after the last one is theirs to keep; from a phase that is completed, or from none that
+    /// there is, nobody could go on.
+    fn the_current_phase_is_one_to_go_on_from(&mut self) {
+        let last = i64::from(self.run.number_at(self.run.phases.len().saturating_sub(1)));
+        let is_completed =
+            |said: i64| u32::try_from(said).is_ok_and(|said| self.said.completed.contains(&said));
+        let is_nowhere = |said: i64| said < 0 || said > last + 1;
+        if self.said.current.is_some_and(|said| is_completed(said) || is_nowhere(said)) {
             let current = self.run.current_number();
             self.set(&["current_phase"], &json!(current));
         }

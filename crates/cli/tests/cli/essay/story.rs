@@ -410,7 +410,7 @@ fn a_session_is_imported_and_exported_with_nothing_lost() {
     let out = sandbox.folder().join("out");
     sandbox.run(["export", "--layout", "essay", out.to_str().unwrap(), "--session", FOLDER]).ok();
     let written = std::fs::read_to_string(out.join(FOLDER).join("session-state.yaml")).unwrap();
-    assert_eq!(written, BY_HAND);
+    assert_eq!(written, BY_HAND, "that it waits since the import is not the pipeline's");
     let json = sandbox.run(["export", "--session", FOLDER]).ok().json();
     assert!(json.to_string().contains("\"mood\":\"good\""), "{json:#}");
 }

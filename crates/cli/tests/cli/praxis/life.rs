@@ -239,6 +239,12 @@ fn sessions_of_every_kind_stand_in_one_list() {
     assert!(list.stderr.contains("5 sessions of praxis OS: legacy session format"), "{}", list.stderr);
     let json = sandbox.run(["list", "--layout", "praxis", "--json"]).ok().json();
     assert_eq!(json["sessions"].as_array().unwrap().len(), 5);
+    // Also of those that leftoff keeps by now.
+    for id in [ID, "more0"] {
+        sandbox.run(["note", "remember", "--session", id]).ok();
+    }
+    let list = sandbox.run(["list"]).ok();
+    assert_eq!(list.stderr.matches("legacy session format").count(), 1, "said once:\n{}", list.stderr);
 }
 
 #[test]
@@ -366,4 +372,17 @@ fn reopen_without_a_name_means_a_session_that_its_file_calls_completed() {
     sandbox.write(NEW, &pretty(&theirs));
     let reopened = sandbox.run(["reopen"]).ok();
     assert!(reopened.stdout.starts_with("s open again"), "{}", reopened.stdout);
+}
+
+#[test]
+fn another_run_is_not_offered_of_a_workflow_that_is_not_defined() {
+    let sandbox = with_old();
+    sandbox.run(["advance", "--phase", "1", "--session", ID]).ok();
+    let done = sandbox.run(["advance", "--phase", "2", "--session", ID]).ok();
+    assert!(done.stdout.contains("Finished; nothing is left to do."), "{}", done.stdout);
+    assert!(!done.stdout.contains("run start"), "{}", done.stdout);
+    define(&sandbox);
+    let status = sandbox.run(["status", "--session", ID]).ok().stdout;
+    assert!(status.contains(&format!("leftoff run start ship_v1 --session {ID}")), "{status}");
+    sandbox.run(["run", "start", "ship_v1", "--session", ID]).ok();
 }

@@ -301,3 +301,49 @@ fn the_evidence_of_a_phase_that_is_only_claimed_is_kept_and_its_gate_looks_at_it
         assert_eq!(out["phase_artifacts"]["1"][key], submitted[key], "{out:#}");
     }
 }
+
+#[test]
+fn a_file_that_grew_beyond_what_is_read_is_never_lost() {
+    let sandbox = started();
+    let mut theirs = file(&sandbox, NEW);
+    theirs["completed_phases"] = json!([0]);
+    theirs["current_phase"] = json!(1);
+    theirs["phase_artifacts"]["0"] = json!({"phase_number": 0, "evidence": {}, "outputs": {},
+        "commands_executed": [{"command": "make", "output": "y".repeat(1_200_000)}], "timestamp": "2026-11-14T11:00:00Z"});
+    let theirs = pretty(&theirs);
+    sandbox.write(NEW, &theirs);
+    let status = sandbox.run(["status"]).ok();
+    assert!(status.stderr.contains("the most that is read"), "{}", status.stderr);
+    assert!(!status.stderr.contains("is not defined"), "its workflow is there: {}", status.stderr);
+    sandbox.run(["note", "remember"]).ok();
+    assert_eq!(sandbox.read(NEW), theirs, "left alone");
+    let mended = sandbox.run(["repair"]).ok().stdout;
+    assert!(mended.contains("it was set aside and written again from the log"), "{mended}");
+    for phase in ["0", "1"] {
+        sandbox.run(["advance", "--phase", phase, "--evidence", "tests=1"]).ok();
+    }
+    let folder = sandbox.path(".leftoff/aside/s");
+    let kept: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap())
+        .collect();
+    assert!(kept.contains(&theirs), "it is set aside");
+}
+
+#[test]
+fn what_a_claimed_phase_is_to_be_given_is_in_the_hint_when_its_evidence_does_not_pass() {
+    let sandbox = started();
+    sandbox.run(["advance", "--phase", "0"]).ok();
+    let mut theirs = file(&sandbox, NEW);
+    theirs["completed_phases"] = json!([0, 1]);
+    theirs["current_phase"] = json!(2);
+    theirs["checkpoints"]["1"] = json!("passed");
+    theirs["phase_artifacts"]["1"] = json!({"phase_number": 1, "evidence": {"tests": 0}, "outputs": {},
+        "commands_executed": [], "timestamp": "2026-11-14T11:00:00Z"});
+    sandbox.write(NEW, &pretty(&theirs));
+    let refused = sandbox.run(["advance", "--phase", "1"]).code(5).stderr;
+    assert!(refused.contains("Then: leftoff advance --phase 1 --evidence tests=N"), "{refused}");
+    sandbox.run(["advance", "--phase", "1", "--evidence", "tests=4"]).ok();
+    let phases = sandbox.run(["status", "--json"]).ok().json()["phases"].clone();
+    assert_eq!(phases[1]["gate"]["outcome"], "passed");
+}

@@ -1,14 +1,14 @@
 //! Writes the tree of a lambda in CEL. Python calls many things true; here each must be known by its type.
 
-use super::Declared;
 use super::parse::{Comparison, Node};
+use super::{Declared, python};
 use model::workflow::ValueType;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// What an expression gives, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Boolean,
     /// A whole number, as far as is known.
     Number,
@@ -21,9 +21,17 @@ enum Kind {
     Unknown,
 }
 
-struct Written {
-    text: String,
-    kind: Kind,
+pub(super) struct Written {
+    pub(super) text: String,
+    pub(super) kind: Kind,
+    /// Nothing else can stand there: it was declared so, or is written there.
+    pub(super) is_sure: bool,
+}
+
+impl Written {
+    fn sure(text: impl Into<String>, kind: Kind) -> Self {
+        Self { text: text.into(), kind, is_sure: kind != Kind::Unknown }
+    }
 }
 
 enum Bound {
@@ -68,17 +76,7 @@ impl<'a> Scope<'a> {
             Node::And(parts) => Ok(all_of(self.conditions(parts)?)),
             Node::Or(parts) => Ok(any_of(self.conditions(parts)?)),
             Node::Compare(first, others) => self.comparisons(first, others),
-            _ => {
-                let Written { text, kind } = self.value(node)?;
-                match kind {
-                    Kind::Boolean => Ok(format!("({text})")),
-                    Kind::Number => Ok(format!("({text} != 0)")),
-                    Kind::Decimal => Ok(format!("({text} != 0.0)")),
-                    Kind::Text | Kind::List | Kind::Object => Ok(format!("(size({text}) > 0)")),
-                    Kind::Nothing => Ok("(false)".to_owned()),
-                    Kind::Unknown => Err(format!("whether {text} is true, which has no declared type")),
-                }
-            }
+            _ => Ok(python::is_true(&self.value(node)?)),
         }
     }
 
@@ -91,12 +89,21 @@ impl<'a> Scope<'a> {
         let mut left = self.value(first)?;
         let mut parts = Vec::new();
         for (comparison, node) in others {
+            let is_last = others.last().is_some_and(|(_, last)| std::ptr::eq(last, node));
+            if let (Comparison::In | Comparison::NotIn, Node::Tuple(members) | Node::List(members), true) =
+                (comparison, node, is_last)
+            {
+                let members: Result<Vec<Written>, String> =
+                    members.iter().map(|member| self.value(member)).collect();
+                let is_in = python::is_one_of(&left, &members?);
+                parts.push(if *comparison == Comparison::In { is_in } else { format!("!({is_in})") });
+                break;
+            }
             let right = self.value(node)?;
             parts.push(match comparison {
-                Comparison::Sign(sign) => {
-                    let (left, right, _) = alike(&left, &right);
-                    format!("{left} {sign} {right}")
-                }
+                Comparison::Sign(sign) => python::compared(&left, sign, &right)?,
+                Comparison::Is => format!("{} == {}", left.text, right.text),
+                Comparison::IsNot => format!("{} != {}", left.text, right.text),
                 Comparison::In => contains(&left, &right)?,
                 Comparison::NotIn => format!("!({})", contains(&left, &right)?),
             });
@@ -106,7 +113,7 @@ impl<'a> Scope<'a> {
     }
 
     fn value(&self, node: &Node) -> Result<Written, String> {
-        let written = |text: String, kind: Kind| Ok(Written { text, kind });
+        let written = |text: String, kind: Kind| Ok(Written::sure(text, kind));
         match node {
             Node::Number(number) => {
                 let kind = if number.contains('.') { Kind::Decimal } else { Kind::Number };
@@ -120,6 +127,7 @@ impl<'a> Scope<'a> {
                     parts.iter().map(|part| Ok(self.value(part)?.text)).collect();
                 written(format!("[{}]", parts?.join(", ")), Kind::List)
             }
+            Node::Tuple(_) => Err("a tuple that is not looked for something in".to_owned()),
             Node::Name(name) => self.name(name),
             Node::Item(of, key) => self.item(of, key),
             Node::Get(of, key, default) => self.get(of, key, default.as_deref()),
@@ -136,12 +144,19 @@ impl<'a> Scope<'a> {
             }
             Node::Negative(of) => {
                 let of = self.number(of)?;
-                written(format!("-{}", of.text), of.kind)
+                Ok(Written { text: format!("-{}", of.text), ..of })
             }
             Node::Sum(left, sign, right) => {
                 let (left, right) = (self.number(left)?, self.number(right)?);
+                // What turns out to be a text would be made a number on the way.
+                if let Some(unsure) = [&left, &right].into_iter().find(|part| !part.is_sure)
+                    && (left.kind, right.kind) != (Kind::Number, Kind::Number)
+                {
+                    return Err(uncountable(&unsure.text));
+                }
+                let is_sure = left.is_sure && right.is_sure;
                 let (left, right, kind) = alike(&left, &right);
-                written(format!("({left} {sign} {right})"), kind)
+                Ok(Written { text: format!("({left} {sign} {right})"), kind, is_sure })
             }
             Node::Not(_) | Node::Compare(..) => written(self.condition(node)?, Kind::Boolean),
             // Python gives one of the values; CEL has only yes and no for it.
@@ -152,38 +167,36 @@ impl<'a> Scope<'a> {
 
     /// Signs that mean something else for texts and lists are for numbers only.
     fn number(&self, node: &Node) -> Result<Written, String> {
-        let Written { text, kind } = self.value(node)?;
-        match kind {
-            Kind::Number | Kind::Decimal => Ok(Written { text, kind }),
+        let written = self.value(node)?;
+        match written.kind {
+            Kind::Number | Kind::Decimal => Ok(written),
             Kind::Boolean | Kind::Text | Kind::List | Kind::Object | Kind::Nothing | Kind::Unknown => {
-                Err(format!("counting with {text}, which is no number as far as is declared"))
+                Err(uncountable(&written.text))
             }
         }
     }
 
     fn name(&self, name: &str) -> Result<Written, String> {
         match self.names.get(name) {
-            Some(Bound::Field(field)) => Ok(Written { text: path(field), kind: self.kind(field) }),
-            Some(Bound::Evidence) => Ok(Written { text: "evidence".to_owned(), kind: Kind::Object }),
-            Some(Bound::Value(text, kind)) => Ok(Written { text: text.clone(), kind: *kind }),
+            Some(Bound::Field(field)) => Ok(Written::sure(path(field), self.kind(field))),
+            Some(Bound::Evidence) => Ok(Written::sure("evidence", Kind::Object)),
+            Some(Bound::Value(text, kind)) => Ok(Written::sure(text.as_str(), *kind)),
             None => Err(format!("the name '{name}'")),
         }
     }
 
     fn item(&self, of: &Node, key: &str) -> Result<Written, String> {
         if self.is_evidence(of) {
-            return Ok(Written { text: path(key), kind: self.kind(key) });
+            return Ok(Written::sure(path(key), self.kind(key)));
         }
         let of = self.value(of)?;
-        Ok(Written { text: format!("{}[{}]", of.text, quoted(key)), kind: Kind::Unknown })
+        Ok(Written::sure(format!("{}[{}]", of.text, quoted(key)), Kind::Unknown))
     }
 
     fn get(&self, of: &Node, key: &str, default: Option<&Node>) -> Result<Written, String> {
         let item = self.item(of, key)?;
-        let default = default.map_or_else(
-            || Ok(Written { text: "null".to_owned(), kind: Kind::Nothing }),
-            |node| self.value(node),
-        )?;
+        let default =
+            default.map_or_else(|| Ok(Written::sure("null", Kind::Nothing)), |node| self.value(node))?;
         let is_there = if self.is_evidence(of) {
             is_given(key)
         } else {
@@ -195,7 +208,8 @@ impl<'a> Scope<'a> {
             Kind::Unknown
         };
         let kind = if kind == Kind::Nothing { Kind::Unknown } else { kind };
-        Ok(Written { text: format!("({is_there} ? {} : {})", item.text, default.text), kind })
+        let is_sure = item.is_sure && default.is_sure && kind != Kind::Unknown;
+        Ok(Written { text: format!("({is_there} ? {} : {})", item.text, default.text), kind, is_sure })
     }
 
     fn is_evidence(&self, node: &Node) -> bool {
@@ -215,8 +229,12 @@ impl<'a> Scope<'a> {
     }
 }
 
+fn uncountable(text: &str) -> String {
+    format!("counting with {text}, which is no number as far as is declared")
+}
+
 /// Two numbers as CEL counts with them: both whole, or both with a fraction.
-fn alike(left: &Written, right: &Written) -> (String, String, Kind) {
+pub(super) fn alike(left: &Written, right: &Written) -> (String, String, Kind) {
     let is_number = |written: &Written| matches!(written.kind, Kind::Number | Kind::Decimal);
     let is_mixed =
         is_number(left) && is_number(right) && (left.kind, right.kind) != (Kind::Number, Kind::Number);
@@ -234,14 +252,18 @@ fn all_of(parts: Vec<String>) -> String {
     whole.map(|whole| format!("({whole})")).unwrap_or_default()
 }
 
-fn any_of(parts: Vec<String>) -> String {
+pub(super) fn any_of(parts: Vec<String>) -> String {
     let whole = parts.into_iter().rev().reduce(|rest, part| format!("({part} ? true : {rest})"));
     whole.map(|whole| format!("({whole})")).unwrap_or_default()
 }
 
 fn contains(part: &Written, whole: &Written) -> Result<String, String> {
+    if part.kind == Kind::Boolean && whole.kind == Kind::List {
+        return Err("'in' of true or false, which are numbers as well".to_owned());
+    }
     match whole.kind {
-        Kind::List | Kind::Object => Ok(format!("{} in {}", part.text, whole.text)),
+        Kind::List => Ok(python::is_in_list(part, whole)),
+        Kind::Object => Ok(format!("{} in {}", part.text, whole.text)),
         Kind::Text => Ok(format!("{}.contains({})", whole.text, part.text)),
         Kind::Boolean | Kind::Number | Kind::Decimal | Kind::Nothing | Kind::Unknown => {
             Err(format!("'in' {}, which is no list, text or object as far as is declared", whole.text))

@@ -17,6 +17,8 @@ pub(super) enum Node {
     Boolean(bool),
     Nothing,
     List(Vec<Node>),
+    /// `(1, 2)`, which no list is equal to.
+    Tuple(Vec<Node>),
     Name(String),
     /// `e['name']`
     Item(Box<Node>, String),
@@ -35,6 +37,9 @@ pub(super) enum Node {
 pub(super) enum Comparison {
     /// One that CEL writes the same way.
     Sign(&'static str),
+    /// `is` and `is not`, of `None`, `True` and `False` alone.
+    Is,
+    IsNot,
     In,
     NotIn,
 }
@@ -48,6 +53,9 @@ pub(super) fn lambda(text: &str) -> Result<Lambda, String> {
     let mut parameters = Vec::new();
     while !parser.take(":") {
         match parser.next()? {
+            Token::Word(name) if parameters.contains(name) => {
+                return Err(format!("the parameter '{name}' twice"));
+            }
             Token::Word(name) => parameters.push(name.clone()),
             other @ (Token::Number(_) | Token::Text(_) | Token::Sign(_)) => return Err(other.shown()),
         }
@@ -150,7 +158,14 @@ impl<'a> Parser<'a> {
             return if self.take_word("in") { Ok(Some(Comparison::NotIn)) } else { Err("'not'".to_owned()) };
         }
         if self.take_word("is") {
-            return Ok(Some(Comparison::Sign(if self.take_word("not") { "!=" } else { "==" })));
+            let comparison = if self.take_word("not") { Comparison::IsNot } else { Comparison::Is };
+            let is_one =
+                matches!(self.tokens.get(self.at), Some(Token::Word(word)) if ONES.contains(&word.as_str()));
+            return if is_one {
+                Ok(Some(comparison))
+            } else {
+                Err("'is' of something that may be there twice".to_owned())
+            };
         }
         Ok(None)
     }
@@ -246,10 +261,10 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `(x)` is x; `(x,)` and `(x, y)` are lists.
+    /// `(x)` is x; `()`, `(x,)` and `(x, y)` are tuples.
     fn parentheses(&mut self) -> Result<Node, String> {
         if self.take(")") {
-            return Ok(Node::List(Vec::new()));
+            return Ok(Node::Tuple(Vec::new()));
         }
         let first = self.either()?;
         if self.take(")") {
@@ -258,7 +273,7 @@ impl<'a> Parser<'a> {
         self.expect(",")?;
         let mut parts = vec![first];
         parts.extend(self.list(")")?);
-        Ok(Node::List(parts))
+        Ok(Node::Tuple(parts))
     }
 
     fn list(&mut self, end: &str) -> Result<Vec<Node>, String> {
@@ -272,6 +287,9 @@ impl<'a> Parser<'a> {
         Ok(parts)
     }
 }
+
+/// What there is only one of.
+const ONES: &[&str] = &["None", "True", "False"];
 
 const KEYWORDS: &[&str] = &[
     "lambda", "if", "else", "for", "await", "yield", "import", "and", "or", "not", "in", "is", "async",

@@ -31,6 +31,7 @@ const SIGNS: &[&str] = &[
 
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
     let mut found = Vec::new();
+    let mut open: usize = 0;
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
         if found.len() == MOST {
@@ -48,8 +49,18 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
             let sign = sign.ok_or_else(|| format!("'{first}'"))?;
             (Token::Sign(sign), &rest[sign.len()..])
         };
+        match &token {
+            Token::Sign("(" | "[" | "{") => open += 1,
+            Token::Sign(")" | "]" | "}") => open = open.saturating_sub(1),
+            Token::Word(_) | Token::Number(_) | Token::Text(_) | Token::Sign(_) => {}
+        }
         found.push(token);
-        rest = rest.trim_start();
+        let next = rest.trim_start();
+        let is_new_line = rest[..rest.len() - next.len()].contains(['\n', '\r']);
+        if is_new_line && open == 0 && !next.is_empty() {
+            return Err("a second line outside of parentheses".to_owned());
+        }
+        rest = next;
     }
     Ok(found)
 }
@@ -69,8 +80,14 @@ fn number(text: &str) -> Result<(Token, &str), String> {
         text.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '_')).unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
     let plain = word.replace('_', "");
-    let is_whole = plain.parse::<i64>().is_ok();
-    let is_decimal = plain.contains('.') && plain.parse::<f64>().is_ok_and(f64::is_finite);
+    let is_spaced =
+        !word.split('_').any(|digits| !digits.bytes().all(|byte| byte.is_ascii_digit()) || digits.is_empty());
+    let has_zero = plain.len() > 1 && plain.starts_with('0');
+    let is_whole = is_spaced && !has_zero && plain.parse::<i64>().is_ok();
+    // A number that ends in a point, or has an exponent after one, is none in CEL.
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_decimal = word.split_once('.').is_some_and(|(whole, part)| digits(whole) && digits(part))
+        && plain.parse::<f64>().is_ok_and(f64::is_finite);
     if !is_whole && !is_decimal {
         return Err(format!("the number {word}"));
     }
@@ -94,9 +111,10 @@ fn quoted(text: &str, quote: char) -> Result<(Token, &str), String> {
                 Some((_, same @ ('\\' | '\'' | '"'))) => value.push(same),
                 Some((_, 'n')) => value.push('\n'),
                 Some((_, 't')) => value.push('\t'),
-                Some((_, other)) => return Err(format!("the escape '\\{other}'")),
+                Some((_, other)) => return Err(format!("the escape '\\{}'", other.escape_debug())),
                 None => break,
             },
+            '\n' | '\r' => return Err("a text that goes on in the next line".to_owned()),
             _ => value.push(letter),
         }
     }

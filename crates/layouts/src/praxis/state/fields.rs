@@ -106,9 +106,12 @@ impl Fields<'_> {
     }
 }
 
-/// Numbers are now and then written as text, which is what map keys are.
+/// Numbers are now and then written as text, which is what map keys are, and by some writers with a fraction of nothing.
 pub(super) fn whole(value: &Value) -> Option<i64> {
-    value.as_i64().or_else(|| value.as_str()?.parse().ok())
+    const MOST: f64 = 1e15;
+    let rounded = || value.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < MOST);
+    #[allow(clippy::cast_possible_truncation, reason = "whole, and within the range")]
+    value.as_i64().or_else(|| value.as_str()?.parse().ok()).or_else(|| rounded().map(|number| number as i64))
 }
 
 fn short(value: &Value) -> String {

@@ -119,6 +119,11 @@ fn a_total_that_is_none_is_not_used() {
         case.warns(&format!("total_phases is {total}, which is no number of phases"))
             .stands(("active", 2, 2, 3));
     }
+    for total in [json!(4.0), json!("4")] {
+        let case = Case::first_with(|fields| fields["metadata"]["total_phases"] = total.clone());
+        case.stands(("active", 2, 2, 4));
+        assert_eq!(case.written(&case.session()), None, "{total} is 4, and stays as it is written");
+    }
 }
 
 #[test]
@@ -214,8 +219,11 @@ fn v2_is_read_with_evidence_and_timings_of_its_own() {
 fn the_folder_wins_over_the_status() {
     let open = SECOND_FILE.replace("\"total_phases\": 2", "\"total_phases\": 4");
     Case::new(&second("active"), &open.replace("\"status\": \"active\"", "\"status\": \"completed\""))
-        .stands(("active", 2, 2, 4));
-    Case::new(&second("completed"), &open).stands(("completed", 2, 2, 4));
+        .stands(("active", 2, 2, 4))
+        .warns("status is 'completed', and it is in the folder active; the folder counts");
+    Case::new(&second("completed"), &open).stands(("completed", 2, 2, 4)).warns("the folder counts");
+    let agreed = Case::new(&second("active"), &open).warnings();
+    assert!(!agreed.iter().any(|said| said.contains("the folder counts")), "{agreed:?}");
     let case =
         Case::new(&second("error"), &open.replace("\"status\"", "\"error_reason\": \"lost\", \"status\""));
     let Lifecycle::Failed { error, .. } = case.session().lifecycle else { panic!("it has failed") };

@@ -401,3 +401,20 @@ fn a_v2_file_that_goes_on_says_no_more_how_it_had_ended_and_belongs_to_its_statu
     assert_eq!(Praxis.belongs_at(&after.session(), &second("error")), second("active"));
     assert_eq!(Praxis.belongs_at(&after.session(), FIRST_PATH), FIRST_PATH);
 }
+
+#[test]
+fn a_current_phase_that_nobody_could_go_on_from_is_set_right_by_the_next_change_in_every_shape() {
+    let set = Event::FieldsSet { phase: None, fields: [("k".to_owned(), json!(1))].into() };
+    for (said, expected) in [(9, 2), (-1, 2), (0, 2), (2, 2)] {
+        let case = Case::first_with(|fields| fields["current_phase"] = json!(said));
+        let (text, after) = case.after(&[("2025-11-02T09:30:00Z", set.clone())]);
+        assert_eq!(fields(&text)["current_phase"], json!(expected), "{said}");
+        after.stands(("active", 2, 2, 3));
+    }
+    let done = Case::first_with(|fields| {
+        fields["current_phase"] = json!(3);
+        fields["completed_phases"] = json!([0, 1, 2]);
+    });
+    let (text, _) = done.after(&[("2025-11-02T09:30:00Z", set)]);
+    assert_eq!(fields(&text)["current_phase"], json!(3), "how the old shapes end");
+}

@@ -1,0 +1,90 @@
+//! What Python calls true, and what it calls equal, in CEL: there true is 1, and nothing is what is empty.
+
+use super::cel::{Kind, Written, alike, any_of};
+
+/// Whether a value is true.
+pub(super) fn is_true(written: &Written) -> String {
+    let Written { text, kind, is_sure } = written;
+    match kind {
+        Kind::Nothing => "(false)".to_owned(),
+        Kind::Boolean if *is_sure => format!("({text})"),
+        Kind::Number if *is_sure => format!("({text} != 0)"),
+        Kind::Decimal if *is_sure => format!("({text} != 0.0)"),
+        Kind::Text | Kind::List | Kind::Object if *is_sure => format!("(size({text}) > 0)"),
+        Kind::Boolean
+        | Kind::Number
+        | Kind::Decimal
+        | Kind::Text
+        | Kind::List
+        | Kind::Object
+        | Kind::Unknown => {
+            format!("(!({text} in [false, 0, 0.0, \"\", null, [], {{}}]))")
+        }
+    }
+}
+
+/// Two values, with what makes one of them a number where the other may be one.
+pub(super) fn compared(left: &Written, sign: &str, right: &Written) -> Result<String, String> {
+    let is_equality = matches!(sign, "==" | "!=");
+    let has_no_order = |written: &&Written| matches!(written.kind, Kind::List | Kind::Object | Kind::Nothing);
+    if let Some(other) = [left, right].into_iter().find(has_no_order).filter(|_| !is_equality) {
+        return Err(format!("'{sign}' with {}, which is no number and no text", other.text));
+    }
+    Ok(in_cel(left, sign, right))
+}
+
+fn in_cel(left: &Written, sign: &str, right: &Written) -> String {
+    let is_order = !matches!(sign, "==" | "!=");
+    let has_flag = [left, right].iter().any(|written| written.kind == Kind::Boolean);
+    if may_be_true_and_1(left, right) || (is_order && has_flag) {
+        return format!("{} {sign} {}", as_number(left), as_number(right));
+    }
+    if left.is_sure && right.is_sure {
+        let (left, right, _) = alike(left, right);
+        return format!("{left} {sign} {right}");
+    }
+    format!("{} {sign} {}", left.text, right.text)
+}
+
+/// Whether a value is in a list of which nothing is known. What may be true or false is looked for as a number too.
+pub(super) fn is_in_list(part: &Written, list: &Written) -> String {
+    let is_in = |text: &str| format!("{text} in {}", list.text);
+    if part.is_sure { is_in(&part.text) } else { any_of(vec![is_in(&part.text), is_in(&as_number(part))]) }
+}
+
+/// Whether a value is one of those that are written there.
+pub(super) fn is_one_of(part: &Written, members: &[Written]) -> String {
+    if members.iter().any(|member| may_be_true_and_1(part, member)) {
+        return any_of(members.iter().map(|member| in_cel(part, "==", member)).collect());
+    }
+    let members: Vec<&str> = members.iter().map(|member| member.text.as_str()).collect();
+    format!("{} in [{}]", part.text, members.join(", "))
+}
+
+/// Whether one of two can be true or false, and the other a number.
+fn may_be_true_and_1(one: &Written, other: &Written) -> bool {
+    let may_be = |written: &Written, kinds: &[Kind]| !written.is_sure || kinds.contains(&written.kind);
+    let flags = [Kind::Boolean, Kind::Unknown];
+    let numbers = [Kind::Number, Kind::Decimal, Kind::Unknown];
+    (may_be(one, &flags) && may_be(other, &numbers)) || (may_be(other, &flags) && may_be(one, &numbers))
+}
+
+fn as_number(written: &Written) -> String {
+    let text = &written.text;
+    match written.kind {
+        Kind::Boolean if written.is_sure => format!("({text} ? 1 : 0)"),
+        Kind::Number | Kind::Decimal | Kind::Text | Kind::List | Kind::Object | Kind::Nothing
+            if written.is_sure =>
+        {
+            text.clone()
+        }
+        Kind::Boolean
+        | Kind::Number
+        | Kind::Decimal
+        | Kind::Text
+        | Kind::List
+        | Kind::Object
+        | Kind::Nothing
+        | Kind::Unknown => format!("({text} == true ? 1 : ({text} == false ? 0 : {text}))"),
+    }
+}
