@@ -56,7 +56,7 @@ fn kept(asked: &str, options: &Options) -> Option<PathBuf> {
     let engine = Engine::open_at(Project::outside(&latest()?), options, Intent::Query).ok()?;
     let row = engine.store.load(&SessionId::parse(asked).ok()?).ok()??.row;
     let folder = PathBuf::from(row.worktree);
-    (is_session(&folder) && refused(&folder).is_none()).then_some(folder)
+    (is_session(&folder) && refused(&folder, rustix::process::geteuid().as_raw()).is_none()).then_some(folder)
 }
 
 /// The options for the folder that is meant: a number was one of the list in which it was read.
