@@ -169,3 +169,33 @@ fn an_import_pauses_nothing_and_moves_no_number() {
     assert_eq!((shown("2"), shown("002")), (json!("WFS-z"), json!("WFS-oauth-002")));
     sandbox.run(["show", "003"]).code(3);
 }
+
+#[test]
+fn an_import_that_was_killed_has_brought_all_or_nothing() {
+    for (point, counts) in [
+        ("disk-staged", false),
+        ("before-append", false),
+        ("after-append", true),
+        ("disk-after-step-0", true),
+        ("view-confirmed", true),
+    ] {
+        let (elsewhere, sandbox) = (workflow("# Plan\n"), fresh());
+        let path = elsewhere.path(FOLDER).display().to_string();
+        let killed = ["import", &path, "--layout", "ccw"];
+        let crashed = sandbox.command(killed).env("LEFTOFF_TEST_CRASH", point).output().unwrap();
+        assert_eq!(testkit::Ran::from(crashed).code, 134, "{point}");
+        let again = bring(&sandbox, &elsewhere);
+        assert_eq!(
+            (&again["already"], &again["session_id"]),
+            (&json!(counts), &json!("WFS-oauth")),
+            "{point}"
+        );
+        sandbox.run(["note", "go on", "--session", "WFS-oauth"]).ok();
+        for file in ["IMPL_PLAN.md", ".summaries/IMPL-1-summary.md", ".task/impl-2.json"] {
+            let path = format!("{FOLDER}/{file}");
+            assert_eq!(sandbox.read(&path), elsewhere.read(&path), "{point}");
+        }
+        assert_eq!(json_at(&sandbox, &format!("{FOLDER}/.task/impl-1.json"))["title"], "Tokens", "{point}");
+        assert_eq!(lines(&sandbox)[0]["note"], "kept", "{point}");
+    }
+}
