@@ -122,6 +122,12 @@ fn placed(pointed: &Pointed, to: &Spot, there: &Tree, here: &Tree) -> Tree {
         named.collect::<Vec<_>>().join("/")
     };
     let mut placed = there.clone().with_paths(|path| place(&path));
+    // What sessions share here is there for this one as well, whether it had its part of such a file before or not.
+    for path in here.files().filter(|path| layout.share(to, path, &[]).is_some()) {
+        if let Some(entry) = here.get(path) {
+            placed.insert(path, entry.clone());
+        }
+    }
     for path in there.files().filter(|path| tree::is_state(*layout, from, path)) {
         // What calls a session active here is said here.
         if is_sign(*layout, path) {

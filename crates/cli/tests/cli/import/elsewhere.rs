@@ -199,3 +199,35 @@ fn an_import_that_was_killed_has_brought_all_or_nothing() {
         assert_eq!(lines(&sandbox)[0]["note"], "kept", "{point}");
     }
 }
+
+#[test]
+fn one_of_a_later_release_is_registered_where_there_is_a_registry_and_none_is_made_where_there_is_not() {
+    let elsewhere = fresh();
+    let folder = ".workflow/active/WFS-later";
+    elsewhere.write(
+        &format!("{folder}/workflow-session.json"),
+        r#"{"session_id":"WFS-later","project":"Later","status":"implementing","created_at":"2026-11-10T09:00:00Z"}"#,
+    );
+    elsewhere.write(".workflow/.active-WFS-later", "");
+    let path = elsewhere.path(folder).display().to_string();
+    let (with, without) = (workflow("# Plan\n"), fresh());
+    for sandbox in [&with, &without] {
+        sandbox.run(["import", &path, "--layout", "ccw"]).ok();
+        let list = sandbox.run(["list", "--json"]).ok().json();
+        let later =
+            list["sessions"].as_array().unwrap().iter().find(|line| line["session_id"] == "WFS-later");
+        assert_eq!(later.unwrap()["lifecycle"], "paused", "{list}");
+        assert!(!list["warnings"].to_string().contains("registry"), "{list}");
+        assert!(
+            !sandbox.path(".workflow/.active-WFS-later").exists(),
+            "it was not asked to be the active one"
+        );
+    }
+    assert_eq!(lines(&with).len(), 3, "its line and those that were there");
+    assert_eq!((&lines(&with)[2]["id"], &lines(&with)[2]["status"]), (&json!("WFS-later"), &json!("paused")));
+    assert_eq!(&lines(&with)[2]["directory"], folder);
+    assert!(!without.path(REGISTRY).exists());
+    for layout in ["ocr", "none"] {
+        with.run(["import", &path, "--layout", layout]).code(2);
+    }
+}
