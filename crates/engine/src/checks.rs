@@ -287,7 +287,9 @@ impl Surroundings<'_> {
                 Ok(Verdict { outcome, found, needed, help_first: help.is_some(), help })
             }
             CheckKind::Artifact { path, matches, stale_ok } => {
-                let (verdict, files) = artifact::run(self, path, matches.as_deref(), *stale_ok);
+                let is_explained = check.help.is_some();
+                let pattern = matches.as_deref().map(|text| artifact::Pattern { text, is_explained });
+                let (verdict, files) = artifact::run(self, path, pattern, *stale_ok);
                 proven.extend(files.into_iter().map(|(path, looked)| self.version(path, looked)));
                 Ok(verdict)
             }

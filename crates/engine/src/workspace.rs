@@ -18,6 +18,11 @@ const ARCHIVE: &str = "archive";
 /// A session's id never begins with a dot, so no workspace can have this name.
 const JOURNALS: &str = ".journal";
 
+/// Where work on a session's files is written down, below the project's folder.
+pub(crate) fn journal_for(id: &SessionId) -> String {
+    format!("{FOLDER}/{SESSIONS}/{JOURNALS}/{id}.json")
+}
+
 impl Engine {
     /// The folder that a session's paths are relative to.
     pub fn root_of(&self, session: &Session) -> PathBuf {
@@ -58,7 +63,7 @@ impl Engine {
     /// Where an operation on a session's files is written down, relative to its root. Beside the workspace: that may
     /// be what is moved.
     pub(crate) fn journal_of(&self, session: &Session) -> String {
-        format!("{FOLDER}/{SESSIONS}/{JOURNALS}/{}.json", session.id)
+        journal_for(&session.id)
     }
 
     /// Moves a session's workspace to the archive; nothing when it has none.

@@ -14,11 +14,18 @@ const SLACK_SECONDS: u64 = 2;
 /// How many items of a phase are looked at for a file of their own.
 const MOST_ITEMS: usize = 1_000;
 
+/// What a file must hold; whether the check says in words what that is.
+#[derive(Clone, Copy)]
+pub(super) struct Pattern<'a> {
+    pub(super) text: &'a str,
+    pub(super) is_explained: bool,
+}
+
 /// The verdict, and the files that passed with their paths below the project's folder.
 pub(super) fn run(
     around: &Surroundings<'_>,
     path: &str,
-    matches: Option<&str>,
+    matches: Option<Pattern<'_>>,
     stale_ok: bool,
 ) -> (Verdict, Vec<(String, Looked)>) {
     let path = around.engine.file_of_run(around.session, around.run_ordinal, path);
@@ -40,7 +47,7 @@ impl Surroundings<'_> {
     fn prove(
         &self,
         wanted: &str,
-        matches: Option<&str>,
+        matches: Option<Pattern<'_>>,
         stale_ok: bool,
     ) -> Result<Vec<(String, Looked)>, Verdict> {
         let candidates =
@@ -84,7 +91,7 @@ impl Surroundings<'_> {
         Some((format!("{before}{}{after}", if short { number } else { name }), item.clone()))
     }
 
-    fn judge(&self, path: &str, matches: Option<&str>, stale_ok: bool) -> Result<Looked, Verdict> {
+    fn judge(&self, path: &str, matches: Option<Pattern<'_>>, stale_ok: bool) -> Result<Looked, Verdict> {
         let looked = match files::look(&self.engine.project.root, path, LONGEST_LOOK) {
             Seen::Missing => return Err(missing(path)),
             Seen::Unusable(why) => {
@@ -100,10 +107,15 @@ impl Surroundings<'_> {
             return Err(Verdict::failed(found).mended_by(format!("Bring {path} up to date.")));
         }
         if let Some(pattern) = matches
-            && !holds(pattern, &looked.beginning)
+            && !holds(pattern.text, &looked.beginning)
         {
-            let found = format!("{path} does not match {pattern}");
-            let help = format!("Write into {path} what the pattern {pattern} asks for.");
+            let Pattern { text, is_explained } = pattern;
+            let found = if is_explained {
+                format!("{path} does not hold what is asked for")
+            } else {
+                format!("{path} does not match {text}")
+            };
+            let help = format!("Write into {path} what the pattern {text} asks for.");
             return Err(Verdict::failed(found).mended_by(help));
         }
         Ok(looked)

@@ -62,7 +62,8 @@ impl Engine {
         let origin = self.origin(&id)?;
         // What came from there goes on here as what it became.
         let came_before = from.is_some() && origin.is_some();
-        if into != NATIVE && into != kept_in && !came_before {
+        let was_kept_in = origin.as_ref().filter(|_| came_before).map(|origin| origin.layout.name());
+        if into != NATIVE && into != kept_in && Some(into) != was_kept_in {
             return Err(Error::WrongUsage {
                 message: format!("{id} is a session of {kept_in}, and cannot become one of {into}"),
                 hint: format!("leave --layout out, or say: --layout {kept_in}"),

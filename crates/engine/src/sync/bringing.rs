@@ -7,11 +7,14 @@ use super::origin::own_part;
 use super::pointed::Pointed;
 use super::signs::is_sign;
 use super::tree;
+use crate::disk::{self, Recovered};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::workspace::journal_for;
 use layouts::layout::{Depth, Spot};
 use layouts::tree::{Entry, Tree};
 use model::id::SessionId;
+use std::fs;
 use std::path::Path;
 
 /// More sessions of one name than anybody has.
@@ -64,6 +67,7 @@ impl Engine {
     /// Its own place, or one beside it where somebody has that.
     fn free_spot(&self, pointed: &Pointed) -> Result<Spot> {
         let Pointed { layout, spot, .. } = pointed;
+        self.take_back_what_was_left(spot)?;
         let listed = self.listed_by_index(*layout);
         let unadopted = self.unadopted();
         let is_free = |spot: &Spot| {
@@ -81,6 +85,31 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// An import that was killed before it counted leaves copies that wait for their place.
+    fn take_back_what_was_left(&self, spot: &Spot) -> Result<()> {
+        if self.store.load(&spot.id)?.is_some() {
+            return Ok(());
+        }
+        let root = &self.project.root;
+        let found = disk::recover(root, &journal_for(&spot.id), self.patience, |_| Ok(false))?;
+        if found == Recovered::RolledBack {
+            remove_empty(&root.join(&spot.workspace));
+        }
+        Ok(())
+    }
+}
+
+/// Folders with nothing in them; any other stays.
+fn remove_empty(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove_empty(&entry.path());
+        }
+    }
+    let _ = fs::remove_dir(folder);
+}
+
 /// The files of a session as they are to be at a place in a project whose own files are these.
 fn placed(pointed: &Pointed, to: &Spot, there: &Tree, here: &Tree) -> Tree {
     let Pointed { layout, spot: from, .. } = pointed;
@@ -93,6 +122,12 @@ fn placed(pointed: &Pointed, to: &Spot, there: &Tree, here: &Tree) -> Tree {
         named.collect::<Vec<_>>().join("/")
     };
     let mut placed = there.clone().with_paths(|path| place(&path));
+    // What sessions share here is there for this one as well, whether it had its part of such a file before or not.
+    for path in here.files().filter(|path| layout.share(to, path, &[]).is_some()) {
+        if let Some(entry) = here.get(path) {
+            placed.insert(path, entry.clone());
+        }
+    }
     for path in there.files().filter(|path| tree::is_state(*layout, from, path)) {
         // What calls a session active here is said here.
         if is_sign(*layout, path) {

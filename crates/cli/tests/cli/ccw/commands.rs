@@ -304,6 +304,11 @@ fn complete_warns_of_unfinished_tasks_and_leaves_them_as_they_are() {
 fn before_any_command_the_active_session_gives_folder_and_documents_and_without_one_a_temporary_workspace() {
     let sandbox = project();
     sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
+    let refused = sandbox.run(["advance"]).code(5).stderr;
+    assert!(
+        refused.contains("IMPL_PLAN.md does not hold what is asked for") && !refused.contains("(?m)"),
+        "{refused}"
+    );
     sandbox.write(".workflow/WFS-one/IMPL_PLAN.md", "1. Do it\n");
     sandbox.run(["advance"]).ok();
     let shown = sandbox

@@ -169,3 +169,65 @@ fn an_import_pauses_nothing_and_moves_no_number() {
     assert_eq!((shown("2"), shown("002")), (json!("WFS-z"), json!("WFS-oauth-002")));
     sandbox.run(["show", "003"]).code(3);
 }
+
+#[test]
+fn an_import_that_was_killed_has_brought_all_or_nothing() {
+    for (point, counts) in [
+        ("disk-staged", false),
+        ("before-append", false),
+        ("after-append", true),
+        ("disk-after-step-0", true),
+        ("view-confirmed", true),
+    ] {
+        let (elsewhere, sandbox) = (workflow("# Plan\n"), fresh());
+        let path = elsewhere.path(FOLDER).display().to_string();
+        let killed = ["import", &path, "--layout", "ccw"];
+        let crashed = sandbox.command(killed).env("LEFTOFF_TEST_CRASH", point).output().unwrap();
+        assert_eq!(testkit::Ran::from(crashed).code, 134, "{point}");
+        let again = bring(&sandbox, &elsewhere);
+        assert_eq!(
+            (&again["already"], &again["session_id"]),
+            (&json!(counts), &json!("WFS-oauth")),
+            "{point}"
+        );
+        sandbox.run(["note", "go on", "--session", "WFS-oauth"]).ok();
+        for file in ["IMPL_PLAN.md", ".summaries/IMPL-1-summary.md", ".task/impl-2.json"] {
+            let path = format!("{FOLDER}/{file}");
+            assert_eq!(sandbox.read(&path), elsewhere.read(&path), "{point}");
+        }
+        assert_eq!(json_at(&sandbox, &format!("{FOLDER}/.task/impl-1.json"))["title"], "Tokens", "{point}");
+        assert_eq!(lines(&sandbox)[0]["note"], "kept", "{point}");
+    }
+}
+
+#[test]
+fn one_of_a_later_release_is_registered_where_there_is_a_registry_and_none_is_made_where_there_is_not() {
+    let elsewhere = fresh();
+    let folder = ".workflow/active/WFS-later";
+    elsewhere.write(
+        &format!("{folder}/workflow-session.json"),
+        r#"{"session_id":"WFS-later","project":"Later","status":"implementing","created_at":"2026-11-10T09:00:00Z"}"#,
+    );
+    elsewhere.write(".workflow/.active-WFS-later", "");
+    let path = elsewhere.path(folder).display().to_string();
+    let (with, without) = (workflow("# Plan\n"), fresh());
+    for sandbox in [&with, &without] {
+        sandbox.run(["import", &path, "--layout", "ccw"]).ok();
+        let list = sandbox.run(["list", "--json"]).ok().json();
+        let later =
+            list["sessions"].as_array().unwrap().iter().find(|line| line["session_id"] == "WFS-later");
+        assert_eq!(later.unwrap()["lifecycle"], "paused", "{list}");
+        assert!(!list["warnings"].to_string().contains("registry"), "{list}");
+        assert!(
+            !sandbox.path(".workflow/.active-WFS-later").exists(),
+            "it was not asked to be the active one"
+        );
+    }
+    assert_eq!(lines(&with).len(), 3, "its line and those that were there");
+    assert_eq!((&lines(&with)[2]["id"], &lines(&with)[2]["status"]), (&json!("WFS-later"), &json!("paused")));
+    assert_eq!(&lines(&with)[2]["directory"], folder);
+    assert!(!without.path(REGISTRY).exists());
+    for layout in ["ocr", "none"] {
+        with.run(["import", &path, "--layout", layout]).code(2);
+    }
+}
