@@ -257,7 +257,7 @@ impl Engine {
             let is_it = |row: &&SessionRow| {
                 if is_outside { Path::new(&row.worktree) == folder } else { row.id == *id }
             };
-            kept.iter().any(|row| is_it(row))
+            kept.iter().any(is_it)
         };
         let mut given: BTreeSet<u64> = listed.iter().map(|listed| listed.number).collect();
         let mut own = BTreeSet::new();

@@ -243,6 +243,10 @@ impl Layout for Essay {
         revise::consequences(revision, &Standpoint::new(standing.session, standing.items))
     }
 
+    fn opened_in(&self) -> Option<&'static str> {
+        Some(STATE)
+    }
+
     fn takes_up_again(&self) -> bool {
         true
     }

@@ -245,6 +245,12 @@ pub trait Layout: Sync {
         &[]
     }
 
+    /// The file that a finished session is opened again in, where no line files tell: a list looks at its time, and reads
+    /// it only where somebody wrote it after the log was.
+    fn opened_in(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Folders that tell it, only by being there, where those files do not. Asked of every line of a list: a glance.
     fn line_folders(&self, tree: &Tree) -> &'static [&'static str] {
         let _ = tree;

@@ -6,10 +6,13 @@ use crate::engine::Engine;
 use crate::error::Result;
 use crate::query::ListRequest;
 use crate::view::{ShortView, Warning};
-use layouts::layout::{self, Layout, Place};
+use layouts::layout::{self, Layout, Place, Spot};
 use model::id::SessionId;
 use std::path::Path;
 use store::Filter;
+
+/// Seconds after the last event in which a file counts as written with it.
+const WRITTEN_WITH_THE_LOG: i64 = 2;
 
 impl Engine {
     /// Every foreign session on one line. A broken one does not hide the others.
@@ -66,14 +69,18 @@ impl Engine {
         };
         let over = self.store.list(&filter)?;
         let mut found = Vec::new();
-        for layout in layout::all().iter().filter(|layout| !layout.line_files().is_empty()) {
+        let tells = |layout: &&&dyn Layout| !layout.line_files().is_empty() || layout.opened_in().is_some();
+        for layout in layout::all().iter().filter(tells) {
             if !over.iter().any(|listed| listed.row.layout == layout.name()) {
                 continue;
             }
             for spot in self.spots(*layout) {
                 let is_it =
                     |listed: &&store::Listed| listed.row.id == spot.id && listed.row.layout == layout.name();
-                let Some(listed) = over.iter().find(is_it) else { continue };
+                let Some(listed) = over.iter().find(is_it).filter(|listed| self.may_say_more(&spot, listed))
+                else {
+                    continue;
+                };
                 let located = Located { layout: *layout, id: spot.id.clone(), spot: spot.clone() };
                 let says = self.eyes().line(&located, listed.number);
                 if says.is_some_and(|(line, _)| request.lifecycles.contains(&line.lifecycle)) {
@@ -82,6 +89,17 @@ impl Engine {
             }
         }
         Ok(found)
+    }
+
+    /// Whether the files of a finished session may say something that the log does not: not where the one that would was
+    /// written when the log was.
+    fn may_say_more(&self, spot: &Spot, listed: &store::Listed) -> bool {
+        let file = layout::by_name(&listed.row.layout).and_then(|layout| layout.opened_in());
+        let Some(file) = file else { return true };
+        let place = self.project.root.join(&spot.home).join(file);
+        let written = place.symlink_metadata().and_then(|found| found.modified()).ok();
+        let written = written.and_then(|at| jiff::Timestamp::try_from(at).ok());
+        written.is_some_and(|at| at.as_second() > listed.row.updated_at.as_second() + WRITTEN_WITH_THE_LOG)
     }
 
     /// Lays over a line of a list what the session's files tell by now; what is odd about them.

@@ -55,7 +55,7 @@ impl Checks<'_> {
             let is_named = section.fields.contains_key("argument_map_file");
             if section.status == StageStatus::Completed && !is_named && !self.is_there(&name) {
                 self.odd(format!(
-                    "section {} of stage 3 is completed, and {name} is missing or empty",
+                    "stages.stage_3.sections: section {} is completed, and {name} is missing or empty",
                     section.index
                 ));
             }
@@ -103,7 +103,7 @@ impl Checks<'_> {
         }
         for section in &self.state.sections {
             let value = section.fields.get("argument_map_file");
-            let name = format!("argument_map_file of section {}", section.index);
+            let name = format!("stages.stage_3.sections: argument_map_file of section {}", section.index);
             named.extend(value.map(|value| (name, value)));
         }
         let final_essay = self.state.fields.get("final_essay_file");

@@ -350,3 +350,18 @@ fn a_revision_whose_files_were_archived_by_hand() {
     assert!(!recorded.contains("stage-2-outline"), "it was archived: {recorded}");
     assert_eq!(run(&sandbox, "doctor --json").json()["findings"], serde_json::json!([]));
 }
+
+/// A finished essay that goes on by the word of its file is in the list again.
+#[test]
+fn a_finished_session_that_was_opened_again() {
+    let sandbox = in_stage_4();
+    for line in ["item done draft-2.2", "item set draft-2 voice_check_score=4", "note resolve 1"] {
+        run(&sandbox, line);
+    }
+    run(&sandbox, "advance --phase paragraph_writing --evidence fact_check_sweep=true");
+    assert!(!run(&sandbox, "list").stdout.contains(FOLDER));
+    edit(&sandbox, &[("status: \"completed\"  # in", "status: \"in_progress\"  # in")]);
+    assert!(run(&sandbox, "list").stdout.contains(FOLDER), "it goes on");
+    assert!(run(&sandbox, "list --layout essay").stdout.contains(FOLDER));
+    assert_eq!(run(&sandbox, "status --json").json()["status"], "active");
+}

@@ -49,7 +49,9 @@ fn row_section_completed_its_argument_map_exists() {
     let read = without("stage-3-section-2-arguments.md");
     assert_eq!(
         read.warnings,
-        ["section 2 of stage 3 is completed, and stage-3-section-2-arguments.md is missing or empty"]
+        [
+            "stages.stage_3.sections: section 2 is completed, and stage-3-section-2-arguments.md is missing or empty"
+        ]
     );
     assert!(read.session.run().expect("a run").phases[2].claimed);
 }
