@@ -548,11 +548,15 @@ fn another_run_begins_without_the_sections_of_the_one_before() {
     for line in ["birds_eye_approved: false", "current_section: null", "current_paragraph: null"] {
         assert!(text.contains(line), "{line:?} is not in\n{text}");
     }
-    let mut session = late.session.clone();
+    let (mut session, mut items) = (late.session.clone(), late.items.clone());
     for event in events {
+        if let Event::Item(event) = &event {
+            items.apply(event, now(), &actor());
+        }
         let version = session.version + 1;
         session = session.apply(&Recorded { version, at: now(), actor: actor(), event });
     }
+    assert_eq!(items.iter().count(), 0, "their ids are free");
     assert_eq!(session.runs[0].phases[3].items, run.phases[3].items);
 }
 
