@@ -94,7 +94,7 @@ impl Engine {
     /// Whether the files of a finished session may say something that the log does not: not where the one that would was
     /// written when the log was.
     fn may_say_more(&self, spot: &Spot, listed: &store::Listed) -> bool {
-        let file = layout::by_name(&listed.row.layout).and_then(|layout| layout.opened_in());
+        let file = layout::by_name(&listed.row.layout).and_then(Layout::opened_in);
         let Some(file) = file else { return true };
         let place = self.project.root.join(&spot.home).join(file);
         let written = place.symlink_metadata().and_then(|found| found.modified()).ok();

@@ -1,7 +1,7 @@
 //! Every key of the schema: where it is in the model, and that setting it there changes its line and no other.
 
 use super::*;
-use crate::reconcile::{Draft, Laid, drop_parts, reconcile};
+use crate::reconcile::{Draft, Laid, drop_listed, drop_parts, reconcile, withdraw};
 use model::event::ItemEvent;
 use model::id::Name;
 use model::item::{ItemChange, ItemStatus, NewItem};
@@ -548,10 +548,55 @@ fn another_run_begins_without_the_sections_of_the_one_before() {
     for line in ["birds_eye_approved: false", "current_section: null", "current_paragraph: null"] {
         assert!(text.contains(line), "{line:?} is not in\n{text}");
     }
-    let mut session = late.session.clone();
+    let (mut session, mut items) = (late.session.clone(), late.items.clone());
     for event in events {
+        if let Event::Item(event) = &event {
+            items.apply(event, now(), &actor());
+        }
         let version = session.version + 1;
         session = session.apply(&Recorded { version, at: now(), actor: actor(), event });
     }
+    assert_eq!(items.iter().count(), 0, "their ids are free");
     assert_eq!(session.runs[0].phases[3].items, run.phases[3].items);
+}
+
+/// Out of the middle of a list: gone where nobody worked on it, and told of where somebody did.
+#[test]
+fn a_section_that_is_not_listed_any_more_goes_unless_somebody_worked_on_it() {
+    let base = read(whole(&LATE.replace("verified_claims: 4", "verified_claims: 0")));
+    let listed = "      - section_index: 2   # the long one\n";
+    let from = LATE.find(listed).expect("the section");
+    let to = from + LATE[from..].find("      - section_index: 3").expect("the next one");
+    let theirs = read(whole(&format!("{}{}", &LATE[..from], &LATE[to..])));
+    let dropped = |base: &Read| {
+        let mut draft = Draft::new(base.session.clone(), base.items.clone(), now(), actor());
+        let stays = drop_listed(&mut draft, &base.items, &theirs.items);
+        (stays, draft.items().contains(&id("section-2")))
+    };
+    assert_eq!(dropped(&base), (vec![id("section-2")], true), "it is done");
+    let open = LATE
+        .replace(
+            "verified_claims: 4\n        deferred_claims: 1",
+            "verified_claims: 0\n        deferred_claims: 0",
+        )
+        .replace(
+            "# the long one\n        status: \"completed\"",
+            "# the long one\n        status: \"not_started\"",
+        );
+    assert_eq!(dropped(&read(whole(&open))), (Vec::new(), false), "nobody has begun it");
+}
+
+#[test]
+fn an_approval_that_the_file_takes_back_makes_the_stage_a_claim() {
+    let base = read(whole(LATE));
+    for no in ["birds_eye_approved: false", "birds_eye_approved: null"] {
+        let theirs = read(whole(&LATE.replace("birds_eye_approved: true", no)));
+        let taken_back = Essay.withdrawn(&base.session, &theirs.session);
+        assert_eq!(taken_back, [("argument_development", "birds-eye")], "{no}");
+        let mut draft = Draft::new(base.session.clone(), base.items.clone(), now(), actor());
+        withdraw(&mut draft, &taken_back);
+        let kinds: Vec<&str> = draft.events().iter().map(Event::kind).collect();
+        assert_eq!(kinds, ["phase_claimed"], "nobody approved it here");
+    }
+    assert!(Essay.withdrawn(&base.session, &base.session).is_empty());
 }
