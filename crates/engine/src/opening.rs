@@ -1,4 +1,5 @@
-//! Opens a project's store for what it is wanted for. Never falls back to another one.
+//! Opens a project's store for what it is wanted for. Never falls back to another one: where it cannot be read, questions
+//! are answered from files alone.
 
 use crate::engine::Intent;
 use crate::error::{Error, Result};

@@ -249,15 +249,13 @@ impl Engine {
         let is_outside = self.project.is_outside;
         let is_elsewhere = |folder: &PathBuf| is_outside || !folder.starts_with(&self.project.root);
         let listed = self.store.list(&Filter::default())?;
-        let in_files = self.in_files_alone();
+        let in_files: BTreeSet<SessionId> = self.in_files_alone().into_iter().map(|found| found.id).collect();
         // What is only laid over the store is not kept yet. One of that name may be kept that is in another folder.
-        let kept = listed.iter().filter(|kept| in_files.iter().all(|found| found.id != kept.row.id));
-        let kept: Vec<&SessionRow> = kept.map(|kept| &kept.row).collect();
+        let kept = listed.iter().map(|kept| &kept.row).filter(|row| !in_files.contains(&row.id));
+        let known = |row: &SessionRow| if is_outside { row.worktree.clone() } else { row.id.to_string() };
+        let kept: BTreeSet<String> = kept.map(known).collect();
         let is_kept = |folder: &Path, id: &SessionId| {
-            let is_it = |row: &&SessionRow| {
-                if is_outside { Path::new(&row.worktree) == folder } else { row.id == *id }
-            };
-            kept.iter().any(is_it)
+            kept.contains(&if is_outside { folder.to_string_lossy().into_owned() } else { id.to_string() })
         };
         let mut given: BTreeSet<u64> = listed.iter().map(|listed| listed.number).collect();
         let mut own = BTreeSet::new();

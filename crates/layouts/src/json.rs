@@ -268,7 +268,7 @@ impl Default for Document {
 
 /// A document in which the text at a path is another; as it is where something else stands there.
 pub fn with_text(bytes: &[u8], path: &[&str], from: &str, to: &str) -> Vec<u8> {
-    let Ok(mut document) = Document::parse(bytes) else { return bytes.to_vec() };
+    let Ok(mut document) = Document::parse_python(bytes) else { return bytes.to_vec() };
     if document.get(path).as_ref().and_then(Value::as_str) != Some(from) {
         return bytes.to_vec();
     }

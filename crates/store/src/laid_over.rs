@@ -146,9 +146,11 @@ impl LaidOver {
             whole.contents.extend(pending.pending.contents.iter().cloned());
             // A batch that says what all items of a session are says it about these too.
             let is_replaced =
-                |row: &&ItemRow| batch.replace_items.iter().any(|replaced| replaced.session == row.session);
-            whole.items.extend(pending.pending.items.iter().filter(|row| !is_replaced(row)).cloned());
-            whole.replace_items.extend(pending.pending.replace_items.iter().cloned());
+                |session: &SessionId| batch.replace_items.iter().any(|replaced| replaced.session == *session);
+            let items = pending.pending.items.iter().filter(|row| !is_replaced(&row.session));
+            whole.items.extend(items.cloned());
+            let all_items = pending.pending.replace_items.iter().filter(|all| !is_replaced(&all.session));
+            whole.replace_items.extend(all_items.cloned());
             whole.views.extend(pending.pending.views.iter().cloned());
         }
         let mut streams = batch.streams.clone();

@@ -312,12 +312,14 @@ fn mentions(expr: &str, name: &str) -> bool {
     })
 }
 
-/// Whether it is a field of the evidence itself, and not of something in it.
+/// Whether it looks at a field of the evidence that is handed in: not at that of an earlier phase.
 fn names(expr: &str, field: &str) -> bool {
     let continues = |c: char| c.is_alphanumeric() || c == '_';
     let plain = format!("evidence.{field}");
     let is_plain = |at: usize| {
-        !expr[at + plain.len()..].chars().next().is_some_and(|next| continues(next) || next == '.')
+        let is_whole = !expr[at + plain.len()..].chars().next().is_some_and(continues);
+        let is_part = expr[..at].chars().next_back().is_some_and(|before| continues(before) || before == '.');
+        is_whole && !is_part
     };
     expr.match_indices(&plain).any(|(at, _)| is_plain(at))
         || expr.contains(&format!("evidence[\"{field}\"]"))

@@ -41,17 +41,23 @@ pub(super) fn clear_the_backup(
     if !backup.symlink_metadata().is_ok_and(|found| found.is_dir()) {
         return Ok(None);
     }
-    let folder = aside_folder(root, id)?;
-    let taken = fs::read_dir(&folder).map(Iterator::count).unwrap_or_default();
-    let aside = folder.join(format!("{}.bak.{taken}", path.replace('/', "_")));
-    fs::rename(&backup, &aside)
-        .map_err(|source| Error::io(format!("setting {} aside", backup.display()), source))?;
+    let aside = move_aside(root, id, &backup, &format!("{}.bak", path.replace('/', "_")))?;
     Ok(Some(Warning {
         kind: "set_aside".to_owned(),
         message: format!("{} was a folder; it was set aside for the version before", backup.display()),
         hint: Some(format!("what was in it: {}", aside.display())),
         path: Some(aside.display().to_string()),
     }))
+}
+
+/// Something that stands in the way goes aside under the first name that is free.
+pub(super) fn move_aside(root: &Path, id: &SessionId, from: &Path, name: &str) -> Result<PathBuf> {
+    let folder = aside_folder(root, id)?;
+    let mut names = (0_u32..).map(|number| folder.join(format!("{name}.{number}")));
+    let aside = names.find(|aside| aside.symlink_metadata().is_err()).unwrap_or(folder.join(name));
+    fs::rename(from, &aside)
+        .map_err(|source| Error::io(format!("setting {} aside", from.display()), source))?;
+    Ok(aside)
 }
 
 /// That a file was written, and what it took the place of could not be put away.

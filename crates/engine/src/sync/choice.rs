@@ -22,7 +22,10 @@ impl Engine {
         let foreign = self.current_foreign(latest.is_none() && or_closed);
         let kept = latest.and_then(|row| self.kept_that_goes_on(&row.layout, &Lifecycle::UNFINISHED));
         let (Some(one), Some(other)) = (&foreign, &kept) else { return foreign.or(kept) };
-        let (one, other) = (self.load(one).ok()?.1, self.load(other).ok()?.1);
+        let (Ok((_, one)), Ok((_, other))) = (self.load(one), self.load(other)) else {
+            // One that cannot be read hides no other.
+            return if self.load(one).is_ok() { foreign } else { kept };
+        };
         let is_foreign_later = if one.layout == other.layout {
             one.path > other.path
         } else {

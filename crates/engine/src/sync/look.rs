@@ -177,7 +177,7 @@ impl Look {
         look
     }
 
-    /// What takes for an edit of what is on its way, and is not there any more.
+    /// Whether what this look took for an edit of what is on its way is not there any more.
     fn has_moved_on(&self) -> bool {
         let on_their_way = self.rows.iter().filter(|(_, row)| !row.confirmed).map(|(path, _)| path);
         let edited = on_their_way.filter(|path| {

@@ -52,21 +52,25 @@ impl Engine {
 
     /// The session that was imported from there before.
     pub(crate) fn imported_from(&self, pointed: &Pointed) -> Result<Option<SessionId>> {
-        let layout = Some(pointed.layout.name().to_owned());
-        let stayed = self.store.list(&Filter { layout, ..Filter::default() })?;
-        let was_imported = |id: &SessionId| {
-            let events = self.store.events(id, 0, None);
-            events.is_ok_and(|events| events.iter().any(|row| row.kind == "imported"))
+        if let Some(id) = self.first_from(pointed, ids_for(pointed)?)? {
+            return Ok(Some(id));
+        }
+        // One that stayed what it is may have another name here.
+        let (layout, worktree) = (Some(pointed.layout.name().to_owned()), Some(self.project.worktree()));
+        let stayed = self.store.list(&Filter { layout, worktree, ..Filter::default() })?;
+        self.first_from(pointed, stayed.into_iter().map(|listed| listed.row.id))
+    }
+
+    fn first_from(
+        &self,
+        pointed: &Pointed,
+        ids: impl IntoIterator<Item = SessionId>,
+    ) -> Result<Option<SessionId>> {
+        let is_it = |origin: &Origin| {
+            origin.from.as_ref() == Some(&pointed.root) && origin.spot.path == pointed.spot.path
         };
-        let stayed = stayed.into_iter().map(|listed| listed.row.id).filter(was_imported);
-        for id in ids_for(pointed)?.into_iter().chain(stayed) {
-            if self.store.load(&id)?.is_none() {
-                continue;
-            }
-            let is_it = |origin: &Origin| {
-                origin.from.as_ref() == Some(&pointed.root) && origin.spot.path == pointed.spot.path
-            };
-            if self.origin(&id)?.as_ref().is_some_and(is_it) {
+        for id in ids {
+            if self.store.load(&id)?.is_some() && self.origin(&id)?.as_ref().is_some_and(is_it) {
                 return Ok(Some(id));
             }
         }

@@ -1,7 +1,7 @@
 //! Puts a session's files in their place: one process of a worktree at a time, each file by an exchange, and what came
 //! out is kept as the version before, set aside, or left for the session that is to take it in.
 
-use super::aside::{aside_folder, aside_of, clear_the_backup, not_kept};
+use super::aside::{aside_of, clear_the_backup, move_aside, not_kept};
 use super::eyes::LONGEST_WARNING;
 use super::find::Located;
 use super::furniture::{self, is_furniture};
@@ -189,10 +189,7 @@ impl Engine {
             Ok(found) if !found.is_file() => {}
             Ok(_) | Err(_) => return Ok(()),
         }
-        let taken = fs::read_dir(aside_folder(root, id)?).map(Iterator::count).unwrap_or_default();
-        let name = format!("{}.waiting.{taken}", path.replace('/', "_"));
-        fs::rename(&waiting, aside_folder(root, id)?.join(name))
-            .map_err(|source| Error::io(format!("setting {} aside", waiting.display()), source))
+        move_aside(root, id, &waiting, &format!("{}.waiting", path.replace('/', "_"))).map(drop)
     }
 
     /// Exchanges a file with what is there, and looks at what came out.

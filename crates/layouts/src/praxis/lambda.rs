@@ -33,7 +33,7 @@ pub(super) fn of_field(
     }
     let condition = scope.condition(&lambda.body)?;
     // What is missing is said by the field itself, and only when it is required.
-    bounded(format!("!({}) || {condition}", cel::is_given(field)))
+    cel::bounded(format!("!({}) || {condition}", cel::is_given(field)))
 }
 
 /// The check of all evidence together: its one parameter is the evidence.
@@ -44,17 +44,7 @@ pub(super) fn of_evidence(text: &str, declared: &Declared) -> Result<String, Str
     };
     let mut scope = cel::Scope::new(declared);
     scope.bind_evidence(evidence);
-    bounded(scope.condition(&lambda.body)?)
-}
-
-/// What gates do not evaluate must not stand in one.
-fn bounded(expression: String) -> Result<String, String> {
-    const LONGEST: usize = 4096;
-    if expression.len() > LONGEST {
-        Err(format!("more than {LONGEST} characters of CEL"))
-    } else {
-        Ok(expression)
-    }
+    scope.condition(&lambda.body)
 }
 
 #[cfg(test)]
@@ -276,5 +266,11 @@ mod tests {
         assert!(field(&long, "n").is_err());
         let long = format!("lambda x: x > len('{}')", "x".repeat(4096));
         assert!(field(&long, "n").is_err_and(|why| why.contains("characters of CEL")));
+        // Each level writes the one below three times.
+        let nested = |level: usize| "e.get('a', ".repeat(level) + "1" + &" == 1)".repeat(level);
+        let growing = format!("lambda e: {} == 1", nested(30));
+        assert!(of_evidence(&growing, &declared()).is_err_and(|why| why.contains("characters of CEL")));
+        let growing = format!("lambda e: e{} == 1", ".get('a')".repeat(40));
+        assert!(of_evidence(&growing, &declared()).is_err_and(|why| why.contains("characters of CEL")));
     }
 }

@@ -71,13 +71,13 @@ impl<'a> Scope<'a> {
 
     /// What is true or false, in parentheses.
     pub(super) fn condition(&self, node: &Node) -> Result<String, String> {
-        match node {
-            Node::Not(inner) => Ok(format!("(!{})", self.condition(inner)?)),
-            Node::And(parts) => Ok(all_of(self.conditions(parts)?)),
-            Node::Or(parts) => Ok(any_of(self.conditions(parts)?)),
-            Node::Compare(first, others) => self.comparisons(first, others),
-            _ => Ok(python::is_true(&self.value(node)?)),
-        }
+        bounded(match node {
+            Node::Not(inner) => format!("(!{})", self.condition(inner)?),
+            Node::And(parts) => all_of(self.conditions(parts)?),
+            Node::Or(parts) => any_of(self.conditions(parts)?),
+            Node::Compare(first, others) => self.comparisons(first, others)?,
+            _ => python::is_true(&self.value(node)?),
+        })
     }
 
     fn conditions(&self, parts: &[Node]) -> Result<Vec<String>, String> {
@@ -112,7 +112,13 @@ impl<'a> Scope<'a> {
         Ok(all_of(parts))
     }
 
+    /// Looked at part by part: what is written twice at each level would fill the memory before the whole is looked at.
     fn value(&self, node: &Node) -> Result<Written, String> {
+        let written = self.value_of(node)?;
+        Ok(Written { text: bounded(written.text)?, ..written })
+    }
+
+    fn value_of(&self, node: &Node) -> Result<Written, String> {
         let written = |text: String, kind: Kind| Ok(Written::sure(text, kind));
         match node {
             Node::Number(number) => {
@@ -226,6 +232,16 @@ impl<'a> Scope<'a> {
             Some(ValueType::Object) => Kind::Object,
             None => Kind::Unknown,
         }
+    }
+}
+
+/// What gates do not evaluate must not stand in one.
+pub(super) fn bounded(expression: String) -> Result<String, String> {
+    const LONGEST: usize = 4096;
+    if expression.len() > LONGEST {
+        Err(format!("more than {LONGEST} characters of CEL"))
+    } else {
+        Ok(expression)
     }
 }
 
