@@ -247,8 +247,8 @@ impl Engine {
         view.item = kept.item.take().map(|item| ItemView::of(item, &actor, now));
         let mut answer = Answer { view, said: kept.said, gate_failed: kept.gate_failed };
         let mut batch = kept.batch;
-        if batch.streams.is_empty() && self.is_behind(&kept.subject)? {
-            // All is done already, as files show that were written since: what they tell is kept, and shown by them.
+        if batch.streams.is_empty() && self.has_found(&kept.subject) {
+            // All is done already, as files tell that were written since: what they tell is kept, and shown by them.
             let found = self.look_up(&kept.subject.id)?.change_and_found(Vec::new());
             batch.streams = Plan::of(found).fold(now, &actor)?.batch.streams;
             if batch.streams.is_empty() {

@@ -305,7 +305,7 @@ fn read_state(folder: &Folder<'_>, oddities: &mut Vec<Oddity>) -> Result<State, 
         Some(Entry::Folder) => Err("it is a folder".to_owned()),
         Some(Entry::Unread { .. }) => Err("it was not read".to_owned()),
         Some(Entry::Unusable(why)) => Err(why.clone()),
-        None => Err(folder.tree.is_hidden(STATE).unwrap_or_else(|| "it is missing".to_owned())),
+        None => Err(folder.tree.why_hidden(STATE).unwrap_or_else(|| "it is missing".to_owned())),
     }
 }
 

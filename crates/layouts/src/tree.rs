@@ -180,7 +180,7 @@ impl Tree {
     }
 
     /// Why a file that is not here may be there all the same: its folder cannot be read.
-    pub fn is_hidden(&self, path: &str) -> Option<String> {
+    pub fn why_hidden(&self, path: &str) -> Option<String> {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         match self.get(folder) {
             Some(Entry::Unusable(why)) => {

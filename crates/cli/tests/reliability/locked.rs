@@ -1,4 +1,4 @@
-//! Folders and files of Claude-Code-Workflow, praxis OS and the essay pipeline that this user may not read: each is named,
+//! Folders and files of other tools that this user may not read: each is named,
 //! hides no other session, and is as it was afterwards.
 
 use crate::nobody::{Nobody, set_mode};
@@ -39,6 +39,27 @@ fn warnings(answer: &Value) -> String {
 
 fn ids(answer: &Value) -> String {
     answer["sessions"].to_string()
+}
+
+/// What nobody can look into may be there: it is not said to be gone, and no command fails for it.
+#[test]
+fn a_review_whose_folder_or_place_may_not_be_read_is_worked_on_in_the_log_and_written_later() {
+    const ID: &str = "2026-11-14-main";
+    for shut in [".ocr/sessions", ".ocr/sessions/2026-11-14-main"] {
+        let sandbox = crate::fresh();
+        sandbox.run(["start", "--layout", "ocr", "--id", ID]).ok();
+        let nobody = Nobody::in_sandbox(&sandbox);
+        let locked = Locked::new(&sandbox, &[shut]);
+        let status = nobody.run(&["status", "--session", ID, "--json"]).ok().json();
+        let said = warnings(&status);
+        assert!(said.contains("state.json cannot be looked at") && !said.contains("missing"), "{said}");
+        let skipped = nobody.run(&["skip", "--reason", "x", "--session", ID, "--json"]).ok().json();
+        assert_eq!(skipped["view_stale"], true, "{skipped}");
+        drop(locked);
+        nobody.run(&["note", "heard", "--session", ID]).ok();
+        let state = sandbox.read(&format!(".ocr/sessions/{ID}/state.json"));
+        assert!(state.contains("\"change-context\""), "{shut}: {state}");
+    }
 }
 
 #[test]

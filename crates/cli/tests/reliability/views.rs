@@ -67,6 +67,9 @@ fn a_crash_in_a_start_leaves_a_review_that_can_be_gone_on_with() {
         if sandbox.path(".ocr/sessions").exists() {
             assert_eq!(names(&sandbox.path(".ocr/sessions")), ["2026-11-14-main"], "{place}: only sessions");
         }
+        // Whatever comes next makes the folder, if it was never made.
+        sandbox.run(["note", "heard"]).ok();
+        assert_eq!(read(&state(&sandbox))["current_phase"], "context", "{place}");
         sandbox.write(&format!("{SESSION}/discovered-standards.md"), "found\n");
         sandbox.run(["advance", "--phase", "context"]).ok();
         assert_eq!(read(&state(&sandbox))["current_phase"], "change-context", "{place}");

@@ -8,18 +8,19 @@ use crate::view::Warning;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 use model::session::Session;
+use std::io;
 use std::path::Path;
+use store::ViewRow;
 
 impl Look {
     /// Whether files of ours were in a folder that is not there any more. What never got there is yet to be made.
     /// A project that was moved took it along.
     pub(super) fn has_lost_its_folder(&self, root: &Path) -> bool {
-        let was_there =
-            |path: &&String| self.rows.get(*path).is_some_and(|row| row.confirmed || !row.earlier.is_empty());
+        let was_there = |path: &&String| self.rows.get(*path).is_some_and(was_there);
         let missing = self.states.iter().filter(|(_, state)| **state == FileState::Missing);
         self.located.layout.goes_with_its_folder()
             && missing.map(|(path, _)| path).any(|path| was_there(&path))
-            && self.home.symlink_metadata().is_err()
+            && is_nowhere(&self.home)
             && root.is_dir()
     }
 
@@ -73,6 +74,16 @@ impl Engine {
         });
         found.map(|other| other.id.to_string())
     }
+}
+
+/// Whether a file of ours has been in its place: it was seen there, or there was one that it was to take the place of.
+pub(super) fn was_there(row: &ViewRow) -> bool {
+    row.confirmed || !row.previous.is_empty()
+}
+
+/// What cannot be looked at may be there.
+pub(super) fn is_nowhere(folder: &Path) -> bool {
+    folder.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 fn hint(id: &str, renamed: Option<&str>) -> String {

@@ -244,6 +244,7 @@ impl Look {
             return FileState::Moved;
         }
         match self.tree.get(path) {
+            None if self.tree.why_hidden(path).is_some() => FileState::Unreadable,
             None if is_furniture(&self.located, path) => FileState::Leftover,
             None => FileState::Missing,
             Some(Entry::File(content)) => {
@@ -329,6 +330,9 @@ impl Look {
     /// active again each time that somebody looks at an edit of last week.
     fn edited_at(&self, session: &Session, now: Timestamp) -> Timestamp {
         let edited = self.in_state(&FileState::Edited);
+        // What sessions share has one time for all of them: it counts where nothing else tells.
+        let own: Vec<String> = edited.iter().filter(|path| !self.is_shared(path)).cloned().collect();
+        let edited = if own.is_empty() { edited } else { own };
         let modified: Option<Vec<Timestamp>> = edited.iter().map(|path| self.tree.modified(path)).collect();
         let last = modified.filter(|_| self.slipped.is_empty()).and_then(|all| all.into_iter().max());
         last.map_or(now, |last| last.max(session.updated_at).min(now))

@@ -5,6 +5,7 @@ use super::aside::{aside_of, clear_the_backup, move_aside, not_kept};
 use super::eyes::LONGEST_WARNING;
 use super::find::Located;
 use super::furniture::{self, is_furniture};
+use super::gone::{is_nowhere, was_there};
 use super::late::{Before, Beside, LOCK};
 use super::look::hash;
 use super::moving::is_place;
@@ -65,9 +66,7 @@ impl Ground {
     /// The folder was there, was taken away since, and is not made again unasked.
     fn is_gone(&self, row: &ViewRow) -> bool {
         let Self { located, root, .. } = self;
-        located.layout.goes_with_its_folder()
-            && !row.earlier.is_empty()
-            && root.join(&located.spot.home).symlink_metadata().is_err()
+        located.layout.goes_with_its_folder() && was_there(row) && is_nowhere(&root.join(&located.spot.home))
     }
 
     /// What its own tool moved away does not come back for a file that was in it.

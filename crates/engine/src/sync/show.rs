@@ -296,13 +296,15 @@ impl Engine {
 
     /// Whether a session's files do not say yet what they, or other files, made of it.
     pub(crate) fn is_behind(&self, session: &Session) -> Result<bool> {
+        let is_behind = |rows: Vec<ViewRow>| rows.iter().any(|row| !row.confirmed);
+        Ok(self.has_found(session) && is_behind(self.views_of(session, &Batch::default(), &[])?))
+    }
+
+    /// Whether files tell something of a session that the log does not have, and that is to be kept.
+    pub(crate) fn has_found(&self, session: &Session) -> bool {
         let is_left_alone = |look: &Look| look.is_foreign && !look.is_proven;
-        if self.store.pending(&session.id).is_none()
-            || self.seen.looks.borrow().get(&session.id).is_none_or(is_left_alone)
-        {
-            return Ok(false);
-        }
-        Ok(self.views_of(session, &Batch::default(), &[])?.iter().any(|row| !row.confirmed))
+        self.store.pending(&session.id).is_some()
+            && !self.seen.looks.borrow().get(&session.id).is_none_or(is_left_alone)
     }
 
     /// Takes in what slipped between two steps, in a turn of its own.

@@ -59,12 +59,17 @@ pub(super) fn read_with(
     if layout.has_local_times() {
         walk.tree.set_zone(TimeZone::system());
     }
-    // A link may lead anywhere.
-    if layout.walks() && fs::symlink_metadata(&home).is_ok_and(|found| found.is_dir()) {
-        match layout.entrances(spot) {
+    match fs::symlink_metadata(&home) {
+        // A link may lead anywhere.
+        Ok(found) if layout.walks() && found.is_dir() => match layout.entrances(spot) {
             all if all.is_empty() => walk.folder("", 0),
             named => named.into_iter().for_each(|path| walk.entrance(path)),
+        },
+        // It may be there: a folder on the way to it cannot be looked into.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            walk.tree.insert(String::new(), Entry::Unusable(error.to_string()));
         }
+        Ok(_) | Err(_) => {}
     }
     let mut missing = BTreeSet::new();
     add(&home, &mut walk.tree, &mut missing, |tree, _| layout.wanted(spot, tree));

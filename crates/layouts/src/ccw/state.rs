@@ -61,7 +61,7 @@ pub(super) fn read(tree: &Tree, file: &str, now: Timestamp, warnings: &mut Vec<O
     let content = match tree.get(file) {
         Some(Entry::File(content)) => content,
         None => {
-            let why = tree.is_hidden(file);
+            let why = tree.why_hidden(file);
             return unusable(file, why.as_deref().unwrap_or("it is missing"), warnings);
         }
         Some(Entry::Folder) => return unusable(file, "it is a folder", warnings),

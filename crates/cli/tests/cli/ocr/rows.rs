@@ -117,3 +117,14 @@ fn a_review_that_is_begun_takes_the_place_of_what_was_active() {
     sandbox.run(["resume", "ours"]).ok();
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "ours");
 }
+
+/// Whoever was told that it is done finds it done, whatever becomes of the file.
+#[test]
+fn what_a_command_found_done_already_is_kept() {
+    let sandbox = super::begun();
+    super::edit(&sandbox, &json!({ "current_phase": "complete", "phase_number": 8 }));
+    assert_eq!(sandbox.run(["close", "--json"]).ok().json()["already"], true);
+    sandbox.write(&format!("{FOLDER}/state.json"), "{\"se");
+    let view = sandbox.run(["status", "--session", ID, "--json"]).ok().json();
+    assert_eq!(view["current_phase"]["id"], "complete");
+}
