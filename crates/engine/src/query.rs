@@ -209,20 +209,22 @@ impl Engine {
             search: request.search.clone(),
             ..Filter::default()
         };
-        let mut sessions: Vec<ShortView> =
-            self.store.list(&filter)?.into_iter().map(ShortView::from).collect();
-        sessions.extend(self.opened_by_files(request)?);
+        let kept = self.store.list(&filter)?.into_iter().map(ShortView::from);
+        let (mut sessions, mut edited): (Vec<ShortView>, Vec<ShortView>) = (Vec::new(), Vec::new());
         let mut warnings = self.warnings.clone();
         let mut odd = Vec::new();
-        for line in &mut sessions {
+        for mut line in kept.chain(self.opened_by_files(request)?) {
+            let known = line.updated_at;
             // What is wrong with one session is said on the way, and hides no other.
             let said = self
-                .shown_by_files(line)
+                .shown_by_files(&mut line)
                 .unwrap_or_else(|error| vec![Warning::from_error("session", &error)]);
             line.warnings = to_mend(&line.layout, &said);
             odd.extend(said.into_iter().map(|warning| (line.layout.clone(), warning)));
-            self.laid_over_line(line);
+            self.laid_over_line(&mut line);
+            if line.updated_at > known { edited.push(line) } else { sessions.push(line) }
         }
+        edited.into_iter().for_each(|line| insert_by_time(&mut sessions, line));
         warnings.extend(self.kept_lines_beside_others(&mut sessions));
         sessions.retain(|line| request.lifecycles.is_empty() || request.lifecycles.contains(&line.lifecycle));
         warnings.extend(sessions.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
@@ -234,9 +236,7 @@ impl Engine {
             if request.wants(&short) {
                 short.warnings = to_mend(&short.layout, &said);
                 odd.extend(said.into_iter().map(|warning| (short.layout.clone(), warning)));
-                // Ours keep the store's order, which no clock can disturb; a foreign one has nothing but its time.
-                let place = sessions.iter().position(|ours| ours.updated_at < short.updated_at);
-                sessions.insert(place.unwrap_or(sessions.len()), short);
+                insert_by_time(&mut sessions, short);
             }
         }
         warnings.extend(said_once(odd));
@@ -253,8 +253,7 @@ impl Engine {
             if request.wants(&short) && !is_known {
                 short.warnings = to_mend(&short.layout, &odd);
                 warnings.extend(odd);
-                let place = sessions.iter().position(|ours| ours.updated_at < short.updated_at);
-                sessions.insert(place.unwrap_or(sessions.len()), short);
+                insert_by_time(&mut sessions, short);
             }
         }
         if sessions.iter().any(|line| line.number == 0) {
@@ -487,6 +486,12 @@ impl From<Listed> for ShortView {
             warnings: Vec::new(),
         }
     }
+}
+
+/// Ours keep the store's order, which no clock can disturb; what only files tell has nothing but its time.
+fn insert_by_time(sessions: &mut Vec<ShortView>, line: ShortView) {
+    let place = sessions.iter().position(|known| known.updated_at < line.updated_at);
+    sessions.insert(place.unwrap_or(sessions.len()), line);
 }
 
 /// Whether only one session of this layout is active in a worktree; others stand beside it.

@@ -156,7 +156,10 @@ impl Engine {
         // What comes from another project was never the active one here.
         let comes_here = |event: &Event| matches!(event, Event::Imported { from: Some(_), .. });
         let events = &plan.subject.events;
-        let is_it = events.iter().any(is_moment) && !events.iter().any(comes_here);
+        let pending = self.store.pending(&before.id);
+        let was_resumed =
+            pending.is_some_and(|found| found.events.iter().any(|row| row.kind == "session_resumed"));
+        let is_it = (was_resumed || events.iter().any(is_moment)) && !events.iter().any(comes_here);
         if !takes_it || !is_of_here || !is_active(before) || !is_it {
             return Ok(());
         }
@@ -205,9 +208,13 @@ impl Engine {
         let Some(rival) = rival.filter(|_| takes_it && is_active(&session) && !session.parallel) else {
             return Ok(());
         };
-        if !is_active(&self.load(&rival)?.1) {
+        let (_, other) = self.load(&rival)?;
+        if !is_active(&other) {
             return self.take_in(&rival);
         }
+        // Of two that are called active the one that changed last stays.
+        let is_later = (session.updated_at, id) > (other.updated_at, &rival);
+        let rival = if is_later { rival } else { id.clone() };
         let fingerprint = self.fingerprint("pause", rival.as_str());
         // The key is the command's that this is done for.
         let key = self.options.key.take();

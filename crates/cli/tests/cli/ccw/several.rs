@@ -250,3 +250,43 @@ fn a_start_says_of_each_session_that_was_called_active_that_it_is_paused() {
     assert!(!said.contains("paused WFS-c"), "{said}");
     assert_eq!(registered(&sandbox).iter().filter(|(_, status)| status == "active").count(), 1);
 }
+
+/// Both are known, and paused; their tool makes one active and then the other, and the registry has one time for both.
+#[test]
+fn of_two_that_their_tool_made_active_the_one_that_it_changed_last_stays() {
+    for then in [&["note", "heard"][..], &["repair"]] {
+        let sandbox = project();
+        for goal in ["aaa", "zzz"] {
+            sandbox.run(["start", "--layout", "ccw", "--goal", goal]).ok();
+        }
+        sandbox.run(["pause"]).ok();
+        for (id, at) in [("WFS-zzz", "2026-11-14T10:30:00Z"), ("WFS-aaa", "2026-11-14T12:00:00Z")] {
+            let mut fields = state(&sandbox, id);
+            fields["status"] = "active".into();
+            write_at(&sandbox, &state_of(id), &fields.to_string(), at);
+        }
+        let registry = ".workflow/session_status.jsonl";
+        let both = sandbox.read(registry).replace("\"paused\"", "\"active\"");
+        write_at(&sandbox, registry, &both, "2026-11-14T12:00:00Z");
+        sandbox.at("2026-11-14T12:05:00Z");
+        let list = sandbox.run(["list", "--json"]).ok().json();
+        let ids: Vec<&Value> =
+            list["sessions"].as_array().unwrap().iter().map(|line| &line["session_id"]).collect();
+        assert_eq!(ids, ["WFS-aaa", "WFS-zzz"], "the last that was active is the first");
+        assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "WFS-aaa");
+        sandbox.run(then).ok();
+        let expected = [("WFS-aaa", "active"), ("WFS-zzz", "paused")];
+        assert_eq!(
+            registered(&sandbox),
+            expected.map(|(id, status)| (id.to_owned(), status.to_owned())),
+            "{then:?}"
+        );
+    }
+}
+
+fn write_at(sandbox: &Sandbox, path: &str, text: &str, moment: &str) {
+    sandbox.write(path, text);
+    let moment: jiff::Timestamp = moment.parse().unwrap();
+    let file = OpenOptions::new().append(true).open(sandbox.path(path)).unwrap();
+    file.set_modified(std::time::SystemTime::from(moment)).unwrap();
+}
