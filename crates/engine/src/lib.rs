@@ -22,6 +22,7 @@ mod files;
 mod history;
 pub mod hooks;
 mod items;
+mod listing;
 mod next;
 mod opening;
 mod outside;
@@ -61,10 +62,11 @@ pub use history::{
 pub use items::{ItemListRequest, ItemListing, ItemView, PhaseItems};
 pub use layouts::layout::Details;
 pub use layouts::ocr;
+pub use listing::{ListRequest, Listing};
 pub use next::Next;
 pub use place::Project;
 pub use presence::AgentIdentity;
-pub use query::{AgentView, Current, ListRequest, Listing};
+pub use query::{AgentView, Current};
 pub use registry::{projects_outside_git, state_folder};
 pub use requirements::{
     Gated, LiveAgent, OpenRequirement, Opening, RequirementAnswer, RequirementList, RequirementView,

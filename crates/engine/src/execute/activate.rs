@@ -4,7 +4,7 @@ use crate::engine::{Engine, Want};
 use crate::error::{Choice, Error, Result};
 use crate::execute::plan::{Change, Plan};
 use crate::execute::{Answer, RevisitRequest};
-use crate::query::ListRequest;
+use crate::listing::ListRequest;
 use crate::query::takes_the_worktree;
 use crate::validation::{OnDiscrepancy, ask_about, is_finished};
 use crate::view::ShortView;

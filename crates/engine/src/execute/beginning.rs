@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::execute::plan::{Change, Plan, definition_row};
 use crate::execute::{Answer, bounded};
-use crate::query::ListRequest;
+use crate::listing::ListRequest;
 use crate::redact::{cleaned, seen};
 use crate::sync::{NATIVE, Owner};
 use crate::view::ShortView;

@@ -4,7 +4,7 @@ use super::find::{Located, is_of_others, link_on_the_way};
 use super::shorts::{self};
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::query::ListRequest;
+use crate::listing::ListRequest;
 use crate::view::{ShortView, Warning};
 use layouts::layout::{self, Layout, Place, Spot};
 use model::id::SessionId;
