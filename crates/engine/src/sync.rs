@@ -47,7 +47,7 @@ use crate::items::item_row;
 use crate::redact;
 use crate::view::Warning;
 use find::Foreign;
-use layouts::layout::Folder;
+use layouts::layout::{Folder, Spot};
 use layouts::reading::Dated;
 use layouts::reconcile::Left;
 use model::event::{Event, ItemEvent, Recorded};
@@ -73,6 +73,8 @@ pub(crate) struct Seen {
     /// What this process last put into each file.
     put: RefCell<BTreeMap<PathBuf, Vec<u8>>>,
     signs: RefCell<Option<Arc<signs::Signs>>>,
+    /// Where sessions of a layout may be.
+    spots: RefCell<BTreeMap<&'static str, Vec<Spot>>>,
     shorts: RefCell<Option<Arc<Vec<shorts::Short>>>>,
     shares: RefCell<Option<Arc<shorts::Shares>>>,
     /// A command is being decided: a file that somebody is just writing is waited for.
@@ -124,6 +126,7 @@ impl Seen {
     pub(crate) fn forget(&self) {
         self.looks.borrow_mut().clear();
         self.signs.replace(None);
+        self.spots.borrow_mut().clear();
         self.shorts.replace(None);
         self.shares.replace(None);
     }

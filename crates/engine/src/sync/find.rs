@@ -211,6 +211,15 @@ impl Engine {
     }
 
     pub(super) fn spots(&self, layout: &dyn Layout) -> Vec<Spot> {
+        // A question is answered from one look; a command looks again after all that it does.
+        if self.seen.is_changing() {
+            return self.spots_now(layout);
+        }
+        let mut known = self.seen.spots.borrow_mut();
+        known.entry(layout.name()).or_insert_with(|| self.spots_now(layout)).clone()
+    }
+
+    fn spots_now(&self, layout: &dyn Layout) -> Vec<Spot> {
         let mut found = spots_of(&self.project, layout);
         // Places that are configured, below the project; others are outside of it.
         let can_be_anywhere = layout.places().iter().any(|place| matches!(place, Place::Temporary(_)));
