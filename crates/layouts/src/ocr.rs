@@ -3,6 +3,7 @@
 
 mod files;
 mod history;
+mod known;
 mod merge;
 mod rows;
 mod state;
@@ -95,6 +96,8 @@ pub struct OcrSession {
     /// The state names a phase at all.
     pub says_phase: bool,
     pub is_closed: bool,
+    /// Closed because somebody gave it up, as a session that is known has it.
+    pub is_given_up: bool,
     pub rounds: Vec<Round>,
     /// Of an early release they have none, and there is one at most.
     pub rounds_have_folders: bool,
@@ -104,7 +107,8 @@ pub struct OcrSession {
     pub has_requirements: bool,
     /// Phases of the current run that somebody left out, as a session that is known has it.
     pub skipped: Vec<usize>,
-    /// The other workflow, where the session has one: how far its newest round or run is, as files show.
+    /// The other workflow, where the session has one: how far its newest round or run is, as files show, or as a
+    /// session that is known has it.
     pub beside: Option<Beside>,
     pub state: State,
     /// When the first file of the current round or run was written, if the state is about an earlier one.
@@ -114,12 +118,14 @@ pub struct OcrSession {
 }
 
 /// The workflow that a session is not in just now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Beside {
     pub kind: Kind,
     pub ordinal: u32,
     /// Position in `kind.phases()`.
     pub phase: usize,
+    /// As of the session itself.
+    pub skipped: Vec<usize>,
 }
 
 impl OcrSession {
@@ -336,15 +342,8 @@ impl Layout for Ocr {
     }
 
     fn details_of(&self, details: Details, session: &Session) -> Details {
-        let (Details::Ocr(mut shown), Some(run)) = (details.clone(), session.run()) else { return details };
-        let is_shown = write::kind_of(run) == Some(shown.kind) && run.ordinal == shown.ordinal();
-        let phase = shown.kind.phases().iter().position(|phase| *run.current().id() == **phase);
-        if let Some(phase) = phase.filter(|_| is_shown) {
-            shown.phase = phase;
-            shown.skipped = rows::skipped(run, shown.kind);
-            shown.clock_of_known(run);
-            shown.ended_at = run.completed_at;
-        }
+        let Details::Ocr(mut shown) = details else { return details };
+        shown.stand_as_known(session);
         Details::Ocr(shown)
     }
 
@@ -432,6 +431,7 @@ pub fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSession> {
         said_phase,
         says_phase: said.is_some(),
         is_closed,
+        is_given_up: false,
         rounds_have_folders: tree.has_folder("rounds") || rounds.is_empty(),
         rounds,
         map_runs,
@@ -501,7 +501,7 @@ fn beside(kind: Kind, state: &State, rounds: &[Round], map_runs: &[MapRun], tree
     }
     let ordinal = ordinal(kind, state, rounds, map_runs);
     let phase = shown(kind, ordinal, rounds, map_runs, tree);
-    Some(Beside { kind, ordinal, phase })
+    Some(Beside { kind, ordinal, phase, skipped: Vec::new() })
 }
 
 /// How far the files alone show a round or run to be.

@@ -4,7 +4,6 @@ use crate::ui::{Out, Tone};
 use engine::ocr::{Beside, Kind, MapRun, OcrSession, Round, Row, SESSIONS};
 use engine::words::one_line;
 use jiff::Timestamp;
-use model::time::seconds_between;
 
 const CELLS: usize = 24;
 const BETWEEN: usize = 4;
@@ -37,7 +36,7 @@ pub fn screen(session: &OcrSession, only: Option<Kind>, now: Timestamp, out: &Ou
         phase: session.phase,
         elapsed: elapsed(session, now),
     };
-    let other = session.beside.map(|other| Shown {
+    let other = session.beside.as_ref().map(|other| Shown {
         kind: other.kind,
         ordinal: other.ordinal,
         phase: other.phase,
@@ -89,18 +88,18 @@ fn elapsed(session: &OcrSession, now: Timestamp) -> String {
     // A time that was written by hand may lie ahead.
     let closed_at = session.state.updated_at.filter(|_| session.is_closed);
     let until = session.ended_at.or(closed_at).unwrap_or(now).min(now);
-    session.since().map(|since| format!("  {}", clock(seconds_between(since, until)))).unwrap_or_default()
+    session.since().map(|since| format!("  {}", clock(passed(since, until)))).unwrap_or_default()
 }
 
 /// The same of what stands beside it, where the state tells when that began.
-fn elapsed_beside(session: &OcrSession, other: Beside, now: Timestamp) -> String {
+fn elapsed_beside(session: &OcrSession, other: &Beside, now: Timestamp) -> String {
     let since = match other.kind {
         Kind::Review => session.state.round_started_at,
         Kind::Map => session.state.map_started_at,
     };
     let goes_on = !session.is_closed && other.phase + 1 < other.kind.phases().len();
     let since = since.filter(|_| goes_on);
-    since.map(|since| format!("  {}", clock(seconds_between(since, now)))).unwrap_or_default()
+    since.map(|since| format!("  {}", clock(passed(since, now)))).unwrap_or_default()
 }
 
 fn workflow(session: &OcrSession, shown: &Shown, out: &Out) -> Vec<Line> {
@@ -115,7 +114,12 @@ fn workflow(session: &OcrSession, shown: &Shown, out: &Out) -> Vec<Line> {
     };
     let filled = (number * CELLS * 2 + total) / (total * 2);
     let bar: String = (0..CELLS).map(|cell| if cell < filled { '█' } else { '░' }).collect();
-    let done = if is_done { "  Done" } else { "" };
+    let is_given_up = session.is_given_up && kind == session.kind;
+    let done = match (is_done, is_given_up) {
+        (true, _) => "  Done",
+        (false, true) => "  Given up",
+        (false, false) => "",
+    };
     let mut lines = vec![
         Line::plain(format!("{name}  {word} {ordinal}{elapsed}")),
         Line::plain(format!("{bar} {} %{done}", percent(number, total))),
@@ -141,16 +145,22 @@ fn workflow(session: &OcrSession, shown: &Shown, out: &Out) -> Vec<Line> {
     if is_claimed {
         lines.push(Line::plain("? claimed: no file shows it".to_owned()));
     }
+    // Nothing goes on in a closed session.
+    let is_left = |number: u32| session.is_closed || number < *ordinal;
     match kind {
-        Kind::Review => session.rounds.iter().for_each(|found| lines.extend(round(found, *ordinal))),
-        Kind::Map => lines.extend(session.map_runs.iter().map(|found| map_run(found, *ordinal))),
+        Kind::Review => {
+            session.rounds.iter().for_each(|found| lines.extend(round(found, is_left(found.number))));
+        }
+        Kind::Map => {
+            lines.extend(session.map_runs.iter().map(|found| map_run(found, is_left(found.number))));
+        }
     }
     lines
 }
 
-fn round(round: &Round, current: u32) -> Vec<Line> {
+fn round(round: &Round, is_left: bool) -> Vec<Line> {
     let reviewers = counted(round.reviewers.len(), "reviewer");
-    let standing = standing(round.is_final, round.number < current);
+    let standing = standing(round.is_final, is_left);
     let mut lines = vec![Line::plain(format!("Round {}: {standing}, {reviewers}", round.number))];
     lines.extend(round.reviewers.iter().map(|reviewer| {
         let findings = reviewer.findings.map_or("not readable".to_owned(), |count| counted(count, "finding"));
@@ -159,14 +169,14 @@ fn round(round: &Round, current: u32) -> Vec<Line> {
     lines
 }
 
-fn map_run(run: &MapRun, current: u32) -> Line {
-    let standing = standing(run.is_final, run.number < current);
+fn map_run(run: &MapRun, is_left: bool) -> Line {
+    let standing = standing(run.is_final, is_left);
     let files = run.files.map(|count| format!(", {}", counted(count, "file"))).unwrap_or_default();
     Line::plain(format!("Map run {}: {standing}{files}", run.number))
 }
 
-fn standing(is_final: bool, is_earlier: bool) -> &'static str {
-    match (is_final, is_earlier) {
+fn standing(is_final: bool, is_left: bool) -> &'static str {
+    match (is_final, is_left) {
         (true, _) => "final",
         (false, true) => "left unfinished",
         (false, false) => "going on",
@@ -179,6 +189,11 @@ fn counted(count: usize, what: &str) -> String {
 
 fn percent(number: usize, total: usize) -> usize {
     (number * 200 + total) / (total * 2)
+}
+
+/// Whole seconds; none where a time lies ahead.
+fn passed(since: Timestamp, until: Timestamp) -> u64 {
+    u64::try_from(until.duration_since(since).as_secs()).unwrap_or(0)
 }
 
 fn clock(seconds: u64) -> String {

@@ -2,8 +2,6 @@
 //! to be.
 
 use super::{Kind, OcrSession};
-use model::phase::PhaseState;
-use model::run::Run;
 
 /// How a phase stands on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,14 +23,21 @@ impl OcrSession {
         if position == current && !is_last {
             return Row::Current;
         }
-        let is_own = kind == self.kind && ordinal == self.ordinal();
         match self.shown(kind, ordinal, kind.phases()[position]) {
             Some(true) => Row::Done,
-            _ if is_own && self.skipped.contains(&position) => Row::Skipped,
+            _ if self.skipped_of(kind, ordinal).contains(&position) => Row::Skipped,
             None if position <= current => Row::Done,
             Some(false) if position < current => Row::Claimed,
             Some(false) | None => Row::Open,
         }
+    }
+
+    fn skipped_of(&self, kind: Kind, ordinal: u32) -> &[usize] {
+        if kind == self.kind && ordinal == self.ordinal() {
+            return &self.skipped;
+        }
+        let other = self.beside.as_ref().filter(|other| other.kind == kind && other.ordinal == ordinal);
+        other.map_or(&[], |other| &other.skipped)
     }
 
     /// Whether the file is there that a phase writes; none where it writes none.
@@ -51,23 +56,4 @@ impl OcrSession {
             (_, _) => None,
         }
     }
-
-    /// When the round or run began, where its state has no word about it: as the log has it. Not before the session
-    /// itself did.
-    pub(super) fn clock_of_known(&mut self, run: &Run) {
-        let began = self.state.started_at.map_or(run.started_at, |started| started.max(run.started_at));
-        match self.kind {
-            Kind::Review => self.state.round_started_at.get_or_insert(began),
-            Kind::Map => self.state.map_started_at.get_or_insert(began),
-        };
-    }
-}
-
-pub(super) fn skipped(run: &Run, kind: Kind) -> Vec<usize> {
-    let is_skipped = |name: &str| {
-        let phase = run.phases.iter().find(|phase| phase.id().as_str() == name);
-        phase.is_some_and(|phase| matches!(phase.state, PhaseState::Skipped { .. }))
-    };
-    let names = kind.phases().iter().enumerate();
-    names.filter(|(_, name)| is_skipped(name)).map(|(position, _)| position).collect()
 }

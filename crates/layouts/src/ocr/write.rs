@@ -177,7 +177,7 @@ fn taken_back(current: Kind, said: &State, standing: &Standing<'_>, folder: &Fol
     (is_undone && !is_there && !goes_on).then_some(other)
 }
 
-fn last_of(kind: Kind, session: &Session) -> Option<&Run> {
+pub(super) fn last_of(kind: Kind, session: &Session) -> Option<&Run> {
     session.runs.iter().filter(|run| kind_of(run) == Some(kind)).max_by_key(|run| run.ordinal)
 }
 

@@ -400,3 +400,134 @@ fn of_a_session_that_was_given_up_the_way_on_is_one_that_goes() {
     sandbox.run(["reopen", ID]).ok();
     assert!(screen(&sandbox, &[]).starts_with(ID), "it goes on");
 }
+
+/// The first line of a screen that tells this of a workflow, from that word on.
+fn column<'a>(screen: &'a str, word: &str) -> &'a str {
+    screen
+        .lines()
+        .find_map(|line| line.find(word).map(|at| &line[at..]))
+        .unwrap_or_else(|| panic!("{screen}"))
+}
+
+/// What the second of two columns says: percent, and the phase that it is in.
+fn beside(screen: &str) -> (String, Option<String>) {
+    let second = |line: &str| line.chars().skip(33).collect::<String>();
+    let percent = second(screen.lines().nth(2).unwrap()).trim_matches(['█', '░', ' ']).to_owned();
+    let current = screen.lines().map(second).find(|text| text.contains('▸'));
+    (percent, current.map(|text| text.trim_matches(['▸', ' ']).to_owned()))
+}
+
+#[test]
+fn what_stands_beside_a_map_stands_where_the_log_has_it() {
+    let sandbox = begun();
+    let mut fields = state(&sandbox);
+    fields["current_phase"] = "aggregation".into();
+    fields["phase_number"] = 5.into();
+    foreign(&sandbox, ID, &fields);
+    sandbox.run(["note", "taken in"]).ok();
+    assert!(screen(&sandbox, &[]).contains(" 63 %\n"));
+    sandbox.run(["run", "start", "map"]).ok();
+    let there = |percent: &str, phase: &str| (percent.to_owned(), Some(phase.to_owned()));
+    assert_eq!(beside(&screen(&sandbox, &[])), there("63 %", "Aggregate Findings"));
+    artifact(&sandbox, "rounds/round-1/reviews/security-1.md", "## Finding\n");
+    assert_eq!(
+        beside(&screen(&sandbox, &[])),
+        there("63 %", "Aggregate Findings"),
+        "files do not move it back"
+    );
+    let review = screen(&sandbox, &["--workflow", "review"]);
+    assert!(review.contains(" 63 %\n") && review.contains("  ▸ Aggregate Findings\n"), "{review}");
+    artifact(&sandbox, "rounds/round-1/discourse.md", "D\n");
+    assert_eq!(
+        beside(&screen(&sandbox, &[])),
+        there("88 %", "Final Synthesis"),
+        "what ends a phase moves it"
+    );
+    artifact(&sandbox, "rounds/round-1/final.md", "F\n");
+    assert_eq!(beside(&screen(&sandbox, &[])), ("100 %  Done".to_owned(), None));
+    artifact(&sandbox, "rounds/round-2/reviews/security-1.md", "## Finding\n");
+    let shown = screen(&sandbox, &[]);
+    assert!(column(&shown, "Review").starts_with("Review  Round 2"), "{shown}");
+    assert_eq!(beside(&shown), there("50 %", "Parallel Reviews"), "one that the log does not know");
+}
+
+#[test]
+fn a_later_run_of_a_map_beside_a_review_is_not_moved_by_the_first_ones_files() {
+    let sandbox = begun();
+    sandbox.run(["run", "start", "map"]).ok();
+    artifact(&sandbox, "discovered-standards.md", "S\n");
+    artifact(&sandbox, "map/runs/run-1/map.md", "M\n");
+    sandbox.run(["run", "start", "map"]).ok();
+    sandbox.run(["run", "start", "review"]).ok();
+    let shown = screen(&sandbox, &[]);
+    assert!(column(&shown, "Map").starts_with("Map  Run 2"), "{shown}");
+    assert_eq!(beside(&shown), ("17 %".to_owned(), Some("Context Discovery".to_owned())), "{shown}");
+
+    let sandbox = begun();
+    sandbox.run(["skip", "--reason", "there are none"]).ok();
+    sandbox.run(["run", "start", "map"]).ok();
+    let shown = screen(&sandbox, &[]);
+    assert_eq!(beside(&shown).0, "25 %", "{shown}");
+    assert!(shown.contains("– Context Discovery\n"), "left out on purpose, beside it too: {shown}");
+}
+
+#[test]
+fn a_session_that_was_closed_unfinished_is_done_on_its_screen() {
+    let done = format!("{} 100 %  Done", "█".repeat(24));
+    let sandbox = begun();
+    artifact(&sandbox, "discovered-standards.md", "S\n");
+    artifact(&sandbox, "rounds/round-1/reviews/security-1.md", "## Finding\n");
+    sandbox.at("2026-11-14T10:10:00Z");
+    sandbox.run(["close", "--force"]).ok();
+    sandbox.at("2026-11-14T12:00:00Z");
+    let shown = screen(&sandbox, &["--session", ID]);
+    assert!(shown.contains(&format!("Review  Round 1  10m 0s\n{done}\n")), "{shown}");
+    assert_eq!(marks(&shown), "✓??✓✓??✓", "{shown}");
+    assert!(shown.contains("Round 1: left unfinished, 1 reviewer"), "nothing goes on in it: {shown}");
+    sandbox.run(["round", "--session", ID]).ok();
+    let again = screen(&sandbox, &["--session", ID]);
+    assert!(again.contains(" 13 %\n") && !again.contains("Done"), "it was begun again: {again}");
+
+    for (kind, phase, number, ticks) in
+        [("review", "reviews", 4, "???✓✓??✓"), ("map", "topology", 2, "????✓")]
+    {
+        let sandbox = project();
+        let fields = json!({ "session_id": ID, "status": "closed", "workflow_type": kind,
+            "current_phase": phase, "phase_number": number, "started_at": NOW, "updated_at": NOW });
+        foreign(&sandbox, ID, &fields);
+        let shown = screen(&sandbox, &["--session", ID]);
+        assert!(shown.contains(&format!("{done}\n")), "{kind}: {shown}");
+        assert_eq!(marks(&shown), ticks, "{kind}: {shown}");
+        sandbox.run(["note", "taken in", "--session", ID]).ok();
+        assert_eq!(screen(&sandbox, &["--session", ID]), shown, "{kind}: taking it in changes nothing");
+    }
+}
+
+#[test]
+fn a_session_that_was_given_up_says_so_where_it_was_left() {
+    let sandbox = begun();
+    sandbox.run(["abandon"]).ok();
+    sandbox.at("2026-11-14T12:00:00Z");
+    let shown = screen(&sandbox, &["--session", ID]);
+    assert!(shown.contains("Review  Round 1  0s\n"), "its clock stands still: {shown}");
+    assert!(shown.contains(" 13 %  Given up\n") && !shown.contains("Done"), "{shown}");
+    sandbox.run(["reopen", ID]).ok();
+    assert!(screen(&sandbox, &[]).contains(" 13 %\n"), "it goes on");
+}
+
+#[test]
+fn a_clock_counts_the_seconds_that_have_passed_whole() {
+    let sandbox = project();
+    for (began, shown) in [
+        ("2026-11-14T09:59:59.999Z", "0s"),
+        ("2026-11-14T09:59:59Z", "1s"),
+        ("2026-11-14T10:00:00.5Z", "0s"),
+        ("2026-11-14T09:58:59.001Z", "1m 0s"),
+    ] {
+        let fields = json!({ "session_id": ID, "status": "active", "workflow_type": "review",
+            "current_phase": "reviews", "phase_number": 4, "started_at": began, "round_started_at": began });
+        foreign(&sandbox, ID, &fields);
+        let screen = screen(&sandbox, &["--session", ID]);
+        assert!(screen.contains(&format!("Review  Round 1  {shown}\n")), "{began}: {screen}");
+    }
+}
