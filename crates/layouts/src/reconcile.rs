@@ -155,12 +155,20 @@ fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun: bool, revi
         go_back(draft, now, phase);
     }
     let went_back = went_back.is_some() || revised;
-    for phase in &now.phases {
+    let moved = before.is_none_or(|run| run.current().id() != now.current().id());
+    let reached = now.phases.iter().rposition(|phase| {
+        let is_reached = moved && phase.id() == now.current().id();
+        is_reached || (changed(&phase) && is_over(phase))
+    });
+    for (place, phase) in now.phases.iter().enumerate() {
         // Before it is done: a gate that failed first has not failed after it passed.
         failed_attempts(draft, phase, was(phase));
         // Going back opened all later phases; those that the files still call done are.
         let is_as_ours = draft.phase(phase.id()).is_some_and(|ours| ours.status() == phase.status());
-        if (went_back || changed(&phase)) && is_over(phase) && !is_as_ours {
+        // What we wrote may have said more than the log has, as the file of a session that was closed unfinished does:
+        // whoever gets on in it says that all before is over.
+        let is_passed = Some(place) < reached && draft.phase(phase.id()).is_some_and(|ours| !is_over(ours));
+        if (went_back || is_passed || changed(&phase)) && is_over(phase) && !is_as_ours {
             if !draft.is_done(phase.id()) {
                 done(draft, phase);
             }
@@ -171,7 +179,6 @@ fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun: bool, revi
         corrected(draft, phase, was(phase));
         fields_of_phase(draft, phase, was(phase));
     }
-    let moved = before.is_none_or(|run| run.current().id() != now.current().id());
     let is_there = draft.session().run().is_some_and(|run| run.current().id() == now.current().id());
     if moved && !is_there && matches!(now.current().state, PhaseState::NeedsReview { .. }) {
         review(draft, now.current());

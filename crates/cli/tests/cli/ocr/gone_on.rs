@@ -104,3 +104,43 @@ fn an_active_of_the_tool_beside_complete_is_left_as_it_wrote_it() {
     let view = sandbox.run(["status", "--session", ID, "--json"]).ok().json();
     assert_eq!((&view["status"], &state(&sandbox)["status"]), (&"completed".into(), &"active".into()));
 }
+
+#[test]
+fn one_that_we_closed_unfinished_and_the_tool_opens_further_on_has_claims_up_to_there() {
+    for (reached, number) in [("change-context", 2), ("reviews", 4), ("synthesis", 7)] {
+        let sandbox = begun();
+        sandbox.run(["close", "--force"]).ok();
+        sandbox.at("2026-11-14T10:05:00Z");
+        edit(&sandbox, &json!({ "status": "active", "current_phase": reached, "phase_number": number }));
+        let view = sandbox.run(["status", "--json"]).ok().json();
+        assert_eq!((&view["status"], phase(&view)), (&"active".into(), reached));
+        let statuses = crate::statuses(&view);
+        assert_eq!(statuses[..number - 1], vec!["completed"; number - 1], "{reached}");
+        assert_eq!(statuses.iter().filter(|status| **status == "in_progress").count(), 1, "{statuses:?}");
+        let gate = sandbox.run(["gate", "--json"]).code(5).json();
+        // Aggregation has no gate, so nothing of it could be missing.
+        let claimed: Vec<&str> =
+            REVIEW[..number - 1].iter().filter(|id| **id != "aggregation").copied().collect();
+        assert_eq!(gate["claimed"], json!(claimed));
+        sandbox.run(["note", "taken in"]).ok();
+        edit(&sandbox, &json!({ "current_phase": "synthesis", "phase_number": 7 }));
+        sandbox.run(["note", "and on"]).ok();
+        assert_eq!(state(&sandbox)["current_phase"], "synthesis");
+        sandbox.run(["doctor"]).ok();
+    }
+}
+
+#[test]
+fn one_that_we_closed_unfinished_claims_nothing_while_it_is_closed() {
+    for changes in [json!({ "x_team": "ours" }), json!({ "updated_at": "2026-11-14T10:04:00Z" })] {
+        let sandbox = begun();
+        sandbox.run(["close", "--force"]).ok();
+        sandbox.at("2026-11-14T10:05:00Z");
+        edit(&sandbox, &changes);
+        let view = sandbox.run(["note", "seen", "--session", ID, "--json"]).ok().json();
+        assert_eq!((&view["status"], phase(&view)), (&"completed".into(), "context"), "{view}");
+        assert_eq!(crate::statuses(&view)[..2], ["in_progress", "not_started"]);
+        sandbox.run(["reopen", ID]).ok();
+        assert_eq!(state(&sandbox)["current_phase"], "context");
+    }
+}
