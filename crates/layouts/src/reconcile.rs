@@ -33,6 +33,7 @@ pub struct Laid<'a> {
 
 /// Brings into `draft`, a session of ours, what differs between the files as we wrote them and as they are now.
 pub fn reconcile(draft: &mut Draft, base: Laid<'_>, theirs: Laid<'_>) {
+    let was = draft.session().lifecycle.clone();
     let begun = runs(draft, base.session, theirs.session);
     let revised = revisions(draft, base.session, theirs.session);
     phases(draft, base.session, theirs.session, begun, revised);
@@ -41,7 +42,17 @@ pub fn reconcile(draft: &mut Draft, base: Laid<'_>, theirs: Laid<'_>) {
     items::items(draft, base.items, theirs);
     items::open_with(draft, &not_begun(base.session, theirs.session), theirs.items);
     // Last: what is closed takes no more of the others.
-    lifecycle(draft, base.session, theirs.session);
+    let is_opened = draft.session().lifecycle != was && !is_older_than_its_run(theirs.session);
+    lifecycle(draft, Some(&base.session.lifecycle).filter(|_| !is_opened), theirs.session);
+}
+
+/// Whether what the files say of a session's end was said before the run began that they tell of: it is no word about that.
+fn is_older_than_its_run(theirs: &Session) -> bool {
+    let ended = match theirs.lifecycle {
+        Lifecycle::Completed { at, .. } | Lifecycle::Abandoned { at, .. } => Some(at),
+        Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => None,
+    };
+    theirs.run().zip(ended).is_some_and(|(run, ended)| ended < run.started_at)
 }
 
 /// Checks that the files do not call approved any more: a phase that was done with one of them is only claimed now.
@@ -144,12 +155,20 @@ fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun: bool, revi
         go_back(draft, now, phase);
     }
     let went_back = went_back.is_some() || revised;
-    for phase in &now.phases {
+    let moved = before.is_none_or(|run| run.current().id() != now.current().id());
+    let reached = now.phases.iter().rposition(|phase| {
+        let is_reached = moved && phase.id() == now.current().id();
+        is_reached || (changed(&phase) && is_over(phase))
+    });
+    for (place, phase) in now.phases.iter().enumerate() {
         // Before it is done: a gate that failed first has not failed after it passed.
         failed_attempts(draft, phase, was(phase));
         // Going back opened all later phases; those that the files still call done are.
         let is_as_ours = draft.phase(phase.id()).is_some_and(|ours| ours.status() == phase.status());
-        if (went_back || changed(&phase)) && is_over(phase) && !is_as_ours {
+        // What we wrote may have said more than the log has, as the file of a session that was closed unfinished does:
+        // whoever gets on in it says that all before is over.
+        let is_passed = Some(place) < reached && draft.phase(phase.id()).is_some_and(|ours| !is_over(ours));
+        if (went_back || is_passed || changed(&phase)) && is_over(phase) && !is_as_ours {
             if !draft.is_done(phase.id()) {
                 done(draft, phase);
             }
@@ -160,7 +179,6 @@ fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun: bool, revi
         corrected(draft, phase, was(phase));
         fields_of_phase(draft, phase, was(phase));
     }
-    let moved = before.is_none_or(|run| run.current().id() != now.current().id());
     let is_there = draft.session().run().is_some_and(|run| run.current().id() == now.current().id());
     if moved && !is_there && matches!(now.current().state, PhaseState::NeedsReview { .. }) {
         review(draft, now.current());
@@ -303,7 +321,8 @@ fn changed_fields(
     theirs.iter().filter(is_new).map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-fn lifecycle(draft: &mut Draft, base: &Session, theirs: &Session) {
+/// `base` is none where a run that they began opened the session here: what they say of it is then all that counts.
+fn lifecycle(draft: &mut Draft, base: Option<&Lifecycle>, theirs: &Session) {
     let is_same = |one: &Lifecycle| match (one, &theirs.lifecycle) {
         (
             Lifecycle::Paused { reason, context, .. },
@@ -313,7 +332,7 @@ fn lifecycle(draft: &mut Draft, base: &Session, theirs: &Session) {
     };
     let ours = draft.session();
     let (worktree, parallel) = (ours.worktree.clone(), ours.parallel);
-    if is_same(&base.lifecycle) || is_same(&ours.lifecycle) {
+    if base.is_some_and(is_same) || is_same(&ours.lifecycle) {
         return;
     }
     let event = match &theirs.lifecycle {

@@ -5,6 +5,7 @@ mod bad_input;
 mod beside;
 mod choice;
 mod edits;
+mod gone_on;
 mod limits;
 mod meant;
 mod recovery;

@@ -6,7 +6,8 @@ use super::{Kind, STATE, map_runs, ordinal, rounds};
 use crate::json::Document;
 use crate::layout::{Folder, Standing};
 use jiff::Timestamp;
-use model::event::Event;
+use model::actor::Actor;
+use model::event::{Event, Recorded};
 use model::lifecycle::Lifecycle;
 use model::phase::Phase;
 use model::run::Run;
@@ -115,7 +116,8 @@ impl Due {
         let is_closed = said.status.as_deref() == Some("closed") || is_complete;
         Self {
             kind: is_other_kind(&after),
-            status: is_closed != wanted.is_over && said.status.as_deref() != Some(wanted.status()),
+            status: (is_closed != wanted.is_over || (wanted.is_over && is_closed_here(standing)))
+                && said.status.as_deref() != Some(wanted.status()),
             phase,
             round: round != wanted.ordinal,
             clock: is_late(kind, said, standing.session.run()),
@@ -145,6 +147,19 @@ fn has_moved(standing: &Standing<'_>) -> bool {
                 | Event::PhaseRevised { .. }
                 | Event::Restored { .. }
         )
+    })
+}
+
+/// Whether a command closed it since the file was last written. One that says to be complete is as good as closed, and
+/// whoever wrote that it is active may leave it so; what we close is called closed.
+fn is_closed_here(standing: &Standing<'_>) -> bool {
+    let since = standing.since_written(STATE);
+    let is_edit = |recorded: &&Recorded| matches!(recorded.event, Event::ExternalEdit { .. });
+    let editors: Vec<&Actor> = since.iter().filter(is_edit).map(|recorded| &recorded.actor).collect();
+    let is_adoption = |event: &Event| matches!(event, Event::Adopted { .. });
+    let ours = since.iter().rev().take_while(|recorded| !is_adoption(&recorded.event));
+    ours.filter(|recorded| !editors.contains(&&recorded.actor)).any(|recorded| {
+        matches!(recorded.event, Event::SessionCompleted { .. } | Event::SessionAbandoned { .. })
     })
 }
 
