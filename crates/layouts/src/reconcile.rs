@@ -2,6 +2,7 @@
 //! is there now are both read, and what differs between the two is brought into the session as it is by now.
 //! An edit is never refused: what no gate has shown becomes a claim.
 
+mod dates;
 mod draft;
 mod items;
 mod notes;
@@ -13,6 +14,7 @@ pub use draft::Draft;
 pub use items::{count_parts, drop_listed, drop_parts};
 pub use proofs::{Left, prove, prove_but, shown_by};
 
+use dates::Said;
 use model::event::Event;
 use model::gate::{Attempt, AttemptOutcome};
 use model::id::Name;
@@ -113,7 +115,7 @@ fn settle(draft: &mut Draft, theirs: &Session) {
             done(draft, phase);
         }
     }
-    draft.push(Event::RunCompleted);
+    draft.push_said(Event::RunCompleted, over.and_then(ended));
 }
 
 /// Revisions that the files now tell of. Each begins its phase again, until the files say how that one stands.
@@ -186,12 +188,18 @@ fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun: bool, revi
     }
     let goes_on = is_there && draft.is_in_progress(now.current().id());
     if (moved || went_back || changed(&now.current())) && !is_over(now.current()) && !goes_on {
-        draft.push(Event::PhaseStarted { phase: now.current().id().clone() });
+        let began = now.current().started_at().map(Said::Began);
+        draft.push_said(Event::PhaseStarted { phase: now.current().id().clone() }, began);
     }
     let finished = |run: &Run| !run.is_open();
     if finished(now) && !before.is_some_and(finished) && draft.session().run().is_some_and(Run::is_open) {
-        draft.push(Event::RunCompleted);
+        draft.push_said(Event::RunCompleted, ended(now));
     }
+}
+
+/// With the last of its phases, where nothing else is said.
+fn ended(run: &Run) -> Option<Said> {
+    run.completed_at.map(Said::Began)
 }
 
 /// Opens a phase that was done, and all after it. One that the files call not begun, while a later one goes on, is not
@@ -244,18 +252,20 @@ fn is_over(phase: &Phase) -> bool {
 fn done(draft: &mut Draft, theirs: &Phase) {
     let phase = theirs.id().clone();
     match &theirs.state {
-        PhaseState::Skipped { reason, .. } => {
-            draft.push(Event::PhaseSkipped { phase, reason: reason.clone() });
+        PhaseState::Skipped { reason, at } => {
+            let skipped = Event::PhaseSkipped { phase, reason: reason.clone() };
+            draft.push_said(skipped, Some(Said::Ended(*at)));
         }
         PhaseState::Completed { .. } | PhaseState::NeedsReview { .. } => {
             let last = theirs.last_attempt().filter(|last| last.outcome == AttemptOutcome::Passed);
             let attempt = last.map(|attempt| attempt.report.clone());
             // What was submitted is kept, also where nothing shows that it passes.
-            draft.push(if theirs.claimed {
+            let event = if theirs.claimed {
                 Event::PhaseClaimed { phase, attempt }
             } else {
                 Event::PhaseCompleted { phase, attempt: attempt.unwrap_or_default() }
-            });
+            };
+            draft.push_said(event, theirs.completed_at().map(Said::Ended));
         }
         PhaseState::NotStarted | PhaseState::InProgress { .. } => {}
     }
@@ -288,7 +298,8 @@ fn failed_attempts(draft: &mut Draft, theirs: &Phase, was: Option<&Phase>) {
         if let Some(at) = known.iter().position(|known| is_same(known, attempt)) {
             known.remove(at);
         } else if attempt.outcome == AttemptOutcome::Failed && !draft.is_done(theirs.id()) {
-            draft.push(Event::GateFailed { phase: theirs.id().clone(), attempt: attempt.report.clone() });
+            let failed = Event::GateFailed { phase: theirs.id().clone(), attempt: attempt.report.clone() };
+            draft.push_said(failed, Some(Said::Ended(attempt.at)));
         }
     }
 }
@@ -353,5 +364,12 @@ fn lifecycle(draft: &mut Draft, base: Option<&Lifecycle>, theirs: &Session) {
             Event::SessionAbandoned { reason: reason.clone(), operation: None }
         }
     };
-    draft.push(event);
+    let at = match theirs.lifecycle {
+        Lifecycle::Active => None,
+        Lifecycle::Paused { at, .. }
+        | Lifecycle::Completed { at, .. }
+        | Lifecycle::Failed { at, .. }
+        | Lifecycle::Abandoned { at, .. } => Some(Said::Began(at)),
+    };
+    draft.push_said(event, at);
 }

@@ -268,6 +268,7 @@ impl Look {
 
     /// What the files tell that the session's log does not, as events, each with when that was.
     pub(super) fn taken_in(&mut self, engine: &Engine, session: &Session, items: ItemBook) -> Vec<Dated> {
+        let read = engine.clock.now();
         let mut base = self.with_rows(|_| true, true);
         for path in &self.not_there_yet {
             base.insert(path.clone(), Entry::File(self.rows[path].previous.clone()));
@@ -312,7 +313,7 @@ impl Look {
         self.tell(session, &reading);
         let actor = engine.actor_of(self.located.layout);
         let at = self.edited_at(session, engine.clock.now());
-        let mut draft = Draft::new(session.clone(), items, at, actor);
+        let mut draft = Draft::new(session.clone(), items, at, actor).dated_by_files(read);
         // What came out of an exchange was there before whatever is there now.
         for slip in self.slipped.clone() {
             self.bring_in_slipped(engine, &mut draft, &base, &slip);

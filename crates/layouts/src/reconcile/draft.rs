@@ -1,5 +1,6 @@
 //! A session with events laid over it that nobody has kept yet.
 
+use super::dates::{self, Said};
 use crate::reading::Dated;
 use jiff::Timestamp;
 use model::actor::Actor;
@@ -15,16 +16,33 @@ pub struct Draft {
     items: ItemBook,
     events: Vec<Event>,
     times: Vec<Timestamp>,
+    said: Vec<Option<Said>>,
+    /// The last thing that was known before.
+    known: Timestamp,
+    /// When the files were read whose word about times counts.
+    read: Option<Timestamp>,
     at: Timestamp,
     actor: Actor,
 }
 
 impl Draft {
     pub fn new(session: Session, items: ItemBook, at: Timestamp, actor: Actor) -> Self {
-        Self { session, items, events: Vec::new(), times: Vec::new(), at, actor }
+        let known = session.updated_at;
+        let (events, times, said) = (Vec::new(), Vec::new(), Vec::new());
+        Self { session, items, events, times, said, known, read: None, at, actor }
+    }
+
+    /// With this, what files say about when something happened counts; they were not read before then.
+    #[must_use]
+    pub fn dated_by_files(self, read: Timestamp) -> Self {
+        Self { read: Some(read), ..self }
     }
 
     pub fn push(&mut self, event: Event) {
+        self.push_said(event, None);
+    }
+
+    pub(super) fn push_said(&mut self, event: Event, said: Option<Said>) {
         let version = self.session.version + 1;
         let recorded = Recorded { version, at: self.at, actor: self.actor.clone(), event };
         if let Event::Item(event) = &recorded.event {
@@ -33,6 +51,7 @@ impl Draft {
         self.session = self.session.clone().apply(&recorded);
         self.events.push(recorded.event);
         self.times.push(self.at);
+        self.said.push(said);
     }
 
     /// What comes now happened then, where that is known; never before what is there already.
@@ -56,8 +75,12 @@ impl Draft {
 
     /// The events, each with when it happened.
     pub fn dated(&self) -> Vec<Dated> {
-        let events = self.events.iter().zip(&self.times);
-        events.map(|(event, at)| Dated { at: *at, event: event.clone() }).collect()
+        let times = match self.read {
+            Some(read) => dates::in_order(self.known, read, &self.said, &self.times),
+            None => self.times.clone(),
+        };
+        let events = self.events.iter().zip(times);
+        events.map(|(event, at)| Dated { at, event: event.clone() }).collect()
     }
 
     pub fn into_parts(self) -> (Vec<Event>, Session, ItemBook) {
