@@ -7,12 +7,14 @@ mod draft;
 mod items;
 mod notes;
 mod proofs;
+mod spelling;
 #[cfg(test)]
 mod tests;
 
 pub use draft::Draft;
 pub use items::{count_parts, drop_listed, drop_parts};
 pub use proofs::{Left, prove, prove_but, shown_by};
+pub use spelling::in_known_spelling;
 
 use dates::Said;
 use model::event::Event;

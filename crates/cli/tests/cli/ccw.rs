@@ -9,6 +9,7 @@ mod markers;
 mod rows;
 mod rules;
 mod several;
+mod spellings;
 mod story;
 mod switching;
 mod sync;

@@ -10,6 +10,7 @@ mod revisions;
 mod rows;
 mod story;
 mod undo;
+mod unrecorded;
 mod whole;
 
 use crate::fresh;

@@ -124,7 +124,7 @@ impl Engine {
         let phase = resolve_phase(run, &request.phase)?;
         let affects = affected(run, phase, request)?;
         let definition = self.definition(&run.workflow.hash)?;
-        let own = self.own_files(session, phase.id())?;
+        let own = self.own_files(session, definition.as_deref(), phase.id())?;
         let fields = changed_fields(&phase.fields_at_completion, &session.fields, definition.as_deref());
         let (proposed, because) = propose(&own, &fields);
         let impact = request.impact.unwrap_or(proposed);
@@ -170,16 +170,26 @@ impl Engine {
         Ok(WorkedOut { preview, events, items, operation })
     }
 
-    /// The files of the phase itself, against what was recorded of them.
-    fn own_files(&self, session: &Session, phase: &Name) -> Result<Vec<OwnFile>> {
+    /// The files of the phase itself: recorded, against what was recorded of them; or declared by it and there, as when
+    /// its own tool completed it.
+    fn own_files(
+        &self,
+        session: &Session,
+        definition: Option<&Workflow>,
+        phase: &Name,
+    ) -> Result<Vec<OwnFile>> {
         let root = self.root_of(session);
         let known = session.artifacts.values().filter(|known| known.newest.phase.as_ref() == Some(phase));
-        known
-            .map(|known| {
-                let kept = self.store.content(&known.newest.hash)?;
-                Ok(OwnFile::compare(known, look(&root, &known.newest.path), kept))
-            })
-            .collect()
+        let recorded = known.map(|known| {
+            let kept = self.store.content(&known.newest.hash)?;
+            Ok(OwnFile::compare(known, look(&root, &known.newest.path), kept))
+        });
+        let declared =
+            definition.into_iter().flat_map(|definition| self.produced(session, definition, phase));
+        let unrecorded = declared
+            .filter(|path| !session.artifacts.contains_key(path))
+            .filter_map(|path| OwnFile::unrecorded(&path, look(&root, &path)));
+        recorded.chain(unrecorded.map(Ok)).collect()
     }
 
     /// The files of these phases: recorded for them, or declared by them and there.
@@ -219,6 +229,18 @@ struct OwnFile {
 }
 
 impl OwnFile {
+    /// A file that nobody recorded: what it is now is all that is known of it.
+    fn unrecorded(path: &str, seen: Seen) -> Option<Self> {
+        let Seen::File(looked) = seen else { return None };
+        let change = FileChange { path: path.to_owned(), difference: Some(Difference::New), lines: None };
+        Some(Self { change, hash: looked.hash, kept: None, structure_changed: false })
+    }
+
+    /// Nothing tells what a file was that nobody recorded.
+    fn is_changed(&self) -> bool {
+        !matches!(self.change.difference, None | Some(Difference::New))
+    }
+
     fn compare(known: &Artifact, seen: Seen, kept: Option<Vec<u8>>) -> Self {
         let mut lines = None;
         let mut structure_changed = true;
@@ -300,7 +322,7 @@ fn propose(own: &[OwnFile], fields: &[FieldChange]) -> (Impact, String) {
         let now = field.now.as_ref().map_or_else(|| "unset".to_owned(), shown);
         return (Impact::Major, format!("{} was {}, and is {now}", field.name, shown(&field.before)));
     }
-    let changed: Vec<&OwnFile> = own.iter().filter(|file| file.change.difference.is_some()).collect();
+    let changed: Vec<&OwnFile> = own.iter().filter(|file| file.is_changed()).collect();
     if let Some(file) = changed.iter().find(|file| file.structure_changed) {
         return (Impact::Moderate, format!("the headings of {} changed", file.change.path));
     }

@@ -361,8 +361,10 @@ impl Look {
         let actor = engine.actor_of(self.located.layout);
         let before = engine.read_tree(&self.located, &self.located.layout.as_we_wrote(base)).value;
         let only_claims = self.located.layout.edits_only_claim();
+        let spelled = |told: Told| reconcile::in_known_spelling(told, self.located.layout, draft);
         let laid = |told: Told| fold(&if only_claims { told.only_claiming() } else { told }, &actor);
-        let (Some(before), Some(now)) = (laid(before), laid(theirs.clone())) else { return };
+        let (before, now) = (laid(spelled(before)), laid(spelled(theirs.clone())));
+        let (Some(before), Some(now)) = (before, now) else { return };
         let (title, goal, target) = reconcile::described(&before.0, &now.0);
         let paths = paths.iter().map(|path| self.located.spot.below_project(path)).collect();
         draft.push(Event::ExternalEdit { paths, title, goal, target });

@@ -25,11 +25,12 @@ impl Spellings {
         Ok(Some(Self { layout, known }))
     }
 
-    /// The id as the item has it that is meant.
+    /// The id as the item has it that is meant: the one of that very id before one in another spelling.
     pub(super) fn known(&self, id: ItemId) -> ItemId {
         let meant = self.layout.spelling(id.as_str());
-        let is_it = |known: &&ItemId| known.is(&id) || self.layout.spelling(known.as_str()) == meant;
-        self.known.iter().find(is_it).cloned().unwrap_or(id)
+        let is_same = |known: &&ItemId| self.layout.spelling(known.as_str()) == meant;
+        let exact = self.known.iter().find(|known| known.is(&id));
+        exact.or_else(|| self.known.iter().find(is_same)).cloned().unwrap_or(id)
     }
 
     pub(super) fn is_taken(&self, id: &ItemId) -> bool {

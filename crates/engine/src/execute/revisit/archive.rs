@@ -1,7 +1,7 @@
 //! What a revision puts aside: names that were never given, steps that are carried out as one operation.
 
 use super::OwnFile;
-use crate::artifacts::{LARGEST_KEPT, look};
+use crate::artifacts::{Difference, LARGEST_KEPT, look};
 use crate::disk::{Operation, Step, next_version, version_name};
 use crate::files::Seen;
 use crate::workspace::archive_name;
@@ -41,7 +41,8 @@ impl Archive {
         }
     }
 
-    /// Keeps the recorded version of the phase's own files beside them; the files stay.
+    /// Keeps the recorded version of the phase's own files beside them, of one that nobody recorded what it is now; the
+    /// files stay.
     pub(super) fn keep_own(&mut self, own: &[OwnFile]) {
         for file in own {
             let path = &file.change.path;
@@ -50,11 +51,11 @@ impl Archive {
                 continue;
             }
             let step = match (file.change.difference, &file.kept) {
-                (None, _) if is_link(&self.root, path) => {
+                (None | Some(Difference::New), _) if is_link(&self.root, path) => {
                     self.warnings.push(format!("{path} is a link: its version is not kept as a file"));
                     continue;
                 }
-                (None, _) => Step::Copy { from: path.clone(), to: to.clone() },
+                (None | Some(Difference::New), _) => Step::Copy { from: path.clone(), to: to.clone() },
                 (Some(_), Some(bytes)) => Step::Create {
                     path: to.clone(),
                     bytes: bytes.clone(),

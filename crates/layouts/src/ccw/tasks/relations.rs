@@ -20,15 +20,42 @@ pub(super) fn settle(tasks: &mut Vec<Task>, warnings: &mut Vec<Oddity>) {
     containers(tasks, warnings);
 }
 
+/// One task may be in several files, its id written in several ways: one of them counts.
 fn drop_repeated(tasks: &mut Vec<Task>, warnings: &mut Vec<Oddity>) {
-    let mut seen: BTreeMap<String, String> = BTreeMap::new();
-    tasks.retain(|task| {
-        let first = seen.entry(plain(task.id.as_str())).or_insert_with(|| task.file.clone());
-        if *first != task.file {
-            odd(warnings, task, format!("{} is in {first} already, which counts", task.id));
+    let mut counts: BTreeMap<String, &Task> = BTreeMap::new();
+    for task in tasks.iter() {
+        let counting = counts.entry(plain(task.id.as_str())).or_insert(task);
+        if counts_before(task, counting) {
+            *counting = task;
         }
-        *first == task.file
+    }
+    let counts: BTreeMap<String, String> =
+        counts.into_iter().map(|(id, task)| (id, task.file.clone())).collect();
+    tasks.retain(|task| {
+        let counting = counts.get(&plain(task.id.as_str())).filter(|counting| **counting != task.file);
+        if let Some(counting) = counting {
+            odd(warnings, task, format!("{} is the task in {counting}, which counts", task.id));
+        }
+        counting.is_none()
     });
+}
+
+/// The file that was changed later, where both tell when they were. Else the one in which the task is further: whoever
+/// wrote a second file did so to move it on.
+fn counts_before(task: &Task, other: &Task) -> bool {
+    match (task.updated, other.updated) {
+        (Some(one), Some(other)) if one != other => one > other,
+        (Some(_) | None, Some(_) | None) => how_far(task.status) > how_far(other.status),
+    }
+}
+
+fn how_far(status: TaskStatus) -> u8 {
+    match status {
+        TaskStatus::Pending | TaskStatus::Container => 0,
+        TaskStatus::Blocked => 1,
+        TaskStatus::Active => 2,
+        TaskStatus::Completed | TaskStatus::Cancelled => 3,
+    }
 }
 
 /// A child's word counts, then its parent's, then the points in its id.

@@ -178,7 +178,8 @@ fn keep_phase(changes: &mut Changes, session: &Session, said: &Said<'_>, word: W
 
 fn progress(changes: &mut Changes, standing: &Standing<'_>, said: &Said<'_>, since: &[Recorded]) {
     let active = active(standing.items);
-    if active != self::active(said.items) {
+    let spelled = |ids: &[String]| ids.iter().map(|id| plain(id)).collect::<Vec<_>>();
+    if spelled(&active) != spelled(&self::active(said.items)) {
         changes.set(&["progress", "current_tasks"], &json!(active));
         return;
     }

@@ -4,7 +4,7 @@ use super::{Changes, Said, ours};
 use crate::ccw::TASKS;
 use crate::ccw::fields::written;
 use crate::ccw::place::Ground;
-use crate::ccw::tasks::{AGENT, CONTEXT, NEEDS, PARENT, TYPE, plain};
+use crate::ccw::tasks::{AGENT, CONTEXT, NEEDS, PARENT, TYPE, Task, plain};
 use crate::layout::{FileChange, Folder, Standing};
 use model::event::{Event, ItemEvent, Recorded};
 use model::id::ItemId;
@@ -16,7 +16,7 @@ pub(super) fn files(standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_
 }
 
 fn file(item: &Item, standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_>) -> Option<FileChange> {
-    let read = said.read.tasks.tasks.iter().find(|task| plain(task.id.as_str()) == plain(item.id.as_str()));
+    let read = read_of(item, standing.items, said);
     let path = read
         .map_or_else(|| format!("{}/{TASKS}/{}.json", said.read.folder, item.id), |task| task.file.clone());
     let is_there = folder.tree.get(&path).is_some();
@@ -40,6 +40,13 @@ fn file(item: &Item, standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'
         changes.set_where_it_is(&[&["meta", "updated"], &["updated_at"]], &written(item.updated_at));
     }
     changes.into_file(path)
+}
+
+/// The task in the files that is the item: of its very id, or in another spelling that is no item's own.
+fn read_of<'a>(item: &Item, items: &ItemBook, said: &Said<'a>) -> Option<&'a Task> {
+    let is_its = |task: &&Task| task.id.is(&item.id) || !items.contains(&task.id);
+    let mut same = said.read.tasks.tasks.iter().filter(|task| is_spelling_of(&task.id, &item.id));
+    same.find(is_its)
 }
 
 /// In the order in which the tool writes it.
@@ -83,7 +90,10 @@ fn change(
             field(changes, name, value);
         }
     }
-    if item.depends_on != known.depends_on {
+    let is_same_need = |(one, other): (&ItemId, &ItemId)| is_spelling_of(one, other);
+    let has_same_needs = item.depends_on.len() == known.depends_on.len()
+        && item.depends_on.iter().zip(&known.depends_on).all(is_same_need);
+    if !has_same_needs {
         changes.set_where_it_is(NEEDS, &json!(item.depends_on));
     }
     if !is_same(item.parent.as_ref(), known.parent.as_ref()) {
@@ -153,8 +163,12 @@ fn parts<'a>(item: &Item, items: &'a ItemBook) -> Vec<&'a ItemId> {
 
 fn is_same(one: Option<&ItemId>, other: Option<&ItemId>) -> bool {
     match (one, other) {
-        (Some(one), Some(other)) => one.is(other),
+        (Some(one), Some(other)) => is_spelling_of(one, other),
         (None, None) => true,
         (Some(_), None) | (None, Some(_)) => false,
     }
+}
+
+fn is_spelling_of(one: &ItemId, other: &ItemId) -> bool {
+    plain(one.as_str()) == plain(other.as_str())
 }

@@ -1,0 +1,63 @@
+//! Layouts that write one id in several ways: what files tell of an item is told of the one that the session has, whatever
+//! way they write its id.
+
+use super::Draft;
+use crate::layout::{Layout, Told};
+use model::event::{Event, ItemEvent};
+use model::id::ItemId;
+use model::item::NewItem;
+use std::collections::BTreeMap;
+
+/// What files tell, with the ids as the session's own items have them. An id that the session has in that spelling is it.
+#[must_use]
+pub fn in_known_spelling(mut told: Told, layout: &dyn Layout, draft: &Draft) -> Told {
+    let spelled = |id: &ItemId| Some((layout.spelling(id.as_str())?, id.clone()));
+    let known: BTreeMap<String, ItemId> = draft.items().iter().filter_map(|item| spelled(&item.id)).collect();
+    if known.is_empty() {
+        return told;
+    }
+    let meant = |id: &mut ItemId| {
+        if draft.items().contains(id) {
+            return;
+        }
+        if let Some(known) = layout.spelling(id.as_str()).and_then(|spelling| known.get(&spelling)) {
+            id.clone_from(known);
+        }
+    };
+    for dated in &mut told.history {
+        if let Event::Item(event) = &mut dated.event {
+            ids(event, &meant);
+        }
+    }
+    told
+}
+
+/// Every id in an event.
+fn ids(event: &mut ItemEvent, on: &dyn Fn(&mut ItemId)) {
+    match event {
+        ItemEvent::ItemAdded { item } => of_new(item, on),
+        ItemEvent::ItemSplit { id, parts } => {
+            on(id);
+            parts.iter_mut().for_each(|part| of_new(part, on));
+        }
+        ItemEvent::ItemSet { id, change } => {
+            on(id);
+            change.depends_on.iter_mut().flatten().for_each(on);
+        }
+        ItemEvent::ItemStarted { id }
+        | ItemEvent::ItemCompleted { id, .. }
+        | ItemEvent::ItemBlocked { id, .. }
+        | ItemEvent::ItemUnblocked { id }
+        | ItemEvent::ItemReopened { id, .. }
+        | ItemEvent::ItemClaimed { id, .. }
+        | ItemEvent::ItemReleased { id }
+        | ItemEvent::ItemLeaseRenewed { id, .. }
+        | ItemEvent::ItemDropped { id, .. } => on(id),
+    }
+}
+
+fn of_new(item: &mut NewItem, on: &dyn Fn(&mut ItemId)) {
+    on(&mut item.id);
+    item.parent.iter_mut().for_each(on);
+    item.depends_on.iter_mut().for_each(on);
+}
