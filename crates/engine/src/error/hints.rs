@@ -41,6 +41,9 @@ impl Error {
             ),
             Self::BadDefinition { .. } => "mend the definition, then see: leftoff workflow check".to_owned(),
             Self::AlreadyThere { .. } => "edit it, or choose another name".to_owned(),
+            Self::ListedAlready { .. } => {
+                "choose another folder, or take that session's part out of the file".to_owned()
+            }
             Self::BadConfig { .. } => "mend the file; leftoff doctor checks it".to_owned(),
             Self::KeyUsed { .. } => "use a new key for a new command".to_owned(),
             Self::TooLong { .. } => "put long text into a file and name the file".to_owned(),
