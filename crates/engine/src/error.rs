@@ -116,6 +116,8 @@ pub enum Error {
     BadDefinition { mistakes: Vec<FileMistake> },
     #[error("{path} exists already")]
     AlreadyThere { path: PathBuf },
+    #[error("{path} has a session {session} already")]
+    ListedAlready { path: PathBuf, session: String },
     #[error("{mistake}")]
     BadConfig { mistake: FileMistake },
     #[error("key '{key}' was used for another command")]
@@ -228,6 +230,7 @@ impl Error {
             | Self::NeedsTarget { .. }
             | Self::BadDefinition { .. }
             | Self::AlreadyThere { .. }
+            | Self::ListedAlready { .. }
             | Self::KeyUsed { .. }
             | Self::ActiveElsewhere { .. }
             | Self::FilesElsewhere { .. }
@@ -295,7 +298,7 @@ impl Error {
             Self::UnknownWorkflow { .. } | Self::NoWorkflowsOf { .. } => "unknown_workflow",
             Self::NeedsTarget { .. } => "needs_target",
             Self::BadDefinition { .. } => "bad_definition",
-            Self::AlreadyThere { .. } => "already_there",
+            Self::AlreadyThere { .. } | Self::ListedAlready { .. } => "already_there",
             Self::BadConfig { .. } => "bad_config",
             Self::KeyUsed { .. } => "key_used",
             Self::TooLong { .. } | Self::FileTooLong { .. } => "too_long",

@@ -1,7 +1,8 @@
 //! Exporting: a session as one plain JSON document, or as the files of a layout. Changes no session, and never writes
-//! over a file.
+//! over a file: what sessions share is added to.
 
 mod files;
+mod shared;
 
 use crate::disk::below;
 use crate::engine::{Engine, Want};
@@ -10,9 +11,10 @@ use model::event::{Event, Recorded};
 use model::id::SessionId;
 use serde::Serialize;
 use serde_json::{Value, json};
+use shared::Share;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Of the document's shape; a change that a reader would stumble over raises it.
@@ -46,6 +48,8 @@ enum Content {
     Bytes(Vec<u8>),
     /// What is in a file that is there.
     Of(PathBuf),
+    /// A part of a file that may be there.
+    Share(Share),
 }
 
 impl Engine {
@@ -98,33 +102,45 @@ impl Engine {
     }
 }
 
-/// New files below a folder: all of them, or none where one is there already.
-fn put_all(folder: &Path, pieces: Vec<Piece>) -> Result<Vec<PathBuf>> {
+/// New files below a folder: all of them, or none where one is there already. What is shared comes last: it names the
+/// others.
+fn put_all(folder: &Path, mut pieces: Vec<Piece>) -> Result<Vec<PathBuf>> {
+    pieces.sort_by_key(|piece| matches!(piece.content, Content::Share(_)));
     let failed = |path: &Path, source| Error::io(format!("writing {}", path.display()), source);
     fs::create_dir_all(folder).map_err(|source| failed(folder, source))?;
     let targets: Vec<PathBuf> =
         pieces.iter().map(|piece| below(folder, &piece.path)).collect::<Result<_>>()?;
-    if let Some(path) = targets.iter().find(|path| path.symlink_metadata().is_ok()) {
-        return Err(Error::AlreadyThere { path: path.clone() });
+    for (target, piece) in targets.iter().zip(&pieces) {
+        match &piece.content {
+            Content::Share(share) => share.check(target)?,
+            Content::Bytes(_) | Content::Of(_) if target.symlink_metadata().is_ok() => {
+                return Err(Error::AlreadyThere { path: target.clone() });
+            }
+            Content::Bytes(_) | Content::Of(_) => {}
+        }
     }
     for (target, piece) in targets.iter().zip(pieces) {
         if let Some(parent) = target.parent() {
             fs::create_dir_all(parent).map_err(|source| failed(parent, source))?;
         }
-        let mut out = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(target)
-            .map_err(|source| failed(target, source))?;
         let written = match piece.content {
-            Content::Bytes(bytes) => out.write_all(&bytes),
-            Content::Of(path) => {
-                File::open(path).and_then(|mut from| std::io::copy(&mut from, &mut out).map(drop))
+            Content::Bytes(bytes) => put_new(target, |out| out.write_all(&bytes)),
+            Content::Of(path) => put_new(target, |out| {
+                File::open(path).and_then(|mut from| std::io::copy(&mut from, out).map(drop))
+            }),
+            Content::Share(share) => {
+                share.put(target)?;
+                continue;
             }
         };
-        written.and_then(|()| out.sync_all()).map_err(|source| failed(target, source))?;
+        written.map_err(|source| failed(target, source))?;
     }
     Ok(targets)
+}
+
+fn put_new(target: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let mut out = OpenOptions::new().write(true).create_new(true).open(target)?;
+    write(&mut out).and_then(|()| out.sync_all())
 }
 
 fn value(of: &impl Serialize) -> Result<Value> {

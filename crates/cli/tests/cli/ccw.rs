@@ -4,6 +4,7 @@ mod archiving;
 mod carrying;
 mod commands;
 mod edits;
+mod exporting;
 mod lines;
 mod markers;
 mod rows;

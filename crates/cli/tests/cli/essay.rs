@@ -1,6 +1,7 @@
 //! Essays: sessions of the essay pipeline, through the real program.
 
 mod bad_input;
+mod carried;
 mod edits;
 mod gates;
 mod kept_edits;

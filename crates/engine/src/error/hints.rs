@@ -41,12 +41,11 @@ impl Error {
             ),
             Self::BadDefinition { .. } => "mend the definition, then see: leftoff workflow check".to_owned(),
             Self::AlreadyThere { .. } => "edit it, or choose another name".to_owned(),
+            Self::ListedAlready { .. } => "nothing was written; choose another folder".to_owned(),
             Self::BadConfig { .. } => "mend the file; leftoff doctor checks it".to_owned(),
             Self::KeyUsed { .. } => "use a new key for a new command".to_owned(),
             Self::TooLong { .. } => "put long text into a file and name the file".to_owned(),
-            Self::FileTooLong { .. } => {
-                "nothing was changed; put long text into files of their own and name them".to_owned()
-            }
+            Self::FileTooLong { .. } => FILE_TOO_LONG_HINT.to_owned(),
             Self::NothingFinished { elsewhere, .. } if elsewhere.is_empty() => {
                 "nothing is there to reopen; what goes on: leftoff list; begin with: leftoff start".to_owned()
             }
@@ -136,6 +135,7 @@ fn nothing_active_hint(paused: &[String]) -> String {
     }
 }
 
+const FILE_TOO_LONG_HINT: &str = "nothing was changed; put long text into files of their own and name them";
 const BROKEN_FILE_HINT: &str =
     "look at the file; the next change keeps it under another name and begins a new one";
 

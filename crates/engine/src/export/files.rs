@@ -1,7 +1,7 @@
 //! A session as the files of a layout: what its own files had, with what happened since; and its documents along with
 //! them. A layout that has no words for its phases is refused before anything is written.
 
-use super::{Content, Piece, put_all};
+use super::{Content, Piece, Share, put_all};
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::sync::{self, NATIVE, tree};
@@ -175,7 +175,7 @@ impl Engine {
 
     fn pieces(
         &self,
-        layout: &dyn Layout,
+        layout: &'static dyn Layout,
         session: &Session,
         history: &[Recorded],
         ground: &Ground,
@@ -214,8 +214,15 @@ impl Engine {
         let mut pieces = documents(layout, ground);
         for (path, content) in files {
             let own = sync::own_part(layout, &ground.spot, &path, &content);
+            let is_shared = layout.share(&ground.spot, &path, &content).is_some();
             let path = layout.belongs_at(session, &path);
-            pieces.insert(ground.spot.below_project(&path), Content::Bytes(own));
+            let place = ground.spot.below_project(&path);
+            let content = if is_shared {
+                Content::Share(Share { layout, spot: ground.spot.clone(), path, own })
+            } else {
+                Content::Bytes(own)
+            };
+            pieces.insert(place, content);
         }
         Ok(pieces.into_iter().map(|(path, content)| Piece { path, content }).collect())
     }

@@ -196,6 +196,11 @@ fn damage(file: &Map<String, Value>) -> Option<String> {
     })
 }
 
+/// A key that names a file of the session, wherever it is.
+pub(super) fn names_a_file(key: &str) -> bool {
+    key.ends_with("_file") || FILE_KEYS.iter().any(|(_, known, _)| *known == key)
+}
+
 /// A key right below the document that has a place of its own.
 pub(super) fn is_known(key: &str) -> bool {
     KNOWN_KEYS.contains(&key)

@@ -160,7 +160,7 @@ impl Changes<'_> {
             Referred::Inside(file) => Some(file),
             Referred::Outside => None,
         };
-        let is_file = matches!(path.last(), Some(Key(name)) if name.ends_with("_file"));
+        let is_file = matches!(path.last(), Some(Key(name)) if super::state::names_a_file(name));
         let named = inside(value).filter(|_| is_file);
         named.is_some() && named == self.document.get(path).as_ref().and_then(inside)
     }

@@ -38,7 +38,9 @@ fn ids(event: &mut ItemEvent, on: &dyn Fn(&mut ItemId)) {
         ItemEvent::ItemAdded { item } => of_new(item, on),
         ItemEvent::ItemSplit { id, parts } => {
             on(id);
-            parts.iter_mut().for_each(|part| of_new(part, on));
+            for part in parts {
+                of_new(part, on);
+            }
         }
         ItemEvent::ItemSet { id, change } => {
             on(id);

@@ -1,0 +1,81 @@
+//! A file that sessions share, where one is exported to: its part is added to what is there, and nobody else's changes.
+
+use crate::disk::exchange::{self, Put};
+use crate::error::{Error, Result};
+use crate::sync::tree;
+use layouts::layout::{Layout, Spot};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// How often somebody else may write it meanwhile.
+const MOST_TRIES: u32 = 20;
+
+/// A session's part of a file that it shares with others.
+pub(super) struct Share {
+    pub(super) layout: &'static dyn Layout,
+    pub(super) spot: Spot,
+    /// Below the layout's home.
+    pub(super) path: String,
+    pub(super) own: Vec<u8>,
+}
+
+impl Share {
+    /// Refused where the file has a session of that name already, or cannot be added to.
+    pub(super) fn check(&self, target: &Path) -> Result<()> {
+        match fs::symlink_metadata(target) {
+            Err(_) => return Ok(()),
+            Ok(found) if !found.is_file() => return Err(Error::AlreadyThere { path: target.to_owned() }),
+            Ok(_) => {}
+        }
+        let there = exchange::read(target).map_err(|source| failed(target, source))?;
+        let part = self.layout.share(&self.spot, &self.path, &there).unwrap_or_default();
+        if !part.is_empty() {
+            return Err(Error::ListedAlready { path: target.to_owned(), session: self.spot.id.to_string() });
+        }
+        tree::check_length(self.layout, &self.spot, &self.path, &self.beside(&there))
+    }
+
+    /// Adds it at once: a reader sees the file without it or with it, and what somebody writes meanwhile stays.
+    pub(super) fn put(&self, target: &Path) -> Result<()> {
+        let failed = |source| failed(target, source);
+        let mut there = match exchange::read(target) {
+            Ok(there) => there,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(failed(error)),
+        };
+        let mut body = self.beside(&there);
+        for _ in 0..MOST_TRIES {
+            if body == there {
+                return Ok(());
+            }
+            match exchange::put(target, &body, &there).map_err(failed)? {
+                Put::New => return Ok(()),
+                Put::Over(out) => {
+                    fs::remove_file(exchange::waiting(target)).map_err(failed)?;
+                    if out == there {
+                        return Ok(());
+                    }
+                    // Somebody wrote it between: that is what it is added to.
+                    there = std::mem::replace(&mut body, self.beside(&out));
+                }
+                Put::Changed => {
+                    there = exchange::read(target).map_err(failed)?;
+                    body = self.beside(&there);
+                }
+            }
+        }
+        Err(Error::Contended)
+    }
+
+    fn beside(&self, others: &[u8]) -> Vec<u8> {
+        if others.is_empty() {
+            return self.own.clone();
+        }
+        self.layout.merge_slipped(&self.path, &[], &self.own, others)
+    }
+}
+
+fn failed(target: &Path, source: io::Error) -> Error {
+    Error::io(format!("writing {}", target.display()), source)
+}
