@@ -457,10 +457,7 @@ fn kind(state: &State, tree: &Tree) -> Kind {
     if let Some(kind) = state.kind.or_else(|| state.kind_of_phase()).or_else(|| state.kind_counted()) {
         return kind;
     }
-    match (tree.has_folder("map"), tree.has_folder("rounds")) {
-        (true, false) => Kind::Map,
-        (false, true) | (true, true) | (false, false) => Kind::Review,
-    }
+    if tree.has_folder("map") && !tree.has_folder("rounds") { Kind::Map } else { Kind::Review }
 }
 
 fn ordinal(kind: Kind, state: &State, rounds: &[Round], map_runs: &[MapRun]) -> u32 {
