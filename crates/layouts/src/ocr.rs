@@ -451,22 +451,13 @@ fn id_of(folder: &str) -> SessionId {
     id_of_name("ocr", folder)
 }
 
-/// What the file says, else what lies there alone, else what the phase is called, else a review.
+/// What the file says, else what only one of the two can say: its phase, or which of them it counts. Where it tells
+/// nothing, what lies there alone, else a review.
 fn kind(state: &State, tree: &Tree) -> Kind {
-    if let Some(kind) = state.kind {
+    if let Some(kind) = state.kind.or_else(|| state.kind_of_phase()).or_else(|| state.kind_counted()) {
         return kind;
     }
-    match (tree.has_folder("map"), tree.has_folder("rounds")) {
-        (true, false) => return Kind::Map,
-        (false, true) => return Kind::Review,
-        (true, true) | (false, false) => {}
-    }
-    let named = state.phase_name.as_deref();
-    let only_in_a_map = |name: &str| {
-        let is_in_both = Kind::Review.phases().contains(&name);
-        name == "map-complete" || (Kind::Map.phases().contains(&name) && !is_in_both)
-    };
-    if named.is_some_and(only_in_a_map) { Kind::Map } else { Kind::Review }
+    if tree.has_folder("map") && !tree.has_folder("rounds") { Kind::Map } else { Kind::Review }
 }
 
 fn ordinal(kind: Kind, state: &State, rounds: &[Round], map_runs: &[MapRun]) -> u32 {

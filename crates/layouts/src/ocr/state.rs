@@ -79,6 +79,15 @@ impl State {
             .or_else(|| only(&|kind| self.numbered_phase(kind).is_some()))
     }
 
+    /// The workflow whose rounds or runs are counted, where only one's are.
+    pub(super) fn kind_counted(&self) -> Option<Kind> {
+        match (self.current_round, self.current_map_run) {
+            (Some(_), None) => Some(Kind::Review),
+            (None, Some(_)) => Some(Kind::Map),
+            (Some(_), Some(_)) | (None, None) => None,
+        }
+    }
+
     pub(super) fn numbered_phase(&self, kind: Kind) -> Option<usize> {
         let at = usize::try_from(self.phase_number?).ok()?.checked_sub(1)?;
         (at < kind.phases().len()).then_some(at)

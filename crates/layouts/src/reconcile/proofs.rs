@@ -59,8 +59,10 @@ pub fn prove_but(draft: &mut Draft, told: &Told, counts: &dyn Fn(&Proof) -> bool
 }
 
 fn begin(draft: &mut Draft, told: &Told, workflow: &Name, ordinal: u32, current: &Name) {
-    // Only the next of its kind: an old folder says nothing about what goes on now.
-    if draft.session().runs_of(workflow) >= ordinal {
+    // Only the next of its kind: an old folder says nothing about what goes on now, nor does one of another workflow
+    // than the session is in.
+    let is_another = |run: &Run| run.workflow.name != *workflow;
+    if draft.session().runs_of(workflow) >= ordinal || draft.session().run().is_some_and(is_another) {
         return;
     }
     let Some(RunPlan { workflow, phases, .. }) = plan(told, workflow) else { return };

@@ -144,3 +144,68 @@ fn one_that_we_closed_unfinished_claims_nothing_while_it_is_closed() {
         assert_eq!(state(&sandbox)["current_phase"], "context");
     }
 }
+
+/// What the tool's own template says of a review that goes on: it names no workflow.
+fn template(phase: &str, number: u32) -> Value {
+    json!({ "session_id": ID, "status": "active", "current_phase": phase, "phase_number": number,
+        "current_round": 1, "started_at": "2026-11-14T09:00:00Z", "updated_at": "2026-11-14T09:30:00Z" })
+}
+
+#[test]
+fn a_map_file_beside_a_review_makes_no_map_of_it() {
+    for is_known in [true, false] {
+        for (name, number) in [("context", 1), ("reviews", 4), ("synthesis", 7)] {
+            let sandbox = project();
+            foreign(&sandbox, ID, &template(name, number));
+            if is_known {
+                sandbox.run(["note", "taken in"]).ok();
+            }
+            artifact_at(&sandbox, "map/runs/run-1/topology.md", "T\n", "2026-11-14T10:10:00Z");
+            sandbox.at("2026-11-14T10:20:00Z");
+            let list = sandbox.run(["list", "--json"]).ok().json();
+            assert_eq!((&list["sessions"][0]["workflow"], &list["warnings"]), (&"review".into(), &json!([])));
+            let view = sandbox.run(["status", "--json"]).ok().json();
+            assert_eq!((&view["run"]["workflow"], phase(&view)), (&"review".into(), name), "{view}");
+            sandbox.run(["note", "after it"]).ok();
+            let written = state(&sandbox);
+            assert_ne!(written["workflow_type"], "map", "{written}");
+            assert_eq!((&written["current_phase"], &written["phase_number"]), (&name.into(), &number.into()));
+            sandbox.run(["doctor"]).ok();
+        }
+    }
+}
+
+#[test]
+fn a_round_beside_a_map_makes_no_review_of_it() {
+    let sandbox = project();
+    let at_synthesis = json!({ "session_id": ID, "status": "active", "current_phase": "synthesis", "phase_number": 5,
+        "current_map_run": 1, "started_at": "2026-11-14T09:00:00Z", "updated_at": "2026-11-14T09:30:00Z" });
+    foreign(&sandbox, ID, &at_synthesis);
+    sandbox.run(["note", "taken in"]).ok();
+    artifact_at(&sandbox, "rounds/round-1/final.md", "F\n", "2026-11-14T10:10:00Z");
+    sandbox.at("2026-11-14T10:20:00Z");
+    let view = sandbox.run(["note", "after it", "--json"]).ok().json();
+    assert_eq!((&view["run"]["workflow"], phase(&view)), (&"map".into(), "synthesis"), "{view}");
+    assert_eq!(state(&sandbox)["phase_number"], 5);
+}
+
+#[test]
+fn one_that_is_known_stays_in_its_workflow_also_where_its_file_tells_none() {
+    let sandbox = project();
+    foreign(&sandbox, ID, &json!({ "session_id": ID, "status": "active", "current_phase": "synthesis" }));
+    assert_eq!(sandbox.run(["note", "taken in", "--json"]).ok().json()["run"]["workflow"], "review");
+    artifact_at(&sandbox, "map/runs/run-1/topology.md", "T\n", "2026-11-14T10:10:00Z");
+    sandbox.at("2026-11-14T10:20:00Z");
+    let view = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!((&view["run"]["workflow"], phase(&view)), (&"review".into(), "synthesis"), "{view}");
+    sandbox.run(["note", "after it"]).ok();
+    let written = state(&sandbox);
+    assert_eq!(
+        (&written["workflow_type"], &written["current_phase"]),
+        (&"review".into(), &"synthesis".into())
+    );
+    // The file itself says another one.
+    edit(&sandbox, &json!({ "workflow_type": "map", "current_phase": "topology", "phase_number": 2 }));
+    let view = sandbox.run(["note", "a map", "--json"]).ok().json();
+    assert_eq!((&view["run"]["workflow"], phase(&view)), (&"map".into(), "topology"), "{view}");
+}
