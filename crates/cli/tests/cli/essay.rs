@@ -9,6 +9,7 @@ mod recovery;
 mod revisions;
 mod rows;
 mod story;
+mod times;
 mod undo;
 mod whole;
 
