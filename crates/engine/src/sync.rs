@@ -46,6 +46,7 @@ use crate::execute::plan;
 use crate::items::item_row;
 use crate::redact;
 use crate::view::Warning;
+use crate::words::shell_word;
 use find::Foreign;
 use layouts::layout::{Folder, Spot};
 use layouts::reading::Dated;
@@ -271,13 +272,10 @@ impl Engine {
     /// A session of which nothing can be known is left as it is: whatever was written of it would be invented.
     pub(crate) fn refuse_what_nobody_knows(&self, id: &SessionId) -> Result<()> {
         let looks = self.seen.looks.borrow();
-        let Some(look) = looks.get(id) else { return Ok(()) };
-        let Some(path) = look.untold().next() else { return Ok(()) };
-        let path = look.located.spot.below_project(path);
-        let said = look.warnings.iter().find(|warning| warning.path.as_ref() == Some(&path));
-        let why = said.map(|warning| warning.message.trim_start_matches(&format!("{path}: ")));
-        let why = why.map(|why| eyes::why_of(why).unwrap_or(why)).unwrap_or_default().to_owned();
-        Err(Error::NothingKnown { session: id.to_string(), path, why })
+        match looks.get(id).and_then(Look::what_nobody_knows) {
+            Some((path, why)) => Err(Error::NothingKnown { session: id.to_string(), path, why }),
+            None => Ok(()),
+        }
     }
 
     /// A session of which nothing tells where it stands is not begun again by guessing: a person says where it goes on.
@@ -299,10 +297,18 @@ impl Engine {
         let folder = Folder { spot, id: &session.id, worktree: &session.worktree, tree, now };
         let report = look.located.layout.asks_where(&folder)?;
         let run = session.run()?;
+        // One of another project is mended where it is; only then can it come here.
+        let there = look.brought_from.as_deref().and_then(pointed);
+        let meant = there.map_or_else(
+            || format!("--session {}", session.id),
+            |there| {
+                format!("--project {} --session {}", shell_word(&there.root.to_string_lossy()), there.spot.id)
+            },
+        );
         let choice = |(place, phase): (usize, &Phase)| Choice {
             key: run.number_at(place).to_string(),
             words: phase.stub.title.clone(),
-            command: format!("leftoff repair --session {} --at {}", session.id, phase.id()),
+            command: format!("leftoff repair {meant} --at {}", phase.id()),
             session: session.id.to_string(),
             phase: Some(phase.id().to_string()),
         };

@@ -165,14 +165,18 @@ fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun: bool, revi
         is_reached || (changed(&phase) && is_over(phase))
     });
     for (place, phase) in now.phases.iter().enumerate() {
-        // Before it is done: a gate that failed first has not failed after it passed.
-        failed_attempts(draft, phase, was(phase));
         // Going back opened all later phases; those that the files still call done are.
         let is_as_ours = draft.phase(phase.id()).is_some_and(|ours| ours.status() == phase.status());
         // What we wrote may have said more than the log has, as the file of a session that was closed unfinished does:
         // whoever gets on in it says that all before is over.
         let is_passed = Some(place) < reached && draft.phase(phase.id()).is_some_and(|ours| !is_over(ours));
-        if (went_back || is_passed || changed(&phase)) && is_over(phase) && !is_as_ours {
+        let is_over_now = (went_back || is_passed || changed(&phase)) && is_over(phase) && !is_as_ours;
+        if is_over_now {
+            began_unseen(draft, now, phase);
+        }
+        // Before it is done: a gate that failed first has not failed after it passed.
+        failed_attempts(draft, phase, was(phase));
+        if is_over_now {
             if !draft.is_done(phase.id()) {
                 done(draft, phase);
             }
@@ -196,6 +200,20 @@ fn phases(draft: &mut Draft, base: &Session, theirs: &Session, begun: bool, revi
     let finished = |run: &Run| !run.is_open();
     if finished(now) && !before.is_some_and(finished) && draft.session().run().is_some_and(Run::is_open) {
         draft.push_said(Event::RunCompleted, ended(now));
+    }
+}
+
+/// A phase that began and ended between two looks, where the files say when: else it would have taken no time.
+fn began_unseen(draft: &mut Draft, now: &Run, phase: &Phase) {
+    let (Some(began), Some(ended)) = (phase.started_at(), phase.completed_at()) else { return };
+    let Some(ours) = draft.session().run() else { return };
+    let place = |id: &Name| now.phases.iter().position(|phase| phase.id() == id);
+    let is_next = is_over(ours.current())
+        && place(ours.current().id()) < place(phase.id())
+        && place(phase.id()) <= place(now.current().id());
+    let is_begun = |phase: &Phase| !matches!(phase.state, PhaseState::NotStarted);
+    if is_next && draft.is_told(began, ended) && !draft.phase(phase.id()).is_none_or(is_begun) {
+        draft.push_said(Event::PhaseStarted { phase: phase.id().clone() }, Some(Said::Began(began)));
     }
 }
 

@@ -10,6 +10,7 @@ mod recovery;
 mod revisions;
 mod rows;
 mod story;
+mod times;
 mod undo;
 mod unrecorded;
 mod whole;

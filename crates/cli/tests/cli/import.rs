@@ -2,6 +2,7 @@
 
 mod elsewhere;
 mod round_trips;
+mod unreadable;
 mod while_native;
 
 use crate::fresh;

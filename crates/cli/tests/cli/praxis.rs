@@ -9,6 +9,7 @@ mod resumption;
 mod rows;
 mod story;
 mod there_and_back;
+mod times;
 
 use crate::fresh;
 use serde_json::{Value, json};

@@ -15,6 +15,7 @@ use model::event::Event;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -45,13 +46,16 @@ impl Engine {
     pub fn import(&mut self, asked: Option<&str>, layout: Option<&str>) -> Result<Answer> {
         let into = layout.unwrap_or(NATIVE).to_owned();
         let fingerprint = self.fingerprint("import", &format!("{asked:?} {into}"));
+        let mut lost = BTreeSet::new();
         let mut answer = self.execute(&fingerprint, |engine| {
             let meant = engine.to_import(asked, &into)?;
             let subject = engine.take_up(&meant.id).map_err(no_session_in)?;
+            lost = engine.lost_of(&meant.id);
             engine.importing(subject, meant, &into)
         })?;
-        // What was odd about the files that it came from has no say in it any more.
-        answer.view.warnings.retain(|warning| warning.kind != "foreign_file");
+        // What was odd about the files that it came from has no say in it any more; that some of it may be lost does.
+        let is_loss = |path: &Option<String>| path.as_ref().is_some_and(|path| lost.contains(path));
+        answer.view.warnings.retain(|warning| warning.kind != "foreign_file" || is_loss(&warning.path));
         Ok(answer)
     }
 
@@ -70,11 +74,8 @@ impl Engine {
             });
         }
         if let Some(why) = self.why_it_tells_nothing(session) {
-            let asked = session.path.clone().unwrap_or_default();
-            let why = why
-                .strip_prefix(&asked)
-                .map_or(why.as_str(), |rest| rest.trim_start_matches(['/', ':', ' ']));
-            return Err(Error::NotASession { why: why.to_owned(), asked, instead: MEND_FIRST.to_owned() });
+            let path = session.path.clone().unwrap_or_default();
+            return Err(no_session_in(Error::NothingKnown { session: id.to_string(), path, why }));
         }
         let is_same = origin.as_ref().is_some_and(|origin| origin.into == into);
         let is_done = kept_in == NATIVE || is_same || came_before;
@@ -156,7 +157,7 @@ impl Engine {
         }
         let id = match self.imported_from(&found)? {
             Some(id) => id,
-            None if into == found.layout.name() => self.attend_brought(&found)?,
+            None if into == found.layout.name() => self.attend_brought(&found).map_err(no_session_in)?,
             None => self.attend_elsewhere(&found)?,
         };
         let root = found.root.to_string_lossy().into_owned();
@@ -168,6 +169,8 @@ impl Engine {
 fn no_session_in(error: Error) -> Error {
     match error {
         Error::NothingKnown { path, why, .. } => {
+            let below = why.strip_prefix(&path).map(|rest| rest.trim_start_matches(['/', ':', ' ']));
+            let why = below.unwrap_or(&why).to_owned();
             Error::NotASession { asked: path, why, instead: MEND_FIRST.to_owned() }
         }
         other => other,

@@ -11,9 +11,11 @@ use crate::disk::{self, Recovered};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::workspace::journal_for;
-use layouts::layout::{Depth, Spot};
+use layouts::layout::{Depth, Folder, Spot};
 use layouts::tree::{Entry, Tree};
 use model::id::SessionId;
+use model::session::Session;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -23,10 +25,11 @@ const MOST_OF_ONE_NAME: u32 = 10_000;
 impl Engine {
     /// Lays such a session over as one whose files are yet to be written here. Tells its id.
     pub(crate) fn attend_brought(&self, pointed: &Pointed) -> Result<SessionId> {
-        let found = self.brought(pointed)?;
+        let (found, lost) = self.brought(pointed)?;
         let (id, broken) = (found.id.clone(), found.told.unreadable_parts.clone());
         let mut look = self.adopt(found)?;
         look.come_from(pointed, &broken);
+        look.lost = lost;
         self.seen.looks.borrow_mut().insert(id.clone(), look);
         Ok(id)
     }
@@ -44,8 +47,12 @@ impl Engine {
         tree::files_below(folder).into_iter().filter(|path| !is_written(path)).collect()
     }
 
-    fn brought(&self, pointed: &Pointed) -> Result<Foreign> {
+    /// With the paths under which it is told what could not be read of it.
+    fn brought(&self, pointed: &Pointed) -> Result<(Foreign, BTreeSet<String>)> {
         let there = self.foreign_elsewhere(pointed)?;
+        let session = there.session.clone();
+        let there = Look::of_foreign(there);
+        self.refuse_what_tells_nothing(&there, &session)?;
         let layout = pointed.layout;
         let spot = self.free_spot(pointed)?;
         let located = Located { layout, spot: spot.clone(), id: spot.id.clone() };
@@ -61,7 +68,23 @@ impl Engine {
         })?;
         let (id, warnings) = (spot.id.clone(), there.warnings);
         let damaged = Vec::new();
-        Ok(Foreign { layout, spot, id, tree, documents, damaged, told, warnings, recorded, session })
+        let found = Foreign { layout, spot, id, tree, documents, damaged, told, warnings, recorded, session };
+        Ok((found, there.lost))
+    }
+
+    /// What nobody can read there is no session here either: whatever was written of it would be invented. Where its
+    /// tool asks a person how far it was, that is asked.
+    fn refuse_what_tells_nothing(&self, there: &Look, session: &Session) -> Result<()> {
+        let (id, spot, tree) = (&session.id, &there.located.spot, &there.documents);
+        let folder = Folder { spot, id, worktree: &session.worktree, tree, now: self.clock.now() };
+        if there.located.layout.asks_where(&folder).is_some() {
+            return Ok(());
+        }
+        let whole = || Some((spot.path.clone(), there.why_it_tells_nothing(session)?));
+        match there.what_nobody_knows().or_else(whole) {
+            Some((path, why)) => Err(Error::NothingKnown { session: id.to_string(), path, why }),
+            None => Ok(()),
+        }
     }
 
     /// Its own place, or one beside it where somebody has that.

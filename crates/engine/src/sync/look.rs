@@ -78,6 +78,8 @@ pub(crate) struct Look {
     pub(super) not_there_yet: BTreeSet<String>,
     /// Why a damaged file cannot be read.
     pub(super) damage: BTreeMap<String, String>,
+    /// Of a session that is not ours yet: the paths under which it is told what could not be read, and what stands for it.
+    pub(super) lost: BTreeSet<String>,
     pub(crate) warnings: Vec<Warning>,
     /// Definitions that its files brought along.
     pub(crate) workflows: Vec<Workflow>,
@@ -107,7 +109,11 @@ impl Look {
         let located = Located { layout: found.layout, spot: found.spot.clone(), id: found.id.clone() };
         let files = state_files(located.layout, &located.spot, &found.tree).chain(found.damaged.clone());
         let states = files.map(|path| (path.clone(), state(&path))).collect();
+        let lost = found.damaged.iter().flat_map(|path| [path.clone(), format!("{path}.bak"), String::new()]);
+        let below = |path: String| located.spot.below_project(&path).trim_end_matches('/').to_owned();
+        let lost = lost.map(below).collect();
         Self {
+            lost,
             home: PathBuf::from(&found.session.worktree).join(&found.spot.home),
             located,
             documents: found.documents,
@@ -151,6 +157,7 @@ impl Look {
             put: BTreeMap::new(),
             not_there_yet: BTreeSet::new(),
             damage: BTreeMap::new(),
+            lost: BTreeSet::new(),
             warnings: Vec::new(),
             workflows: Vec::new(),
             is_foreign: false,
@@ -206,6 +213,7 @@ impl Look {
             put: BTreeMap::new(),
             not_there_yet: BTreeSet::new(),
             damage: BTreeMap::new(),
+            lost: BTreeSet::new(),
             warnings: Vec::new(),
             workflows: Vec::new(),
             is_foreign: false,

@@ -105,6 +105,7 @@ impl Look {
             is_bare: false,
             moving: Some(Moving { from: from.to_owned(), to: to.to_owned() }),
             brought_from: None,
+            lost: self.lost.clone(),
             is_gone: self.is_gone,
             located,
         }

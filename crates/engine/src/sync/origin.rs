@@ -1,8 +1,9 @@
 //! Where an imported session came from: by what it is known again, what is kept of its files, and whether they have
 //! changed since. Writes nothing.
 
+use super::eyes::why_of;
 use super::find::other_id;
-use super::look::{FileState, hash, state_files};
+use super::look::{FileState, Look, hash, state_files};
 use super::pointed::{Pointed, spot_at};
 use super::tree;
 use crate::engine::Engine;
@@ -11,7 +12,7 @@ use layouts::layout::{self, Depth, Layout, Spot};
 use model::event::Event;
 use model::id::SessionId;
 use model::session::Session;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use store::Filter;
 
@@ -104,28 +105,12 @@ impl Engine {
 
     /// Why nothing is known of a session that only its files tell of: they cannot be read, and nothing stands for them.
     pub(crate) fn why_it_tells_nothing(&self, session: &Session) -> Option<String> {
-        let looks = self.seen.looks.borrow();
-        let look = looks.get(&session.id).filter(|look| look.is_foreign)?;
-        let is_lost = |path: &String| {
-            let state = look.states.get(path);
-            matches!(state, Some(FileState::Damaged | FileState::Unreadable))
-                && look.documents.get(path) == look.tree.get(path)
-        };
-        let run = session.run()?;
-        let is_at_the_beginning = run.done() == 0 && run.current_number() == run.number_at(0);
-        let located = &look.located;
-        let tells = |path: &String| {
-            let content = look.documents.content(path).unwrap_or_default();
-            !is_lost(path) && !own_part(located.layout, &located.spot, path, content).is_empty()
-        };
-        if !is_at_the_beginning || session.items_added > 0 || look.states.keys().any(tells) {
-            return None;
-        }
-        let first = look.states.keys().find(|path| is_lost(path))?;
-        let place = located.spot.below_project(first);
-        let said = look.warnings.iter().find(|warning| warning.path.as_ref() == Some(&place));
-        let why = said.map_or_else(|| format!("{place} cannot be read"), |warning| warning.message.clone());
-        Some(why.split("; where things stand").next().unwrap_or_default().to_owned())
+        self.seen.looks.borrow().get(&session.id)?.why_it_tells_nothing(session)
+    }
+
+    /// The paths under which it is told what of a session could not be read, and what stands for it.
+    pub(crate) fn lost_of(&self, id: &SessionId) -> BTreeSet<String> {
+        self.seen.looks.borrow().get(id).map(|look| look.lost.clone()).unwrap_or_default()
     }
 
     /// The version of a session that its own files show; none where they are all that tells of it.
@@ -190,4 +175,39 @@ fn ids_for(pointed: &Pointed) -> Result<Vec<SessionId>> {
         ids.push(other_id(&pointed.spot.id, &what)?);
     }
     Ok(ids)
+}
+
+impl Look {
+    /// Why nothing is known of a session that only these files tell of.
+    pub(super) fn why_it_tells_nothing(&self, session: &Session) -> Option<String> {
+        let is_lost = |path: &String| {
+            let state = self.states.get(path);
+            matches!(state, Some(FileState::Damaged | FileState::Unreadable))
+                && self.documents.get(path) == self.tree.get(path)
+        };
+        let run = session.run().filter(|_| self.is_foreign)?;
+        let is_at_the_beginning = run.done() == 0 && run.current_number() == run.number_at(0);
+        let located = &self.located;
+        let tells = |path: &String| {
+            let content = self.documents.content(path).unwrap_or_default();
+            !is_lost(path) && !own_part(located.layout, &located.spot, path, content).is_empty()
+        };
+        if !is_at_the_beginning || session.items_added > 0 || self.states.keys().any(tells) {
+            return None;
+        }
+        let first = self.states.keys().find(|path| is_lost(path))?;
+        let place = located.spot.below_project(first);
+        let said = self.warnings.iter().find(|warning| warning.path.as_ref() == Some(&place));
+        let why = said.map_or_else(|| format!("{place} cannot be read"), |warning| warning.message.clone());
+        Some(why.split("; where things stand").next().unwrap_or_default().to_owned())
+    }
+
+    /// The file without which nothing is known, and why it cannot be read.
+    pub(super) fn what_nobody_knows(&self) -> Option<(String, String)> {
+        let path = self.located.spot.below_project(self.untold().next()?);
+        let said = self.warnings.iter().find(|warning| warning.path.as_ref() == Some(&path));
+        let why = said.map(|warning| warning.message.trim_start_matches(&format!("{path}: ")));
+        let why = why.map(|why| why_of(why).unwrap_or(why)).unwrap_or_default().to_owned();
+        Some((path, why))
+    }
 }

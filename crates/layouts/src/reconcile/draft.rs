@@ -54,6 +54,11 @@ impl Draft {
         self.said.push(said);
     }
 
+    /// Whether files say of something new that it took some time, and that can be so.
+    pub(super) fn is_told(&self, began: Timestamp, ended: Timestamp) -> bool {
+        self.known <= began && began < ended && self.read.is_some_and(|read| ended < read)
+    }
+
     /// What comes now happened then, where that is known; never before what is there already.
     pub fn happens_at(&mut self, at: Option<Timestamp>) {
         if let Some(at) = at {
