@@ -451,13 +451,16 @@ fn id_of(folder: &str) -> SessionId {
     id_of_name("ocr", folder)
 }
 
-/// What the file says, else what only one of the two can say: its phase, or which of them it counts. Where it tells
-/// nothing, what lies there alone, else a review.
+/// What the file says, else what lies there alone, else what only one of the two can say: its phase, or which of them it
+/// counts; else a review.
 fn kind(state: &State, tree: &Tree) -> Kind {
-    if let Some(kind) = state.kind.or_else(|| state.kind_of_phase()).or_else(|| state.kind_counted()) {
-        return kind;
-    }
-    if tree.has_folder("map") && !tree.has_folder("rounds") { Kind::Map } else { Kind::Review }
+    let alone = match (tree.has_folder("map"), tree.has_folder("rounds")) {
+        (true, false) => Some(Kind::Map),
+        (false, true) => Some(Kind::Review),
+        (true, true) | (false, false) => None,
+    };
+    let said = state.kind.or(alone).or_else(|| state.kind_of_phase()).or_else(|| state.kind_counted());
+    said.unwrap_or(Kind::Review)
 }
 
 fn ordinal(kind: Kind, state: &State, rounds: &[Round], map_runs: &[MapRun]) -> u32 {

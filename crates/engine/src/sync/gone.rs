@@ -1,5 +1,6 @@
 //! Sessions whose folder was taken away or renamed: said, not made again unasked, and hiding no other.
 
+use super::late::Before;
 use super::look::{FileState, Look, hash};
 use crate::disk::exchange;
 use crate::engine::Engine;
@@ -16,12 +17,13 @@ impl Look {
     /// Whether files of ours were in a folder that is not there any more. What never got there is yet to be made.
     /// A project that was moved took it along.
     pub(super) fn has_lost_its_folder(&self, root: &Path) -> bool {
-        let was_there = |path: &&String| self.rows.get(*path).is_some_and(was_there);
         let missing = self.states.iter().filter(|(_, state)| **state == FileState::Missing);
-        self.located.layout.goes_with_its_folder()
-            && missing.map(|(path, _)| path).any(|path| was_there(&path))
-            && is_nowhere(&self.home)
-            && root.is_dir()
+        if !self.located.layout.goes_with_its_folder() || !is_nowhere(&self.home) || !root.is_dir() {
+            return false;
+        }
+        let before = Before::seen(root);
+        let mut rows = missing.filter_map(|(path, _)| self.rows.get(path));
+        rows.any(|row| was_there(row, &before, &self.home.join(&row.path)))
     }
 
     /// What is told of such a session in place of each of its files. Whoever finished one may tidy it away.
@@ -76,9 +78,9 @@ impl Engine {
     }
 }
 
-/// Whether a file of ours has been in its place: it was seen there, or there was one that it was to take the place of.
-pub(super) fn was_there(row: &ViewRow) -> bool {
-    row.confirmed || !row.previous.is_empty()
+/// Whether a file of ours has been in its place: it was seen there, or an earlier one was put there.
+pub(super) fn was_there(row: &ViewRow, before: &Before, target: &Path) -> bool {
+    row.confirmed || !row.previous.is_empty() || (!row.earlier.is_empty() && before.knows(target))
 }
 
 /// What cannot be looked at may be there.

@@ -185,6 +185,12 @@ impl Before {
         }
     }
 
+    /// Whether something of ours was ever put there.
+    pub(super) fn knows(&self, target: &Path) -> bool {
+        let name = target.display().to_string();
+        self.noted.contains_key(&name) || self.put.contains_key(&name)
+    }
+
     /// What came to the version before since it became that.
     pub(super) fn late(&self, target: &Path) -> Option<Vec<u8>> {
         let noted = self.noted.get(&target.display().to_string())?;

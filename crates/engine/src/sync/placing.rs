@@ -65,8 +65,11 @@ struct Ground {
 impl Ground {
     /// The folder was there, was taken away since, and is not made again unasked.
     fn is_gone(&self, row: &ViewRow) -> bool {
-        let Self { located, root, .. } = self;
-        located.layout.goes_with_its_folder() && was_there(row) && is_nowhere(&root.join(&located.spot.home))
+        let Self { located, root, before, .. } = self;
+        let home = root.join(&located.spot.home);
+        located.layout.goes_with_its_folder()
+            && was_there(row, before, &home.join(&row.path))
+            && is_nowhere(&home)
     }
 
     /// What its own tool moved away does not come back for a file that was in it.

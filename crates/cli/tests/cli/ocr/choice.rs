@@ -85,7 +85,7 @@ fn files_of_every_era_are_read_without_a_warning() {
 }
 
 #[test]
-fn the_workflow_is_the_one_named_else_of_the_phase_else_counted_else_the_only_folder_else_a_review() {
+fn the_workflow_is_the_one_named_else_the_only_folder_else_the_phase_else_counted_else_a_review() {
     let sandbox = project();
     let with = |name: &str, folders: &[&str], fields: Value| {
         foreign(&sandbox, name, &fields);
@@ -102,11 +102,11 @@ fn the_workflow_is_the_one_named_else_of_the_phase_else_counted_else_the_only_fo
     with("both", &["map", "rounds"], at("topology", 2));
     with("neither", &[], at("flow-analysis", 3));
     with("default", &[], at("synthesis", 7));
-    with("phase-of-a-review", &["map"], at("reviews", 4));
-    with("phase-of-a-map", &["rounds"], at("topology", 2));
+    with("folder-beats-phase", &["map"], at("context", 1));
+    with("rounds-beat-phase", &["rounds"], at("topology", 2));
     let counting = |key: &str| json!({ "session_id": "x", "current_phase": "synthesis", key: 1 });
-    with("counts-rounds", &["map"], counting("current_round"));
-    with("counts-runs", &["rounds"], counting("current_map_run"));
+    with("counts-rounds", &[], counting("current_round"));
+    with("counts-runs", &["map", "rounds"], counting("current_map_run"));
     with("only-a-folder", &["map"], counting("x_counts"));
     with("word-of-a-map", &[], at("map-complete", 6));
     with("word-of-a-map-in-both", &["map", "rounds"], at("map-complete", 6));
@@ -118,8 +118,8 @@ fn the_workflow_is_the_one_named_else_of_the_phase_else_counted_else_the_only_fo
         ("both", "map"),
         ("neither", "map"),
         ("default", "review"),
-        ("phase-of-a-review", "review"),
-        ("phase-of-a-map", "map"),
+        ("folder-beats-phase", "map"),
+        ("rounds-beat-phase", "review"),
         ("counts-rounds", "review"),
         ("counts-runs", "map"),
         ("only-a-folder", "map"),

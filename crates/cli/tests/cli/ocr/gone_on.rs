@@ -153,25 +153,20 @@ fn template(phase: &str, number: u32) -> Value {
 
 #[test]
 fn a_map_file_beside_a_review_makes_no_map_of_it() {
-    for is_known in [true, false] {
-        for (name, number) in [("context", 1), ("reviews", 4), ("synthesis", 7)] {
-            let sandbox = project();
-            foreign(&sandbox, ID, &template(name, number));
-            if is_known {
-                sandbox.run(["note", "taken in"]).ok();
-            }
-            artifact_at(&sandbox, "map/runs/run-1/topology.md", "T\n", "2026-11-14T10:10:00Z");
-            sandbox.at("2026-11-14T10:20:00Z");
-            let list = sandbox.run(["list", "--json"]).ok().json();
-            assert_eq!((&list["sessions"][0]["workflow"], &list["warnings"]), (&"review".into(), &json!([])));
-            let view = sandbox.run(["status", "--json"]).ok().json();
-            assert_eq!((&view["run"]["workflow"], phase(&view)), (&"review".into(), name), "{view}");
-            sandbox.run(["note", "after it"]).ok();
-            let written = state(&sandbox);
-            assert_ne!(written["workflow_type"], "map", "{written}");
-            assert_eq!((&written["current_phase"], &written["phase_number"]), (&name.into(), &number.into()));
-            sandbox.run(["doctor"]).ok();
-        }
+    for (name, number) in [("context", 1), ("reviews", 4), ("synthesis", 7)] {
+        let sandbox = project();
+        foreign(&sandbox, ID, &template(name, number));
+        sandbox.run(["note", "taken in"]).ok();
+        artifact_at(&sandbox, "map/runs/run-1/topology.md", "T\n", "2026-11-14T10:10:00Z");
+        sandbox.at("2026-11-14T10:20:00Z");
+        let list = sandbox.run(["list", "--json"]).ok().json();
+        assert_eq!(list["sessions"][0]["workflow"], "review");
+        let view = sandbox.run(["status", "--json"]).ok().json();
+        assert_eq!((&view["run"]["workflow"], phase(&view)), (&"review".into(), name), "{view}");
+        sandbox.run(["note", "after it"]).ok();
+        let written = state(&sandbox);
+        assert_ne!(written["workflow_type"], "map", "{written}");
+        assert_eq!((&written["current_phase"], &written["phase_number"]), (&name.into(), &number.into()));
     }
 }
 
