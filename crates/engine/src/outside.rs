@@ -272,7 +272,8 @@ impl Engine {
             })
             .collect();
         let first = if is_outside { 1 } else { given.last().copied().unwrap_or(0) + 1 };
-        Ok(ids.into_iter().zip((first..).filter(|number| !given.contains(number))).collect())
+        // Their tool's list begins with the newest.
+        Ok(ids.into_iter().rev().zip((first..).filter(|number| !given.contains(number))).collect())
     }
 }
 

@@ -79,6 +79,15 @@ impl Sandbox {
         fs::write(path, text).expect("a file in the sandbox");
     }
 
+    /// Names in a folder of the project, in order.
+    pub fn names(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(folder)).expect("a folder");
+        let mut names: Vec<String> =
+            entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
     pub fn read(&self, relative: &str) -> String {
         fs::read_to_string(self.path(relative)).expect("a file in the sandbox")
     }

@@ -38,7 +38,7 @@ fn a_crash_at_each_step_is_mended_by_the_next_command() {
         assert!(crashed.unwrap().status.code().is_none(), "{place} was not reached");
         let before = read(&state(&sandbox));
         assert!(before["session_id"].is_string());
-        assert_eq!(names(&sandbox.path(".ocr/sessions")), ["2026-11-14-main"], "{place}: only sessions");
+        assert_eq!(sandbox.names(".ocr/sessions"), ["2026-11-14-main"], "{place}: only sessions");
         if place == "view-written-beside" {
             assert!(waiting(&sandbox).exists(), "what is on its way lies inside the session's folder");
         }
@@ -65,7 +65,7 @@ fn a_crash_in_a_start_leaves_a_review_that_can_be_gone_on_with() {
         let crashed = sandbox.command(words).env("LEFTOFF_TEST_CRASH", place).output();
         assert!(crashed.unwrap().status.code().is_none(), "{place} was not reached");
         if sandbox.path(".ocr/sessions").exists() {
-            assert_eq!(names(&sandbox.path(".ocr/sessions")), ["2026-11-14-main"], "{place}: only sessions");
+            assert_eq!(sandbox.names(".ocr/sessions"), ["2026-11-14-main"], "{place}: only sessions");
         }
         // Whatever comes next makes the folder, if it was never made.
         sandbox.run(["note", "heard"]).ok();
@@ -80,11 +80,6 @@ fn a_crash_in_a_start_leaves_a_review_that_can_be_gone_on_with() {
 /// Where our bytes lie until they take a file's place.
 fn waiting(sandbox: &Sandbox) -> PathBuf {
     sandbox.path(&format!("{SESSION}/.state.json.leftoff"))
-}
-
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap();
-    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
 /// Bytes that we wrote earlier: a crash's leftover after a start of the machine, an edit without one.

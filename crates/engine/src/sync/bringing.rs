@@ -1,5 +1,6 @@
 //! A session of another project that stays in its layout: its files as they are to be in this one, under a name that is
-//! free here. Writes nothing: they are put in place with the command that takes the session in.
+//! free here. They are put in place with the command that takes the session in; only what an import left that was killed
+//! before it counted is taken away here.
 
 use super::find::{Foreign, Located};
 use super::look::{FileState, Look, state_files};
@@ -39,11 +40,8 @@ impl Engine {
         let looks = self.seen.looks.borrow();
         let Some(look) = looks.get(id) else { return Vec::new() };
         let spot = &look.located.spot;
-        let is_written = |path: &String| {
-            let path = format!("{}/{path}", spot.workspace);
-            let below = path.strip_prefix(&spot.home).map(|path| path.trim_start_matches('/'));
-            below.is_some_and(|path| look.states.contains_key(path))
-        };
+        let is_written =
+            |path: &String| tree::below_home(spot, path).is_some_and(|path| look.states.contains_key(&path));
         tree::files_below(folder).into_iter().filter(|path| !is_written(path)).collect()
     }
 
@@ -96,19 +94,20 @@ impl Engine {
         let is_free = |spot: &Spot| {
             let is_there = self.project.root.join(&spot.path).symlink_metadata().is_ok();
             let is_known = listed.contains(&spot.id) || unadopted.iter().any(|known| known.id == spot.id);
-            let is_kept = self.store.load(&spot.id).map_or(true, |found| found.is_some());
-            !is_kept && !is_known && (!is_there || self.is_empty_place(*layout, spot))
+            !is_known && (!is_there || self.is_empty_place(*layout, spot))
         };
         let others = (2..MOST_OF_ONE_NAME).map_while(|number| layout.numbered(spot, number));
-        let found = [spot.clone()].into_iter().chain(others).find(is_free);
-        found.ok_or_else(|| Error::WrongUsage {
+        for spot in [spot.clone()].into_iter().chain(others) {
+            if is_free(&spot) && self.store.load(&spot.id)?.is_none() {
+                return Ok(spot);
+            }
+        }
+        Err(Error::WrongUsage {
             message: format!("there is no free name like '{}' here", spot.id),
             hint: "import it without --layout".to_owned(),
         })
     }
-}
 
-impl Engine {
     /// An import that was killed before it counted leaves copies that wait for their place.
     fn take_back_what_was_left(&self, spot: &Spot) -> Result<()> {
         if self.store.load(&spot.id)?.is_some() {

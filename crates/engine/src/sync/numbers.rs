@@ -1,5 +1,5 @@
 //! Numbers of sessions that only files tell of. They fill the numbers that the store has not given, in the order of their
-//! paths; one that is taken in keeps the number that it was shown with, so that the others keep theirs.
+//! paths, the newest first where their tool numbers them so; one that is taken in keeps the number that it was shown with, so that the others keep theirs.
 
 use super::find::Located;
 use super::look::Look;
@@ -28,7 +28,13 @@ impl Engine {
         let given: BTreeSet<u64> =
             self.store.list(&Filter::default())?.into_iter().map(|listed| listed.number).collect();
         let free = (1..).filter(|number| !given.contains(number));
-        Ok(all.into_iter().map(|located| located.id).zip(free).collect())
+        let of_layouts = all.chunk_by(|one, next| one.layout.name() == next.layout.name());
+        let in_order = of_layouts.flat_map(|of_one| {
+            let ids = of_one.iter().map(|located| located.id.clone());
+            let begins_with_the_newest = of_one[0].layout.heading().is_some();
+            if begins_with_the_newest { ids.rev().collect::<Vec<_>>() } else { ids.collect() }
+        });
+        Ok(in_order.zip(free).collect())
     }
 
     /// The numbers that new sessions of a batch are to get: of one that is taken in the one it has; another comes after

@@ -314,7 +314,7 @@ pub(crate) fn add_documents(tree: &mut Tree, layout: &dyn Layout, spot: &Spot, f
 }
 
 /// A file of a session's workspace by its path in the session's tree.
-fn below_home(spot: &Spot, path: &str) -> Option<String> {
+pub(super) fn below_home(spot: &Spot, path: &str) -> Option<String> {
     let path = format!("{}/{path}", spot.workspace);
     path.strip_prefix(&spot.home).map(|rest| rest.trim_start_matches('/').to_owned())
 }

@@ -10,14 +10,6 @@ fn two() -> Sandbox {
     sandbox
 }
 
-fn names(sandbox: &Sandbox, folder: &str) -> Vec<String> {
-    let entries = std::fs::read_dir(sandbox.path(folder)).unwrap();
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
-}
-
 #[test]
 fn a_second_session_gets_its_line_in_the_registry_that_is_there() {
     let sandbox = two();
@@ -31,7 +23,7 @@ fn a_second_session_gets_its_line_in_the_registry_that_is_there() {
     let added = after.strip_prefix(&before).unwrap_or_else(|| panic!("others' lines changed: {after}"));
     assert_eq!(added.trim().lines().count(), 1, "{after}");
     assert!(added.contains("\"id\":\"WFS-b\""), "{after}");
-    assert_eq!(names(&sandbox, "out/.workflow"), ["WFS-a", "WFS-b", "session_status.jsonl"]);
+    assert_eq!(sandbox.names("out/.workflow"), ["WFS-a", "WFS-b", "session_status.jsonl"]);
     let list = sandbox.run(["list", "--all", "--project", "out", "--json"]).ok().json();
     let ids: Vec<&Value> =
         list["sessions"].as_array().unwrap().iter().map(|session| &session["session_id"]).collect();
@@ -47,7 +39,7 @@ fn a_session_of_that_name_in_the_registry_is_refused_and_nothing_is_written() {
     let refused = sandbox.run(["export", "--layout", "ccw", "out", "--session", "WFS-b"]).code(4);
     assert!(refused.stderr.contains("has a session WFS-b already"), "{}", refused.stderr);
     assert_eq!(sandbox.read(&registry), line);
-    assert_eq!(names(&sandbox, "out/.workflow"), ["session_status.jsonl"]);
+    assert_eq!(sandbox.names("out/.workflow"), ["session_status.jsonl"]);
 }
 
 #[test]
@@ -63,5 +55,5 @@ fn the_same_session_twice_is_refused_and_a_link_in_the_registry_s_place_too() {
         .unwrap();
     assert_ne!(sandbox.run(["export", "--layout", "ccw", "linked", "--session", "WFS-a"]).code, 0);
     assert_eq!(sandbox.read("elsewhere.jsonl"), "theirs\n");
-    assert_eq!(names(&sandbox, "linked/.workflow"), ["session_status.jsonl"]);
+    assert_eq!(sandbox.names("linked/.workflow"), ["session_status.jsonl"]);
 }

@@ -98,8 +98,8 @@ fn of_several_paused_sessions_that_belong_to_no_project_one_is_selected() {
         std::fs::write(lying(&sandbox, name).join("session-state.yaml"), &paused).unwrap();
     }
     let asked = sandbox.run(["resume"]).code(6).stderr;
-    assert!(asked.starts_with("error: Sessions found:\n2. essay-pipeline-"), "{asked}");
-    for (name, number) in names.into_iter().zip([2, 1]) {
+    assert!(asked.starts_with("error: Sessions found:\n1. essay-pipeline-20261114"), "{asked}");
+    for (name, number) in names.into_iter().zip([1, 2]) {
         let line = format!("\n{number}. {name} -- Stage 3, Section 2 -- Last active: 1 hour ago");
         assert!(asked.contains(&line) && asked.contains(&format!("\n  leftoff resume {name}\n")), "{asked}");
     }

@@ -2,16 +2,6 @@
 
 use super::{FOLDER, ID, NOW, artifact, foreign, project};
 use serde_json::json;
-use testkit::Sandbox;
-
-/// Names in a folder, in order.
-fn names(sandbox: &Sandbox, folder: &str) -> Vec<String> {
-    let entries = std::fs::read_dir(sandbox.path(folder)).unwrap();
-    let mut names: Vec<String> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
-}
 
 #[test]
 fn what_is_archived_of_a_map_stands_outside_of_its_runs() {
@@ -26,8 +16,8 @@ fn what_is_archived_of_a_map_stands_outside_of_its_runs() {
         sandbox.run(["advance", "--phase", phase]).ok();
     }
     sandbox.run(["revisit", "topology", "--impact", "major", "--reason", "wrong base", "--yes"]).ok();
-    assert_eq!(names(&sandbox, &format!("{FOLDER}/map/runs")), ["run-1"]);
-    assert_eq!(names(&sandbox, &format!("{FOLDER}/map/runs/run-1")), ["topology.md"]);
+    assert_eq!(sandbox.names(&format!("{FOLDER}/map/runs")), ["run-1"]);
+    assert_eq!(sandbox.names(&format!("{FOLDER}/map/runs/run-1")), ["topology.md"]);
     let archived = format!(".leftoff/archive/{ID}/map/runs/run-1/flow-analysis.v1.md");
     assert_eq!(sandbox.read(&archived), "1\n");
 }
@@ -62,7 +52,7 @@ fn a_session_that_was_left_active_is_shown_for_ever_and_told_as_idle() {
     assert_eq!(view["status"], "possibly_stalled");
     let idle = "nothing has happened in session 2026-11-14-left for 120 days";
     assert!(super::warnings(&view).contains(idle), "{view}");
-    assert_eq!(names(&sandbox, ".ocr/sessions/2026-11-14-left"), ["state.json"], "and it is left as it is");
+    assert_eq!(sandbox.names(".ocr/sessions/2026-11-14-left"), ["state.json"], "and it is left as it is");
 }
 
 /// The tool's own reader shows nothing at all then.

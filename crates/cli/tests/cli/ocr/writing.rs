@@ -306,13 +306,7 @@ fn nothing_of_ours_stands_where_the_tool_counts() {
     let sandbox = begun();
     walked(&sandbox, &REVIEW_FILES[..6]);
     sandbox.run(["revisit", "change-context", "--impact", "major", "--reason", "wrong base", "--yes"]).ok();
-    let names = |folder: &str| -> Vec<String> {
-        let entries = std::fs::read_dir(sandbox.path(folder)).unwrap();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    };
+    let names = |folder: &str| sandbox.names(folder);
     assert_eq!(names(".ocr/sessions"), [ID]);
     assert_eq!(names(&format!("{FOLDER}/rounds")), ["round-1"]);
     assert_eq!(names(&format!("{FOLDER}/rounds/round-1")), ["reviews"], "discourse.md is archived");

@@ -44,6 +44,17 @@ impl Reader<'_> {
 
     /// Of a list the mappings in it.
     pub fn list<'v>(&mut self, fields: &'v Map<String, Value>, key: &str) -> Vec<&'v Map<String, Value>> {
+        self.each(fields, key, Value::as_object, "a mapping")
+    }
+
+    /// Of a list what is of one kind; what is of another is told with its place.
+    fn each<'v, T>(
+        &mut self,
+        fields: &'v Map<String, Value>,
+        key: &str,
+        read: impl Fn(&'v Value) -> Option<T>,
+        kind: &str,
+    ) -> Vec<T> {
         let values = match fields.get(key) {
             Some(Value::Array(values)) => values,
             Some(Value::Null) | None => return Vec::new(),
@@ -51,9 +62,9 @@ impl Reader<'_> {
         };
         let mut found = Vec::new();
         for (place, value) in values.iter().enumerate() {
-            match value {
-                Value::Object(inner) => found.push(inner),
-                other => drop(self.no::<()>(&format!("{key}.{}", place + 1), other, "a mapping")),
+            match read(value) {
+                Some(value) => found.push(value),
+                None => drop(self.no::<()>(&format!("{key}.{}", place + 1), value, kind)),
             }
         }
         found
@@ -69,19 +80,7 @@ impl Reader<'_> {
 
     /// Of a list the texts in it.
     pub fn texts(&mut self, fields: &Map<String, Value>, key: &str) -> Vec<String> {
-        let values = match fields.get(key) {
-            Some(Value::Array(values)) => values,
-            Some(Value::Null) | None => return Vec::new(),
-            Some(other) => return self.no(key, other, "a list").unwrap_or_default(),
-        };
-        let mut found = Vec::new();
-        for (place, value) in values.iter().enumerate() {
-            match value {
-                Value::String(text) => found.push(text.clone()),
-                other => drop(self.no::<()>(&format!("{key}.{}", place + 1), other, "a text")),
-            }
-        }
-        found
+        self.each(fields, key, |value| value.as_str().map(ToOwned::to_owned), "a text")
     }
 
     pub fn required(&mut self, fields: &Map<String, Value>, key: &str) -> Option<String> {
