@@ -80,6 +80,7 @@ pub const CASES: &[Case] = cases![
         a_file_replaces_what_was_known_of_it,
         only_the_file_that_is_meant_is_confirmed,
         a_file_of_no_session_is_refused,
+        a_write_is_noted_of_a_known_file_alone,
     },
     search::{
         words_are_found_in_every_field,

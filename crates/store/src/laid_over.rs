@@ -4,7 +4,7 @@
 
 use crate::{
     ActivityRow, AgentRow, Batch, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
-    Loaded, MemoryStore, ReadyQuery, Result, Rewrite, Store, StreamAppend, Trace, ViewRow,
+    Loaded, MemoryStore, ReadyQuery, Result, Rewrite, Store, StreamAppend, Trace, ViewRow, WriteJournal,
 };
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
@@ -331,6 +331,16 @@ impl Store for LaidOver {
 
     fn confirm_view(&mut self, row: &ViewRow, patience: Duration) -> Result<()> {
         self.made()?.confirm_view(row, patience)
+    }
+
+    fn note_write(
+        &mut self,
+        session: &SessionId,
+        path: &str,
+        journal: &WriteJournal,
+        patience: Duration,
+    ) -> Result<()> {
+        self.made()?.note_write(session, path, journal, patience)
     }
 
     fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {

@@ -91,6 +91,15 @@ pub trait Store {
     /// A file is in its place, if it is still to be what it is in this row; from now on this is what is kept of it. The
     /// same bytes of another version are to be put there again: something else may have been in between.
     fn confirm_view(&mut self, row: &ViewRow, patience: Duration) -> Result<()>;
+    /// Replaces the journal of a file that has a row, and nothing else of that row. Survives the process, not
+    /// necessarily a power cut.
+    fn note_write(
+        &mut self,
+        session: &SessionId,
+        path: &str,
+        journal: &WriteJournal,
+        patience: Duration,
+    ) -> Result<()>;
 
     /// Puts other words into a session's history: the one way to change what was kept. `answers` is asked about every
     /// answer that a key has, and gives its other words if it needs any.

@@ -6,7 +6,7 @@ use crate::batch::{check_rewrite, check_shape, keys_expire_at, malformed, takes_
 use crate::{
     ActivityRow, AgentRow, Batch, Binding, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow,
     KEPT_ACTIVITIES, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, SessionRow, Snapshot, Store,
-    StreamAppend, Trace, ViewRow,
+    StreamAppend, Trace, ViewRow, WriteJournal,
 };
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
@@ -358,6 +358,20 @@ impl Store for MemoryStore {
         };
         if let Some(view) = known.filter(is_it) {
             *view = ViewRow { confirmed: true, ..row.clone() };
+        }
+        Ok(())
+    }
+
+    fn note_write(
+        &mut self,
+        session: &SessionId,
+        path: &str,
+        journal: &WriteJournal,
+        _patience: Duration,
+    ) -> Result<()> {
+        let known = self.views.get_mut(&(folded(session.as_str()), path.to_owned()));
+        if let Some(view) = known.filter(|view| view.session == *session) {
+            view.journal = journal.clone();
         }
         Ok(())
     }

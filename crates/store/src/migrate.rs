@@ -6,8 +6,11 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 pub(crate) const APPLICATION_ID: i32 = 0x6c65_6674;
 
 /// Statement batches; the one at place n makes schema n + 1 out of schema n. Never edited once released.
-pub(crate) const MIGRATIONS: &[&str] =
-    &[include_str!("sqlite/schema.sql"), include_str!("sqlite/memory.sql")];
+pub(crate) const MIGRATIONS: &[&str] = &[
+    include_str!("sqlite/schema.sql"),
+    include_str!("sqlite/memory.sql"),
+    include_str!("sqlite/version_0_2.sql"),
+];
 
 /// The newest schema in a list of migrations.
 pub(crate) fn newest(migrations: &[&str]) -> u32 {

@@ -140,6 +140,21 @@ pub struct ViewRow {
     pub boot_id: String,
     /// It is known to have reached its place.
     pub confirmed: bool,
+    pub journal: WriteJournal,
+}
+
+/// Notes about the newest write of a file, for whoever recovers from a crash in the middle of it. Each is absent where
+/// nothing is known.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WriteJournal {
+    /// The hash of the bytes that the write puts into the file.
+    pub put_hash: Option<String>,
+    /// The hash of the bytes that are expected to come out of it.
+    pub put_expected: Option<String>,
+    /// Identifies the backup of the version before.
+    pub backup: Option<String>,
+    /// Content of the file that the write does not keep.
+    pub loses: Option<String>,
 }
 
 /// An item of a session: a view of what the session's events say, found by index.

@@ -26,7 +26,7 @@ pub use open::Access;
 
 use crate::{
     ActivityRow, AgentRow, Batch, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
-    Loaded, ReadyQuery, Result, Rewrite, Store, Trace, ViewRow,
+    Loaded, ReadyQuery, Result, Rewrite, Store, Trace, ViewRow, WriteJournal,
 };
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
@@ -236,6 +236,19 @@ impl Store for SqliteStore {
         self.in_turn(patience, |store| {
             let confirmed = views::confirm(&store.connection, row);
             confirmed.map_err(store.fail("keeping what files show"))
+        })
+    }
+
+    fn note_write(
+        &mut self,
+        session: &SessionId,
+        path: &str,
+        journal: &WriteJournal,
+        patience: Duration,
+    ) -> Result<()> {
+        self.in_turn(patience, |store| {
+            let noted = views::note_write(&store.connection, session, path, journal);
+            noted.map_err(store.fail("keeping the write journal"))
         })
     }
 

@@ -124,6 +124,7 @@ impl Look {
             version: session.version,
             boot_id,
             confirmed: false,
+            journal: store::WriteJournal::default(),
         })
     }
 }

@@ -174,6 +174,7 @@ impl Engine {
             version: session.version,
             boot_id: self.processes.boot_id(),
             confirmed: is_there,
+            journal: store::WriteJournal::default(),
         };
         Some(if is_there { settled(&look.located, &row) } else { row })
     }

@@ -121,6 +121,7 @@ impl Engine {
             version: session.version,
             boot_id: self.processes.boot_id(),
             confirmed: is_so,
+            journal: store::WriteJournal::default(),
         }
     }
 

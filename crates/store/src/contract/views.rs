@@ -2,7 +2,7 @@
 
 use super::Factory;
 use super::rows::{batch, begin, id, line, paused, with};
-use crate::{Batch, ViewRow};
+use crate::{Batch, ViewRow, WriteJournal};
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -18,6 +18,7 @@ fn view(session: &str, path: &str, body: &[u8]) -> ViewRow {
         version: 7,
         boot_id: "boot".to_owned(),
         confirmed: false,
+        journal: WriteJournal { put_hash: Some("put".to_owned()), ..WriteJournal::default() },
     }
 }
 
@@ -65,4 +66,26 @@ pub(super) fn a_file_of_no_session_is_refused(make: &mut Factory<'_>) {
     let mut store = make();
     store.append(&Batch { views: vec![view("nobody", "a", b"1")], ..Batch::default() }).unwrap_err();
     assert_eq!(store.views(&id("nobody")).unwrap(), []);
+}
+
+pub(super) fn a_write_is_noted_of_a_known_file_alone(make: &mut Factory<'_>) {
+    let mut store = make();
+    with(&mut *store, [paused("first")]);
+    let rows = vec![view("first", "a", b"1"), view("first", "b", b"22")];
+    store.append(&Batch { views: rows.clone(), ..Batch::default() }).unwrap();
+    let journal = WriteJournal {
+        put_hash: Some("new".to_owned()),
+        put_expected: Some("old".to_owned()),
+        backup: Some("7 old 12.3".to_owned()),
+        loses: Some("a line".to_owned()),
+    };
+    for (session, path) in [("first", "c"), ("FIRST", "a"), ("nobody", "a")] {
+        store.note_write(&id(session), path, &journal, PATIENCE).unwrap();
+        assert_eq!(store.views(&id("first")).unwrap(), rows);
+    }
+    store.note_write(&id("first"), "a", &journal, PATIENCE).unwrap();
+    let noted = ViewRow { journal, ..rows[0].clone() };
+    assert_eq!(store.views(&id("first")).unwrap(), [noted.clone(), rows[1].clone()]);
+    store.note_write(&id("first"), "a", &WriteJournal::default(), PATIENCE).unwrap();
+    assert_eq!(store.views(&id("first")).unwrap()[0].journal, WriteJournal::default());
 }

@@ -199,7 +199,9 @@ fn a_migration_leaves_a_copy_and_never_overwrites_one() {
     let (folder, mut store) = new_store();
     with(&mut store, [line("first")]);
     let more = [MIGRATIONS, &["ALTER TABLE sessions ADD COLUMN later TEXT"]].concat();
-    let taken = folder.path().join("leftoff.db.v2.bak");
+    let known = newest(MIGRATIONS);
+    let copy_named = |rest: &str| folder.path().join(format!("leftoff.db.v{known}{rest}.bak"));
+    let taken = copy_named("");
     std::fs::write(&taken, "somebody's").unwrap();
     let path = store.path.clone();
     open::migrate(&mut store.connection, &path, &more, super::PATIENCE).unwrap();
@@ -207,14 +209,14 @@ fn a_migration_leaves_a_copy_and_never_overwrites_one() {
 
     assert_eq!(marks(&store.connection).unwrap().schema, newest(&more));
     assert_eq!(std::fs::read_to_string(&taken).unwrap(), "somebody's");
-    let copy = SqliteStore::open(&folder.path().join("leftoff.db.v2.2.bak"), Access::Read).unwrap();
+    let copy = SqliteStore::open(&copy_named(".2"), Access::Read).unwrap();
     assert_eq!(everything(&copy), everything(&store));
     assert_eq!(marks(&copy.connection).unwrap().schema, newest(MIGRATIONS));
-    assert!(!folder.path().join("leftoff.db.v2.3.bak").exists());
+    assert!(!copy_named(".3").exists());
     drop(store);
     for access in [Access::Create, Access::Write, Access::Read] {
         let told = SqliteStore::open(&path, access);
-        assert!(matches!(told, Err(Error::Newer { found: 3, known: 2, .. })), "{told:?}");
+        assert!(matches!(told, Err(Error::Newer { found, .. }) if found == known + 1), "{told:?}");
     }
 }
 

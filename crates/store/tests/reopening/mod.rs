@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::{
     Access, ActivityRow, AgentRow, Batch, Change, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow,
-    Listed, Loaded, ReadyQuery, Result, Rewrite, SqliteStore, Store, Trace, ViewRow,
+    Listed, Loaded, ReadyQuery, Result, Rewrite, SqliteStore, Store, Trace, ViewRow, WriteJournal,
 };
 
 pub(crate) struct Reopening {
@@ -150,6 +150,16 @@ impl Store for Reopening {
 
     fn confirm_view(&mut self, row: &ViewRow, patience: Duration) -> Result<()> {
         self.writer()?.confirm_view(row, patience)
+    }
+
+    fn note_write(
+        &mut self,
+        session: &SessionId,
+        path: &str,
+        journal: &WriteJournal,
+        patience: Duration,
+    ) -> Result<()> {
+        self.writer()?.note_write(session, path, journal, patience)
     }
 
     fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {
