@@ -1,8 +1,10 @@
 //! Times and texts as people read them. Knows no session.
 
 use jiff::Timestamp;
+pub use model::hint::shell_word;
 use model::id::Name;
 use model::time::seconds_between;
+use std::borrow::Cow;
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
@@ -109,13 +111,28 @@ pub fn exact_lines(text: &str) -> Vec<String> {
     text.split('\n').map(shown).collect()
 }
 
-/// A word of a command line as it could be typed.
-pub fn shell_word(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.to_owned();
+/// Text with its lines and tabs, in which nothing steers a terminal: each such character becomes U+FFFD.
+pub fn without_steering(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_steering) {
+        return Cow::Borrowed(text);
     }
-    format!("'{}'", word.replace('\'', r"'\''"))
+    let mut inert = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let ends_a_line = letter == '\r' && letters.peek() == Some(&'\n');
+        inert.push(if is_steering(letter) && !ends_a_line { '\u{fffd}' } else { letter });
+    }
+    Cow::Owned(inert)
+}
+
+/// Control characters, which begin escape sequences, and characters that break a line or turn the direction in which
+/// text is read.
+pub fn is_steering(letter: char) -> bool {
+    let turns = matches!(
+        letter,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
+    turns || (letter.is_control() && !matches!(letter, '\n' | '\t'))
 }
 
 /// Text from outside, quoted as data for an agent: it cannot open a heading, a fence, a tag or a quotation of its own.

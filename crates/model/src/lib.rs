@@ -8,6 +8,7 @@ pub mod difference;
 pub mod event;
 pub mod expiry;
 pub mod gate;
+pub mod hint;
 pub mod id;
 pub mod item;
 pub mod lifecycle;

@@ -1,0 +1,264 @@
+//! Advice as data: text, and commands as lists of words. A front end shows it in its own way: a terminal prints it, a
+//! page makes buttons of its commands. Knows no command by name.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// What to do next, in the order in which it is read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Hint {
+    pieces: Vec<Piece>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    Text(String),
+    Command(Command),
+}
+
+/// A command of this program, without the program's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Command {
+    words: Vec<String>,
+    about: About,
+}
+
+/// Which session a command is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum About {
+    /// The current one, where none is named: it must be named wherever another one is current.
+    CurrentSession,
+    /// One that its words name, or none.
+    Said,
+}
+
+/// The words of a command, each of anything that can be shown.
+#[macro_export]
+macro_rules! words {
+    ($($word:expr),* $(,)?) => { vec![$($word.to_string()),*] };
+}
+
+impl Hint {
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { pieces: vec![Piece::Text(text.into())] }
+    }
+
+    /// Goes on with text.
+    #[must_use]
+    pub fn then(mut self, text: impl Into<String>) -> Self {
+        self.pieces.push(Piece::Text(text.into()));
+        self
+    }
+
+    /// Goes on with a command that names its session, or is about none.
+    #[must_use]
+    pub fn run(mut self, words: Vec<String>) -> Self {
+        self.pieces.push(Piece::Command(Command::new(words)));
+        self
+    }
+
+    /// Goes on with a command about the current session.
+    #[must_use]
+    pub fn run_here(mut self, words: Vec<String>) -> Self {
+        self.pieces.push(Piece::Command(Command::here(words)));
+        self
+    }
+
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The commands in it, the first one first.
+    pub fn commands(&self) -> impl Iterator<Item = &Command> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Command(command) => Some(command),
+            Piece::Text(_) => None,
+        })
+    }
+
+    /// Some command in it means another session where another one is current.
+    pub fn needs_naming(&self) -> bool {
+        self.commands().any(Command::needs_naming)
+    }
+
+    /// The same advice about the session that these words name.
+    #[must_use]
+    pub fn naming(mut self, naming: &[String]) -> Self {
+        for piece in &mut self.pieces {
+            if let Piece::Command(command) = piece {
+                command.name(naming);
+            }
+        }
+        self
+    }
+}
+
+impl Command {
+    /// A command that names its session, or is about none.
+    pub fn new(words: Vec<String>) -> Self {
+        Self { words, about: About::Said }
+    }
+
+    /// A command about the current session.
+    pub fn here(words: Vec<String>) -> Self {
+        Self { words, about: About::CurrentSession }
+    }
+
+    /// Without the program's name.
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    fn needs_naming(&self) -> bool {
+        self.about == About::CurrentSession
+    }
+
+    fn name(&mut self, naming: &[String]) {
+        if self.needs_naming() {
+            self.words.extend_from_slice(naming);
+            self.about = About::Said;
+        }
+    }
+
+    /// A command line as this program prints it.
+    fn parse(line: &str) -> Self {
+        let mut words = split(line);
+        if words.first().is_some_and(|word| word == PROGRAM) {
+            words.remove(0);
+        }
+        Self::new(words)
+    }
+}
+
+const PROGRAM: &str = "leftoff";
+
+/// As it can be typed.
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(PROGRAM)?;
+        self.words.iter().try_for_each(|word| write!(f, " {}", shell_word(word)))
+    }
+}
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.pieces.iter().try_for_each(|piece| match piece {
+            Piece::Text(text) => f.write_str(text),
+            Piece::Command(command) => command.fmt(f),
+        })
+    }
+}
+
+impl From<String> for Hint {
+    fn from(text: String) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<&str> for Hint {
+    fn from(text: &str) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<Command> for Hint {
+    fn from(command: Command) -> Self {
+        Self { pieces: vec![Piece::Command(command)] }
+    }
+}
+
+/// Others script against the text.
+impl Serialize for Hint {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Hint {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self::new)
+    }
+}
+
+impl Serialize for Command {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Command {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|line| Self::parse(&line))
+    }
+}
+
+/// A word of a command line as it could be typed.
+pub fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// The words of a line that `shell_word` wrote.
+fn split(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote: Option<char> = None;
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match (quote, letter) {
+            (Some(open), _) if open == letter => quote = None,
+            (None, '\'' | '"') => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (None, '\\') => word.get_or_insert_default().extend(letters.next()),
+            (None, ' ') => words.extend(word.take()),
+            (Some(_) | None, _) => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_reads_as_one_text_and_keeps_its_commands() {
+        let hint =
+            Hint::new("go on: ").run_here(words!["retry"]).then("; see: ").run(words!["list", "--all"]);
+        assert_eq!(hint.to_string(), "go on: leftoff retry; see: leftoff list --all");
+        let commands: Vec<&[String]> = hint.commands().map(Command::words).collect();
+        assert_eq!(commands, [&words!["retry"][..], &words!["list", "--all"]]);
+    }
+
+    #[test]
+    fn only_commands_about_the_current_session_are_named() {
+        let hint = Hint::new("go on: ").run_here(words!["retry"]).then("; see: ").run(words!["list"]);
+        assert!(hint.needs_naming());
+        let named = hint.naming(&words!["--session", "a"]);
+        assert_eq!(named.to_string(), "go on: leftoff retry --session a; see: leftoff list");
+        assert!(!named.needs_naming());
+        assert_eq!(named.clone().naming(&words!["--session", "b"]), named);
+    }
+
+    #[test]
+    fn a_printed_command_is_read_back_word_for_word() {
+        for words in [
+            words!["list"],
+            words!["note", "…", "--kind", "question"],
+            words!["export", "/a folder/it's", ""],
+            words!["advance", "--evidence", "coverage=<number>"],
+        ] {
+            let command = Command::new(words);
+            let json = serde_json::to_string(&command).expect("JSON");
+            assert_eq!(serde_json::from_str::<Command>(&json).expect("a command"), command, "{json}");
+        }
+        assert_eq!(shell_word("coverage=<number>"), "'coverage=<number>'");
+        assert_eq!(shell_word("it's"), r"'it'\''s'");
+    }
+}
