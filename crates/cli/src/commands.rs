@@ -199,13 +199,14 @@ fn parse_and_run<C: Run>(matches: &ArgMatches, globals: &Globals) -> Outcome {
 fn answered(done: &str, answer: &engine::Answer, globals: &Globals) -> Outcome {
     let out = globals.out();
     if globals.json {
-        out.json(&with_talk(answer));
+        out.json(&with_talk(answer)).map_err(Failure::after_the_change)?;
     } else {
         for line in &answer.said {
             out.say(line);
         }
         crate::ui::session::warn_shortly(&answer.view.warnings, &out);
-        out.text(&crate::ui::session::answer(done, answer, &out));
+        let text = crate::ui::session::answer(done, answer, &out);
+        out.text(&text).map_err(Failure::after_the_change)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -46,6 +46,31 @@ impl Failure {
         Self { kind: "refused".to_owned(), message, hint: Some(hint.into()), code: code_of(Class::Refused) }
     }
 
+    /// The answer did not arrive: exit code 1, on one line.
+    pub fn not_written(error: &std::io::Error) -> Self {
+        Self {
+            kind: "io".to_owned(),
+            message: format!("the answer cannot be written to stdout: {error}"),
+            hint: None,
+            code: code_of(Class::Failed),
+        }
+    }
+
+    pub fn no_json(error: &serde_json::Error) -> Self {
+        Self {
+            kind: "io".to_owned(),
+            message: format!("the answer cannot be written as JSON: {error}"),
+            hint: None,
+            code: code_of(Class::Failed),
+        }
+    }
+
+    /// A failure to answer after the work itself was done.
+    pub fn after_the_change(mut self) -> Self {
+        self.message.push_str("; the command itself was carried out");
+        self
+    }
+
     pub fn no_command() -> Self {
         Self::wrong_usage("no command was given", "see what there is: leftoff --help")
     }
@@ -67,7 +92,7 @@ pub fn report(failure: &Failure, globals: &Globals) -> ExitCode {
     let out = globals.out();
     let hint = failure.hint.as_ref().map(|hint| about_the_named(hint, globals));
     if globals.json {
-        out.raw_error(&as_json(&failure.kind, &failure.message, hint.as_deref()));
+        out.error_document(&as_json(&failure.kind, &failure.message, hint.as_deref()));
     } else {
         out.error(&failure.message, hint.as_deref());
     }
@@ -88,13 +113,15 @@ pub fn usage(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let text = error.render().to_string();
     let out = Out::plain();
     if !error.use_stderr() {
-        out.text(&text);
-        return ExitCode::SUCCESS;
+        return match out.text(&text) {
+            Ok(_) => ExitCode::SUCCESS,
+            Err(failure) => report(&failure, &Globals::default()),
+        };
     }
     let message = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
     let is_help = error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if arguments.iter().any(|word| word == "--json") {
-        out.raw_error(&as_json("wrong_usage", &first_paragraph(message), Some("see: leftoff --help")));
+        out.error_document(&as_json("wrong_usage", &first_paragraph(message), Some("see: leftoff --help")));
     } else if is_help {
         out.raw_error(message);
     } else {

@@ -12,7 +12,8 @@ pub mod statusline;
 mod wording;
 
 use engine::AgentIdentity;
-use engine::hooks::{HookEvent, Reply};
+use engine::hooks::{HookEvent, Reply, Verdict};
+use engine::words::without_steering;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::panic::AssertUnwindSafe;
@@ -78,9 +79,20 @@ fn answer(arguments: &[OsString]) -> Result<(String, Option<String>), String> {
     let mut heard = (protocol.read)(&input, named)?;
     heard.event = heard.event.delivered_as(&input);
     let exported = environment::export(&heard.event);
-    let reply = engine::hooks::respond(&heard.event).map_err(|error| error.to_string())?;
+    let mut reply = engine::hooks::respond(&heard.event).map_err(|error| error.to_string())?;
+    reply.verdict = inert(reply.verdict);
     let problem = reply.problem.clone().or(exported.err());
     Ok(((protocol.write)(&heard, &reply), problem))
+}
+
+/// A verdict whose reason holds nothing that would steer the terminal on which the agent shows it.
+fn inert(verdict: Verdict) -> Verdict {
+    let without = |why: String| without_steering(&why).into_owned();
+    match verdict {
+        Verdict::GoOn => Verdict::GoOn,
+        Verdict::Deny(why) => Verdict::Deny(without(why)),
+        Verdict::Hold(why) => Verdict::Hold(without(why)),
+    }
 }
 
 fn no_such_agent(agent: &str) -> String {

@@ -8,18 +8,21 @@ pub mod items;
 pub mod list;
 pub mod log;
 pub mod ocr;
+mod outlet;
 pub mod progress;
 pub mod requirements;
 pub mod revisit;
 pub mod session;
 mod wrap;
 
+pub use outlet::{Reader, Tone, passing_line, prompt};
 pub use wrap::{cut, with_naming, wrapped};
 
+use crate::failure::Failure;
 use crate::globals::Globals;
-use anstyle::{AnsiColor, Style};
+use outlet::marked;
 use serde::Serialize;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 /// When there is no terminal to ask.
 const USUAL_WIDTH: usize = 80;
@@ -52,17 +55,6 @@ impl Colour {
             Self::Auto => stream.is_terminal() && !asked_for_none && !is_dumb,
         }
     }
-}
-
-/// What a piece of text is; a colour follows from it, if there are colours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tone {
-    Heading,
-    Good,
-    Bad,
-    Warning,
-    Faint,
-    Command,
 }
 
 /// Where a command's words go.
@@ -107,23 +99,20 @@ impl Out {
         painted(self.colour, tone, text)
     }
 
-    /// Data, as it is.
-    pub fn text(&self, text: &str) {
-        // A reader that has gone away, as `head` does, is no failure of ours.
-        let mut stdout = std::io::stdout().lock();
-        let _ = stdout.write_all(text.as_bytes());
-        if !text.ends_with('\n') {
-            let _ = stdout.write_all(b"\n");
-        }
-        let _ = stdout.flush();
+    /// Data for stdout.
+    pub fn text(&self, text: &str) -> Result<Reader, Failure> {
+        outlet::data(text, self.colour)
     }
 
     /// One document, readable by people too.
-    pub fn json(&self, value: &impl Serialize) {
-        match serde_json::to_string_pretty(value) {
-            Ok(text) => self.text(&text),
-            Err(error) => self.raw_error(&format!("error: the answer cannot be written as JSON: {error}")),
-        }
+    pub fn json(&self, value: &impl Serialize) -> Result<Reader, Failure> {
+        let text = serde_json::to_string_pretty(value).map_err(|error| Failure::no_json(&error))?;
+        outlet::document(&text)
+    }
+
+    /// One document on a line of its own.
+    pub fn json_line(&self, value: &serde_json::Value) -> Result<Reader, Failure> {
+        outlet::document(&value.to_string())
     }
 
     /// Talk, which nobody needs who only wants the data.
@@ -135,27 +124,24 @@ impl Out {
 
     pub fn warn(&self, text: &str) {
         if !self.quiet && !self.json {
-            let text = without_controls(text);
             self.raw_error(&format!("{} {text}", painted(self.error_colour, Tone::Warning, "warning:")));
         }
     }
 
     pub fn error(&self, message: &str, hint: Option<&str>) {
-        let message = without_controls(message);
         self.raw_error(&format!("{} {message}", painted(self.error_colour, Tone::Bad, "error:")));
-        if let Some(hint) = hint.map(without_controls) {
+        if let Some(hint) = hint {
             self.raw_error(&format!("{} {hint}", painted(self.error_colour, Tone::Faint, "hint:")));
         }
     }
 
     pub fn raw_error(&self, text: &str) {
-        let _ = writeln!(std::io::stderr().lock(), "{text}");
+        outlet::talk(text, self.colour || self.error_colour);
     }
-}
 
-/// What was typed or read may be part of a message, and must not steer the terminal.
-pub fn without_controls(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
+    pub fn error_document(&self, json: &str) {
+        outlet::talk_document(json);
+    }
 }
 
 /// `1 event`, `2 events`.
@@ -170,18 +156,7 @@ pub fn set_in(blanks: usize, text: &str, out: &Out) -> String {
 }
 
 fn painted(colour: bool, tone: Tone, text: &str) -> String {
-    if !colour {
-        return text.to_owned();
-    }
-    let style = match tone {
-        Tone::Heading => Style::new().bold(),
-        Tone::Good => AnsiColor::Green.on_default(),
-        Tone::Bad => AnsiColor::Red.on_default().bold(),
-        Tone::Warning => AnsiColor::Yellow.on_default(),
-        Tone::Faint => Style::new().dimmed(),
-        Tone::Command => AnsiColor::Cyan.on_default(),
-    };
-    format!("{style}{text}{style:#}")
+    if colour { marked(tone, text) } else { text.to_owned() }
 }
 
 fn terminal_width() -> usize {

@@ -2,7 +2,7 @@
 
 use crate::arguments::{given, pair};
 use crate::commands::{Outcome, Run, answered, with_talk};
-use crate::failure::{self, Failure};
+use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
 use engine::view::PhaseView;
@@ -10,7 +10,6 @@ use engine::{AdvanceRequest, Answer};
 use model::gate::{CheckResult, Given};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 /// Complete the current phase: run its gate, go on to the next
 ///
@@ -63,7 +62,7 @@ impl Run for Advance {
 
 /// What came of an attempt at the phase that was named, else the current one: the session goes on, or the gate held it.
 pub fn shown(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
-    if answer.gate_failed { Ok(held(answer, asked, globals)) } else { passed(answer, globals) }
+    if answer.gate_failed { held(answer, asked, globals) } else { passed(answer, globals) }
 }
 
 fn passed(answer: &Answer, globals: &Globals) -> Outcome {
@@ -78,13 +77,14 @@ fn passed(answer: &Answer, globals: &Globals) -> Outcome {
 }
 
 /// The attempt was kept: the view is data, the reason is an error.
-fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> ExitCode {
+fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
     let view = &answer.view;
     let out = globals.out();
     if globals.json {
-        out.json(&with_talk(answer));
+        out.json(&with_talk(answer)).map_err(Failure::after_the_change)?;
     } else {
-        out.text(&crate::ui::session::status(view, &out));
+        let text = crate::ui::session::status(view, &out);
+        out.text(&text).map_err(Failure::after_the_change)?;
     }
     let is_asked = |phase: &&PhaseView| {
         asked.is_some_and(|asked| phase.id.as_str() == asked || phase.number.to_string() == asked)
@@ -110,7 +110,7 @@ fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> ExitCode {
         let help: String = help.map(|help| format!("{}. ", help.trim().trim_end_matches('.'))).collect();
         format!("{help}Then: leftoff advance --phase {phase}{asked_for}{}", view.naming())
     };
-    failure::report(&Failure::gate(message, Some(hint)), globals)
+    Err(Failure::gate(message, Some(hint)))
 }
 
 /// What the next attempt is to be given once more, with what stands for each value.

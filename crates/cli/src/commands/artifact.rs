@@ -59,12 +59,12 @@ fn list(globals: &Globals) -> Outcome {
     let (id, artifacts) = globals.query()?.artifacts()?;
     let out = globals.out();
     if globals.json {
-        out.json(&serde_json::json!({ "session_id": id, "artifacts": artifacts }));
+        out.json(&serde_json::json!({ "session_id": id, "artifacts": artifacts }))?;
     } else if artifacts.is_empty() {
         out.say("no file is recorded; record one: leftoff artifact add PATH");
     } else {
         for known in &artifacts {
-            out.text(&line("", &artifact_line(known), &out));
+            out.text(&line("", &artifact_line(known), &out))?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -74,9 +74,9 @@ fn verify(globals: &Globals) -> Outcome {
     let verification = globals.query()?.verify_artifacts()?;
     let out = globals.out();
     if globals.json {
-        out.json(&verification);
+        out.json(&verification)?;
     } else {
-        tell(&verification, &out);
+        tell(&verification, &out)?;
     }
     match verification.findings.len() {
         0 => {
@@ -87,24 +87,25 @@ fn verify(globals: &Globals) -> Outcome {
     }
 }
 
-fn tell(verification: &Verification, out: &Out) {
+fn tell(verification: &Verification, out: &Out) -> Result<(), Failure> {
     for finding in &verification.findings {
         let kind = out.paint(Tone::Bad, &format!("{}:", finding.difference.name()));
-        out.text(&format!("{kind} {}", line("", &finding.message, out)));
-        out.text(&format!("  {}", line("", &finding.hint, out)));
+        out.text(&format!("{kind} {}", line("", &finding.message, out)))?;
+        out.text(&format!("  {}", line("", &finding.hint, out)))?;
     }
+    Ok(())
 }
 
 fn history(path: Option<&Path>, globals: &Globals) -> Outcome {
     let (id, versions) = globals.query()?.artifact_history(path)?;
     let out = globals.out();
     if globals.json {
-        out.json(&serde_json::json!({ "session_id": id, "versions": versions }));
+        out.json(&serde_json::json!({ "session_id": id, "versions": versions }))?;
     } else if versions.is_empty() {
         out.say("no version of it was recorded");
     } else {
         for made in &versions {
-            out.text(&line("", &version_line(made), &out));
+            out.text(&line("", &version_line(made), &out))?;
         }
     }
     Ok(ExitCode::SUCCESS)

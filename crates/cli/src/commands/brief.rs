@@ -31,12 +31,12 @@ impl Run for Brief {
             (false, None) => "text",
         });
         match (format, &brief) {
-            ("json", Some(brief)) => out.json(brief),
-            ("json", None) => out.json(&serde_json::json!({ "session": null })),
-            (_, None) => out.text(&ui::brief::nothing(&out)),
-            ("markdown", Some(brief)) => out.text(&engine::brief::markdown(brief, self.budget)),
-            (_, Some(brief)) => out.text(&ui::brief::text(brief, &out)),
-        }
+            ("json", Some(brief)) => out.json(brief)?,
+            ("json", None) => out.json(&serde_json::json!({ "session": null }))?,
+            (_, None) => out.text(&ui::brief::nothing(&out))?,
+            ("markdown", Some(brief)) => out.text(&engine::brief::markdown(brief, self.budget))?,
+            (_, Some(brief)) => out.text(&ui::brief::text(brief, &out))?,
+        };
         Ok(ExitCode::SUCCESS)
     }
 }

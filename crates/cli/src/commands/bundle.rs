@@ -38,7 +38,7 @@ enum Action {
 impl Run for BundleCommand {
     fn run(self, globals: &Globals) -> Outcome {
         match self.action {
-            Action::Create { file } => Ok(made(&globals.query()?.bundle_create(&file)?, globals)),
+            Action::Create { file } => made(&globals.query()?.bundle_create(&file)?, globals),
             Action::Take { file } => {
                 let answer = globals.open(Intent::Create)?.bundle_take(&file)?;
                 let done = format!(
@@ -52,10 +52,10 @@ impl Run for BundleCommand {
     }
 }
 
-fn made(bundle: &BundleMade, globals: &Globals) -> ExitCode {
+fn made(bundle: &BundleMade, globals: &Globals) -> Outcome {
     let out = globals.out();
     if globals.json {
-        out.json(bundle);
+        out.json(bundle)?;
     } else {
         for line in &bundle.said {
             out.say(line);
@@ -67,7 +67,7 @@ fn made(bundle: &BundleMade, globals: &Globals) -> ExitCode {
             counted(bundle.events, "event"),
             counted(bundle.files, "file"),
             counted(usize::try_from(bundle.bytes).unwrap_or(usize::MAX), "byte")
-        ));
+        ))?;
     }
-    ExitCode::SUCCESS
+    Ok(ExitCode::SUCCESS)
 }

@@ -21,9 +21,9 @@ impl Run for Completions {
         clap_complete::generate(self.shell, &mut parser(None), "leftoff", &mut text);
         let script = String::from_utf8_lossy(&text);
         if globals.json {
-            globals.out().json(&serde_json::json!({ "shell": self.shell.to_string(), "script": script }));
+            globals.out().json(&serde_json::json!({ "shell": self.shell.to_string(), "script": script }))?;
         } else {
-            globals.out().text(&script);
+            globals.out().text(&script)?;
         }
         Ok(ExitCode::SUCCESS)
     }

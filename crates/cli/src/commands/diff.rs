@@ -37,9 +37,9 @@ impl Run for Diff {
                 "from_version": report.from,
                 "to_version": report.to,
                 "changes": changes,
-            }));
+            }))?;
         } else {
-            out.text(&ui::diff::text(&report, &out));
+            out.text(&ui::diff::text(&report, &out))?;
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -5,7 +5,7 @@ use crate::commands::{Outcome, Run};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::install::{Wiring, wiring};
-use crate::ui::{Tone, without_controls};
+use crate::ui::Tone;
 use std::process::ExitCode;
 
 /// Look for anything wrong with the project and its store; change nothing
@@ -22,7 +22,7 @@ impl Run for Doctor {
         findings.extend(wrong);
         let out = globals.out();
         if globals.json {
-            out.json(&serde_json::json!({ "findings": findings, "wired": wired }));
+            out.json(&serde_json::json!({ "findings": findings, "wired": wired }))?;
         } else {
             for wiring in &wired {
                 out.say(&line(wiring));
@@ -31,10 +31,10 @@ impl Run for Doctor {
                 out.text(&format!(
                     "{} {}",
                     out.paint(Tone::Bad, &format!("{}:", finding.kind)),
-                    without_controls(&finding.message)
-                ));
+                    finding.message
+                ))?;
                 if let Some(hint) = &finding.hint {
-                    out.text(&format!("  {}", without_controls(hint)));
+                    out.text(&format!("  {}", hint))?;
                 }
             }
         }

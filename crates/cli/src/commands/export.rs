@@ -29,7 +29,7 @@ impl Run for Export {
             (Some(layout), Some(folder)) => engine.export_as(layout, folder)?,
             (None, Some(folder)) => engine.export_to(folder)?,
             (None, None) => {
-                out.json(&engine.export()?);
+                out.json(&engine.export()?)?;
                 return Ok(ExitCode::SUCCESS);
             }
             (Some(layout), None) => {
@@ -41,10 +41,10 @@ impl Run for Export {
         };
         let paths: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
         if globals.json {
-            out.json(&serde_json::json!({ "written": paths }));
+            out.json(&serde_json::json!({ "written": paths }))?;
         } else {
             for path in &paths {
-                out.text(path);
+                out.text(path)?;
             }
         }
         Ok(ExitCode::SUCCESS)

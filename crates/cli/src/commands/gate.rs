@@ -35,16 +35,16 @@ impl Run for Gate {
         let tried = engine.gate(self.phase.as_deref(), given("evidence", self.evidence)?)?;
         let out = globals.out();
         if globals.json {
-            out.json(&tried);
+            out.json(&tried)?;
         } else {
             ui::session::warn(&tried.warnings, &out);
-            out.text(&table(&tried, &out));
+            out.text(&table(&tried, &out))?;
             for phase in tried.claimed.iter().filter(|phase| **phase != tried.phase) {
                 out.text(&format!(
                     "{} {phase}: claimed in a file, unverified; its gate: leftoff gate --phase {phase}{}",
                     out.paint(Tone::Warning, "open"),
                     tried.naming
-                ));
+                ))?;
             }
         }
         if tried.gate.outcome == GateOutcome::Passed {

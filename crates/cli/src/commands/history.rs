@@ -20,9 +20,9 @@ impl Run for HistoryCommand {
         let history = globals.query()?.session_history(self.id.as_deref())?;
         let out = globals.out();
         if globals.json {
-            out.json(&history);
+            out.json(&history)?;
         } else {
-            out.text(&ui::history::text(&history, &out));
+            out.text(&ui::history::text(&history, &out))?;
         }
         Ok(ExitCode::SUCCESS)
     }

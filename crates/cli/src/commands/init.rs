@@ -49,10 +49,10 @@ impl Run for Init {
         let done = if self.remove { self.take_out(globals)? } else { self.put_in(globals)? };
         let out = globals.out();
         if globals.json {
-            out.json(&self.as_json(&done));
+            out.json(&self.as_json(&done))?;
             return Ok(ExitCode::SUCCESS);
         }
-        out.text(&self.text(&done));
+        out.text(&self.text(&done))?;
         self.say(&done, &out);
         Ok(ExitCode::SUCCESS)
     }

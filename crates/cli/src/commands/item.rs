@@ -222,7 +222,7 @@ impl List {
         let listing = engine.item_list(&request)?;
         let out = globals.out();
         if globals.json {
-            out.json(&listing);
+            out.json(&listing)?;
             return Ok(ExitCode::SUCCESS);
         }
         if listing.phases.is_empty() {
@@ -231,7 +231,7 @@ impl List {
                 "no items here; see all of them: leftoff item list --all, or add one: leftoff item add TITLE";
             out.say(&ui::with_naming(hint, &naming));
         } else {
-            out.text(&ui::items::tree(&listing, &out));
+            out.text(&ui::items::tree(&listing, &out))?;
         }
         Ok(ExitCode::SUCCESS)
     }

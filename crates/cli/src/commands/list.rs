@@ -50,16 +50,16 @@ impl Run for List {
         let listing = engine.list(&request)?;
         let out = globals.out();
         if globals.json {
-            out.json(&listing);
+            out.json(&listing)?;
             return Ok(ExitCode::SUCCESS);
         }
         ui::session::warn(&not_at_a_line(&listing), &out);
         if listing.sessions.is_empty() {
             out.say("no sessions; see the finished ones too: leftoff list --all");
         } else if let Some(heading) = listing.heading {
-            out.text(&ui::list::in_their_words(heading, &listing.sessions));
+            out.text(&ui::list::in_their_words(heading, &listing.sessions))?;
         } else {
-            out.text(&ui::list::sessions(&listing.sessions, engine.now(), &out));
+            out.text(&ui::list::sessions(&listing.sessions, engine.now(), &out))?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -89,11 +89,11 @@ fn agents(globals: &Globals) -> Outcome {
     let agents = engine.agents()?;
     let out = globals.out();
     if globals.json {
-        out.json(&serde_json::json!({ "agents": agents }));
+        out.json(&serde_json::json!({ "agents": agents }))?;
     } else if agents.is_empty() {
         out.say("no agent session was seen here");
     } else {
-        out.text(&ui::list::agents(&agents, engine.now()));
+        out.text(&ui::list::agents(&agents, engine.now()))?;
     }
     Ok(ExitCode::SUCCESS)
 }

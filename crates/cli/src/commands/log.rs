@@ -1,8 +1,9 @@
 //! `leftoff log`
 
 use crate::commands::{Outcome, Run};
+use crate::failure::Failure;
 use crate::globals::Globals;
-use crate::ui;
+use crate::ui::{self, Reader};
 use engine::Engine;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -27,29 +28,33 @@ impl Run for Log {
         let (id, events) = engine.log(self.id.as_deref(), 0)?;
         if globals.json && !self.follow {
             let events: Vec<_> = events.iter().map(Engine::event_json).collect();
-            out.json(&serde_json::json!({ "session_id": id, "events": events }));
+            out.json(&serde_json::json!({ "session_id": id, "events": events }))?;
             return Ok(ExitCode::SUCCESS);
         }
-        let mut last = 0;
-        let mut show = |events: &[model::Recorded]| {
+        let show = |events: &[model::Recorded]| -> Result<Reader, Failure> {
             let now = engine.now();
+            let mut reader = Reader::There;
             for event in events {
-                last = event.version;
-                if globals.json {
-                    out.text(&Engine::event_json(event).to_string());
+                reader = if globals.json {
+                    out.json_line(&Engine::event_json(event))?
                 } else {
-                    out.text(&ui::log::line(event, now, &out));
-                }
+                    out.text(&ui::log::line(event, now, &out))?
+                };
             }
-            last
+            Ok(reader)
         };
-        let mut seen = show(&events);
-        if !self.follow {
-            return Ok(ExitCode::SUCCESS);
-        }
-        loop {
+        let mut reader = show(&events)?;
+        let mut seen = last_version(&events, 0);
+        while self.follow && reader == Reader::There {
             std::thread::sleep(Duration::from_millis(250));
-            seen = show(&engine.log(Some(id.as_str()), seen)?.1);
+            let (_, events) = engine.log(Some(id.as_str()), seen)?;
+            reader = show(&events)?;
+            seen = last_version(&events, seen);
         }
+        Ok(ExitCode::SUCCESS)
     }
+}
+
+fn last_version(events: &[model::Recorded], before: u64) -> u64 {
+    events.last().map_or(before, |event| event.version)
 }

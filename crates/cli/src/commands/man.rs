@@ -24,7 +24,7 @@ impl Run for Man {
             std::fs::create_dir_all(&folder).map_err(failed)?;
             clap_mangen::generate_to(parser(None), &folder).map_err(failed)?;
             if globals.json {
-                globals.out().json(&serde_json::json!({ "path": folder }));
+                globals.out().json(&serde_json::json!({ "path": folder }))?;
             } else {
                 globals.out().say(&format!("manual pages are in {}", folder.display()));
             }
@@ -34,9 +34,9 @@ impl Run for Man {
         clap_mangen::Man::new(parser(None)).render(&mut text).map_err(failed)?;
         let page = String::from_utf8_lossy(&text);
         if globals.json {
-            globals.out().json(&serde_json::json!({ "page": page }));
+            globals.out().json(&serde_json::json!({ "page": page }))?;
         } else {
-            globals.out().text(&page);
+            globals.out().text(&page)?;
         }
         Ok(ExitCode::SUCCESS)
     }

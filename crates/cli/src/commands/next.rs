@@ -19,10 +19,10 @@ impl Run for Next {
         let out = globals.out();
         if globals.json {
             let (summary, command) = (next.summary, next.command);
-            out.json(&serde_json::json!({ "session_id": id, "summary": summary, "command": command }));
+            out.json(&serde_json::json!({ "session_id": id, "summary": summary, "command": command }))?;
         } else {
             let command = next.command.map(|command| format!("\n{command}")).unwrap_or_default();
-            out.text(&format!("{}{command}", one_line(&next.summary, 400)));
+            out.text(&format!("{}{command}", one_line(&next.summary, 400)))?;
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -39,13 +39,13 @@ impl Run for Progress {
         let current = engine.status()?;
         let out = globals.out();
         if globals.json {
-            out.json(&current);
+            out.json(&current)?;
             return Ok(ExitCode::SUCCESS);
         }
         match current {
             Current::Nothing(nothing) => {
                 ui::session::warn(&nothing.warnings, &out);
-                out.text("Waiting for session… (none is here; begin one: leftoff start)");
+                out.text("Waiting for session… (none is here; begin one: leftoff start)")?;
             }
             // Their own screen waits beside a closed session, unless it is asked for.
             Current::Session(view)
@@ -61,7 +61,7 @@ impl Run for Progress {
                 };
                 out.text(&format!(
                     "Waiting for session… (the last one, {id}, is {stands}; look at it: leftoff progress --once --session {id}; {way_on})"
-                ));
+                ))?;
             }
             Current::Session(view) => {
                 ui::session::warn(&view.warnings, &out);
@@ -69,10 +69,10 @@ impl Run for Progress {
                 match id.filter(|_| view.layout == "ocr").and_then(|id| engine.details(&id)) {
                     Some(Details::Ocr(found)) => {
                         let screen = ui::ocr::screen(&found, only, engine.now(), &out);
-                        out.text(&screen.unwrap_or_else(|| waiting_for(only, &view.session_id)));
+                        out.text(&screen.unwrap_or_else(|| waiting_for(only, &view.session_id)))?;
                     }
                     Some(Details::None | Details::Ccw(_)) | None => {
-                        out.text(&ui::session::status(&view, &out));
+                        out.text(&ui::session::status(&view, &out))?;
                     }
                 }
             }

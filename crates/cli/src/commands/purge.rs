@@ -46,11 +46,11 @@ impl Run for Purge {
                 "events": preview.events,
                 "version": answer.view.version,
                 "said": answer.said,
-            }));
+            }))?;
             return Ok(ExitCode::SUCCESS);
         }
         if preview.occurrences == 0 {
-            out.text(&format!("{} does not hold it", preview.session_id));
+            out.text(&format!("{} does not hold it", preview.session_id))?;
             return Ok(ExitCode::SUCCESS);
         }
         let done = format!("purged in {}", counted(occurrences, "place"));

@@ -33,11 +33,11 @@ impl Run for Repair {
         let code = if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         let waiting = mended.iter().find(|session| !session.choices.is_empty()).map(question);
         if globals.json {
-            out.json(&serde_json::json!({ "mended": mended }));
+            out.json(&serde_json::json!({ "mended": mended }))?;
             return waiting.map_or(Ok(code), |waiting| Err(waiting.into()));
         }
         for session in mended.iter().filter(|session| session.choices.is_empty()) {
-            out.text(&report(session));
+            out.text(&report(session))?;
             ui::session::warn(&session.warnings, &out);
         }
         if mended.is_empty() {

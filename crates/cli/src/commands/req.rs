@@ -129,14 +129,14 @@ fn list(engine: &Engine, who: &Who, globals: &Globals) -> Outcome {
     let list = engine.requirement_list(who.agent_session.as_deref())?;
     let out = globals.out();
     if globals.json {
-        out.json(&list);
+        out.json(&list)?;
         return Ok(ExitCode::SUCCESS);
     }
     ui::session::warn(&list.warnings, &out);
     if list.requirements.is_empty() {
         out.say("nothing is required here; see .claude/requirements.yaml and `[requirement.*]` of workflows");
     } else {
-        out.text(&ui::requirements::list(&list, engine.now(), &out));
+        out.text(&ui::requirements::list(&list, engine.now(), &out))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -144,7 +144,7 @@ fn list(engine: &Engine, who: &Who, globals: &Globals) -> Outcome {
 fn show(done: &str, answer: &RequirementAnswer, engine: &Engine, globals: &Globals) -> Outcome {
     let out = globals.out();
     if globals.json {
-        out.json(answer);
+        out.json(answer)?;
         return Ok(ExitCode::SUCCESS);
     }
     for line in &answer.said {
@@ -153,6 +153,6 @@ fn show(done: &str, answer: &RequirementAnswer, engine: &Engine, globals: &Globa
     ui::session::warn(&answer.list.warnings, &out);
     let done = if answer.already { "nothing to change, it is so already" } else { done };
     out.say(done);
-    out.text(&ui::requirements::list(&answer.list, engine.now(), &out));
+    out.text(&ui::requirements::list(&answer.list, engine.now(), &out))?;
     Ok(ExitCode::SUCCESS)
 }

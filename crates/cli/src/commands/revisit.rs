@@ -44,9 +44,9 @@ impl Run for Revisit {
         if self.dry_run {
             let preview = globals.query()?.preview_revisit(&request)?;
             if globals.json {
-                out.json(&preview);
+                out.json(&preview)?;
             } else {
-                out.text(&ui::revisit::preview(&preview, &out));
+                out.text(&ui::revisit::preview(&preview, &out))?;
             }
             return Ok(ExitCode::SUCCESS);
         }

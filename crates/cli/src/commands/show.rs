@@ -21,12 +21,12 @@ impl Run for Show {
         let view = globals.query()?.show(None)?;
         let out = globals.out();
         if globals.json {
-            out.json(&view);
+            out.json(&view)?;
         } else {
             ui::session::warn(&view.warnings, &out);
-            out.text(&ui::session::whole(&view, &out));
+            out.text(&ui::session::whole(&view, &out))?;
             if let Some(words) = &view.own_words {
-                out.text(&format!("\n{words}"));
+                out.text(&format!("\n{words}"))?;
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -16,17 +16,17 @@ impl Run for Status {
         let current = globals.query()?.status()?;
         let out = globals.out();
         if globals.json {
-            out.json(&current);
+            out.json(&current)?;
             return Ok(ExitCode::SUCCESS);
         }
         match current {
             Current::Session(view) => {
                 session::warn(&view.warnings, &out);
-                out.text(&session::status(&view, &out));
+                out.text(&session::status(&view, &out))?;
             }
             Current::Nothing(nothing) => {
                 session::warn(&nothing.warnings, &out);
-                out.text(&session::next(&nothing.next, &out));
+                out.text(&session::next(&nothing.next, &out))?;
             }
         }
         Ok(ExitCode::SUCCESS)

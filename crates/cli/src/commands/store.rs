@@ -33,7 +33,7 @@ impl Run for StoreCommand {
             Action::Info => {
                 let info = engine.store_info()?;
                 if globals.json {
-                    out.json(&info);
+                    out.json(&info)?;
                 } else {
                     out.text(&format!(
                         "{} at {}\nschema {}, journal {}, {} sessions, {} events, {} bytes",
@@ -44,7 +44,7 @@ impl Run for StoreCommand {
                         info.sessions,
                         info.events,
                         info.bytes
-                    ));
+                    ))?;
                     for warning in &info.warnings {
                         out.warn(warning);
                     }
@@ -53,9 +53,9 @@ impl Run for StoreCommand {
             Action::Backup { file } => {
                 engine.store_backup(&file)?;
                 if globals.json {
-                    out.json(&json!({ "path": file }));
+                    out.json(&json!({ "path": file }))?;
                 } else {
-                    out.text(&file.display().to_string());
+                    out.text(&file.display().to_string())?;
                 }
             }
         }

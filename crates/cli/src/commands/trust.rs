@@ -40,13 +40,13 @@ impl Run for Trust {
         }
         let commands = engine.commands_of(&self.workflow)?;
         if globals.json {
-            out.json(&serde_json::json!({ "commands": commands }));
+            out.json(&serde_json::json!({ "commands": commands }))?;
         } else {
             let count = match commands.len() {
                 1 => "1 command of".to_owned(),
                 count => format!("{count} commands of"),
             };
-            out.text(&format!("trusted here: {count} {}", self.workflow));
+            out.text(&format!("trusted here: {count} {}", self.workflow))?;
         }
         Ok(ExitCode::SUCCESS)
     }

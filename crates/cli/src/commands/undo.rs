@@ -1,6 +1,7 @@
 //! `leftoff undo`
 
 use crate::commands::{Outcome, Run, answered, with_talk};
+use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui::log::words;
 use engine::{Answer, Engine, Undone};
@@ -26,7 +27,7 @@ impl Run for Undo {
         let answer = engine.undo(self.to.as_deref())?;
         let undone = engine.undone(&answer.view.session_id, answer.view.version)?;
         if globals.json {
-            return Ok(as_json(&answer, undone.as_ref(), globals));
+            return as_json(&answer, undone.as_ref(), globals);
         }
         let out = globals.out();
         if let Some(undone) = undone.as_ref().filter(|_| !answer.view.already) {
@@ -51,7 +52,7 @@ fn tell(word: &str, events: &[Recorded], out: &crate::ui::Out) {
     }
 }
 
-fn as_json(answer: &Answer, undone: Option<&Undone>, globals: &Globals) -> ExitCode {
+fn as_json(answer: &Answer, undone: Option<&Undone>, globals: &Globals) -> Outcome {
     let mut value = with_talk(answer);
     let events = |events: &[Recorded]| events.iter().map(Engine::event_json).collect::<Vec<_>>();
     if let (serde_json::Value::Object(fields), Some(undone)) = (&mut value, undone) {
@@ -62,6 +63,6 @@ fn as_json(answer: &Answer, undone: Option<&Undone>, globals: &Globals) -> ExitC
         });
         fields.insert("undo".to_owned(), told);
     }
-    globals.out().json(&value);
-    ExitCode::SUCCESS
+    globals.out().json(&value).map_err(Failure::after_the_change)?;
+    Ok(ExitCode::SUCCESS)
 }

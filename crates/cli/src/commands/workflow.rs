@@ -52,7 +52,7 @@ impl Run for WorkflowCommand {
             Action::Check { names } => check(&names, globals),
             Action::New { name } => new(&name, globals),
             Action::Schema => {
-                globals.out().json(&engine::workflow_schema());
+                globals.out().json(&engine::workflow_schema())?;
                 Ok(ExitCode::SUCCESS)
             }
         }
@@ -64,7 +64,7 @@ fn list(globals: &Globals) -> Outcome {
     let out = globals.out();
     if globals.json {
         let workflows: Vec<_> = lines.iter().map(as_json).collect();
-        out.json(&json!({ "workflows": workflows }));
+        out.json(&json!({ "workflows": workflows }))?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = String::new();
@@ -78,7 +78,7 @@ fn list(globals: &Globals) -> Outcome {
         let origin = line.layout.unwrap_or(if is_builtin { "built-in" } else { "project" });
         let _ = writeln!(text, "{:<24}  {origin:<8}  {what}", line.name);
     }
-    out.text(&text);
+    out.text(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -86,10 +86,10 @@ fn show(name: Option<&str>, globals: &Globals) -> Outcome {
     let engine = globals.open(Intent::Query)?;
     let (source, checked) = engine.workflow_source(name)?;
     if globals.json {
-        globals.out().json(&as_json(&WorkflowLine::from((source, checked))));
+        globals.out().json(&as_json(&WorkflowLine::from((source, checked))))?;
     } else {
         globals.out().say(&format!("# {}", source.origin));
-        globals.out().text(&source.text);
+        globals.out().text(&source.text)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -107,10 +107,10 @@ fn check(names: &[String], globals: &Globals) -> Outcome {
     let mistakes: Vec<String> = lines.iter().flat_map(mistakes_of).map(ToString::to_string).collect();
     if globals.json {
         let workflows: Vec<_> = lines.iter().map(as_json).collect();
-        out.json(&json!({ "workflows": workflows }));
+        out.json(&json!({ "workflows": workflows }))?;
     } else {
         for mistake in &mistakes {
-            out.text(mistake);
+            out.text(mistake)?;
         }
     }
     if mistakes.is_empty() {
@@ -137,9 +137,9 @@ fn new(name: &str, globals: &Globals) -> Outcome {
         out.warn(&format!("in this project it takes the place of the built-in workflow '{name}'"));
     }
     if globals.json {
-        out.json(&json!({ "path": path }));
+        out.json(&json!({ "path": path }))?;
     } else {
-        out.text(&path.display().to_string());
+        out.text(&path.display().to_string())?;
         out.say(&format!("Edit it, then: leftoff workflow check {name} && leftoff start {name}"));
     }
     Ok(ExitCode::SUCCESS)

@@ -5,7 +5,7 @@ use engine::hooks::{StatusLine, status_line};
 use engine::words::{duration, one_line};
 use model::progress::Status;
 use serde_json::Value;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ pub fn run() -> ExitCode {
     std::panic::set_hook(Box::new(|_| {}));
     let line = std::panic::catch_unwind(AssertUnwindSafe(line)).ok().flatten();
     if let Some(line) = line {
-        let _ = writeln!(std::io::stdout().lock(), "{line}");
+        let _ = crate::ui::Out::plain().text(&line);
     }
     ExitCode::SUCCESS
 }

@@ -3,7 +3,7 @@
 use crate::ui::log::words;
 use engine::brief::markdown;
 use engine::hooks::{Reply, Told};
-use engine::words::{defused, moment};
+use engine::words::{defused, moment, without_steering};
 
 /// What a brief may take of an agent's context.
 const BUDGET_TOKENS: usize = 2_000;
@@ -12,7 +12,7 @@ const LONGEST: usize = 300;
 /// All that is told, or none.
 pub fn context(reply: &Reply) -> Option<String> {
     let parts: Vec<String> = reply.told.iter().map(part).collect();
-    (!parts.is_empty()).then(|| parts.join("\n"))
+    (!parts.is_empty()).then(|| without_steering(&parts.join("\n")).into_owned())
 }
 
 fn part(told: &Told) -> String {

@@ -7,6 +7,8 @@ use model::difference::{Difference, Subject};
 use model::gate::shown;
 use serde_json::Value;
 
+const LONGEST_NOTE: usize = 2_000;
+
 pub fn text(report: &DiffReport, out: &Out) -> String {
     let heading = format!("{}, version {} to {}", report.session, report.from, report.to);
     let mut text = format!("{}\n", out.paint(Tone::Heading, &heading));
@@ -78,7 +80,9 @@ fn artifact(path: &str, difference: &Difference) -> String {
 }
 
 fn note(id: u32, difference: &Difference) -> String {
-    let of = |value: &Value, name: &str| value.get(name).map(shown).unwrap_or_default();
+    let of = |value: &Value, name: &str| {
+        value.get(name).map(|value| one_line(&shown(value), LONGEST_NOTE)).unwrap_or_default()
+    };
     let (before, after) = (&difference.before, &difference.after);
     if before.is_null() {
         return format!("{} {id} added: {}", of(after, "kind"), of(after, "text"));

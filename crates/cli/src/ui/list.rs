@@ -1,6 +1,6 @@
 //! Sessions and agents, a line each.
 
-use crate::ui::{Out, Tone, cut, without_controls};
+use crate::ui::{Out, Tone, cut};
 use engine::AgentView;
 use engine::view::ShortView;
 use engine::words::{ago, one_line};
@@ -97,7 +97,7 @@ fn complaints(session: &ShortView, out: &Out) -> String {
     let mut text = String::new();
     for warning in session.warnings.iter().take(MOST_COMPLAINTS) {
         let hint = warning.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
-        let said = without_controls(&format!("! {}{hint}", warning.message));
+        let said = format!("! {}{hint}", warning.message);
         // Not broken into lines: a path or a field in it may be looked for.
         text.push_str(&format!("{:SET_IN$}{}\n", "", out.paint(Tone::Warning, &said)));
     }

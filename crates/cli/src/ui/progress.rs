@@ -1,11 +1,11 @@
 //! A check's command that takes long shows on a terminal that it is still at work.
 
 use crate::globals::Globals;
-use crate::ui::cut;
+use crate::ui::{cut, passing_line};
 use engine::Engine;
 use engine::words::duration;
 use std::cell::Cell;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 /// Shows progress on stderr, where it is a terminal.
 pub fn show(engine: &mut Engine, globals: &Globals) {
@@ -19,7 +19,7 @@ pub fn show(engine: &mut Engine, globals: &Globals) {
             last.set(seconds);
             let line = format!("{}: {} ({})", progress.check, progress.command, duration(seconds));
             // Written over itself; the result's own line comes after it.
-            let _ = write!(std::io::stderr().lock(), "\r\x1b[K{}\r", cut(&line, 78));
+            passing_line(&cut(&line, 78));
         }
     });
 }

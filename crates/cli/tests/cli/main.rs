@@ -27,6 +27,7 @@ mod install;
 mod items;
 mod keys;
 mod ocr;
+mod outlet;
 mod praxis;
 mod quotations;
 mod requirements;
