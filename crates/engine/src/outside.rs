@@ -7,14 +7,16 @@ use crate::error::{Error, Result};
 use crate::execute::StartRequest;
 use crate::place::Project;
 use crate::view::{ShortView, Warning};
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use layouts::layout::{self, Beginning, Layout, Place};
 use model::id::SessionId;
+use model::lifecycle::Lifecycle;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use store::{Filter, SessionRow};
+use store::{Filter, Listed, SessionRow};
 
 /// The most that a list looks at.
 const MOST: usize = 200;
@@ -38,7 +40,11 @@ pub(crate) fn meant(options: &Options, project: Option<&Project>) -> Result<Opti
         return numbered(options, project);
     }
     let Some(project) = project else {
-        return if is_named { Ok(named(asked, &[])?.or_else(|| kept(asked, options))) } else { Ok(latest()) };
+        return if is_named {
+            Ok(named(asked, &[])?.or_else(|| kept(asked, options)))
+        } else {
+            Ok(latest(options))
+        };
     };
     let is_here = || {
         let engine = Engine::open_at(project.clone(), options.clone(), Intent::Query);
@@ -53,7 +59,7 @@ pub(crate) fn meant(options: &Options, project: Option<&Project>) -> Result<Opti
 /// The folder of a session that has another id than that folder's name: one of that name was somewhere else before.
 fn kept(asked: &str, options: &Options) -> Option<PathBuf> {
     let options = Options { session: None, key: None, ..options.clone() };
-    let engine = Engine::open_at(Project::outside(&latest()?), options, Intent::Query).ok()?;
+    let engine = Engine::open_at(Project::outside(&newest()?), options, Intent::Query).ok()?;
     let row = engine.store.load(&SessionId::parse(asked).ok()?).ok()??.row;
     let folder = PathBuf::from(row.worktree);
     (is_session(&folder) && refused(&folder, rustix::process::geteuid().as_raw()).is_none()).then_some(folder)
@@ -71,7 +77,7 @@ pub(crate) fn options_for(folder: &Path, mut options: Options) -> Options {
 /// project's own, or nobody's.
 fn numbered(options: &Options, project: Option<&Project>) -> Result<Option<PathBuf>> {
     let asked = options.session.clone().unwrap_or_default();
-    let Some(at) = project.cloned().or_else(|| Some(Project::outside(&latest()?))) else { return Ok(None) };
+    let Some(at) = project.cloned().or_else(|| Some(Project::outside(&newest()?))) else { return Ok(None) };
     let places = if project.is_some() { places(&at) } else { Vec::new() };
     let options = Options { session: None, key: None, ..options.clone() };
     let engine = Engine::open_at(at, options, Intent::Query)?;
@@ -114,9 +120,23 @@ fn named(asked: &str, places: &[PathBuf]) -> Result<Option<PathBuf>> {
     }
 }
 
-/// The session outside of projects that was begun last.
-fn latest() -> Option<PathBuf> {
+/// The session outside of projects that was begun last, by the names of their folders.
+fn newest() -> Option<PathBuf> {
     folders(&[]).into_iter().max_by(|one, other| name_of(one).cmp(&name_of(other)))
+}
+
+/// The session outside of projects that is meant where none is named: taken up again last, unless the newest one was
+/// begun after that.
+fn latest(options: &Options) -> Option<PathBuf> {
+    let newest = newest()?;
+    let options = Options { session: None, key: None, ..options.clone() };
+    let Ok(engine) = Engine::open_at(Project::outside(&newest), options, Intent::Query) else {
+        return Some(newest);
+    };
+    match engine.taken_up_last() {
+        Some((folder, at)) if !engine.began_after(at) => Some(folder),
+        Some(_) | None => Some(newest),
+    }
 }
 
 /// Whether a folder is, by its name, a session's that can be outside of a project.
@@ -219,6 +239,27 @@ impl Engine {
         let (Some(layout), false) = (layout, has_project) else { return Self::open(options, Intent::Create) };
         let folder = new_folder(layout, request)?;
         Self::open_at(Project::outside(&folder), options, Intent::Create)
+    }
+
+    /// The folder of the session outside of projects that was taken up again last, of those that are not finished, and
+    /// when that was.
+    fn taken_up_last(&self) -> Option<(PathBuf, Timestamp)> {
+        let folders = folders(&[]);
+        let lifecycles = Lifecycle::UNFINISHED.iter().map(|&name| name.to_owned()).collect();
+        let kept = self.store.list(&Filter { lifecycles, ..Filter::default() }).ok()?;
+        let resumed = kept.into_iter().filter_map(|Listed { row, .. }| {
+            let folder = PathBuf::from(&row.worktree);
+            let events = folders.contains(&folder).then(|| self.store.events(&row.id, 0, None).ok())??;
+            let last = events.iter().rev().find(|event| event.kind == "session_resumed")?;
+            Some((folder, last.at))
+        });
+        resumed.max_by_key(|(_, at)| *at)
+    }
+
+    /// Whether the session of this folder was begun after that.
+    fn began_after(&self, at: Timestamp) -> bool {
+        let lines = self.own_lines().unwrap_or_default();
+        lines.iter().any(|(line, _)| line.created_at > at)
     }
 
     /// The sessions outside of this project, a line each.

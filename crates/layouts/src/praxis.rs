@@ -43,6 +43,10 @@ const CHECKPOINTS: &[&str] = &["pending", "passed", "failed", "skipped"];
 /// Keys of `metadata` that are the format's own.
 const ATTEMPTS: &str = "attempts";
 const TOTAL: &str = "total_phases";
+/// Below `metadata` in the second shape: all that its tool has no key for. Its models forbid unknown keys anywhere else.
+const OURS: &str = "leftoff";
+/// How long a phase was paused.
+const PAUSED: &str = "paused_duration_seconds";
 /// Among the outputs of an attempt: artifacts that the second shape lists.
 const ARTIFACTS: &str = "artifacts";
 
@@ -151,14 +155,20 @@ impl Layout for Praxis {
     }
 
     fn begin(&self, beginning: &Beginning<'_>) -> Result<Spot, String> {
-        let name = beginning.id.map_or_else(|| uuid(beginning.random), ToOwned::to_owned);
-        let path = format!("{STATES}/{name}.json");
-        let spot = self.spot(&path, false).filter(|spot| spot.id.as_str() == name);
+        let is_beside_second =
+            STATUSES.iter().any(|status| (beginning.is_taken)(&format!("{SECOND}/{status}")));
+        let (folder, made_up) = match is_beside_second {
+            true => (format!("{SECOND}/active"), format!("workflow_default_{}", uuid(beginning.random))),
+            false => (STATES.to_owned(), uuid(beginning.random)),
+        };
+        let name = beginning.id.map_or(made_up, ToOwned::to_owned);
+        let spot = self.spot(&format!("{folder}/{name}.json"), false);
+        let spot = spot.filter(|spot| spot.id.as_str() == name);
         let spot = spot.ok_or_else(|| format!("'{name}' is no name for a session's file"))?;
-        if (beginning.is_taken)(&path) {
-            return Err(format!("{path} is there already"));
+        match candidates(&spot).into_iter().find(|path| (beginning.is_taken)(path)) {
+            Some(path) => Err(format!("{path} is there already")),
+            None => Ok(spot),
         }
-        Ok(spot)
     }
 
     fn numbered(&self, spot: &Spot, number: u32) -> Option<Spot> {
@@ -253,7 +263,7 @@ fn read(folder: &Folder<'_>) -> Reading<Told> {
     let mut warnings = Vec::new();
     let state = state::read(&path, folder.tree, folder.now, &mut warnings);
     let mut say = |message: String| warnings.push(Oddity { path: path.clone(), message });
-    if state.is_readable && state.shape != Shape::Seed {
+    if state.is_legacy() {
         say(LEGACY.to_owned());
     }
     // A failure shows its error, and so does a pause that nothing else is said of.

@@ -6,6 +6,8 @@
     reason = "a test that cannot go on should say where"
 )]
 
+pub mod praxis_v2;
+
 use serde_json::Value;
 use std::cell::RefCell;
 use std::ffi::OsStr;

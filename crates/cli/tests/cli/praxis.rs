@@ -10,6 +10,7 @@ mod rows;
 mod story;
 mod there_and_back;
 mod times;
+mod version_two;
 
 use crate::fresh;
 use serde_json::{Value, json};

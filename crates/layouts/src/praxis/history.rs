@@ -2,7 +2,7 @@
 
 use super::definition::phase_name;
 use super::state::{AttemptSaid, Extent, Life, PhaseSaid, State};
-use super::{ATTEMPTS, TOTAL};
+use super::{ATTEMPTS, OURS, TOTAL};
 use crate::layout::Folder;
 use crate::reading::Dated;
 use jiff::{SignedDuration, Timestamp};
@@ -33,7 +33,7 @@ pub(super) fn of(state: &State, extent: &Extent, workflow: &Workflow, folder: &F
 
 /// Free fields of the session, as `metadata` has them; what is about the format itself is not among them.
 pub(super) fn fields(state: &State) -> BTreeMap<String, Value> {
-    let is_own = |key: &str| key != ATTEMPTS && key != TOTAL;
+    let is_own = |key: &str| ![ATTEMPTS, TOTAL, OURS].contains(&key);
     state
         .metadata
         .iter()

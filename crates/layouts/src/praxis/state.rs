@@ -33,6 +33,8 @@ pub enum Shape {
 pub struct State {
     pub is_readable: bool,
     pub shape: Shape,
+    /// Its times are without a zone, and so are those that are written beside them.
+    pub has_local_times: bool,
     pub workflow_type: Option<String>,
     pub target: Option<String>,
     /// As it stands there, which may be one too many.
@@ -170,11 +172,12 @@ fn from_fields(path: &str, fields: &mut Fields<'_>) -> State {
     // The file's name is the id, whatever stands here.
     let _ = fields.text("session_id");
     kinds::check(fields);
-    let structure = fields.section("workflow_structure");
     let metadata = fields.section("metadata");
+    let structure = ours_or_own(fields, &metadata, "workflow_structure");
     let mut state = State {
         is_readable: true,
         shape,
+        has_local_times: has_local_times(fields.of) == Some(true),
         workflow_type: fields.text("workflow_type"),
         target: fields.text("target_file"),
         current: fields.integer("current_phase"),
@@ -192,7 +195,7 @@ fn from_fields(path: &str, fields: &mut Fields<'_>) -> State {
         metadata,
     };
     state.phases = artifacts::phases(fields, &state);
-    let lifecycle = fields.section("lifecycle");
+    let lifecycle = ours_or_own(fields, &state.metadata, "lifecycle");
     let counted = lifecycle.get("resume_count").and_then(Value::as_u64).unwrap_or_default();
     state.resume_count = u32::try_from(counted).unwrap_or(u32::MAX).min(1_000);
     let error = lifecycle.get("last_error").and_then(Value::as_str).filter(|text| !text.is_empty());
@@ -201,20 +204,38 @@ fn from_fields(path: &str, fields: &mut Fields<'_>) -> State {
     state
 }
 
-/// Times without a zone are of the two old shapes, whatever was added beside them since.
+/// A section of ours: below `metadata` where the shape has no other place for it, else a section of the file.
+fn ours_or_own(fields: &mut Fields<'_>, metadata: &Map<String, Value>, key: &str) -> Map<String, Value> {
+    match ours(metadata).and_then(|ours| ours.get(key)) {
+        Some(Value::Object(section)) => section.clone(),
+        Some(_) | None => fields.section(key),
+    }
+}
+
+/// All that stands in the second shape's `metadata` for what its tool has no key for.
+fn ours(metadata: &Map<String, Value>) -> Option<&Map<String, Value>> {
+    metadata.get(super::OURS).and_then(Value::as_object)
+}
+
+/// Times without a zone are of the two old shapes, whatever was added beside them since. With a zone and the newest
+/// shape's lifecycle, a file is of that shape wherever it lies.
 fn shape(path: &str, fields: &Map<String, Value>) -> Shape {
-    let text = |key: &str| fields.get(key).and_then(Value::as_str);
-    let is_old = match text("created_at").or(text("updated_at")) {
-        Some(time) => times::is_local(time),
-        None => !fields.contains_key("lifecycle"),
-    };
     let is_second = super::folder_status(path).is_some()
         || ["phase_timings", "evidence_submitted"].iter().any(|key| fields.contains_key(*key));
+    let has_lifecycle = fields.contains_key("lifecycle");
+    let is_old = has_local_times(fields).unwrap_or(!has_lifecycle);
     match (is_old, is_second) {
-        (false, _) => Shape::Seed,
         (true, true) => Shape::Second,
+        (false, true) if !has_lifecycle => Shape::Second,
         (true, false) => Shape::First,
+        (false, _) => Shape::Seed,
     }
+}
+
+/// Whether its times are without a zone; none where it has no time.
+fn has_local_times(fields: &Map<String, Value>) -> Option<bool> {
+    let text = |key: &str| fields.get(key).and_then(Value::as_str);
+    text("created_at").or(text("updated_at")).map(times::is_local)
 }
 
 fn total(value: &Value) -> Option<Recorded> {
@@ -251,7 +272,8 @@ fn life(path: &str, fields: &mut Fields<'_>, lifecycle: &Map<String, Value>) -> 
     match folder.or(status.as_deref()) {
         Some("completed") => return Life::Completed { at: ended },
         Some("error") => {
-            let error = reason.unwrap_or_else(|| "no reason was given".to_owned());
+            let known = reason.or_else(|| text("last_error").map(ToOwned::to_owned));
+            let error = known.unwrap_or_else(|| "no reason was given".to_owned());
             return Life::Failed { at: ended, error };
         }
         Some(_) | None => {}
@@ -278,6 +300,12 @@ fn life(path: &str, fields: &mut Fields<'_>, lifecycle: &Map<String, Value>) -> 
 }
 
 impl State {
+    /// An old shape; one that we added to in its `metadata` tells as much as the newest does.
+    pub(super) fn is_legacy(&self) -> bool {
+        let has_ours = self.shape == Shape::Second && ours(&self.metadata).is_some();
+        self.is_readable && self.shape != Shape::Seed && !has_ours
+    }
+
     pub(super) fn is_zero_based(&self) -> bool {
         match (self.recorded_start, self.completed.first()) {
             (Some(start), _) => start == 0,

@@ -7,6 +7,7 @@ mod mutations;
 mod outside;
 mod reading;
 mod rows;
+mod version_two;
 mod writing;
 
 use super::*;

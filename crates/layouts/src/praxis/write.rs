@@ -3,10 +3,11 @@
 
 mod lifecycle;
 mod phases;
+mod second;
 
 use super::state::{self, Recorded, Shape, State};
 use super::times::{self, Writing};
-use super::{ATTEMPTS, TOTAL, definition, history, spec_of};
+use super::{ATTEMPTS, OURS, TOTAL, definition, folder_status, history, spec_of};
 use crate::json::Document;
 use crate::layout::{Folder, Standing};
 use crate::tree::{Entry, Tree};
@@ -48,21 +49,24 @@ pub(super) fn back(
     change.any.then(|| change.document.into_bytes())
 }
 
-/// The whole file in the seed's shape. What an older one had under keys of its own stays in it.
+/// The whole file as a new session has it: in the seed's shape, or where the second shape's files are, in that one. What
+/// an older one had under keys of its own stays in it.
 pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>, path: &str) -> Option<Vec<u8>> {
+    let kept = folder.tree.content(path).and_then(|content| Document::parse_python(content).ok());
+    if kept.is_none() && folder_status(path).is_some() {
+        return second::anew(standing, folder, path);
+    }
     let run = standing.session.run()?;
     let session = standing.session;
     let mut document = Document::new();
     let at = |at: Timestamp| json!(times::write(at, Writing::Utc, &TimeZone::UTC));
-    let about = session.target.as_deref().unwrap_or(&session.title);
     let before = folder.tree.content(path).map(|content| read(path, content, folder)).unwrap_or_default();
-    let kept = folder.tree.content(path).and_then(|content| Document::parse_python(content).ok());
     let own_id = kept.as_ref().and_then(|kept| kept.get(&["session_id"])).filter(Value::is_string);
     let named = before.workflow_type.clone().unwrap_or_else(|| run.workflow.name.to_string());
     for (key, value) in [
         ("session_id", own_id.unwrap_or_else(|| json!(session.id))),
         ("workflow_type", json!(named)),
-        ("target_file", json!(about)),
+        ("target_file", json!(about(session))),
         ("current_phase", json!(run.current_number())),
         ("completed_phases", json!([])),
         ("phase_artifacts", json!({})),
@@ -88,6 +92,11 @@ pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>, path: &str) -> 
         change.carry_details(kept);
     }
     Some(change.document.into_bytes())
+}
+
+/// What a session is about, in a word that is never empty.
+fn about(session: &Session) -> &str {
+    session.target.as_deref().unwrap_or(&session.title)
 }
 
 fn edit(
@@ -167,11 +176,17 @@ impl<'a> Change<'a> {
     }
 
     fn all(&mut self) {
+        if self.said.shape == Shape::Second {
+            self.move_ours_into_metadata();
+        }
         self.progress();
         self.phases();
         self.lifecycle();
         self.metadata();
         if self.any {
+            if self.said.shape == Shape::Second {
+                self.move_error_reason();
+            }
             self.the_current_phase_is_one_to_go_on_from();
             self.what_cannot_be_is_set_right();
             let updated = self.time(self.session.updated_at);
@@ -181,10 +196,13 @@ impl<'a> Change<'a> {
     }
 
     fn writing(&self) -> Writing {
-        match self.said.shape {
-            Shape::First | Shape::Second => Writing::Local,
-            Shape::Seed => Writing::Utc,
-        }
+        if self.said.has_local_times { Writing::Local } else { Writing::Utc }
+    }
+
+    /// Where a key of ours goes: the second shape has no place for it but its `metadata`.
+    fn ours<'k>(&self, path: &[&'k str]) -> Vec<&'k str> {
+        let above: &[&str] = if self.said.shape == Shape::Second { &["metadata", OURS] } else { &[] };
+        above.iter().chain(path).copied().collect()
     }
 
     fn time(&self, at: Timestamp) -> Value {
@@ -268,7 +286,8 @@ impl<'a> Change<'a> {
         for (name, value) in &self.session.fields {
             // A secret that the log does not keep is not taken out of somebody's file either.
             let is_hidden = known.contains_key(name) && value.to_string().contains("[redacted");
-            if known.get(name) != Some(value) && name != TOTAL && name != ATTEMPTS && !is_hidden {
+            let is_own = [TOTAL, ATTEMPTS, OURS].contains(&name.as_str());
+            if known.get(name) != Some(value) && !is_own && !is_hidden {
                 self.set(&["metadata", name], value);
             }
         }
@@ -279,7 +298,7 @@ impl<'a> Change<'a> {
         let structure = structure(self.run);
         let is_known = !structure["total_phases"].is_null();
         if is_known && self.said.shape != Shape::Seed {
-            self.document.set_missing(&["workflow_structure"], &structure);
+            self.document.set_missing(&self.ours(&["workflow_structure"]), &structure);
         }
     }
 
@@ -288,7 +307,7 @@ impl<'a> Change<'a> {
         const OWN: &[&str] =
             &["phase_timings", "evidence_submitted", "completed_at", "status", "error_reason"];
         if !before.metadata.is_empty() {
-            for key in from.keys(&["metadata"]).iter().filter(|key| *key != TOTAL) {
+            for key in from.keys(&["metadata"]).iter().filter(|key| *key != TOTAL && *key != OURS) {
                 self.document.copy_missing(&["metadata", key], from);
             }
         }

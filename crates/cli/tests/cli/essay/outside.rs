@@ -117,6 +117,40 @@ fn of_several_paused_sessions_that_belong_to_no_project_one_is_selected() {
     assert_eq!(numbers(&sandbox), [1, 2]);
 }
 
+#[test]
+fn e1_after_an_older_one_is_resumed_commands_without_a_name_mean_it() {
+    let sandbox = plain();
+    sandbox.at("2026-11-14T10:00:00Z");
+    let older = "essay-pipeline-20261113-080000";
+    let (old, new) = (lying(&sandbox, older), lying(&sandbox, FOLDER));
+    let meant = |sandbox: &Sandbox| run(sandbox, "status --json").json()["session_id"].clone();
+    assert_eq!(meant(&sandbox), FOLDER, "the newest, as long as none was chosen");
+    run(&sandbox, &format!("resume {older}"));
+    let before = std::fs::read_to_string(new.join("session-state.yaml")).unwrap();
+    sandbox.at("2026-11-14T10:10:00Z");
+    run(&sandbox, "set pushback_level=light");
+    run(&sandbox, "note remember");
+    assert_eq!(meant(&sandbox), older);
+    // Also after a command that names another.
+    run(&sandbox, &format!("note elsewhere --session {FOLDER}"));
+    assert_eq!(meant(&sandbox), older);
+    run(&sandbox, "pause");
+    let text = std::fs::read_to_string(old.join("session-state.yaml")).unwrap();
+    assert!(text.contains("pushback_level: light") && text.contains("\nstatus: paused"), "{text}");
+    let after = std::fs::read_to_string(new.join("session-state.yaml")).unwrap();
+    assert!(
+        !after.contains("pushback_level: light") && !after.contains("status: paused"),
+        "{before}\n{after}"
+    );
+    assert_eq!(meant(&sandbox), older, "paused, it is still the one that was chosen");
+    sandbox.at("2026-11-14T11:00:00Z");
+    run(&sandbox, "start --layout essay");
+    assert_eq!(meant(&sandbox), "essay-pipeline-20261114-110000", "begun since");
+    run(&sandbox, &format!("resume {older}"));
+    run(&sandbox, &format!("abandon {older} --yes"));
+    assert_ne!(meant(&sandbox), older, "it is over");
+}
+
 /// Where nothing of the project waits, what belongs to none is found from there as well.
 #[test]
 fn in_a_project_without_a_session_those_that_belong_to_none_are_offered() {

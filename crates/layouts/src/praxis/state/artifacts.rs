@@ -2,7 +2,7 @@
 
 use super::fields::Fields;
 use super::{AttemptSaid, PhaseSaid, State};
-use crate::praxis::{ARTIFACTS, ATTEMPTS, CHECKPOINTS};
+use crate::praxis::{ARTIFACTS, ATTEMPTS, CHECKPOINTS, MOST_PHASES, PAUSED};
 use jiff::Timestamp;
 use model::gate::{AttemptOutcome, AttemptReport};
 use serde_json::{Map, Value};
@@ -26,6 +26,7 @@ pub(super) fn phases(fields: &mut Fields<'_>, state: &State) -> BTreeMap<u32, Ph
             )),
         }
     }
+    only_ours(state, &mut phases);
     let artifacts = artifacts(fields);
     let kept = kept(fields, state);
     // That a checkpoint failed is told also where nothing says what was submitted.
@@ -52,7 +53,7 @@ fn timings(fields: &mut Fields<'_>, phases: &mut BTreeMap<u32, PhaseSaid>) {
             let name = format!("{key}.{number}");
             phase.started_at = fields.time_below(&name, &timing, "started_at");
             phase.completed_at = fields.time_below(&name, &timing, "completed_at");
-            let paused = timing.get("paused_duration_seconds").and_then(Value::as_f64).unwrap_or_default();
+            let paused = timing.get(PAUSED).and_then(Value::as_f64).unwrap_or_default();
             #[allow(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
@@ -62,6 +63,30 @@ fn timings(fields: &mut Fields<'_>, phases: &mut BTreeMap<u32, PhaseSaid>) {
             phase.paused_seconds = paused;
         }
     }
+}
+
+/// Pauses, and phases that were skipped, where the tool has no key for them.
+fn only_ours(state: &State, phases: &mut BTreeMap<u32, PhaseSaid>) {
+    let Some(ours) = super::ours(&state.metadata) else { return };
+    let by_phase = |key: &str| {
+        let section = ours.get(key).and_then(Value::as_object).into_iter().flatten();
+        section.filter_map(|(name, value)| Some((number_of(name)?, value))).collect::<Vec<_>>()
+    };
+    for (number, seconds) in by_phase(PAUSED) {
+        phases.entry(number).or_default().paused_seconds = seconds.as_u64().unwrap_or_default();
+    }
+    for (number, word) in by_phase("checkpoints") {
+        let phase = phases.entry(number).or_default();
+        // The tool has judged it since.
+        let is_judged = phase.checkpoint.as_deref() == Some("passed");
+        if state.completed.contains(&number) && word == "skipped" && !is_judged {
+            phase.checkpoint = Some("skipped".to_owned());
+        }
+    }
+}
+
+fn number_of(name: &str) -> Option<u32> {
+    name.parse().ok().filter(|number| *number < MOST_PHASES)
 }
 
 /// The newest word of the tool itself about a phase.

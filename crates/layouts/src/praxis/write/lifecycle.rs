@@ -1,4 +1,4 @@
-//! Where the session stands as a whole: the seed's flags, and the words of the second shape beside them.
+//! Where the session stands as a whole: the seed's flags, and the second shape's own `status` and `completed_at`.
 
 use super::Change;
 use crate::praxis::state::{Life, Shape};
@@ -39,13 +39,14 @@ struct Flags {
 impl Change<'_> {
     pub(super) fn lifecycle(&mut self) {
         let flags = flags(&self.session.lifecycle);
-        let has_section = self.document.get(&["lifecycle"]).is_some_and(|section| section.is_object());
+        let section = self.ours(&["lifecycle"]);
+        let has_section = self.document.get(&section).is_some_and(|section| section.is_object());
         let resumed = self.session.resume_count > self.said.resume_count;
         if !has_section && !resumed && self.is_said() {
             return;
         }
         if !has_section {
-            self.set(&["lifecycle"], &none());
+            self.set(&section, &none());
         }
         self.flag("completed", flags.completed);
         self.flag("paused", flags.paused);
@@ -53,12 +54,12 @@ impl Change<'_> {
         self.context(&flags);
         self.last_error(&flags);
         if resumed {
-            self.set(&["lifecycle", "resume_count"], &json!(self.session.resume_count));
+            self.set(&self.ours(&["lifecycle", "resume_count"]), &json!(self.session.resume_count));
             self.when("resumed_at", Some(self.session.updated_at));
         }
         if let Some(at) = flags.completed {
             let seconds = seconds_between(self.session.created_at, at);
-            self.set(&["lifecycle", "total_duration_seconds"], &json!(seconds));
+            self.set(&self.ours(&["lifecycle", "total_duration_seconds"]), &json!(seconds));
         }
         if self.said.shape == Shape::Second {
             self.status(&flags);
@@ -115,30 +116,31 @@ impl Change<'_> {
     }
 
     fn flag(&mut self, name: &str, at: Option<Timestamp>) {
-        let is_silent = at.is_none() && self.document.get(&["lifecycle", name]).is_none();
+        let path = self.ours(&["lifecycle", name]);
+        let is_silent = at.is_none() && self.document.get(&path).is_none();
         if !is_silent {
-            self.set(&["lifecycle", name], &json!(at.is_some()));
+            self.set(&path, &json!(at.is_some()));
         }
         self.when(&format!("{name}_at"), at);
     }
 
     fn when(&mut self, key: &str, at: Option<Timestamp>) {
         match at {
-            Some(at) => drop(self.set_time(&["lifecycle", key], at)),
+            Some(at) => drop(self.set_time(&self.ours(&["lifecycle", key]), at)),
             None => self.clear(key),
         }
     }
 
     fn word(&mut self, key: &str, word: Option<&str>) {
         match word {
-            Some(word) => self.set(&["lifecycle", key], &json!(word)),
+            Some(word) => self.set(&self.ours(&["lifecycle", key]), &json!(word)),
             None => self.clear(key),
         }
     }
 
     /// What is not there need not be called nothing.
     fn clear(&mut self, key: &str) {
-        let path = ["lifecycle", key];
+        let path = self.ours(&["lifecycle", key]);
         if self.document.get(&path).is_some_and(|value| !value.is_null()) {
             self.set(&path, &Value::Null);
         }
@@ -154,18 +156,12 @@ impl Change<'_> {
         let before = self.document.get(&["status"]);
         let is_there = before.is_some();
         // It goes on: how it had ended is no longer so.
-        if status == "active" && before.is_some_and(|before| before != json!("active")) {
-            for key in ["completed_at", "error_reason"] {
-                if self.document.get(&[key]).is_some_and(|value| !value.is_null()) {
-                    self.set(&[key], &Value::Null);
-                }
-            }
+        let has_ended = self.document.get(&["completed_at"]).is_some_and(|value| !value.is_null());
+        if status == "active" && has_ended && before.is_some_and(|before| before != json!("active")) {
+            self.set(&["completed_at"], &Value::Null);
         }
         if is_there || status != "active" {
             self.set(&["status"], &json!(status));
-        }
-        if let Some((_, error)) = &flags.failed {
-            self.set(&["error_reason"], &json!(error));
         }
         if let Some(at) = flags.completed.or(flags.failed.as_ref().map(|(at, _)| *at)) {
             self.set_time(&["completed_at"], at);

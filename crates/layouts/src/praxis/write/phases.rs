@@ -43,7 +43,8 @@ impl Change<'_> {
         // That nothing was decided yet need not be said, unless something else is.
         let is_silent = said.checkpoint.is_none() && word == "pending";
         let is_news = phase.started_at().is_some() && self.said.shape == Shape::Seed;
-        if said.checkpoint.as_deref() != Some(word) && (!is_silent || is_news) {
+        if said.checkpoint.as_deref() != Some(word) && (!is_silent || is_news) && self.has_word(number, word)
+        {
             self.set(&["checkpoints", &number.to_string()], &json!(word));
         }
     }
@@ -165,7 +166,7 @@ impl Change<'_> {
             (None, None) => {}
         }
         if phase.paused_seconds != said.paused_seconds {
-            self.set(&[section, &key, "paused_duration_seconds"], &json!(phase.paused_seconds));
+            self.paused(section, &key, phase.paused_seconds);
         }
     }
 }

@@ -1,0 +1,103 @@
+//! The second shape, whose tool loads no file with a key that it does not know: all that is ours is below `metadata`.
+
+use super::{Change, about};
+use crate::json::Document;
+use crate::layout::{Folder, Standing};
+use crate::praxis::state::Shape;
+use crate::praxis::times::{self, Writing};
+use crate::praxis::{OURS, PAUSED};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+/// Sections of ours that an earlier release wrote beside the tool's own.
+const MISPLACED: &[&str] = &["lifecycle", "workflow_structure"];
+
+/// A new session's file, beside others of this shape.
+pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>, path: &str) -> Option<Vec<u8>> {
+    let session = standing.session;
+    let run = session.run()?;
+    let zone = folder.tree.zone();
+    let at = |at: Timestamp| json!(times::write(at, Writing::Local, &zone));
+    let mut document = Document::new();
+    for (key, value) in [
+        ("session_id", json!(session.id)),
+        ("workflow_type", json!(run.workflow.name)),
+        ("target_file", json!(about(session))),
+        ("current_phase", json!(run.current_number())),
+        ("completed_phases", json!([])),
+        ("phase_artifacts", json!({})),
+        ("checkpoints", json!({})),
+        ("evidence_submitted", json!({})),
+        ("phase_timings", json!({})),
+        ("created_at", at(session.created_at)),
+        ("updated_at", at(session.updated_at)),
+        ("completed_at", Value::Null),
+        ("metadata", json!({})),
+        ("status", json!("active")),
+    ] {
+        document.set(&[key], &value);
+    }
+    let blank = document.into_bytes();
+    let document = Document::parse(&blank).ok()?;
+    let mut change = Change::new(standing, folder, path, &blank, document)?;
+    // No phase has a time yet.
+    change.went_on_without = Some(Timestamp::MIN);
+    change.any = true;
+    change.all();
+    Some(change.document.into_bytes())
+}
+
+impl Change<'_> {
+    /// No change by itself: an unchanged session leaves its file alone.
+    pub(super) fn move_ours_into_metadata(&mut self) {
+        for key in MISPLACED {
+            if let Some(section) = self.document.get(&[key]) {
+                self.document.set_missing(&["metadata", OURS, key], &section);
+                self.document.remove(&[key]);
+            }
+        }
+        for number in self.document.keys(&["phase_timings"]) {
+            let misplaced = ["phase_timings", &number, PAUSED];
+            if let Some(seconds) = self.document.get(&misplaced) {
+                self.document.set_missing(&["metadata", OURS, PAUSED, &number], &seconds);
+                self.document.remove(&misplaced);
+            }
+        }
+    }
+
+    /// The models forbid this key as well; what it says is the last error.
+    pub(super) fn move_error_reason(&mut self) {
+        if let Some(reason) = self.document.get(&["error_reason"]) {
+            if reason.is_string() {
+                self.document.set_missing(&["metadata", OURS, "lifecycle"], &super::lifecycle::none());
+                self.document.set(&["metadata", OURS, "lifecycle", "last_error"], &reason);
+            }
+            self.document.remove(&["error_reason"]);
+        }
+    }
+
+    /// Whether the shape has this word for a phase's checkpoint; one that it has not is kept below `metadata`.
+    pub(super) fn has_word(&mut self, number: u32, word: &str) -> bool {
+        let is_skipped = word == "skipped";
+        if self.said.shape != Shape::Second {
+            return true;
+        }
+        let key = number.to_string();
+        let path = ["metadata", OURS, "checkpoints", key.as_str()];
+        if is_skipped {
+            self.set(&path, &json!(word));
+        } else if self.document.get(&path).is_some() {
+            self.document.remove(&path);
+            self.any = true;
+        }
+        !is_skipped
+    }
+
+    pub(super) fn paused(&mut self, section: &str, number: &str, seconds: u64) {
+        let path = match self.said.shape {
+            Shape::Second => vec!["metadata", OURS, PAUSED, number],
+            Shape::First | Shape::Seed => vec![section, number, PAUSED],
+        };
+        self.set(&path, &json!(seconds));
+    }
+}
