@@ -151,7 +151,8 @@ impl Engine {
                 None => crate::definitions::load(&engine.project, &name)?,
             };
             let run = RunPlan::new(&workflow, engine.skips(session, &workflow));
-            let mut events = decide(session, Command::StartRun { run })?;
+            let is_next = engine.has_result(session, &workflow.name);
+            let mut events = decide(session, Command::StartRun { run, is_next })?;
             let items = engine.all_begun_again(session, &mut events)?;
             let was_active = session.lifecycle.name() == "active";
             let mut plan = Plan::of(subject.change(events));

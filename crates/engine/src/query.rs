@@ -307,6 +307,7 @@ impl Engine {
             });
         }
         warnings.extend(self.file_warnings(&session.id));
+        warnings.extend(self.work_ahead(session, run));
         warnings.extend(self.idle_warning(session));
         if let Some(kind) = &session.unknown_event {
             warnings.push(Warning {

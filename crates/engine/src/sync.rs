@@ -2,6 +2,7 @@
 //! by the first command that changes them, and written again after every one. Layouts say what files mean; the disk is
 //! done here, for all of them alike.
 
+mod ahead;
 mod aside;
 mod bringing;
 mod choice;
@@ -50,7 +51,6 @@ use crate::words::shell_word;
 use find::Foreign;
 use layouts::layout::{Folder, Spot};
 use layouts::reading::Dated;
-use layouts::reconcile::Left;
 use model::event::{Event, ItemEvent, Recorded};
 use model::id::SessionId;
 use model::item::ItemBook;
@@ -86,23 +86,6 @@ pub(crate) struct Seen {
     is_mending: Cell<bool>,
     /// A person said where a session goes on of which nothing tells.
     is_told_where: Cell<bool>,
-    /// The phase that a command is about to complete: what its file shows is for that command to say.
-    left_to_command: RefCell<Option<LeftToCommand>>,
-}
-
-/// A phase, of one session or of any.
-#[derive(Debug, Clone)]
-pub(crate) struct LeftToCommand {
-    pub(crate) session: Option<SessionId>,
-    pub(crate) phase: Left,
-}
-
-impl LeftToCommand {
-    /// What is left of this session.
-    fn of(left: Option<&Self>, id: &SessionId) -> Option<Left> {
-        let left = left.filter(|left| left.session.as_ref().is_none_or(|meant| meant == id));
-        left.map(|left| left.phase.clone())
-    }
 }
 
 impl Seen {
@@ -166,14 +149,6 @@ impl Engine {
             self.seen.looks.borrow_mut().insert(located.id.clone(), look);
         }
         Ok(())
-    }
-
-    /// From now on this phase is a command's to complete, whatever files show; none, when that is over.
-    pub(crate) fn leave_to_command(&self, left: Option<LeftToCommand>) {
-        if left.is_some() {
-            self.look_again();
-        }
-        self.seen.left_to_command.replace(left);
     }
 
     /// Whatever was laid over is forgotten: the files are looked at anew.

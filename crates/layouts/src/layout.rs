@@ -2,11 +2,11 @@
 //! changed files out. Never touches a disk or a clock: the engine reads, compares, merges and writes for all layouts.
 
 pub use crate::defined::{Asked, Defined, Definitions};
-pub use crate::proof::{Earlier, Proof};
+pub use crate::proof::Proof;
 pub use crate::refused::Refused;
 
 use crate::reading::{Dated, Oddity, Reading};
-use crate::reconcile::{Draft, Left, prove_but};
+use crate::reconcile::{Draft, prove};
 use crate::tree::Tree;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -255,12 +255,6 @@ pub trait Layout: Sync {
     fn line_folders(&self, tree: &Tree) -> &'static [&'static str] {
         let _ = tree;
         &[]
-    }
-
-    /// Files that show more than those say, only by being there. A glance, too.
-    fn line_marks(&self, tree: &Tree) -> Vec<String> {
-        let _ = tree;
-        Vec::new()
     }
 
     /// What stands on a session's line, from those alone; none where they do not tell. The same as what its whole
@@ -664,11 +658,6 @@ impl Told {
     /// The whole history with what the files prove, as a session that nobody has taken in yet has it; the session and
     /// the items that it makes. None when it does not begin with the session's start.
     pub fn fold(&self, actor: &Actor) -> Option<(Vec<Recorded>, Session, ItemBook)> {
-        self.fold_but(actor, None)
-    }
-
-    /// The same, with what files show up to the phase that is `left` to a command.
-    pub fn fold_but(&self, actor: &Actor, left: Option<&Left>) -> Option<(Vec<Recorded>, Session, ItemBook)> {
         let record = |(dated, version): (&Dated, u64)| Recorded {
             version,
             at: dated.at,
@@ -680,7 +669,7 @@ impl Told {
         let at = session.updated_at;
         let mut draft = Draft::new(session, ItemBook::fold(&recorded), at, actor.clone());
         // Nothing has been opened again here: whatever is there counts.
-        prove_but(&mut draft, self, &|_| true, left);
+        prove(&mut draft, self, &|_| true);
         let version = recorded.len() as u64;
         let proven = draft.dated().into_iter().zip(version + 1..);
         recorded.extend(proven.map(|(dated, version)| record((&dated, version))));

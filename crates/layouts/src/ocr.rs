@@ -1,5 +1,5 @@
 //! Open Code Review: `.ocr/sessions/{date}-{branch}/` with its state.json, rounds of reviews and runs of maps.
-//! The files are the truth about rounds; state.json is the truth about the phase, which finished files may move forward.
+//! Files are the truth about rounds; state.json is the truth about phase, status and times. A finished file moves neither.
 
 mod files;
 mod history;
@@ -89,13 +89,13 @@ pub struct OcrSession {
     /// The folder's own name.
     pub folder: String,
     pub kind: Kind,
-    /// Position of the current phase in `kind.phases()`: what the state says, moved on by what finished files show.
+    /// Position of the current phase in `kind.phases()`: as the state says, else as the files suggest.
     pub phase: usize,
-    /// The same without those files.
-    pub said_phase: usize,
     /// The state names a phase at all.
     pub says_phase: bool,
     pub is_closed: bool,
+    /// The current round or run is over: its result was presented.
+    pub is_finished: bool,
     /// Closed because somebody gave it up, as a session that is known has it.
     pub is_given_up: bool,
     pub rounds: Vec<Round>,
@@ -124,6 +124,7 @@ pub struct Beside {
     pub ordinal: u32,
     /// Position in `kind.phases()`.
     pub phase: usize,
+    pub is_finished: bool,
     /// As of the session itself.
     pub skipped: Vec<usize>,
 }
@@ -217,25 +218,6 @@ impl Layout for Ocr {
         if mentions(tree, "workflow_type") { &[] } else { &OF_A_KIND }
     }
 
-    /// The last files of the current round or run, where that is not closed.
-    fn line_marks(&self, tree: &Tree) -> Vec<String> {
-        if mentions(tree, "closed") {
-            return Vec::new();
-        }
-        let state = state::read(tree, Timestamp::UNIX_EPOCH, &mut Vec::new());
-        let round = state.current_round.unwrap_or(1);
-        let run = state.current_map_run.unwrap_or(1);
-        let place = format!("rounds/round-{round}/");
-        let of_round = ["final.md", "discourse.md"]
-            .into_iter()
-            .flat_map(|name| [format!("{place}{name}"), name.to_owned()]);
-        let of_run = format!("map/runs/run-{run}/map.md");
-        match kind(&state, tree) {
-            Kind::Review => of_round.collect(),
-            Kind::Map => vec![of_run],
-        }
-    }
-
     fn line(&self, folder: &Folder<'_>) -> Option<Reading<Line>> {
         let Reading { value: session, warnings } = read(name_of(folder.spot), folder.tree, folder.now);
         // What the state does not say, the other files must.
@@ -245,20 +227,13 @@ impl Layout for Ocr {
             return None;
         }
         let phases = session.kind.phases();
-        let is_done = session.phase + 1 == phases.len();
         let (created_at, updated_at) = history::span(&session, folder);
-        let updated_at = history::moved_on_at(&session, folder, updated_at);
         let value = Line {
             title: session.folder,
             workflow: session.kind.workflow(),
-            lifecycle: if session.is_closed || (is_done && session.kind == Kind::Review) {
-                "completed"
-            } else {
-                "active"
-            },
+            lifecycle: if session.is_closed { "completed" } else { "active" },
             phase: phases[session.phase],
-            // The last one is done when it is reached.
-            phases_done: session.phase + usize::from(is_done),
+            phases_done: session.phase + usize::from(session.is_finished),
             phases: phases.len(),
             created_at,
             updated_at,
@@ -413,24 +388,20 @@ pub fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSession> {
     let has_requirements = tree.has_file("requirements.md");
     let current = ordinal(kind, &state, &rounds, &map_runs);
     warnings.extend(jumped(&state, &rounds, &map_runs));
-    let proven = proven(kind, current, &rounds, &map_runs);
     let said = said(kind, &state, current, &mut warnings);
-    let said_phase = said.or(proven).unwrap_or_else(|| approximate(kind, current, &rounds, tree));
-    let phase = said_phase.max(proven.unwrap_or_default());
+    let phase = said.unwrap_or_else(|| shown(kind, current, &rounds, &map_runs, tree));
     let beside = beside(kind, &state, &rounds, &map_runs, tree);
-    let is_complete = phase + 1 == kind.phases().len();
-    // A review that says to be complete is closed, whatever its status; a finished map is not. Files that finish one
-    // close it where there is no word about it.
     let is_said_complete = said.is_some_and(|said| said + 1 == kind.phases().len());
-    let is_closed = state.status.as_deref() == Some("closed")
-        || (kind == Kind::Review && (is_said_complete || (state.status.is_none() && is_complete)));
+    let is_closed = is_closed(kind, &state, is_said_complete);
+    // The result of a review is presented, then the session is closed; a map that was presented stays active.
+    let is_finished = is_said_complete && (is_closed || kind == Kind::Map);
     let value = OcrSession {
         folder: folder.to_owned(),
         kind,
         phase,
-        said_phase,
         says_phase: said.is_some(),
         is_closed,
+        is_finished,
         is_given_up: false,
         rounds_have_folders: tree.has_folder("rounds") || rounds.is_empty(),
         rounds,
@@ -445,6 +416,14 @@ pub fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSession> {
         state,
     };
     Reading { value, warnings }
+}
+
+/// The status decides. Releases before 1.1.0 wrote none, and their last phase said that a review was over.
+fn is_closed(kind: Kind, state: &State, is_said_complete: bool) -> bool {
+    match state.status.as_deref() {
+        Some(status) => status == "closed",
+        None => kind == Kind::Review && is_said_complete,
+    }
 }
 
 fn id_of(folder: &str) -> SessionId {
@@ -495,7 +474,8 @@ fn beside(kind: Kind, state: &State, rounds: &[Round], map_runs: &[MapRun], tree
     }
     let ordinal = ordinal(kind, state, rounds, map_runs);
     let phase = shown(kind, ordinal, rounds, map_runs, tree);
-    Some(Beside { kind, ordinal, phase, skipped: Vec::new() })
+    let is_finished = phase + 1 == kind.phases().len();
+    Some(Beside { kind, ordinal, phase, is_finished, skipped: Vec::new() })
 }
 
 /// How far the files alone show a round or run to be.

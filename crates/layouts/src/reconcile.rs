@@ -13,7 +13,7 @@ mod tests;
 
 pub use draft::Draft;
 pub use items::{count_parts, drop_listed, drop_parts};
-pub use proofs::{Left, prove, prove_but, shown_by};
+pub use proofs::{prove, shown_by};
 pub use spelling::in_known_spelling;
 
 use dates::Said;

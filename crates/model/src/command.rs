@@ -82,6 +82,8 @@ pub enum Command {
     },
     StartRun {
         run: RunPlan,
+        /// The unfinished run of that workflow has its result: it ends as it is, and this one is the next.
+        is_next: bool,
     },
     AddNote {
         kind: NoteKind,
@@ -154,7 +156,7 @@ pub fn decide(session: &Session, command: Command) -> Result<Vec<Event>, Refusal
         Command::Approve { approval } => approve(session, approval),
         Command::SetFields { phase, fields } => set_fields(session, phase.as_deref(), fields),
         Command::RecordArtifacts { artifacts } => Ok(record(session, artifacts)),
-        Command::StartRun { run } => runs::start(session, run),
+        Command::StartRun { run, is_next } => runs::start(session, run, is_next),
         Command::AddNote { kind, text, fields } => {
             Ok(vec![Event::NoteAdded { id: session.highest_note + 1, kind, text, fields }])
         }

@@ -19,6 +19,7 @@ struct Shown {
     kind: Kind,
     ordinal: u32,
     phase: usize,
+    is_finished: bool,
     elapsed: String,
 }
 
@@ -34,12 +35,14 @@ pub fn screen(session: &OcrSession, only: Option<Kind>, now: Timestamp, out: &Ou
         kind: session.kind,
         ordinal: session.ordinal(),
         phase: session.phase,
+        is_finished: session.is_finished,
         elapsed: elapsed(session, now),
     };
     let other = session.beside.as_ref().map(|other| Shown {
         kind: other.kind,
         ordinal: other.ordinal,
         phase: other.phase,
+        is_finished: other.is_finished,
         elapsed: elapsed_beside(session, other, now),
     });
     let shown: Vec<Shown> = [Some(own), other]
@@ -97,17 +100,16 @@ fn elapsed_beside(session: &OcrSession, other: &Beside, now: Timestamp) -> Strin
         Kind::Review => session.state.round_started_at,
         Kind::Map => session.state.map_started_at,
     };
-    let goes_on = !session.is_closed && other.phase + 1 < other.kind.phases().len();
+    let goes_on = !session.is_closed && !other.is_finished;
     let since = since.filter(|_| goes_on);
     since.map(|since| format!("  {}", clock(passed(since, now)))).unwrap_or_default()
 }
 
 fn workflow(session: &OcrSession, shown: &Shown, out: &Out) -> Vec<Line> {
-    let Shown { kind, ordinal, phase, elapsed } = shown;
-    let (kind, phase) = (*kind, *phase);
+    let Shown { kind, ordinal, phase, is_finished, elapsed } = shown;
+    let (kind, phase, is_finished) = (*kind, *phase, *is_finished);
     let total = kind.phases().len();
     let number = phase + 1;
-    let is_done = number == total;
     let (name, word) = match kind {
         Kind::Review => ("Review", "Round"),
         Kind::Map => ("Map", "Run"),
@@ -115,7 +117,7 @@ fn workflow(session: &OcrSession, shown: &Shown, out: &Out) -> Vec<Line> {
     let filled = (number * CELLS * 2 + total) / (total * 2);
     let bar: String = (0..CELLS).map(|cell| if cell < filled { '█' } else { '░' }).collect();
     let is_given_up = session.is_given_up && kind == session.kind;
-    let done = match (is_done, is_given_up) {
+    let done = match (is_finished, is_given_up) {
         (true, _) => "  Done",
         (false, true) => "  Given up",
         (false, false) => "",
@@ -129,7 +131,7 @@ fn workflow(session: &OcrSession, shown: &Shown, out: &Out) -> Vec<Line> {
         if *name == "requirements-mapping" && !session.has_requirements {
             continue;
         }
-        let row = session.row(kind, *ordinal, phase, position);
+        let row = session.row(kind, *ordinal, (phase, is_finished), position);
         is_claimed |= row == Row::Claimed;
         let (mark, tone) = match row {
             Row::Done => ("✓", Tone::Good),

@@ -47,7 +47,7 @@ fn samples() -> Vec<(&'static str, Command)> {
         ("resume", Command::Resume { worktree: "/p".to_owned(), parallel: false }),
         ("reopen", Command::Reopen { worktree: "/p".to_owned(), parallel: false }),
         ("fail", Command::Fail { error: "x".to_owned() }),
-        ("run start", Command::StartRun { run: plan("other") }),
+        ("run start", Command::StartRun { run: plan("other"), is_next: false }),
         ("close", Command::Close { force: false }),
         ("close --force", Command::Close { force: true }),
         ("abandon", Command::Abandon { reason: None, operation: None }),

@@ -8,11 +8,9 @@ use crate::error::{Error, Result};
 use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
 use crate::sync::in_own_words;
-use crate::sync::{LeftToCommand, NATIVE};
 use crate::validation::OnDiscrepancy;
 use crate::view::{CheckView, GateOutcome, GateView, Warning};
 use jiff::Timestamp;
-use layouts::reconcile::Left;
 use model::command::{Command, Standing, decide, standing};
 use model::event::Event;
 use model::gate::{AttemptReport, Given, guess};
@@ -70,41 +68,8 @@ fn opened(session: &Session, phase: &Name) -> Option<(u32, Option<Timestamp>)> {
     Some((run.ordinal, found.started_at()))
 }
 
-/// Nobody says which phase is meant, or more than that it is done.
-fn hands_nothing_in(request: &AdvanceRequest) -> bool {
-    let AdvanceRequest { phase, evidence, outputs, artifacts, override_reason } = request;
-    phase.is_none()
-        && evidence.is_empty()
-        && outputs.is_empty()
-        && artifacts.is_empty()
-        && override_reason.is_none()
-}
-
 impl Engine {
     pub fn advance(&mut self, request: &AdvanceRequest) -> Result<Answer> {
-        let meant = self.leave_what_is_meant(request.phase.as_deref());
-        let answer = self.advance_by_gate(request, meant);
-        self.leave_to_command(None);
-        answer
-    }
-
-    /// The phase that is about to be completed is the command's, whatever its file shows: the one that is named, else the
-    /// one that the session is in. Tells which session that is, where it had to be found out.
-    fn leave_what_is_meant(&self, asked: Option<&str>) -> Option<SessionId> {
-        let Some(asked) = asked else {
-            let meant = self.select(Want::Latest).ok()?;
-            let is_native = self.store.load(&meant).ok()?.is_some_and(|found| found.row.layout == NATIVE);
-            if !is_native {
-                let session = Some(meant.clone());
-                self.leave_to_command(Some(LeftToCommand { session, phase: Left::Current }));
-            }
-            return Some(meant);
-        };
-        self.leave_to_command(Some(LeftToCommand { session: None, phase: Left::Phase(asked.to_owned()) }));
-        None
-    }
-
-    fn advance_by_gate(&mut self, request: &AdvanceRequest, meant: Option<SessionId>) -> Result<Answer> {
         let submission = read(request)?;
         let fingerprint = self.fingerprint("advance", &format!("{request:?}"));
         if let Some(answer) = self.remembered(&fingerprint)? {
@@ -113,12 +78,8 @@ impl Engine {
         if request.override_reason.is_some() {
             self.require_person("passing a gate by --override", Some(self.config.policy.override_))?;
         }
-        let subject = meant.map_or_else(|| self.select(Want::Latest), Ok)?;
+        let subject = self.select(Want::Latest)?;
         let session = self.laid_over(self.load(&subject)?.1);
-        if hands_nothing_in(request) && self.is_finished_by_files(&session)? {
-            return self
-                .execute(&fingerprint, |engine| Ok(Plan::of(engine.take_up(&subject)?.change(Vec::new()))));
-        }
         // A path that is no good is told before a gate is tried, which may take its time.
         self.record_named(&session, &request.artifacts, None)?;
         let mut tried = self.try_gate(&session, request.phase.as_deref(), &submission)?;
@@ -128,11 +89,6 @@ impl Engine {
             tried.run.report.overridden = Some(bounded("the reason", reason)?);
         }
         self.complete(&fingerprint, &subject, request, tried.as_ref())
-    }
-
-    /// Files show that all is done, and those of its state do not say so yet: there is nothing left to do but that.
-    fn is_finished_by_files(&self, session: &Session) -> Result<bool> {
-        Ok(session.run().is_some_and(|run| !run.is_open()) && self.is_behind(session)?)
     }
 
     /// Tries a failed phase again with the evidence it had, and whatever is handed in now.

@@ -58,7 +58,7 @@ impl Engine {
         let mut documents = placed(pointed, &spot, &there.documents, &tree);
         self.signs_here().add_to(&mut documents, layout);
         let told = self.read_tree(&located, &documents).value;
-        let folded = told.fold_but(&self.actor_of(layout), None);
+        let folded = told.fold(&self.actor_of(layout));
         let (recorded, session, _) = folded.ok_or_else(|| Error::NotASession {
             asked: pointed.place().display().to_string(),
             why: "it tells of no session".to_owned(),

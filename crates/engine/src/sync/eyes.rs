@@ -1,6 +1,5 @@
 //! Reading a session's files, of another tool's own: all that it takes, and nothing that is tied to one thread.
 
-use super::LeftToCommand;
 use super::find::{Foreign, Located};
 use super::shorts::{Shares, Short};
 use super::signs::Signs;
@@ -27,8 +26,6 @@ pub(super) struct Eyes<'a> {
     pub(super) now: Timestamp,
     pub(super) host: &'a str,
     pub(super) signs: Arc<Signs>,
-    /// The phase that a command is about to complete.
-    pub(super) left_to_command: Option<LeftToCommand>,
     pub(super) shares: Option<Arc<Shares>>,
 }
 
@@ -41,8 +38,6 @@ impl Eyes<'_> {
             let mut tree = tree::read_files(*layout, spot, self.root, files);
             let folders = layout.line_folders(&tree);
             tree::add_folders(&mut tree, spot, self.root, folders);
-            let marks = layout.line_marks(&tree);
-            tree::add_marks(&mut tree, spot, self.root, &marks);
             let folder = Folder { spot, id, worktree: &self.worktree, tree: &tree, now: self.now };
             if let Some(reading) = layout.line(&folder) {
                 let said = warnings(spot, &reading);
@@ -99,8 +94,7 @@ impl Eyes<'_> {
         }
         let warnings = warnings(&spot, &reading);
         let told = reading.value;
-        let left = LeftToCommand::of(self.left_to_command.as_ref(), &id);
-        let (recorded, session, _) = told.fold_but(&self.actor(layout), left.as_ref())?;
+        let (recorded, session, _) = told.fold(&self.actor(layout))?;
         Some(Foreign { layout, spot, id, tree, documents, damaged, told, warnings, recorded, session })
     }
 

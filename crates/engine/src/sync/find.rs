@@ -141,7 +141,6 @@ impl Engine {
             now: self.clock.now(),
             host: &self.caller.host,
             signs: self.signs_here(),
-            left_to_command: self.seen.left_to_command.borrow().clone(),
             shares: None,
         }
     }

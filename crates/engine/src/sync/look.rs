@@ -1,7 +1,6 @@
 //! One look at a session's files: which are as we wrote them, which somebody changed, and what that means. The rule is
 //! fixed: bytes are compared, never times alone; an edit is never refused; what cannot be read is not an edit.
 
-use super::LeftToCommand;
 use super::eyes::{LONGEST_WARNING, why_of};
 use super::find::{Foreign, Located};
 use super::furniture::is_furniture;
@@ -87,6 +86,8 @@ pub(crate) struct Look {
     pub(crate) is_foreign: bool,
     /// Other files show more than those of its state say.
     pub(crate) is_proven: bool,
+    /// Facts that other files show by existing.
+    pub(super) proofs: Vec<Proof>,
     /// It was begun just now, or there is nothing left of what it was begun with.
     pub(crate) is_bare: bool,
     /// Its folder is yet to go to its place.
@@ -129,6 +130,7 @@ impl Look {
             workflows: Vec::new(),
             is_foreign: true,
             is_proven: found.recorded.len() > found.told.history.len(),
+            proofs: found.told.proofs.clone(),
             is_bare: !found.told.unreadable.is_empty(),
             moving: None,
             brought_from: None,
@@ -162,6 +164,7 @@ impl Look {
             workflows: Vec::new(),
             is_foreign: false,
             is_proven: false,
+            proofs: Vec::new(),
             is_bare: true,
             moving: None,
             brought_from: None,
@@ -218,6 +221,7 @@ impl Look {
             workflows: Vec::new(),
             is_foreign: false,
             is_proven: false,
+            proofs: Vec::new(),
             is_bare: false,
             moving: None,
             brought_from: None,
@@ -332,6 +336,7 @@ impl Look {
         self.bring_in_move(&mut draft);
         self.prove(engine, &mut draft, &reading.value, session);
         self.workflows.clone_from(&reading.value.workflows);
+        self.proofs.clone_from(&reading.value.proofs);
         draft.dated()
     }
 
@@ -405,8 +410,8 @@ impl Look {
         }
     }
 
-    /// What other files show: forward only, and only what was written since the phase began in which the log has the
-    /// session. Several may show one phase after the other: all of them are held against that time.
+    /// Runs that other files show: forward only, and only what was written since the phase began in which the log has the
+    /// session.
     fn prove(&self, engine: &Engine, draft: &mut Draft, told: &Told, session: &Session) {
         let run_began = session.run().and_then(|run| {
             let began = engine.files_count_since(session, run, run.current().id());
@@ -414,31 +419,18 @@ impl Look {
         });
         // Whoever went back wants what those files show done again.
         let began = run_began.max(session.went_back_at);
-        let is_of_this_run = |at: &Timestamp| session.run().is_some_and(|run| run.started_at <= *at);
-        let went_back = session.went_back_at.filter(is_of_this_run);
-        let is_since = |modified: Timestamp, began: Timestamp| {
-            // A file's time comes from a clock that ticks a few milliseconds behind.
-            modified.as_millisecond().saturating_add(FILE_CLOCK_LAG) >= began.as_millisecond()
-        };
-        let is_new_enough = |proof: &Proof| {
-            let modified = proof.path().and_then(|path| self.tree.modified(path));
-            match (proof, modified, began) {
-                // An earlier phase may have been over long before; not before somebody went back to it.
-                (Proof::Earlier { .. }, Some(modified), _) => {
-                    went_back.is_none_or(|went_back| is_since(modified, went_back))
-                }
-                (Proof::Run { .. } | Proof::Phase { .. }, Some(modified), Some(began)) => {
-                    is_since(modified, began)
+        let is_new_enough = |proof: &Proof| match proof {
+            Proof::Run { path, .. } => match (self.tree.modified(path), began) {
+                // A file's time comes from a clock that ticks a few milliseconds behind.
+                (Some(modified), Some(began)) => {
+                    modified.as_millisecond().saturating_add(FILE_CLOCK_LAG) >= began.as_millisecond()
                 }
                 // A folder has no time of its own that counts; that there is one is new when the log has none.
-                (Proof::Run { .. }, _, _) => true,
-                (Proof::Phase { .. }, _, _) => false,
-                // Without a file there is nothing that could be too old.
-                (Proof::Earlier { .. }, None, _) => proof.path().is_none(),
-            }
+                (None, _) | (_, None) => true,
+            },
+            Proof::Work { .. } | Proof::Result { .. } => false,
         };
-        let left = LeftToCommand::of(engine.seen.left_to_command.borrow().as_ref(), &session.id);
-        reconcile::prove_but(draft, told, &is_new_enough, left.as_ref());
+        reconcile::prove(draft, told, &is_new_enough);
     }
 
     /// What another writer dropped was not taken away: it is read as if it were there still, and written back. Tells

@@ -102,6 +102,7 @@ impl Look {
             workflows: self.workflows.clone(),
             is_foreign: self.is_foreign,
             is_proven: self.is_proven,
+            proofs: self.proofs.clone(),
             is_bare: false,
             moving: Some(Moving { from: from.to_owned(), to: to.to_owned() }),
             brought_from: None,

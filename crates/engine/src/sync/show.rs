@@ -295,12 +295,6 @@ impl Engine {
         written.unwrap_or_else(|error| vec![stale(id, &error)])
     }
 
-    /// Whether a session's files do not say yet what they, or other files, made of it.
-    pub(crate) fn is_behind(&self, session: &Session) -> Result<bool> {
-        let is_behind = |rows: Vec<ViewRow>| rows.iter().any(|row| !row.confirmed);
-        Ok(self.has_found(session) && is_behind(self.views_of(session, &Batch::default(), &[])?))
-    }
-
     /// Whether files tell something of a session that the log does not have, and that is to be kept.
     pub(crate) fn has_found(&self, session: &Session) -> bool {
         let is_left_alone = |look: &Look| look.is_foreign && !look.is_proven;

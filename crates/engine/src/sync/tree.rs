@@ -130,24 +130,6 @@ pub(super) fn add_folders(tree: &mut Tree, spot: &Spot, root: &Path, paths: &[&s
     }
 }
 
-/// These files, where they are there, without what is in them.
-pub(super) fn add_marks(tree: &mut Tree, spot: &Spot, root: &Path, paths: &[String]) {
-    let home = root.join(&spot.home);
-    for path in paths {
-        if let Ok(found) = home.join(path).symlink_metadata()
-            && found.is_file()
-        {
-            for (end, _) in path.match_indices('/') {
-                tree.insert(&path[..end], Entry::Folder);
-            }
-            tree.insert(path.clone(), Entry::Unread { size: found.len() });
-            if let Some(at) = found.modified().ok().and_then(|at| Timestamp::try_from(at).ok()) {
-                tree.set_modified(path.clone(), at);
-            }
-        }
-    }
-}
-
 /// What is in a small file, at one go: a list opens a thousand of them. None for any other, and for what is no file.
 fn read_small(path: &Path) -> Option<Vec<u8>> {
     let mut buffer = [0; 4096];

@@ -3,10 +3,12 @@
 use super::{Kind, OcrSession, Round, STATE};
 use crate::builtin;
 use crate::definition;
-use crate::layout::{Earlier, Folder, Proof};
+use crate::layout::{Folder, Proof};
 use crate::reading::Dated;
+use crate::reconcile::shown_by;
 use jiff::Timestamp;
 use model::event::Event;
+use model::gate::AttemptReport;
 use model::id::Name;
 use model::phase::PhaseStub;
 use model::run::{RunPlan, WorkflowRef};
@@ -41,7 +43,7 @@ pub(super) fn of(session: &OcrSession, folder: &Folder<'_>) -> Vec<Dated> {
             events.extend(left_behind(session, folder, kind, number, is_final, begin));
         } else {
             let shown = super::shown(kind, number, &session.rounds, &session.map_runs, folder.tree);
-            events.extend(run(session, folder, kind, number, shown, (begin, begin)));
+            events.extend(run(session, folder, (kind, number), Reached::At(shown), (begin, begin)));
         }
     }
     for (kind, number, is_final) in finished_or_not(session, session.kind) {
@@ -49,9 +51,10 @@ pub(super) fn of(session: &OcrSession, folder: &Folder<'_>) -> Vec<Dated> {
             events.extend(left_behind(session, folder, kind, number, is_final, begin));
         }
     }
-    events.extend(run(session, folder, session.kind, session.ordinal(), session.said_phase, (since, end)));
+    let reached = if session.is_finished { Reached::End } else { Reached::At(session.phase) };
+    events.extend(run(session, folder, (session.kind, session.ordinal()), reached, (since, end)));
     if session.is_closed {
-        let forced = session.said_phase + 1 < session.kind.phases().len();
+        let forced = !session.is_finished;
         events.push(Dated { at: end, event: Event::SessionCompleted { forced } });
     }
     events
@@ -73,13 +76,13 @@ pub(super) fn span(session: &OcrSession, folder: &Folder<'_>) -> (Timestamp, Tim
     (begin, end.unwrap_or(last.min(now).max(begin)))
 }
 
-/// What the current round or run has that no word in the state can take away: the last files of each. With them what
-/// shows the phases before.
+/// Facts that the folders and last files of the current round or run show. They move no phase: state.json says which
+/// one is current.
 pub(super) fn proofs(session: &OcrSession, folder: &Folder<'_>) -> Vec<Proof> {
     let (kind, ordinal) = (session.kind, session.ordinal());
     let Some((workflow, phases)) = workflow(kind) else { return Vec::new() };
     let workflow = &workflow.name;
-    let Some(at) = phases.get(session.said_phase).map(|stub| stub.id.clone()) else { return Vec::new() };
+    let Some(at) = phases.get(session.phase).map(|stub| stub.id.clone()) else { return Vec::new() };
     let begun = Proof::Run {
         workflow: workflow.clone(),
         ordinal,
@@ -90,15 +93,14 @@ pub(super) fn proofs(session: &OcrSession, folder: &Folder<'_>) -> Vec<Proof> {
         },
         at: session.newer_since.map(|at| at.min(folder.now)),
     };
-    let last = finishing(session).into_iter().filter_map(|(phase, path)| {
-        let at = written(folder, &path);
-        Some(Proof::Phase { workflow: workflow.clone(), ordinal, phase: Name::parse(phase).ok()?, path, at })
+    let work = finishing(session).into_iter().filter_map(|(phase, path)| {
+        Some(Proof::Work { workflow: workflow.clone(), ordinal, phase: Name::parse(phase).ok()?, path })
     });
-    let earlier = phases.iter().filter_map(|stub| {
-        let by = over(session, folder, kind, ordinal, stub.id.as_str())?;
-        Some(Proof::Earlier { workflow: workflow.clone(), ordinal, phase: stub.id.clone(), by })
+    let ended = [Kind::Review, Kind::Map].into_iter().flat_map(|kind| finished_or_not(session, kind));
+    let results = ended.filter(|(_, _, is_final)| *is_final).filter_map(|(kind, ordinal, _)| {
+        Some(Proof::Result { workflow: Name::parse(kind.workflow()).ok()?, ordinal })
     });
-    std::iter::once(begun).chain(last).chain(earlier).collect()
+    std::iter::once(begun).chain(work).chain(results).collect()
 }
 
 /// The files of the current round or run that are written when a phase ends, and which phase that is.
@@ -119,19 +121,6 @@ fn finishing(session: &OcrSession) -> Vec<(&'static str, String)> {
             is_final.then(|| ("synthesis", format!("map/runs/run-{ordinal}/map.md"))).into_iter().collect()
         }
     }
-}
-
-/// When a file was written, and not in the future.
-fn written(folder: &Folder<'_>, path: &str) -> Option<Timestamp> {
-    folder.tree.modified(path).map(|at| at.min(folder.now))
-}
-
-/// The last moment of the session: files that move it on are later than its state.
-pub(super) fn moved_on_at(session: &OcrSession, folder: &Folder<'_>, end: Timestamp) -> Timestamp {
-    let phases = session.kind.phases();
-    let is_ahead = |phase: &str| phases.iter().position(|found| *found == phase) >= Some(session.said_phase);
-    let ahead = finishing(session).into_iter().filter(|(phase, _)| is_ahead(phase));
-    ahead.filter_map(|(_, path)| written(folder, &path)).fold(end, Timestamp::max)
 }
 
 /// Before rounds had folders of their own, the first one's files lay in the session's.
@@ -157,40 +146,72 @@ fn left_behind(
     at: Timestamp,
 ) -> Vec<Dated> {
     if is_final {
-        return run(session, folder, kind, ordinal, kind.phases().len() - 1, (at, at));
+        return run(session, folder, (kind, ordinal), Reached::End, (at, at));
     }
     let shown = super::shown(kind, ordinal, &session.rounds, &session.map_runs, folder.tree);
-    let mut events = run(session, folder, kind, ordinal, shown, (at, at));
+    let mut events = run(session, folder, (kind, ordinal), Reached::At(shown), (at, at));
     events.push(Dated { at, event: Event::RunCompleted });
     events
 }
 
-/// One run up to its current phase. What lies before was done, says the tool: shown by its file, or only claimed.
+/// How far a run is.
+#[derive(Debug, Clone, Copy)]
+enum Reached {
+    /// In the phase at this position.
+    At(usize),
+    End,
+}
+
+/// Why a phase is over.
+enum Over {
+    /// Its own file is there.
+    File(String),
+    /// It writes none, so that none could be missing.
+    Nothing,
+    /// There was nothing to do in it, and why.
+    Skipped(String),
+}
+
+impl Over {
+    fn event(&self, phase: Name) -> Event {
+        match self {
+            Self::File(path) => Event::PhaseCompleted { phase, attempt: shown_by(path) },
+            Self::Nothing => Event::PhaseCompleted { phase, attempt: AttemptReport::default() },
+            Self::Skipped(reason) => Event::PhaseSkipped { phase, reason: reason.clone() },
+        }
+    }
+}
+
+/// One run up to its current phase. The tool says that what lies before was done: shown by its file, or only claimed.
 fn run(
     session: &OcrSession,
     folder: &Folder<'_>,
-    kind: Kind,
-    ordinal: u32,
-    current: usize,
+    (kind, ordinal): (Kind, u32),
+    reached: Reached,
     (since, end): (Timestamp, Timestamp),
 ) -> Vec<Dated> {
     let Some((workflow, phases)) = workflow(kind) else { return Vec::new() };
     let mut events = Vec::new();
     let mut add = |at: Timestamp, event: Event| events.push(Dated { at, event });
     add(since, Event::RunStarted { workflow: workflow.clone(), ordinal, phases: phases.clone() });
+    let last = phases.len() - 1;
+    let (current, is_finished) = match reached {
+        Reached::At(current) => (current, false),
+        Reached::End => (last, true),
+    };
     for (position, stub) in phases.iter().enumerate().take(current + 1) {
         let phase = stub.id.clone();
         let over = over(session, folder, kind, ordinal, phase.as_str());
         // Somebody who says that they are in it is.
         if position < current
-            && let Some(skipped @ Earlier::Skipped(_)) = &over
+            && let Some(skipped @ Over::Skipped(_)) = &over
         {
             add(since, skipped.event(phase));
             continue;
         }
         // When a phase ended is not told anywhere: those before the current one are dated to one moment, and have no
         // duration. The current one goes on since the file was written.
-        let is_over = position < current || stub.terminal;
+        let is_over = position < current || is_finished;
         let began = if position == current { end } else { since };
         add(began, Event::PhaseStarted { phase: phase.clone() });
         if is_over {
@@ -198,14 +219,14 @@ fn run(
             add(began, over.unwrap_or(Event::PhaseClaimed { phase, attempt: None }));
         }
     }
-    if current + 1 == phases.len() {
+    if is_finished {
         add(end, Event::RunCompleted);
     }
     events
 }
 
 /// What shows that a phase is over which a round or run is past; none where its file is not there.
-fn over(session: &OcrSession, folder: &Folder<'_>, kind: Kind, ordinal: u32, phase: &str) -> Option<Earlier> {
+fn over(session: &OcrSession, folder: &Folder<'_>, kind: Kind, ordinal: u32, phase: &str) -> Option<Over> {
     let round = session.rounds.iter().find(|round| kind == Kind::Review && round.number == ordinal);
     let place = round.map_or_else(|| format!("rounds/round-{ordinal}/"), |round| folder_of(session, round));
     let run = format!("map/runs/run-{ordinal}");
@@ -220,14 +241,14 @@ fn over(session: &OcrSession, folder: &Folder<'_>, kind: Kind, ordinal: u32, pha
         (Kind::Review, "discourse") => format!("{place}discourse.md"),
         (Kind::Review, "synthesis") => format!("{place}final.md"),
         (Kind::Map, "requirements-mapping") if !session.has_requirements => {
-            return Some(Earlier::Skipped("there is no requirements.md".to_owned()));
+            return Some(Over::Skipped("there is no requirements.md".to_owned()));
         }
         (Kind::Map, "topology" | "flow-analysis" | "requirements-mapping") => format!("{run}/{phase}.md"),
         (Kind::Map, "synthesis") => format!("{run}/map.md"),
-        (_, "aggregation" | "complete") => return Some(Earlier::Nothing),
+        (_, "aggregation" | "complete") => return Some(Over::Nothing),
         (_, _) => return None,
     };
-    folder.tree.has_file(&path).then_some(Earlier::File(path))
+    folder.tree.has_file(&path).then_some(Over::File(path))
 }
 
 /// The built-in definition; it has no mistakes, which its own tests show. Read once: a list may hold a thousand.

@@ -1,7 +1,7 @@
 //! What the log tells of a session beyond its files: where its runs stand, what was left out, and how it ended.
 
 use super::write::{kind_of, last_of};
-use super::{Beside, Kind, OcrSession, proven};
+use super::{Beside, Kind, OcrSession};
 use model::lifecycle::Lifecycle;
 use model::phase::PhaseState;
 use model::run::Run;
@@ -13,6 +13,7 @@ impl OcrSession {
         let own = session.run().filter(|run| self.is_current(run));
         if let Some((run, phase)) = own.and_then(|run| Some((run, position(run, self.kind)?))) {
             self.phase = phase;
+            self.is_finished = !run.is_open();
             self.skipped = skipped(run, self.kind);
             self.clock_of_known(run);
             self.ended_at = run.completed_at;
@@ -27,19 +28,13 @@ impl OcrSession {
         kind_of(run) == Some(self.kind) && run.ordinal == self.ordinal()
     }
 
-    /// The state has no word of that one's phase, and the log has. Files of its end move it forward, as they do for the
-    /// current one; a round or run that the log does not know is told by its files.
+    /// The state does not name that one's phase, and the log does. Files alone tell of a round or run that the log does
+    /// not know.
     fn known_beside(&self, other: Beside, session: &Session) -> Beside {
         let kind = other.kind;
         let run = last_of(kind, session).filter(|run| run.ordinal >= other.ordinal);
         let Some((run, phase)) = run.and_then(|run| Some((run, position(run, kind)?))) else { return other };
-        let proven = proven(kind, run.ordinal, &self.rounds, &self.map_runs);
-        Beside {
-            kind,
-            ordinal: run.ordinal,
-            phase: phase.max(proven.unwrap_or_default()),
-            skipped: skipped(run, kind),
-        }
+        Beside { kind, ordinal: run.ordinal, phase, is_finished: !run.is_open(), skipped: skipped(run, kind) }
     }
 
     /// A closed one is done, wherever its work was: that is what its state says from then on. One that was given up
@@ -52,6 +47,7 @@ impl OcrSession {
         };
         if self.is_closed && !self.is_given_up {
             self.phase = self.kind.phases().len() - 1;
+            self.is_finished = true;
         }
     }
 

@@ -18,9 +18,14 @@ pub enum Row {
 
 impl OcrSession {
     /// How the phase at a position stands in a round or run that is at the phase `current`.
-    pub fn row(&self, kind: Kind, ordinal: u32, current: usize, position: usize) -> Row {
-        let is_last = position + 1 == kind.phases().len();
-        if position == current && !is_last {
+    pub fn row(
+        &self,
+        kind: Kind,
+        ordinal: u32,
+        (current, is_finished): (usize, bool),
+        position: usize,
+    ) -> Row {
+        if position == current && !is_finished {
             return Row::Current;
         }
         match self.shown(kind, ordinal, kind.phases()[position]) {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::layout::Proof;
 use crate::tree::Entry;
 use model::actor::Actor;
 use model::progress::Status;
@@ -92,7 +93,7 @@ fn a_finished_review_is_closed_and_a_finished_map_stays_active() {
 }
 
 #[test]
-fn only_the_current_rounds_own_files_move_a_phase_forward() {
+fn no_file_of_a_round_moves_a_phase_past_the_states() {
     let json =
         state(&format!("\"current_phase\":\"reviews\",\"phase_number\":4,\"current_round\":2,{TIMES}"));
     let first = ("rounds/round-1/final.md", "done");
@@ -103,14 +104,70 @@ fn only_the_current_rounds_own_files_move_a_phase_forward() {
     );
     check(
         &[("state.json", &json), first, ("rounds/round-2/discourse.md", "x")],
-        ("review", 2, "synthesis", Status::PossiblyStalled),
+        ("review", 2, "reviews", Status::PossiblyStalled),
         &[],
     );
-    check(
-        &[("state.json", &json), first, ("rounds/round-2/final.md", "x")],
-        ("review", 2, "complete", Status::Completed),
-        &[],
-    );
+}
+
+#[test]
+fn o1_final_md_does_not_close_a_session_or_move_its_phase() {
+    for (phase, number) in [("reviews", 4), ("synthesis", 7), ("complete", 8)] {
+        for status in ["\"status\":\"active\",", ""] {
+            if (phase, status) == ("complete", "") {
+                continue;
+            }
+            let json = state(&format!(
+                "{status}\"current_phase\":\"{phase}\",\"phase_number\":{number},\"current_round\":1,{TIMES}"
+            ));
+            let files = [("state.json", json.as_str()), ("rounds/round-1/final.md", "x")];
+            check(&files, ("review", 1, phase, Status::PossiblyStalled), &[]);
+            let reading = told(&tree(&files)).value;
+            let work: Vec<&Proof> = reading
+                .proofs
+                .iter()
+                .filter(|proof| matches!(proof, Proof::Work { .. } | Proof::Result { .. }))
+                .collect();
+            assert_eq!(work.len(), 2, "the file and the round's end are facts: {work:?}");
+        }
+    }
+    let json = state(&format!(
+        "\"status\":\"active\",\"workflow_type\":\"map\",\"current_phase\":\"topology\",\"phase_number\":2,{TIMES}"
+    ));
+    let files = [("state.json", json.as_str()), ("map/runs/run-1/map.md", "x")];
+    check(&files, ("map", 1, "topology", Status::PossiblyStalled), &[]);
+}
+
+#[test]
+fn o2_complete_is_a_phase_of_its_own_until_the_review_is_closed() {
+    let at = |status: &str| {
+        let json = state(&format!(
+            "\"status\":\"{status}\",\"current_phase\":\"complete\",\"phase_number\":8,\"current_round\":1,{TIMES}"
+        ));
+        let session = folded(&tree(&[("state.json", &json)]));
+        let run = session.run().expect("a run");
+        (run.current().status(), run.is_open(), session.lifecycle.name())
+    };
+    assert_eq!(at("active"), ("in_progress", true, "active"));
+    assert_eq!(at("closed"), ("completed", false, "completed"));
+}
+
+#[test]
+fn o3_the_status_alone_closes_a_session() {
+    let line = |status: &str, phase: &str, number: u32| {
+        let json = state(&format!(
+            "{status}\"workflow_type\":\"review\",\"current_phase\":\"{phase}\",\"phase_number\":{number},{TIMES}"
+        ));
+        let tree = tree(&[("state.json", &json), ("rounds/round-1/final.md", "x")]);
+        let spot = Ocr.spot(".ocr/sessions/2026-01-31-feature-x", true).expect("a session's folder");
+        let folder = Folder { spot: &spot, id: &spot.id, worktree: "/w", tree: &tree, now: now() };
+        let line = Ocr.line(&folder).expect("a line").value;
+        assert_eq!(line.lifecycle, folded(&tree).lifecycle.name(), "a list says what the session is");
+        (line.lifecycle, line.phases_done)
+    };
+    assert_eq!(line("\"status\":\"active\",", "complete", 8), ("active", 7));
+    assert_eq!(line("\"status\":\"active\",", "synthesis", 7), ("active", 6));
+    assert_eq!(line("\"status\":\"closed\",", "complete", 8), ("completed", 8));
+    assert_eq!(line("", "complete", 8), ("completed", 8), "of a release that wrote no status");
 }
 
 #[test]
@@ -156,7 +213,7 @@ fn older_eras_are_read() {
     let flat = state(&format!("\"current_phase\":\"discourse\",\"phase_number\":6,{TIMES}"));
     check(
         &[("state.json", &flat), ("reviews/security-1.md", "## Finding 1"), ("final.md", "x")],
-        ("review", 1, "complete", Status::Completed),
+        ("review", 1, "discourse", Status::PossiblyStalled),
         &[],
     );
 }
@@ -170,6 +227,8 @@ fn where_it_stands_is_worked_out_from_the_files_alone() {
     );
     check(&[("rounds/round-1/reviews/a-1.md", "x")], ("review", 1, "reviews", Status::Active), &["missing"]);
     check(&[("map/runs/run-2/topology.md", "x")], ("map", 2, "flow-analysis", Status::Active), &["missing"]);
+    check(&[("rounds/round-1/final.md", "x")], ("review", 1, "complete", Status::Active), &["missing"]);
+    check(&[("map/runs/run-1/map.md", "x")], ("map", 1, "complete", Status::Active), &["missing"]);
 }
 
 #[test]
@@ -202,50 +261,32 @@ fn requirements_mapping_is_a_phase_only_with_requirements() {
 }
 
 #[test]
-fn phases_before_a_last_file_are_shown_by_their_own_or_left_out() {
-    let json = |kind: &str, phase: &str| {
+fn phases_before_the_current_one_are_shown_by_their_own_file_or_left_out() {
+    let json = |kind: &str, number: u32| {
         state(&format!(
-            "\"status\":\"active\",\"workflow_type\":\"{kind}\",\"current_phase\":\"{phase}\",\"phase_number\":1,{TIMES}"
+            "\"status\":\"active\",\"workflow_type\":\"{kind}\",\"current_phase\":\"complete\",\"phase_number\":{number},{TIMES}"
         ))
     };
     let standing = |session: &Session| -> Vec<&'static str> {
         let phases = session.run().expect("a run").phases.iter();
         phases.map(|phase| if phase.claimed { "claimed" } else { phase.status() }).collect()
     };
-    let review = json("review", "context");
+    let review = json("review", 8);
     let (first, last) = (("discovered-standards.md", "x"), ("rounds/round-1/final.md", "x"));
     let files = [("state.json", review.as_str()), first, ("context.md", "x"), last];
     let session = folded(&tree(&files));
     let done = "completed";
-    assert_eq!(standing(&session), [done, done, done, "claimed", done, "claimed", done, done]);
+    let current = "in_progress";
+    assert_eq!(standing(&session), [done, done, done, "claimed", done, "claimed", done, current]);
     let more = [("rounds/round-1/reviews/a-1.md", "x"), ("rounds/round-1/discourse.md", "x")];
-    assert_eq!(standing(&folded(&tree(&[&files[..], &more[..]].concat()))), [done; 8]);
+    let all = standing(&folded(&tree(&[&files[..], &more[..]].concat())));
+    assert_eq!(all, [done, done, done, done, done, done, done, current]);
 
-    let map = json("map", "map-context");
+    let map = json("map", 6);
     let files = [("state.json", map.as_str()), first, ("map/runs/run-1/map.md", "x")];
     assert_eq!(standing(&folded(&tree(&files))), [done, "claimed", "claimed", "skipped", done, done]);
     let with = [&files[..], &[("requirements.md", "x")][..]].concat();
     assert_eq!(standing(&folded(&tree(&with))), [done, "claimed", "claimed", "claimed", done, done]);
-}
-
-#[test]
-fn a_round_ended_when_its_last_file_was_written() {
-    let json = state(&format!(
-        "\"status\":\"active\",\"workflow_type\":\"review\",\"current_phase\":\"synthesis\",\"phase_number\":7,{TIMES}"
-    ));
-    let ended = |written: &str| {
-        let mut tree = tree(&[("state.json", &json), ("rounds/round-1/final.md", "x")]);
-        tree.set_modified("rounds/round-1/final.md", written.parse().expect("a time"));
-        let session = folded(&tree);
-        let spot = Ocr.spot(".ocr/sessions/2026-01-31-feature-x", true).expect("a session's folder");
-        let folder = Folder { spot: &spot, id: &spot.id, worktree: "/w", tree: &tree, now: now() };
-        let line = Ocr.line(&folder).expect("a line").value;
-        assert_eq!((line.lifecycle, line.updated_at), (session.lifecycle.name(), session.updated_at));
-        session.run().and_then(|run| run.completed_at).expect("it is over").to_string()
-    };
-    assert_eq!(ended("2026-01-31T11:00:00Z"), "2026-01-31T11:00:00Z");
-    assert_eq!(ended("2026-01-30T11:00:00Z"), "2026-01-31T10:00:00Z", "not before the state");
-    assert_eq!(ended("2026-03-01T00:00:00Z"), NOW, "not in the future");
 }
 
 #[test]

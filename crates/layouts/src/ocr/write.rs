@@ -6,8 +6,7 @@ use super::{Kind, STATE, map_runs, ordinal, rounds};
 use crate::json::Document;
 use crate::layout::{Folder, Standing};
 use jiff::Timestamp;
-use model::actor::Actor;
-use model::event::{Event, Recorded};
+use model::event::Event;
 use model::lifecycle::Lifecycle;
 use model::phase::Phase;
 use model::run::Run;
@@ -112,12 +111,10 @@ impl Due {
         let after = State { phase_name: named.or(said.phase_name.clone()), ..said.clone() };
         let number = number_of(kind, said);
         let round = number.unwrap_or_else(|| ordinal(kind, said, &rounds(tree), &map_runs(tree)));
-        let is_complete = kind == Kind::Review && read == Some(kind.phases().len() - 1);
-        let is_closed = said.status.as_deref() == Some("closed") || is_complete;
+        let is_closed = super::is_closed(kind, said, read == Some(kind.phases().len() - 1));
         Self {
             kind: is_other_kind(&after),
-            status: (is_closed != wanted.is_over || (wanted.is_over && is_closed_here(standing)))
-                && said.status.as_deref() != Some(wanted.status()),
+            status: is_closed != wanted.is_over && said.status.as_deref() != Some(wanted.status()),
             phase,
             round: round != wanted.ordinal,
             clock: is_late(kind, said, standing.session.run()),
@@ -147,19 +144,6 @@ fn has_moved(standing: &Standing<'_>) -> bool {
                 | Event::PhaseRevised { .. }
                 | Event::Restored { .. }
         )
-    })
-}
-
-/// Whether a command closed it since the file was last written. One that says to be complete is as good as closed, and
-/// whoever wrote that it is active may leave it so; what we close is called closed.
-fn is_closed_here(standing: &Standing<'_>) -> bool {
-    let since = standing.since_written(STATE);
-    let is_edit = |recorded: &&Recorded| matches!(recorded.event, Event::ExternalEdit { .. });
-    let editors: Vec<&Actor> = since.iter().filter(is_edit).map(|recorded| &recorded.actor).collect();
-    let is_adoption = |event: &Event| matches!(event, Event::Adopted { .. });
-    let ours = since.iter().rev().take_while(|recorded| !is_adoption(&recorded.event));
-    ours.filter(|recorded| !editors.contains(&&recorded.actor)).any(|recorded| {
-        matches!(recorded.event, Event::SessionCompleted { .. } | Event::SessionAbandoned { .. })
     })
 }
 

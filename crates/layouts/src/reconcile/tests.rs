@@ -1,5 +1,5 @@
 use super::*;
-use crate::layout::{Details, Earlier, Proof, Told};
+use crate::layout::{Details, Proof, Told};
 use crate::reading::Dated;
 use crate::{builtin, definition};
 use jiff::Timestamp;
@@ -340,83 +340,19 @@ fn proven(events: &[Event], proofs: Vec<Proof>) -> Draft {
     draft
 }
 
-fn file(ordinal: u32, phase: &str, path: &str) -> Proof {
-    Proof::Phase { workflow: name("review"), ordinal, phase: name(phase), path: path.to_owned(), at: None }
-}
-
-fn earlier(ordinal: u32, phase: &str, by: Earlier) -> Proof {
-    Proof::Earlier { workflow: name("review"), ordinal, phase: name(phase), by }
-}
-
 #[test]
-fn what_lies_before_a_proof_is_done_by_its_own_file_and_moves_nothing_alone() {
-    let context = || Earlier::File("context.md".to_owned());
-    let before = [
-        earlier(1, "change-context", context()),
-        earlier(1, "reviews", Earlier::Skipped("nobody was asked".to_owned())),
-        earlier(1, "aggregation", Earlier::Nothing),
-        earlier(2, "analysis", context()),
-    ];
-    assert_eq!(proven(&reached(1, "context"), before.to_vec()).events(), [], "alone they show nothing");
-    let proofs = [before.as_slice(), &[file(1, "discourse", "discourse.md")]].concat();
-    let draft = proven(&reached(1, "context"), proofs.clone());
-    stands(&draft, 1, "synthesis");
-    let passed = |phase: &str| {
-        let phase = draft.phase(&name(phase)).expect("the phase");
-        (phase.status(), phase.claimed)
+fn o1_a_file_that_ends_a_phase_or_a_run_moves_nothing() {
+    let work = |phase: &str| Proof::Work {
+        workflow: name("review"),
+        ordinal: 1,
+        phase: name(phase),
+        path: format!("{phase}.md"),
     };
-    assert_eq!(passed("context"), ("completed", true), "nothing shows it");
-    assert_eq!(passed("change-context"), ("completed", false));
-    assert_eq!(passed("analysis"), ("completed", true), "another round's file says nothing");
-    assert_eq!(passed("reviews").0, "skipped");
-    assert_eq!(passed("aggregation"), ("completed", false), "it writes none");
-
-    let (session, items) = folded(&reached(1, "context"));
-    let mut draft = Draft::new(session, items, at(), actor());
-    prove_but(&mut draft, &told(proofs), &|_| true, Some(&Left::Phase("discourse".to_owned())));
-    stands(&draft, 1, "discourse");
-    assert!(draft.phase(&name("change-context")).is_some_and(|phase| !phase.claimed));
-
-    let left_at = |phase: &str| {
-        let (session, items) = folded(&reached(1, phase));
-        let mut draft = Draft::new(session, items, at(), actor());
-        prove_but(&mut draft, &told(vec![file(1, "discourse", "d.md")]), &|_| true, Some(&Left::Current));
-        draft
-    };
-    assert_eq!(left_at("discourse").events(), [], "the one that it is in is the command's");
-    stands(&left_at("reviews"), 1, "synthesis");
-}
-
-#[test]
-fn what_a_file_shows_happened_when_it_was_written_and_not_before_what_is_known() {
-    let written = |time: &str| {
-        let at = Some(time.parse().expect("a time"));
-        let (phase, path) = (name("synthesis"), "final.md".to_owned());
-        vec![Proof::Phase { workflow: name("review"), ordinal: 1, phase, path, at }]
-    };
-    let ended = |proofs: Vec<Proof>| {
-        let draft = proven(&reached(1, "synthesis"), proofs);
-        assert!(draft.dated().iter().all(|dated| Some(dated.at) == draft.session().runs[0].completed_at));
-        draft.session().runs[0].completed_at.expect("it is over").to_string()
-    };
-    assert_eq!(ended(written("2026-11-14T10:30:00Z")), "2026-11-14T10:30:00Z");
-    assert_eq!(ended(written("2026-11-14T08:00:00Z")), "2026-11-14T10:00:00Z");
-}
-
-#[test]
-fn a_proof_moves_forward_claims_what_lies_before_and_ends_a_run() {
-    let draft = proven(&reached(1, "analysis"), vec![file(1, "discourse", "discourse.md")]);
-    stands(&draft, 1, "synthesis");
-    assert!(draft.phase(&name("reviews")).is_some_and(|phase| phase.claimed));
-    assert!(draft.phase(&name("discourse")).is_some_and(|phase| !phase.claimed));
-    let draft = proven(&reached(1, "synthesis"), vec![file(1, "synthesis", "final.md")]);
-    assert_eq!(draft.session().lifecycle.name(), "completed", "a review ends with its run");
-    assert_eq!(
-        proven(&reached(1, "synthesis"), vec![file(1, "discourse", "discourse.md")]).events(),
-        [],
-        "never back"
-    );
-    assert_eq!(proven(&reached(2, "context"), vec![file(1, "synthesis", "final.md")]).events(), []);
+    let result = Proof::Result { workflow: name("review"), ordinal: 1 };
+    for phase in ["context", "reviews", "synthesis"] {
+        let proofs = vec![work("discourse"), work("synthesis"), result.clone()];
+        assert_eq!(proven(&reached(1, phase), proofs).events(), [], "{phase}");
+    }
 }
 
 #[test]

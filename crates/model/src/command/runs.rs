@@ -17,7 +17,7 @@ pub(super) fn begin(plan: RunPlan, ordinal: u32, other_run_is_open: bool) -> Vec
     events
 }
 
-pub(super) fn start(session: &Session, plan: RunPlan) -> Result<Vec<Event>, Refusal> {
+pub(super) fn start(session: &Session, plan: RunPlan, is_next: bool) -> Result<Vec<Event>, Refusal> {
     match session.lifecycle {
         Lifecycle::Active | Lifecycle::Completed { .. } => {}
         Lifecycle::Paused { .. } | Lifecycle::Failed { .. } | Lifecycle::Abandoned { .. } => {
@@ -25,10 +25,9 @@ pub(super) fn start(session: &Session, plan: RunPlan) -> Result<Vec<Event>, Refu
         }
     }
     let name = plan.workflow.name.clone();
-    if let Some(open) = session.open_run_of(&name) {
+    let open = session.open_run_of(&name);
+    if let Some(open) = open.filter(|_| !is_next) {
         // The way to the unfinished run is to go on with it, not to begin another.
-        let is_current =
-            session.run().is_some_and(|run| run.workflow.name == name && run.ordinal == open.ordinal);
         let mut events = Vec::new();
         match session.lifecycle {
             Lifecycle::Active => {}
@@ -40,14 +39,29 @@ pub(super) fn start(session: &Session, plan: RunPlan) -> Result<Vec<Event>, Refu
                 events.push(Event::SessionResumed { worktree, parallel });
             }
         }
-        if !is_current {
+        if !is_current(session, open) {
             events.push(Event::RunSelected { workflow: name, ordinal: open.ordinal });
         }
         return Ok(events);
     }
-    let other_open = session.runs.iter().any(Run::is_open);
+    let other_open = session.runs.iter().any(|run| run.is_open() && run.workflow.name != name);
     let Some(ordinal) = session.runs_of(&name).checked_add(1) else {
         return Err(Refusal::NoMoreRuns { session: session.id.clone(), workflow: name });
     };
-    Ok(begin(plan, ordinal, other_open))
+    let mut events = open.map(|open| end(session, open)).unwrap_or_default();
+    events.extend(begin(plan, ordinal, other_open));
+    Ok(events)
+}
+
+/// An unfinished run ends as it is.
+fn end(session: &Session, open: &Run) -> Vec<Event> {
+    let (workflow, ordinal) = (open.workflow.name.clone(), open.ordinal);
+    let selected = (!is_current(session, open)).then_some(Event::RunSelected { workflow, ordinal });
+    selected.into_iter().chain([Event::RunCompleted]).collect()
+}
+
+fn is_current(session: &Session, run: &Run) -> bool {
+    session
+        .run()
+        .is_some_and(|current| current.workflow.name == run.workflow.name && current.ordinal == run.ordinal)
 }

@@ -119,10 +119,13 @@ fn a_lenient_gate_passes_with_what_failed_in_its_attempt() {
 
 #[test]
 fn a_run_of_another_workflow_keeps_the_session_open_until_both_are_done() {
-    let both = three_phases().after([Command::StartRun { run: plan("map", Stay, &["only"]) }, advance(None)]);
+    let both = three_phases()
+        .after([Command::StartRun { run: plan("map", Stay, &["only"]), is_next: false }, advance(None)]);
     assert_eq!(both.session.run().unwrap().workflow.name, name("map"));
-    let back =
-        both.after([Command::StartRun { run: plan("build", Close, &["plan", "implement", "review"]) }]);
+    let back = both.after([Command::StartRun {
+        run: plan("build", Close, &["plan", "implement", "review"]),
+        is_next: false,
+    }]);
     assert_eq!(back.session.run().unwrap().workflow.name, name("build"), "the unfinished run goes on");
     assert_eq!(back.session.runs_of(&name("build")), 1);
     let done = back.after([advance(None), advance(None), advance(None)]);
@@ -132,7 +135,8 @@ fn a_run_of_another_workflow_keeps_the_session_open_until_both_are_done() {
 #[test]
 fn a_completed_session_begins_its_next_run_and_is_active_again() {
     let only = plan("round", Close, &["only"]);
-    let again = given(started(only.clone())).after([advance(None), Command::StartRun { run: only }]);
+    let again =
+        given(started(only.clone())).after([advance(None), Command::StartRun { run: only, is_next: false }]);
     assert_eq!(again.session.lifecycle, Lifecycle::Active);
     assert_eq!(again.session.run().unwrap().ordinal, 2);
     assert_eq!(again.session.runs_of(&name("round")), 2);
@@ -162,7 +166,9 @@ fn time_while_a_session_was_closed_is_not_working_time() {
     let closed = three_phases().after([Command::Close { force: true }]);
     let worked = closed.session.run().unwrap().current().time_in_phase(closed.session.working_until(at(0)));
     let mut history = closed.history.clone();
-    let Ok(events) = closed.when(Command::StartRun { run: build }).0 else { panic!("it goes on") };
+    let Ok(events) = closed.when(Command::StartRun { run: build, is_next: false }).0 else {
+        panic!("it goes on")
+    };
     for event in events {
         history.push(recorded(history.len() as u64 + 1, at(80_000), event));
     }
@@ -264,4 +270,16 @@ fn a_session_that_goes_to_another_place_takes_along_what_it_recorded_in_its_fold
     }
     // A session that has no files has none that could go anywhere.
     assert_eq!(three_phases().and([moved]).session.artifacts.len(), 0);
+}
+
+#[test]
+fn o2_a_run_that_has_its_result_ends_as_it_is_and_the_next_one_begins() {
+    let build = || plan("build", Close, &["plan", "implement", "review"]);
+    let again = three_phases().after([Command::StartRun { run: build(), is_next: true }]);
+    let session = &again.session;
+    let standing: Vec<(u32, bool)> = session.runs.iter().map(|run| (run.ordinal, run.is_open())).collect();
+    assert_eq!(standing, [(1, false), (2, true)]);
+    assert_eq!(session.runs[0].done(), 0, "what was not done is not called done");
+    let same = three_phases().after([Command::StartRun { run: build(), is_next: false }]);
+    assert_eq!(same.session.runs.len(), 1, "without its result it is gone on with");
 }

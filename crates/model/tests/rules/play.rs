@@ -165,7 +165,9 @@ impl Step {
                 attempt: if *passes { AttemptReport::default() } else { failing_attempt() },
                 skips: skips.iter().copied().map(skip_of).collect(),
             },
-            Self::StartRun(at) => Command::StartRun { run: workflows[at % workflows.len()].clone() },
+            Self::StartRun(at) => {
+                Command::StartRun { run: workflows[at % workflows.len()].clone(), is_next: false }
+            }
             Self::Note(kind) => Command::AddNote {
                 kind: NoteKind::ALL[kind % NoteKind::ALL.len()],
                 text: "something".to_owned(),

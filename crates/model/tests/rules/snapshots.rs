@@ -165,7 +165,7 @@ fn five_thousand_runs_leave_a_snapshot_as_it_was() {
     let round = plan("round", Close, &["plan", "build", "review"]);
     let (kept, early, late) = new().grows(TIMES, |kept, _| {
         (0..3).for_each(|_| kept.does(advance(None)));
-        kept.does(Command::StartRun { run: round.clone() });
+        kept.does(Command::StartRun { run: round.clone(), is_next: false });
     });
     assert_flat((early, late));
     assert_eq!(kept.0.runs_of(&name("round")) as usize, TIMES + 1);

@@ -36,7 +36,10 @@ fn state(named: &str) -> Given {
 }
 
 fn command(named: &str) -> Command {
-    let start_run = |workflow: &str| Command::StartRun { run: plan(workflow, Close, &["first", "second"]) };
+    let start_run = |workflow: &str| Command::StartRun {
+        run: plan(workflow, Close, &["first", "second"]),
+        is_next: false,
+    };
     match named {
         "advance" => advance(None),
         "advance first" => advance(Some("first")),

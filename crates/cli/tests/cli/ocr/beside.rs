@@ -31,7 +31,7 @@ fn whoever_names_a_phase_completes_it_with_what_they_hand_in_though_its_file_sho
         artifact_at(&sandbox, "rounds/round-1/discourse.md", "D\n", "2026-11-14T10:06:00Z");
         sandbox.at("2026-11-14T10:07:00Z");
         let seen = sandbox.run(["status", "--json"]).ok().json();
-        assert_eq!(phase(&seen), "synthesis", "to whoever looks, the file shows it");
+        assert_eq!(phase(&seen), "discourse", "the file alone does not complete it");
         let words =
             ["advance", "--phase", named, "--evidence", "challenged=3", "--output", "verdict=ok", "--json"];
         let view = sandbox.run(words).ok().json();
@@ -46,7 +46,10 @@ fn whoever_names_a_phase_completes_it_with_what_they_hand_in_though_its_file_sho
         artifact_at(&sandbox, "rounds/round-1/final.md", "F\n", "2026-11-14T10:08:00Z");
         sandbox.at("2026-11-14T10:09:00Z");
         sandbox.run(["advance", "--phase", "synthesis"]).ok();
-        assert_eq!(state(&sandbox)["status"], "closed");
+        assert_eq!(
+            (&state(&sandbox)["status"], &state(&sandbox)["phase_number"]),
+            (&"active".into(), &8.into())
+        );
         let artifacts = sandbox.run(["artifact", "list", "--session", ID]).ok().stdout;
         assert!(artifacts.contains("rounds/round-1/final.md"), "{artifacts}");
     }
@@ -62,7 +65,7 @@ fn complete_both(sandbox: &Sandbox) {
         let attempt = shown["phases"][position]["attempts"].as_array().unwrap().last().unwrap();
         assert_eq!(attempt["evidence"]["count"], 3, "{named}: {attempt}");
     }
-    assert_eq!(state(sandbox)["status"], "closed");
+    assert_eq!(state(sandbox)["status"], "active");
 }
 
 #[test]
@@ -84,8 +87,15 @@ fn whoever_names_a_phase_completes_it_also_with_the_first_command_on_a_session()
         &json!({ "session_id": ID, "status": "active", "workflow_type": "review", "current_phase": "reviews",
             "phase_number": 4, "current_round": 1, "started_at": NOW, "updated_at": NOW }),
     );
+    artifact(&sandbox, "rounds/round-1/reviews/security-1.md", "R\n");
     artifact(&sandbox, "rounds/round-1/discourse.md", "D\n");
     artifact(&sandbox, "rounds/round-1/final.md", "F\n");
+    let later = sandbox.run(["advance", "--phase", "synthesis", "--session", ID, "--json"]).code(4);
+    assert_eq!(later.error()["kind"], "phase_not_current", "a later file lets no phase be passed over");
+    sandbox.at("2026-11-14T12:00:00Z");
+    for phase in ["reviews", "aggregation"] {
+        sandbox.run(["advance", "--phase", phase, "--session", ID]).ok();
+    }
     complete_both(&sandbox);
 }
 
@@ -151,9 +161,10 @@ fn a_state_that_is_dated_hours_ahead_makes_no_file_old() {
     artifact_at(&sandbox, "context.md", "C\n", "2026-11-14T10:04:00Z");
     sandbox.at("2026-11-14T10:05:00Z");
     sandbox.run(["advance", "--phase", "change-context"]).ok();
+    edit(&sandbox, &json!({ "current_phase": "discourse", "phase_number": 6 }));
     artifact_at(&sandbox, "rounds/round-1/discourse.md", "D\n", "2026-11-14T10:06:00Z");
     sandbox.at("2026-11-14T10:07:00Z");
-    assert_eq!(phase(&sandbox.run(["status", "--json"]).ok().json()), "synthesis");
+    sandbox.run(["advance", "--phase", "discourse"]).ok();
 }
 
 #[test]
@@ -169,7 +180,7 @@ fn a_closed_session_that_the_tool_opened_again_is_listed_and_meant() {
 }
 
 #[test]
-fn a_review_that_says_to_be_complete_is_closed_and_hides_none() {
+fn o3_a_review_that_is_active_and_complete_is_shown() {
     let sandbox = project();
     let review = |name: &str, phase: &str, number: u32| {
         json!({ "session_id": name, "status": "active", "workflow_type": "review", "current_round": 1,
@@ -177,9 +188,12 @@ fn a_review_that_says_to_be_complete_is_closed_and_hides_none() {
     };
     foreign(&sandbox, "2026-11-12-older", &review("2026-11-12-older", "reviews", 4));
     foreign(&sandbox, "2026-11-13-newer", &review("2026-11-13-newer", "complete", 8));
-    assert_eq!(sandbox.run(["status", "--json"]).ok().json()["session_id"], "2026-11-12-older");
-    let newer = sandbox.run(["status", "--session", "2026-11-13-newer", "--json"]).ok().json();
-    assert_eq!(newer["status"], "completed");
+    let view = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!((&view["session_id"], phase(&view)), (&"2026-11-13-newer".into(), "complete"));
+    assert_eq!(view["lifecycle"]["state"], "active");
+    let screen = sandbox.run(["progress", "--once"]).ok().stdout;
+    assert!(screen.starts_with("2026-11-13-newer\n") && screen.contains("▸ Complete"), "{screen}");
+    assert_eq!(sandbox.run(["list", "--json"]).ok().json()["sessions"].as_array().unwrap().len(), 2);
 }
 
 #[test]
@@ -232,7 +246,7 @@ fn the_screen_stands_where_the_status_does() {
     at_discourse(&sandbox);
     artifact_at(&sandbox, "rounds/round-1/discourse.md", "D\n", "2026-11-14T10:06:00Z");
     sandbox.at("2026-11-14T10:07:00Z");
-    sandbox.run(["note", "taken in"]).ok();
+    sandbox.run(["advance", "--phase", "discourse"]).ok();
     assert!(screen(&sandbox).contains("88 %"), "{}", screen(&sandbox));
     sandbox.run(["rollback", "reviews"]).ok();
     assert_eq!(phase(&sandbox.run(["status", "--json"]).ok().json()), "reviews");
@@ -255,7 +269,7 @@ fn a_round_that_the_tool_left_without_a_file_is_over_when_it_begins_the_next() {
     artifact_at(&sandbox, "rounds/round-2/final.md", "F\n", "2026-11-14T10:07:00Z");
     sandbox.at("2026-11-14T10:08:00Z");
     sandbox.run(["note", "taken in", "--session", ID]).ok();
-    assert_eq!(state(&sandbox)["status"], "closed");
+    assert_eq!(state(&sandbox)["status"], "active");
     let view = sandbox.run(["round", "--session", ID, "--json"]).ok().json();
     assert_eq!(view["run"]["ordinal"], 3);
     assert_eq!(state(&sandbox)["current_round"], 3);
@@ -266,6 +280,7 @@ fn a_finished_map_leads_back_to_the_review_that_goes_on() {
     let sandbox = begun();
     sandbox.run(["run", "start", "map"]).ok();
     artifact(&sandbox, "map/runs/run-1/map.md", "M\n");
+    edit(&sandbox, &json!({ "current_phase": "complete", "phase_number": 6 }));
     let next = sandbox.run(["next", "--json"]).ok().json();
     assert!(next["summary"].as_str().unwrap().contains("Run 1 of review goes on"), "{next}");
     sandbox.run_printed(next["command"].as_str().unwrap()).ok();

@@ -36,11 +36,9 @@ fn is_closed(sandbox: &Sandbox, workflow: &str, ordinal: u32) {
 #[test]
 fn a_further_round_that_the_tool_did_and_closed_is_closed() {
     for has_file in [true, false] {
-        for ours in [&["close", "--force"][..], &["abandon", "--yes"], &["close"]] {
+        for ours in [&["close", "--force"][..], &["abandon", "--yes"]] {
             let sandbox = begun();
-            if ours == ["close"] {
-                artifact_at(&sandbox, "rounds/round-1/final.md", "F\n", "2026-11-14T10:04:00Z");
-            }
+            artifact_at(&sandbox, "rounds/round-1/final.md", "F\n", "2026-11-14T10:04:00Z");
             sandbox.at("2026-11-14T10:05:00Z");
             sandbox.run(ours).ok();
             if has_file {
@@ -71,7 +69,7 @@ fn a_round_whose_files_are_newer_than_the_word_closed_goes_on() {
     let sandbox = begun();
     artifact_at(&sandbox, "rounds/round-1/final.md", "F\n", "2026-11-14T10:04:00Z");
     sandbox.at("2026-11-14T10:05:00Z");
-    sandbox.run(["close"]).ok();
+    sandbox.run(["close", "--force"]).ok();
     artifact_at(&sandbox, "rounds/round-2/reviews/security-1.md", "R\n", "2026-11-14T10:29:00Z");
     sandbox.at(LATER);
     for key in ["x_seen_before", "x_seen_after"] {
@@ -86,10 +84,10 @@ fn a_round_whose_files_are_newer_than_the_word_closed_goes_on() {
 #[test]
 fn what_we_close_is_called_closed_also_where_its_phase_was_complete() {
     let sandbox = begun();
-    artifact_at(&sandbox, "rounds/round-1/final.md", "F\n", "2026-11-14T10:04:00Z");
+    edit(&sandbox, &json!({ "current_phase": "complete", "phase_number": 8 }));
     sandbox.at("2026-11-14T10:05:00Z");
-    for _ in 0..2 {
-        sandbox.run(["close", "--session", ID]).ok();
+    for words in [&["advance", "--phase", "complete"][..], &["close", "--session", ID]] {
+        sandbox.run(words).ok();
         assert_eq!(state(&sandbox)["status"], "closed");
         sandbox.run(["reopen", ID]).ok();
         assert_eq!(state(&sandbox)["status"], "active");
@@ -102,7 +100,7 @@ fn an_active_of_the_tool_beside_complete_is_left_as_it_wrote_it() {
     edit(&sandbox, &json!({ "current_phase": "complete", "phase_number": 8 }));
     sandbox.run(["note", "taken in", "--session", ID]).ok();
     let view = sandbox.run(["status", "--session", ID, "--json"]).ok().json();
-    assert_eq!((&view["status"], &state(&sandbox)["status"]), (&"completed".into(), &"active".into()));
+    assert_eq!((&view["status"], &state(&sandbox)["status"]), (&"active".into(), &"active".into()));
 }
 
 #[test]

@@ -49,7 +49,8 @@ fn a_round_that_the_tool_begins_has_a_clock_of_its_own() {
     let sandbox = begun();
     artifact_at(&sandbox, "rounds/round-1/final.md", "F\n", "2026-11-14T10:01:00Z");
     sandbox.at("2026-11-14T10:05:00Z");
-    sandbox.run(["advance", "--phase", "synthesis"]).ok();
+    edit(&sandbox, &json!({ "status": "closed", "current_phase": "complete", "phase_number": 8 }));
+    sandbox.run(["note", "closed", "--session", ID]).ok();
     beginning(
         &sandbox,
         &json!({ "current_phase": "context", "current_round": 2, "started_at": NOW }),
@@ -68,7 +69,8 @@ fn a_run_of_a_map_that_the_tool_begins_has_a_clock_of_its_own() {
     sandbox.run(["start", "map", "--layout", "ocr"]).ok();
     artifact_at(&sandbox, "map/runs/run-1/map.md", "M\n", "2026-11-14T10:01:00Z");
     sandbox.at("2026-11-14T10:05:00Z");
-    sandbox.run(["advance", "--phase", "synthesis"]).ok();
+    edit(&sandbox, &json!({ "current_phase": "complete", "phase_number": 6 }));
+    sandbox.run(["note", "presented"]).ok();
     let fields = json!({ "workflow_type": "map", "current_phase": "map-context", "current_map_run": 2,
         "started_at": NOW });
     beginning(&sandbox, &fields, "2026-11-14T12:00:00Z");

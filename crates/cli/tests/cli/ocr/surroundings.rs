@@ -86,6 +86,7 @@ fn going_back_is_not_undone_by_what_was_written_before() {
     }
     artifact_at(&sandbox, "rounds/round-1/discourse.md", "D\n", "2026-11-14T10:00:01Z");
     sandbox.at("2026-11-14T10:05:00Z");
+    edit(&sandbox, &serde_json::json!({ "current_phase": "synthesis", "phase_number": 7 }));
     sandbox.run(["note", "taken in"]).ok();
     assert_eq!(phase(&sandbox.run(["status", "--json"]).ok().json()), "synthesis");
     sandbox.run(["rollback", "reviews"]).ok();

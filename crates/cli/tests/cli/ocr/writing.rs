@@ -26,9 +26,6 @@ fn walked(sandbox: &Sandbox, files: &[&str]) -> Vec<(String, u64)> {
             written["current_phase"].as_str().unwrap().to_owned(),
             written["phase_number"].as_u64().unwrap(),
         ));
-        if written["current_phase"] == "complete" {
-            break;
-        }
         let current = sandbox.run(["status", "--json"]).ok().json();
         assert_eq!(phase(&current), written["current_phase"], "the file says where the session is");
         if !file.is_empty() {
@@ -61,7 +58,7 @@ fn a_review_goes_through_every_phase_and_is_closed() {
     let written = state(&sandbox);
     assert_eq!((&written["status"], &written["session_id"]), (&"closed".into(), &ID.into()));
     assert_eq!(written["started_at"], NOW);
-    assert_eq!(written["updated_at"], "2026-11-14T10:06:00Z");
+    assert_eq!(written["updated_at"], "2026-11-14T10:07:00Z");
     assert_eq!(sandbox.run(["status", "--json"]).ok().json()["status"], "completed");
 }
 
@@ -174,6 +171,9 @@ fn a_finished_map_is_closed_without_force() {
     sandbox.run(["start", "map", "--layout", "ocr"]).ok();
     artifact_at(&sandbox, "map/runs/run-1/map.md", "M\n", "2026-11-14T10:01:00Z");
     sandbox.at("2026-11-14T10:02:00Z");
+    sandbox.run(["close"]).code(4);
+    assert_eq!(state(&sandbox)["status"], "active", "a file alone finishes nothing");
+    edit(&sandbox, &json!({ "current_phase": "complete", "phase_number": 6 }));
     sandbox.run(["close"]).ok();
     let written = state(&sandbox);
     assert_eq!(
@@ -245,60 +245,76 @@ fn a_run_of_an_ocr_session_follows_the_tools_phases_whatever_the_project_calls_i
 }
 
 #[test]
-fn an_agent_that_writes_final_md_and_advances_closes_the_session() {
-    let sandbox = begun();
-    edit(&sandbox, &json!({ "current_phase": "synthesis", "phase_number": 7 }));
-    artifact(&sandbox, "rounds/round-1/final.md", "Merge it.\n");
-    let seen = sandbox.run(["status", "--json"]).ok().json();
-    assert_eq!((phase(&seen), &seen["status"]), ("complete", &"completed".into()), "the file shows it");
-    assert_eq!(state(&sandbox)["current_phase"], "synthesis", "looking writes nothing");
-    sandbox.run(["advance", "--phase", "synthesis"]).ok();
-    let written = state(&sandbox);
-    assert_eq!((&written["status"], &written["current_phase"]), (&"closed".into(), &"complete".into()));
+fn o1_an_active_review_with_final_md_stays_active_on_screen_and_on_disk() {
+    for (name, number) in [("reviews", 4), ("synthesis", 7)] {
+        let sandbox = project();
+        let fields = json!({ "session_id": ID, "status": "active", "workflow_type": "review", "current_round": 1,
+            "current_phase": name, "phase_number": number, "started_at": NOW, "updated_at": NOW });
+        foreign(&sandbox, ID, &fields);
+        artifact(&sandbox, "rounds/round-1/final.md", "Merge it.\n");
+        let screen = sandbox.run(["progress", "--once"]).ok().stdout;
+        assert!(screen.starts_with(ID) && screen.contains("Round 1: final"), "{screen}");
+        let listed = sandbox.run(["list", "--json"]).ok().json();
+        assert_eq!(listed["sessions"][0]["session_id"], ID, "{listed}");
+        sandbox.run(["resume", ID]).ok();
+        sandbox.run(["set", "a=b"]).ok();
+        assert_eq!(state(&sandbox), fields, "{name}");
+        let view = sandbox.run(["status", "--json"]).ok().json();
+        assert_eq!((phase(&view), &view["lifecycle"]["state"]), (name, &"active".into()), "{view}");
+        let told = &view["warnings"][0];
+        let message = format!("final.md exists, and the session is at phase {number} ({name})");
+        assert!(told["message"].as_str().unwrap().contains(&message), "{told}");
+        let hint = format!("leftoff advance --phase {name}");
+        assert!(told["hint"].as_str().unwrap().contains(&hint), "{told}");
+    }
 }
 
 #[test]
-fn a_session_left_behind_by_a_crash_after_final_md_is_closed_by_the_same_command() {
+fn o2_synthesis_leads_to_complete_and_complete_closes_the_review() {
+    for is_ours in [true, false] {
+        let sandbox = project();
+        foreign(
+            &sandbox,
+            ID,
+            &json!({ "session_id": ID, "status": "active", "workflow_type": "review",
+                "current_phase": "synthesis", "phase_number": 7, "current_round": 1, "updated_at": NOW }),
+        );
+        artifact(&sandbox, "rounds/round-1/final.md", "Merge it.\n");
+        if is_ours {
+            sandbox.run(["note", "taken in"]).ok();
+        }
+        let view = sandbox.run(["advance", "--phase", "synthesis", "--json"]).ok().json();
+        assert_eq!((phase(&view), &view["status"]), ("complete", &"active".into()), "{view}");
+        let written = || {
+            let written = state(&sandbox);
+            (written["status"].as_str().unwrap().to_owned(), written["phase_number"].as_u64().unwrap())
+        };
+        assert_eq!(written(), ("active".to_owned(), 8));
+        let next = sandbox.run(["next", "--json"]).ok().json();
+        let summary = next["summary"].as_str().unwrap();
+        assert!(summary.contains("Present the round's final.md to the user"), "{next}");
+        assert_eq!(next["command"], "leftoff advance --phase complete");
+        assert!(sandbox.run(["progress", "--once"]).ok().stdout.contains(" 100 %\n"), "visible until then");
+        sandbox.run_printed("leftoff advance --phase complete").ok();
+        assert_eq!(written(), ("closed".to_owned(), 8));
+        assert_eq!(sandbox.run(["show", ID, "--json"]).ok().json()["status"], "completed");
+    }
+}
+
+#[test]
+fn o2_a_map_that_was_presented_is_finished_and_its_session_stays_active() {
     let sandbox = project();
-    foreign(
-        &sandbox,
-        ID,
-        &json!({ "session_id": ID, "status": "active", "workflow_type": "review",
-            "current_phase": "synthesis", "phase_number": 7, "current_round": 1, "updated_at": NOW }),
-    );
-    artifact(&sandbox, "rounds/round-1/final.md", "Merge it.\n");
-    sandbox.run(["advance", "--phase", "synthesis", "--session", ID]).ok();
-    let written = state(&sandbox);
-    assert_eq!((&written["status"], &written["current_phase"]), (&"closed".into(), &"complete".into()));
-}
-
-#[test]
-fn files_that_were_written_one_after_the_other_show_one_phase_after_the_other() {
-    let sandbox = begun();
-    artifact_at(&sandbox, "rounds/round-1/discourse.md", "x", "2026-11-14T10:01:00Z");
-    artifact_at(&sandbox, "rounds/round-1/final.md", "x", "2026-11-14T10:02:00Z");
-    sandbox.at("2026-11-14T11:00:00Z");
-    assert_eq!(phase(&sandbox.run(["status", "--json"]).ok().json()), "complete");
-    artifact_at(&sandbox, "rounds/round-1/final.md", "x", "2026-11-14T09:00:00Z");
-    assert_eq!(phase(&sandbox.run(["status", "--json"]).ok().json()), "synthesis", "older than the review");
-}
-
-#[test]
-fn whoever_goes_back_past_a_file_is_not_sent_forward_by_it_again() {
-    let sandbox = begun();
-    artifact_at(&sandbox, "rounds/round-1/final.md", "x", "2026-11-14T10:02:00Z");
-    sandbox.at("2026-11-14T11:00:00Z");
-    sandbox.run(["advance", "--phase", "synthesis"]).ok();
-    assert_eq!(state(&sandbox)["status"], "closed");
-    sandbox.at("2026-11-14T12:00:00Z");
-    sandbox.run(["undo", "--to", "3", "--session", ID]).ok();
-    let stands = || phase(&sandbox.run(["status", "--session", ID, "--json"]).ok().json()).to_owned();
-    assert_eq!((stands().as_str(), &state(&sandbox)["status"]), ("context", &"active".into()));
-    sandbox.run(["note", "again", "--session", ID]).ok();
-    assert_eq!((stands().as_str(), &state(&sandbox)["current_phase"]), ("context", &"context".into()));
-    artifact_at(&sandbox, "rounds/round-1/final.md", "x", "2026-11-14T12:30:00Z");
-    sandbox.at("2026-11-14T13:00:00Z");
-    assert_eq!(stands(), "complete", "written once more since");
+    sandbox.run(["start", "map", "--layout", "ocr"]).ok();
+    edit(&sandbox, &json!({ "current_phase": "synthesis", "phase_number": 5 }));
+    artifact(&sandbox, "map/runs/run-1/map.md", "M\n");
+    let view = sandbox.run(["advance", "--phase", "synthesis", "--json"]).ok().json();
+    assert_eq!((phase(&view), &view["phases"][5]["status"]), ("complete", &"in_progress".into()), "{view}");
+    let next = sandbox.run(["next", "--json"]).ok().json();
+    assert!(next["summary"].as_str().unwrap().contains("Present map.md to the user"), "{next}");
+    assert_eq!(next["command"], "leftoff advance --phase complete");
+    let view = sandbox.run(["advance", "--phase", "complete", "--json"]).ok().json();
+    assert_eq!((&view["phases"][5]["status"], &view["status"]), (&"completed".into(), &"active".into()));
+    assert_eq!(state(&sandbox)["status"], "active");
 }
 
 #[test]

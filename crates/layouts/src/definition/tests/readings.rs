@@ -238,8 +238,8 @@ fn every_builtin_reads_under_its_own_name() {
         [
             shape("plan-implement-review", 3, Indexing::One, OnComplete::Close, false),
             shape("spec", 6, Indexing::Zero, OnComplete::Close, false),
-            shape("review", 8, Indexing::One, OnComplete::Close, true),
-            shape("map", 6, Indexing::One, OnComplete::Stay, true),
+            shape("review", 8, Indexing::One, OnComplete::Close, false),
+            shape("map", 6, Indexing::One, OnComplete::Stay, false),
             shape("essay", 4, Indexing::One, OnComplete::Close, false),
             shape("ccw", 3, Indexing::One, OnComplete::Close, false),
         ]
