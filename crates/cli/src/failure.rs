@@ -1,8 +1,10 @@
 //! Failures on stderr and as exit codes: the one place where an error becomes words for a terminal or JSON for a program.
 
 use crate::globals::Globals;
-use crate::ui::{Out, with_naming};
+use crate::ui::Out;
 use engine::Class;
+use model::hint::Hint;
+use model::words;
 use serde_json::json;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -14,12 +16,12 @@ const WRONG_USAGE: u8 = 2;
 pub struct Failure {
     kind: String,
     message: String,
-    hint: Option<String>,
+    hint: Option<Hint>,
     code: u8,
 }
 
 impl Failure {
-    pub fn wrong_usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn wrong_usage(message: impl Into<String>, hint: impl Into<Hint>) -> Self {
         Self {
             kind: "wrong_usage".to_owned(),
             message: message.into(),
@@ -28,21 +30,21 @@ impl Failure {
         }
     }
 
-    pub fn failed(message: String, hint: impl Into<String>) -> Self {
+    pub fn failed(message: String, hint: impl Into<Hint>) -> Self {
         Self { kind: "io".to_owned(), message, hint: Some(hint.into()), code: code_of(Class::Failed) }
     }
 
-    pub fn gate(message: String, hint: Option<String>) -> Self {
+    pub fn gate(message: String, hint: Option<Hint>) -> Self {
         Self { kind: "gate_failed".to_owned(), message, hint, code: GATE_DID_NOT_PASS }
     }
 
     /// Something was found that is against a rule: exit code 4.
-    pub fn findings(message: String, hint: Option<String>) -> Self {
+    pub fn findings(message: String, hint: Option<Hint>) -> Self {
         Self { kind: "findings".to_owned(), message, hint, code: code_of(Class::Refused) }
     }
 
     /// Something is not done, by a rule: exit code 4.
-    pub fn refused(message: String, hint: impl Into<String>) -> Self {
+    pub fn refused(message: String, hint: impl Into<Hint>) -> Self {
         Self { kind: "refused".to_owned(), message, hint: Some(hint.into()), code: code_of(Class::Refused) }
     }
 
@@ -72,7 +74,7 @@ impl Failure {
     }
 
     pub fn no_command() -> Self {
-        Self::wrong_usage("no command was given", "see what there is: leftoff --help")
+        Self::wrong_usage("no command was given", Hint::new("see what there is: ").run(words!["--help"]))
     }
 }
 
@@ -90,7 +92,7 @@ impl From<engine::Error> for Failure {
 /// Shows a failure; gives its exit code.
 pub fn report(failure: &Failure, globals: &Globals) -> ExitCode {
     let out = globals.out();
-    let hint = failure.hint.as_ref().map(|hint| about_the_named(hint, globals));
+    let hint = failure.hint.clone().map(|hint| about_the_named(hint, globals).to_string());
     if globals.json {
         out.error_document(&as_json(&failure.kind, &failure.message, hint.as_deref()));
     } else {
@@ -100,12 +102,15 @@ pub fn report(failure: &Failure, globals: &Globals) -> ExitCode {
 }
 
 /// A hint whose commands mean the session that was named, where they would mean another without a name.
-fn about_the_named(hint: &str, globals: &Globals) -> String {
-    let naming = globals.named_session().filter(|_| hint.contains("leftoff ")).and_then(|asked| {
+fn about_the_named(hint: Hint, globals: &Globals) -> Hint {
+    let naming = globals.named_session().filter(|_| hint.needs_naming()).and_then(|asked| {
         let engine = globals.query().ok()?;
         Some(engine.naming_of(asked))
     });
-    naming.map_or_else(|| hint.to_owned(), |naming| with_naming(hint, &naming))
+    match naming {
+        Some(naming) => hint.naming(&naming),
+        None => hint,
+    }
 }
 
 /// What the parser said: help and version are answers, everything else is wrong usage.

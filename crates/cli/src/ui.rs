@@ -16,7 +16,7 @@ pub mod session;
 mod wrap;
 
 pub use outlet::{Reader, Tone, passing_line, prompt};
-pub use wrap::{cut, with_naming, wrapped};
+pub use wrap::{cut, wrapped};
 
 use crate::failure::Failure;
 use crate::globals::Globals;

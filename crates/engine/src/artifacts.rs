@@ -8,8 +8,10 @@ use jiff::Timestamp;
 use model::actor::Actor;
 use model::artifact::{Artifact, ArtifactVersion, moved_path};
 use model::event::Event;
+use model::hint::Hint;
 use model::id::Name;
 use model::session::Session;
+use model::words;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use store::ContentRow;
@@ -49,7 +51,7 @@ pub struct ArtifactFinding {
     pub difference: Difference,
     pub phase: Option<Name>,
     pub message: String,
-    pub hint: String,
+    pub hint: Hint,
 }
 
 /// What looking at every recorded file gave.
@@ -245,7 +247,13 @@ impl Engine {
                 if !is_known {
                     findings.push(ArtifactFinding {
                         message: format!("{path}, which phase {} produces, is not recorded", phase.id()),
-                        hint: format!("leftoff artifact add {path} --phase {}", phase.id()),
+                        hint: Hint::default().run_here(words![
+                            "artifact",
+                            "add",
+                            path,
+                            "--phase",
+                            phase.id()
+                        ]),
                         path,
                         difference: Difference::New,
                         phase: Some(phase.id().clone()),
@@ -324,13 +332,12 @@ pub(crate) fn finding(known: &Artifact, difference: Difference) -> ArtifactFindi
     let path = &known.newest.path;
     let whose = known.newest.phase.as_ref().map(|phase| format!(" of phase {phase}")).unwrap_or_default();
     let (what, hint) = match difference {
-        Difference::Missing => {
-            ("is missing", format!("bring it back; its versions: leftoff artifact history {path}"))
-        }
+        Difference::Missing => (
+            "is missing",
+            Hint::new("bring it back; its versions: ").run_here(words!["artifact", "history", path]),
+        ),
         Difference::Changed => ("was changed since it was recorded", accept(known)),
-        Difference::Unusable => {
-            ("is no regular file of the project any more", "bring the file back".to_owned())
-        }
+        Difference::Unusable => ("is no regular file of the project any more", "bring the file back".into()),
         Difference::New => ("is not recorded", accept(known)),
     };
     ArtifactFinding {
@@ -342,16 +349,17 @@ pub(crate) fn finding(known: &Artifact, difference: Difference) -> ArtifactFindi
     }
 }
 
-fn accept(known: &Artifact) -> String {
+fn accept(known: &Artifact) -> Hint {
     let path = &known.newest.path;
     match &known.newest.phase {
-        Some(phase) => format!(
-            "take it as it is: leftoff artifact add {path} --phase {phase}; or see what it means: leftoff revisit {phase} --reason changed --dry-run"
-        ),
-        None => format!("take it as it is: leftoff artifact add {path}"),
+        Some(phase) => Hint::new("take it as it is: ")
+            .run_here(words!["artifact", "add", path, "--phase", phase])
+            .then("; or see what it means: ")
+            .run_here(words!["revisit", phase, "--reason", "changed", "--dry-run"]),
+        None => Hint::new("take it as it is: ").run_here(words!["artifact", "add", path]),
     }
 }
 
 fn unusable(message: String, root: &Path) -> Error {
-    Error::WrongUsage { message, hint: format!("name a regular file below {}", root.display()) }
+    Error::WrongUsage { message, hint: format!("name a regular file below {}", root.display()).into() }
 }

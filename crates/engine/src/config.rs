@@ -140,8 +140,7 @@ impl Config {
             None => Ok(()),
             Some(store) => Err(Error::NotSupported {
                 what: format!("store = {store:?}"),
-                hint: "take the line out of .leftoff/config.toml: the embedded store needs no setting"
-                    .to_owned(),
+                hint: "take the line out of .leftoff/config.toml: the embedded store needs no setting".into(),
             }),
         }
     }

@@ -5,7 +5,9 @@ use crate::definitions;
 use crate::engine::{Engine, is_unfinished};
 use crate::error::{Error, Result};
 use crate::{Intent, Options};
+use model::hint::Hint;
 use model::session::{FOLD_VERSION, Session};
+use model::words;
 use serde::Serialize;
 use store::{Filter, Loaded};
 
@@ -13,11 +15,11 @@ use store::{Filter, Loaded};
 pub struct Finding {
     pub kind: String,
     pub message: String,
-    pub hint: Option<String>,
+    pub hint: Option<Hint>,
 }
 
 impl Finding {
-    pub(crate) fn new(kind: &str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: &str, message: impl Into<String>, hint: impl Into<Hint>) -> Self {
         Self { kind: kind.to_owned(), message: message.into(), hint: Some(hint.into()) }
     }
 
@@ -48,7 +50,11 @@ pub fn diagnose(options: Options) -> Result<Vec<Finding>> {
         findings.push(Finding::new("requirements", line, "mend the file; until then it holds no agent"));
     }
     for line in engine.store.check()? {
-        findings.push(Finding::new("store", line, "take a copy first: leftoff store backup FILE"));
+        findings.push(Finding::new(
+            "store",
+            line,
+            Hint::new("take a copy first: ").run(words!["store", "backup", "FILE"]),
+        ));
     }
     for line in engine.store.info()?.warnings {
         findings.push(Finding::new("store_place", line, "a local disk is faster and safer"));
@@ -77,7 +83,11 @@ fn definition_findings(engine: &Engine) -> Vec<Finding> {
         .flatten();
     mistakes
         .map(|mistake| {
-            Finding::new("definition", mistake.to_string(), "mend it; leftoff workflow check shows it again")
+            Finding::new(
+                "definition",
+                mistake.to_string(),
+                Hint::new("mend it; ").run(words!["workflow", "check"]).then(" shows it again"),
+            )
         })
         .collect()
 }

@@ -3,6 +3,7 @@
 mod hints;
 
 use model::Refusal;
+use model::hint::{CommandLine, Hint};
 use model::id::InvalidId;
 use model::refusal::WayOn;
 use std::path::PathBuf;
@@ -29,7 +30,7 @@ pub struct Choice {
     pub key: String,
     pub words: String,
     /// The command that does it.
-    pub command: String,
+    pub command: CommandLine,
     pub session: String,
     /// Where that session goes on, if that is what is chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,7 +128,7 @@ pub enum Error {
     #[error("{path} would be {length} bytes long, and no more than {longest} are read of it")]
     FileTooLong { path: String, length: u64, longest: u64 },
     #[error("{message}")]
-    WrongUsage { message: String, hint: String },
+    WrongUsage { message: String, hint: Hint },
     #[error("session {session} is kept in files of another worktree, and those stay there: {worktree}")]
     FilesElsewhere { session: String, worktree: String },
     #[error("session {session} was kept in files of {worktree}, {}", if *is_here { "and the project was moved or copied since" } else { "and they are not here" })]
@@ -135,7 +136,7 @@ pub enum Error {
     #[error("session {session} is at work in another worktree: {worktree}")]
     ActiveElsewhere { session: String, worktree: String, agent: String },
     #[error("{question}")]
-    NeedsAnswer { question: String, hint: String },
+    NeedsAnswer { question: String, hint: Hint },
     #[error("{question}{lines}", lines = choices.iter().map(Choice::line).collect::<String>())]
     NeedsChoice { question: String, choices: Vec<Choice> },
     #[error(
@@ -145,11 +146,11 @@ pub enum Error {
     #[error("cannot purge this: it is part of {what}, without which the history cannot be read")]
     NotPurgeable { what: String },
     #[error("{path} cannot be taken: {why}", path = path.display())]
-    BadBundle { path: PathBuf, why: String, hint: String },
+    BadBundle { path: PathBuf, why: String, hint: Hint },
     #[error("{path} and this project went different ways with session {session} after version {version}", path = path.display())]
     Diverged { path: PathBuf, session: String, version: u64 },
     #[error("{what} is not supported by this version")]
-    NotSupported { what: String, hint: String },
+    NotSupported { what: String, hint: Hint },
     #[error("{doing} is a person's to do, at a terminal")]
     NeedsAPerson { doing: String, has_policy: bool },
     #[error("the gate of phase '{phase}' cannot be overridden: workflow '{workflow}' does not allow it")]
@@ -171,13 +172,13 @@ pub enum Error {
     #[error("{path} cannot be read ({why}), and nothing else tells of session {session}")]
     NothingKnown { session: String, path: String, why: String },
     #[error("the folder of session {session} is gone: {path}")]
-    FolderGone { session: String, path: String, hint: String },
+    FolderGone { session: String, path: String, hint: Hint },
     #[error("{path} is being written by somebody else", path = path.display())]
     FileBusy { path: PathBuf },
     #[error("no session was completed or abandoned in {worktree}")]
     NothingFinished { worktree: String, elsewhere: Vec<String> },
     #[error("{asked} is no session: {why}")]
-    NotASession { asked: String, why: String, instead: String },
+    NotASession { asked: String, why: String, instead: Hint },
     #[error("there is no requirement '{asked}'")]
     UnknownRequirement { asked: String, nearest: Option<String>, known: Vec<String> },
     #[error("no agent session is known here that this could be about")]

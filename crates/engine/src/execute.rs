@@ -37,12 +37,14 @@ use layouts::layout::{Standing, some_of};
 use model::Refusal;
 use model::command::{Command, decide};
 use model::event::Event;
+use model::hint::Hint;
 use model::id::SessionId;
 use model::item::{Item, ItemBook};
 use model::lifecycle::Lifecycle;
 use model::note::NoteKind;
 use model::run::RunPlan;
 use model::session::Session;
+use model::words;
 use plan::Plan;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -71,7 +73,7 @@ impl Engine {
         if text.is_empty() {
             return Err(Error::WrongUsage {
                 message: "the note is empty".to_owned(),
-                hint: "say what the next one should know: leftoff note \"…\"".to_owned(),
+                hint: Hint::new("say what the next one should know: ").run_here(words!["note", "…"]),
             });
         }
         let command = Command::AddNote { kind, text, fields };

@@ -5,9 +5,11 @@ use crate::view::{ShortView, Warning};
 use crate::words::duration;
 use jiff::Timestamp;
 use model::expiry::{expired_at, expires};
+use model::hint::Hint;
 use model::id::SessionId;
 use model::session::Session;
 use model::time::seconds_between;
+use model::words;
 
 /// What is looked at to tell whether a session was left lying.
 struct Idle<'a> {
@@ -83,7 +85,12 @@ impl Engine {
         Some(Warning {
             kind: "inactive".to_owned(),
             message: format!("nothing has happened in session {id} for {quiet}"),
-            hint: Some(format!("go on with it: leftoff resume {id}, or clean it up: leftoff abandon {id}")),
+            hint: Some(
+                Hint::new("go on with it: ")
+                    .run(words!["resume", id])
+                    .then(", or clean it up: ")
+                    .run(words!["abandon", id]),
+            ),
             path: None,
         })
     }

@@ -7,6 +7,7 @@ use model::actor::Actor;
 use model::difference::{Difference, between};
 use model::event::{Event, Recorded};
 use model::gate::{AttemptOutcome, CheckResult};
+use model::hint::Hint;
 use model::id::{Name, SessionId};
 use model::lifecycle::Lifecycle;
 use model::lineage::lineage;
@@ -16,6 +17,7 @@ use model::run::Run;
 use model::session::Session;
 use model::time::seconds_between;
 use model::undo::point;
+use model::words;
 use serde::Serialize;
 
 /// All that a session went through.
@@ -170,7 +172,7 @@ impl Engine {
         if version == 0 {
             return Err(Error::WrongUsage {
                 message: "version 0 is before the session began".to_owned(),
-                hint: format!("see the versions: leftoff log {id}"),
+                hint: Hint::new("see the versions: ").run(words!["log", id]),
             });
         }
         let kept = usize::try_from(version).unwrap_or(usize::MAX).min(events.len());

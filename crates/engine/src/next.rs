@@ -4,11 +4,13 @@
 use crate::view::{Material, produced};
 use crate::words::{moment, phase_called, phase_titled, quoted};
 use model::gate::{Attempt, CheckResult};
+use model::hint::{CommandLine, Hint};
 use model::id::Name;
 use model::lifecycle::Lifecycle;
 use model::phase::Phase;
 use model::run::Run;
 use model::session::{RevisionMade, Session};
+use model::words;
 use model::workflow::{OnComplete, PhaseDefinition, ValueType};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -19,8 +21,8 @@ const LONGEST_QUOTATION: usize = 200;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Next {
-    pub summary: String,
-    pub command: Option<String>,
+    pub summary: Hint,
+    pub command: Option<CommandLine>,
     #[serde(skip)]
     pub(crate) waits: Waits,
 }
@@ -36,28 +38,23 @@ pub(crate) enum Waits {
 }
 
 impl Next {
-    pub(crate) fn new(summary: String, command: Option<String>) -> Self {
-        Self { summary, command, waits: Waits::Nobody }
+    pub(crate) fn new(summary: impl Into<Hint>, command: Option<CommandLine>) -> Self {
+        Self { summary: summary.into(), command, waits: Waits::Nobody }
     }
 }
 
 impl Next {
     pub(crate) fn start(workflow: Option<&str>) -> Self {
-        let command = match workflow {
-            Some(name) => format!("leftoff start {name}"),
-            None => "leftoff start".to_owned(),
-        };
-        Self::new("No session is going on here. Begin one.".to_owned(), Some(command))
+        let words = std::iter::once("start").chain(workflow).map(ToOwned::to_owned).collect();
+        Self::new("No session is going on here. Begin one.", Some(CommandLine::new(words)))
     }
 
     pub(crate) fn of(material: &Material<'_>) -> Self {
         let (session, run) = (material.session, material.run);
         let id = &session.id;
         let name = &run.workflow.name;
-        let layout = match session.layout.as_str() {
-            "native" => String::new(),
-            other => format!(" --layout {other}"),
-        };
+        let is_native = session.layout == "native";
+        let resume = CommandLine::new(words!["resume", id]);
         match &session.lifecycle {
             Lifecycle::Active if run.is_open() => advance(material),
             Lifecycle::Active if let Some(open) = other_open(session) => Self::new(
@@ -65,49 +62,49 @@ impl Next {
                     "Run {} of {name} is finished. Run {} of {} goes on.",
                     run.ordinal, open.ordinal, open.workflow.name
                 ),
-                Some(format!("leftoff run start {}{}", open.workflow.name, naming(material))),
+                Some(about(material, words!["run", "start", open.workflow.name])),
             ),
             Lifecycle::Active => Self::new(
-                format!(
-                    "Run {} of {name} is finished. End the session, or begin another run: leftoff run start {name}{}",
-                    run.ordinal,
-                    naming(material)
-                ),
-                Some(format!("leftoff close{}", naming(material))),
+                Hint::new(format!(
+                    "Run {} of {name} is finished. End the session, or begin another run: ",
+                    run.ordinal
+                ))
+                .command(about(material, words!["run", "start", name])),
+                Some(about(material, words!["close"])),
             ),
             Lifecycle::Paused { .. } => Self::new(
                 format!("Go on with {}.", phase_called(run.current_number(), run.current().id())),
-                Some(format!("leftoff resume {id}")),
+                Some(resume),
             ),
             Lifecycle::Failed { error, .. } => Self::new(
                 format!("It failed: {}. Mend that, then go on with it.", quoted(error, LONGEST_QUOTATION)),
-                Some(format!("leftoff resume {id}")),
+                Some(resume),
             ),
-            Lifecycle::Completed { .. } if layout.is_empty() => Self::new(
-                format!(
-                    "Finished; nothing is left to do. Begin something new, or another run of this: leftoff run start {name} --session {id}"
-                ),
-                Some(format!("leftoff start {name}")),
+            Lifecycle::Completed { .. } if is_native => Self::new(
+                Hint::new("Finished; nothing is left to do. Begin something new, or another run of this: ")
+                    .run(words!["run", "start", name, "--session", id]),
+                Some(CommandLine::new(words!["start", name])),
             ),
             // Its workflow is not known as a whole: no other run of it can be begun.
             Lifecycle::Completed { .. }
                 if run.workflow.on_complete == OnComplete::Grow || !material.can_run_again =>
             {
-                Self::new("Finished; nothing is left to do.".to_owned(), None)
+                Self::new("Finished; nothing is left to do.", None)
             }
             // A layout may name its sessions by the day: what is finished today may have taken the name.
             Lifecycle::Completed { .. } => Self::new(
-                "Finished; nothing is left to do. Another run of this begins with:".to_owned(),
-                Some(format!("leftoff run start {name} --session {id}")),
+                "Finished; nothing is left to do. Another run of this begins with:",
+                Some(CommandLine::new(words!["run", "start", name, "--session", id])),
             ),
-            Lifecycle::Abandoned { .. } if !layout.is_empty() => Self::new(
-                "Given up; nothing is left to do. Take it up again, or begin something new with leftoff start."
-                    .to_owned(),
-                Some(format!("leftoff reopen {id}")),
+            Lifecycle::Abandoned { .. } if !is_native => Self::new(
+                Hint::new("Given up; nothing is left to do. Take it up again, or begin something new with ")
+                    .run(words!["start"])
+                    .then("."),
+                Some(CommandLine::new(words!["reopen", id])),
             ),
             Lifecycle::Abandoned { .. } => Self::new(
-                "Given up; nothing is left to do. Begin something new.".to_owned(),
-                Some(format!("leftoff start {name}{layout}")),
+                "Given up; nothing is left to do. Begin something new.",
+                Some(CommandLine::new(words!["start", name])),
             ),
         }
     }
@@ -159,7 +156,7 @@ fn advance(material: &Material<'_>) -> Next {
     }
     let mut waits = Waits::Nobody;
     if let Some(check) = waits_for_a_person(&missing) {
-        command = format!("leftoff approve {check}{}", naming(material));
+        command = about(material, words!["approve", check]);
         waits = Waits::Person;
     }
     Next { waits, ..Next::new(mend(run, &missing), Some(command)) }
@@ -176,14 +173,13 @@ fn submitting(
     phase: &Phase,
     defined: Option<&PhaseDefinition>,
     known: &dyn Fn(&str) -> Option<String>,
-) -> String {
-    let mut command = format!("leftoff advance --phase {}", phase.id());
+) -> CommandLine {
+    let mut words = words!["advance", "--phase", phase.id()];
     for field in defined.iter().flat_map(|defined| &defined.evidence).filter(|field| field.required) {
         let value = known(&field.name).unwrap_or_else(|| stand_in(field.value_type).to_owned());
-        let _ = write!(command, " --evidence {}={value}", field.name);
+        words.extend(["--evidence".to_owned(), format!("{}={value}", field.name)]);
     }
-    command.push_str(&naming(material));
-    command
+    about(material, words)
 }
 
 /// What was submitted for a field, where it stands in a command line as it is.
@@ -211,7 +207,7 @@ fn item(material: &Material<'_>) -> Next {
         let summary = format!(
             "No item is ready ({done}): the others are held by somebody, wait for another item or are blocked."
         );
-        let command = format!("leftoff item list{}", naming(material));
+        let command = about(material, words!["item", "list"]);
         return Next { waits: Waits::Others, ..Next::new(summary, Some(command)) };
     };
     let (verb, held) = match next.item.lease.as_ref().filter(|_| next.mine) {
@@ -221,7 +217,7 @@ fn item(material: &Material<'_>) -> Next {
     let title = quoted(&next.item.title, LONGEST_QUOTATION);
     Next::new(
         format!("Item {}: {title} ({held}{done})", next.id()),
-        Some(format!("leftoff item {verb} {}{}", next.id(), naming(material))),
+        Some(about(material, words!["item", verb, next.id()])),
     )
 }
 
@@ -232,13 +228,14 @@ fn waits_for_a_person<'a>(missing: &[&'a CheckResult]) -> Option<&'a str> {
 }
 
 /// Another tool says that it failed, and not on what.
-fn untold(material: &Material<'_>) -> String {
+fn untold(material: &Material<'_>) -> Hint {
     let run = material.run;
     let called = phase_called(run.current_number(), run.current().id());
-    format!(
-        "The gate of {called} failed, and what was missing is not recorded; what it asks for: leftoff gate{}. Mend it, then try {called} again.",
-        naming(material)
-    )
+    Hint::new(format!(
+        "The gate of {called} failed, and what was missing is not recorded; what it asks for: "
+    ))
+    .command(about(material, words!["gate"]))
+    .then(format!(". Mend it, then try {called} again."))
 }
 
 /// What a failed gate asks for, in the words of its definition.
@@ -299,7 +296,10 @@ fn revised(session: &Session, phase: &Phase) -> String {
     }
 }
 
-/// Names the session where a command without a name would mean another.
-fn naming(material: &Material<'_>) -> String {
-    if material.name_session { format!(" --session {}", material.session.id) } else { String::new() }
+/// A command about this session, which is named where a command without a name would mean another.
+fn about(material: &Material<'_>, mut words: Vec<String>) -> CommandLine {
+    if material.name_session {
+        words.extend(words!["--session", material.session.id]);
+    }
+    CommandLine::new(words)
 }

@@ -6,6 +6,8 @@ use crate::error::{Error, Result};
 use crate::place::Project;
 use crate::sync;
 use crate::view::Warning;
+use model::hint::Hint;
+use model::words;
 use rustix::fs::Access as Permission;
 use std::path::Path;
 use std::time::Duration;
@@ -84,7 +86,7 @@ fn create_store(project: &Project, database: &Path, warnings: &mut Vec<Warning>)
                     database.display(),
                     elsewhere.display()
                 ),
-                hint: Some("it stays there for this project: leftoff store info".to_owned()),
+                hint: Some(Hint::new("it stays there for this project: ").run(words!["store", "info"])),
                 path: Some(elsewhere.display().to_string()),
             });
             Ok(LaidOver::new(made_at(&elsewhere)?))

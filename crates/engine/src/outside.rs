@@ -10,8 +10,10 @@ use crate::view::{ShortView, Warning};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use layouts::layout::{self, Beginning, Layout, Place};
+use model::hint::Hint;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
+use model::words;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -110,7 +112,7 @@ fn named(asked: &str, places: &[PathBuf]) -> Result<Option<PathBuf>> {
             None => Ok(Some(one.path.clone())),
             Some(why) => Err(Error::NotSupported {
                 what: format!("{} as a session's folder: {why}", one.path.display()),
-                hint: "use a folder of your own".to_owned(),
+                hint: "use a folder of your own".into(),
             }),
         },
         many => Err(Error::AmbiguousSession {
@@ -331,7 +333,10 @@ fn new_folder(layout: &dyn Layout, request: &StartRequest) -> Result<PathBuf> {
             is_taken: &|path| place.join(path).symlink_metadata().is_ok(),
             random: [0; 16],
         })
-        .map_err(|message| Error::WrongUsage { message, hint: "see: leftoff start --help".to_owned() })?;
+        .map_err(|message| Error::WrongUsage {
+            message,
+            hint: Hint::new("see: ").run(words!["start", "--help"]),
+        })?;
     let folder = place.join(&spot.path);
     if folder.symlink_metadata().is_ok() {
         return Err(Error::IdTaken { existing: spot.id.to_string(), way_on: model::refusal::WayOn::Resume });

@@ -12,9 +12,11 @@ use crate::view::{HealthView, Nothing, View, Warning};
 use jiff::Timestamp;
 use layouts::layout::{self, Layout, Moment};
 use model::event::Recorded;
+use model::hint::Hint;
 use model::id::SessionId;
 use model::run::Run;
 use model::session::Session;
+use model::words;
 use serde::Serialize;
 use serde_json::Value;
 use store::{Access, AgentRow, Filter, Info, SessionRow, SqliteStore, Store};
@@ -71,7 +73,7 @@ impl Engine {
             view.warnings.push(Warning {
                 kind: "candidates".to_owned(),
                 message: format!("no session is active; {}: {}", waiting, others.join(", ")),
-                hint: Some(format!("go on with one: leftoff switch {}", others[0])),
+                hint: Some(Hint::new("go on with one: ").run(words!["switch", others[0]])),
                 path: None,
             });
         }
@@ -124,7 +126,7 @@ impl Engine {
                 "session {} is active in another worktree: {}",
                 listed.row.id, listed.row.worktree
             ),
-            hint: Some(format!("look at it: leftoff show {}", listed.row.id)),
+            hint: Some(Hint::new("look at it: ").run(words!["show", listed.row.id])),
             path: None,
         });
         Ok(told.collect())
@@ -273,19 +275,19 @@ impl Engine {
         Some(Warning {
             kind: "policy".to_owned(),
             message: format!("anyone may {what} in this project, agents too"),
-            hint: Some("a person only: take it out of [policy] in .leftoff/config.toml".to_owned()),
+            hint: Some("a person only: take it out of [policy] in .leftoff/config.toml".into()),
             path: Some(Config::path(&self.project).display().to_string()),
         })
     }
 
-    /// What a printed command ends with, so that it means this session.
-    pub(crate) fn naming(&self, session: &Session) -> Result<String> {
+    /// Words that a printed command ends with, so that it means this session.
+    pub(crate) fn naming(&self, session: &Session) -> Result<Vec<String>> {
         let must_be_named = self.must_be_named(session)?;
-        Ok(if must_be_named { format!(" --session {}", session.id) } else { String::new() })
+        Ok(if must_be_named { words!["--session", session.id] } else { Vec::new() })
     }
 
-    /// The same for one that is named as people name them; nothing where there is none.
-    pub fn naming_of(&self, asked: &str) -> String {
+    /// Such words for a session that is named as people name them; none where there is no such session.
+    pub fn naming_of(&self, asked: &str) -> Vec<String> {
         let found = self.resolve(asked).and_then(|id| self.load(&id));
         found.and_then(|(_, session)| self.naming(&session)).unwrap_or_default()
     }
@@ -302,7 +304,7 @@ impl Engine {
                 message: format!(
                     "workflow '{name}' was changed since this run began; the run keeps the definition it began with"
                 ),
-                hint: Some(format!("a new run uses the new one: leftoff workflow show {name}")),
+                hint: Some(Hint::new("a new run uses the new one: ").run(words!["workflow", "show", name])),
                 path: None,
             });
         }
@@ -313,7 +315,7 @@ impl Engine {
             warnings.push(Warning {
                 kind: "newer_event".to_owned(),
                 message: format!("the log holds '{kind}', which this program does not know"),
-                hint: Some("use the newer leftoff to change this session".to_owned()),
+                hint: Some("use the newer leftoff to change this session".into()),
                 path: None,
             });
         }

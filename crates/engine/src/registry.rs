@@ -47,7 +47,7 @@ pub(crate) fn place_for(key: &Path, file_name: &str) -> Result<PathBuf> {
     let Some(state) = state_folder() else {
         return Err(Error::NotSupported {
             what: "a store outside the project without HOME or XDG_STATE_HOME".to_owned(),
-            hint: "set HOME, or make the project's folder writable".to_owned(),
+            hint: "set HOME, or make the project's folder writable".into(),
         });
     };
     let name = key
@@ -66,7 +66,7 @@ pub(crate) fn users_database(file_name: &str) -> Result<PathBuf> {
         Some(state) => Ok(state.join("user").join(file_name)),
         None => Err(Error::NotSupported {
             what: "a session outside of projects without HOME or XDG_STATE_HOME".to_owned(),
-            hint: "set HOME".to_owned(),
+            hint: "set HOME".into(),
         }),
     }
 }

@@ -47,16 +47,17 @@ use crate::execute::plan;
 use crate::items::item_row;
 use crate::redact;
 use crate::view::Warning;
-use crate::words::shell_word;
 use find::Foreign;
 use layouts::layout::{Folder, Spot};
 use layouts::reading::Dated;
 use model::event::{Event, ItemEvent, Recorded};
+use model::hint::CommandLine;
 use model::id::SessionId;
 use model::item::ItemBook;
 use model::phase::Phase;
 use model::progress::SignsOfWork;
 use model::session::Session;
+use model::words;
 use model::workflow::Workflow;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -275,15 +276,13 @@ impl Engine {
         // One of another project is mended where it is; only then can it come here.
         let there = look.brought_from.as_deref().and_then(pointed);
         let meant = there.map_or_else(
-            || format!("--session {}", session.id),
-            |there| {
-                format!("--project {} --session {}", shell_word(&there.root.to_string_lossy()), there.spot.id)
-            },
+            || words!["--session", session.id],
+            |there| words!["--project", there.root.display(), "--session", there.spot.id],
         );
         let choice = |(place, phase): (usize, &Phase)| Choice {
             key: run.number_at(place).to_string(),
             words: phase.stub.title.clone(),
-            command: format!("leftoff repair {meant} --at {}", phase.id()),
+            command: CommandLine::new([words!["repair"], meant.clone(), words!["--at", phase.id()]].concat()),
             session: session.id.to_string(),
             phase: Some(phase.id().to_string()),
         };

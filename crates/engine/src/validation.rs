@@ -4,9 +4,11 @@ use crate::artifacts::{Difference, Reading, difference, finding};
 use crate::disk::next_version;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use model::hint::Hint;
 use model::id::Name;
 use model::phase::{Phase, PhaseState};
 use model::session::Session;
+use model::words;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -23,7 +25,7 @@ pub struct Discrepancy {
     pub phase: Option<Name>,
     pub path: Option<String>,
     pub message: String,
-    pub remedy: String,
+    pub remedy: Hint,
 }
 
 /// What to do when a session that is taken up again is not as it was left.
@@ -96,7 +98,8 @@ impl Engine {
                 phase: phase.cloned(),
                 path: Some(path.to_owned()),
                 message: format!("{path}, which the field '{name}' names, is missing"),
-                remedy: format!("bring it back, or name another file: leftoff set {}{name}=PATH", of(phase)),
+                remedy: Hint::new("bring it back, or name another file: ")
+                    .run_here([words!["set"], of(phase), words![format!("{name}=PATH")]].concat()),
             })
             .collect()
     }
@@ -112,7 +115,7 @@ impl Engine {
                     phase: phase.clone(),
                     path: None,
                     message: format!("{}: {}", health.check, health.found),
-                    remedy: health.remedy?,
+                    remedy: health.remedy?.into(),
                 })
             })
             .collect()
@@ -138,7 +141,7 @@ impl Engine {
                 message: format!(
                     "phase {phase} is completed, and phase {needed}, which it needs, has not begun"
                 ),
-                remedy: format!("go back to it: leftoff rollback {phase}"),
+                remedy: Hint::new("go back to it: ").run_here(words!["rollback", phase]),
             })
             .collect())
     }
@@ -165,13 +168,13 @@ pub(crate) fn ask_about(session: &Session, discrepancies: &[Discrepancy]) -> Err
         .collect();
     Error::NeedsAnswer {
         question: format!("session {} is not as it was left:{lines}", session.id),
-        hint: format!("mend it, or go on as it is: leftoff resume {} --yes", session.id),
+        hint: Hint::new("mend it, or go on as it is: ").run(words!["resume", session.id, "--yes"]),
     }
 }
 
 /// How a command says that a field is a phase's.
-fn of(phase: Option<&Name>) -> String {
-    phase.map(|phase| format!("--phase {phase} ")).unwrap_or_default()
+fn of(phase: Option<&Name>) -> Vec<String> {
+    phase.map(|phase| words!["--phase", phase]).unwrap_or_default()
 }
 
 fn references(fields: &BTreeMap<String, Value>) -> impl Iterator<Item = (&str, &str)> {

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use model::actor::Actor;
 use model::artifact::Artifact;
 use model::gate::{Attempt, AttemptOutcome, CheckOutcome, CheckResult};
+use model::hint::{CommandLine, Hint};
 use model::id::Name;
 use model::item::ItemCounts;
 use model::lifecycle::Lifecycle;
@@ -17,6 +18,7 @@ use model::phase::{Phase, PhaseState};
 use model::progress::{Progress, SignsOfWork, Status};
 use model::run::Run;
 use model::session::{RevisionMade, Session};
+use model::words;
 use model::workflow::{CheckKind, Indexing, PhaseDefinition, Workflow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -162,7 +164,7 @@ pub struct CheckView {
 pub struct Warning {
     pub kind: String,
     pub message: String,
-    pub hint: Option<String>,
+    pub hint: Option<Hint>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }
@@ -444,6 +446,16 @@ impl View {
     /// What a printed command ends with, so that it means this session.
     pub fn naming(&self) -> String {
         if self.name_session { format!(" --session {}", self.session_id) } else { String::new() }
+    }
+
+    /// A command about this session, which is named where a command without a name would mean another.
+    pub fn command(&self, words: Vec<String>) -> CommandLine {
+        CommandLine::new([words, self.naming_words()].concat())
+    }
+
+    /// Words that a printed command ends with, so that it means this session.
+    pub fn naming_words(&self) -> Vec<String> {
+        if self.name_session { words!["--session", self.session_id] } else { Vec::new() }
     }
 
     /// The last failed attempt at the current phase, if nothing has passed since.

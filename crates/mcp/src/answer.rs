@@ -95,7 +95,7 @@ pub(crate) fn standing(view: &View) -> String {
 }
 
 pub(crate) fn next(next: &Next) -> String {
-    let mut text = format!("Next: {}", one_line(&next.summary, LONGEST_LINE));
+    let mut text = format!("Next: {}", one_line(&next.summary.to_string(), LONGEST_LINE));
     if let Some(command) = &next.command {
         text.push_str(&format!("\n`{command}`"));
     }

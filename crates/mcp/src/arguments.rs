@@ -58,7 +58,7 @@ impl Arguments {
                     "'{name}' is too long: {} bytes, and {LONGEST_NAME} is the most",
                     text.len()
                 ),
-                hint: Some(format!("give the {name} as `status` shows it")),
+                hint: Some(format!("give the {name} as `status` shows it").into()),
                 valid: Vec::new(),
             }),
             other => Ok(other),
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn names_are_checked_and_overrides_are_a_persons() {
         let unknown = read(json!({"evidences": {}})).expect_err("unknown");
-        assert_eq!(unknown.hint.as_deref(), Some("did you mean 'evidence'?"));
+        assert_eq!(unknown.hint, Some("did you mean 'evidence'?".into()));
         assert_eq!(unknown.valid, KNOWN);
         assert_eq!(read(json!({"override": "because"})).expect_err("refused").kind, "needs_a_person");
         assert_eq!(read(json!({"x".repeat(1 << 20): 1})).expect_err("unknown").kind, "wrong_usage");

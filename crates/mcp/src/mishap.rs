@@ -3,6 +3,7 @@
 
 use engine::Error;
 use model::Refusal;
+use model::hint::Hint;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
@@ -13,12 +14,12 @@ const LONGEST_MESSAGE: usize = 2_000;
 pub(crate) struct Mishap {
     pub(crate) kind: String,
     pub(crate) message: String,
-    pub(crate) hint: Option<String>,
+    pub(crate) hint: Option<Hint>,
     pub(crate) valid: Vec<String>,
 }
 
 impl Mishap {
-    pub(crate) fn wrong_usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn wrong_usage(message: impl Into<String>, hint: impl Into<Hint>) -> Self {
         Self {
             kind: "wrong_usage".to_owned(),
             message: message.into(),
@@ -32,7 +33,7 @@ impl Mishap {
         Self {
             kind: "needs_a_person".to_owned(),
             message: format!("{doing} is a person's to do, at a terminal"),
-            hint: Some(format!("ask a person to run: {command}")),
+            hint: Some(format!("ask a person to run: {command}").into()),
             valid: Vec::new(),
         }
     }
@@ -45,7 +46,7 @@ impl Mishap {
     fn json(&self) -> Value {
         let mut error = json!({ "kind": self.kind, "message": cut(&self.message) });
         if let Some(hint) = &self.hint {
-            error["hint"] = cut(hint).into();
+            error["hint"] = cut(&hint.to_string()).into();
         }
         if !self.valid.is_empty() {
             error["valid"] = json!(self.valid);
@@ -57,7 +58,7 @@ impl Mishap {
         let mut text = cut(&self.message);
         if let Some(hint) = &self.hint {
             text.push_str(" — ");
-            text.push_str(&cut(hint));
+            text.push_str(&cut(&hint.to_string()));
         }
         if !self.valid.is_empty() {
             text.push_str(&format!(" (valid: {})", cut(&self.valid.join(", "))));

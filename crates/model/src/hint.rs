@@ -13,12 +13,12 @@ pub struct Hint {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
     Text(String),
-    Command(Command),
+    Command(CommandLine),
 }
 
 /// A command of this program, without the program's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Command {
+pub struct CommandLine {
     words: Vec<String>,
     about: About,
 }
@@ -53,14 +53,21 @@ impl Hint {
     /// Goes on with a command that names its session, or is about none.
     #[must_use]
     pub fn run(mut self, words: Vec<String>) -> Self {
-        self.pieces.push(Piece::Command(Command::new(words)));
+        self.pieces.push(Piece::Command(CommandLine::new(words)));
         self
     }
 
     /// Goes on with a command about the current session.
     #[must_use]
     pub fn run_here(mut self, words: Vec<String>) -> Self {
-        self.pieces.push(Piece::Command(Command::here(words)));
+        self.pieces.push(Piece::Command(CommandLine::here(words)));
+        self
+    }
+
+    /// Goes on with a command that is there already.
+    #[must_use]
+    pub fn command(mut self, command: CommandLine) -> Self {
+        self.pieces.push(Piece::Command(command));
         self
     }
 
@@ -69,7 +76,7 @@ impl Hint {
     }
 
     /// The commands in it, the first one first.
-    pub fn commands(&self) -> impl Iterator<Item = &Command> {
+    pub fn commands(&self) -> impl Iterator<Item = &CommandLine> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Command(command) => Some(command),
             Piece::Text(_) => None,
@@ -78,7 +85,7 @@ impl Hint {
 
     /// Some command in it means another session where another one is current.
     pub fn needs_naming(&self) -> bool {
-        self.commands().any(Command::needs_naming)
+        self.commands().any(CommandLine::needs_naming)
     }
 
     /// The same advice about the session that these words name.
@@ -93,7 +100,7 @@ impl Hint {
     }
 }
 
-impl Command {
+impl CommandLine {
     /// A command that names its session, or is about none.
     pub fn new(words: Vec<String>) -> Self {
         Self { words, about: About::Said }
@@ -133,7 +140,7 @@ impl Command {
 const PROGRAM: &str = "leftoff";
 
 /// As it can be typed.
-impl fmt::Display for Command {
+impl fmt::Display for CommandLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(PROGRAM)?;
         self.words.iter().try_for_each(|word| write!(f, " {}", shell_word(word)))
@@ -161,8 +168,8 @@ impl From<&str> for Hint {
     }
 }
 
-impl From<Command> for Hint {
-    fn from(command: Command) -> Self {
+impl From<CommandLine> for Hint {
+    fn from(command: CommandLine) -> Self {
         Self { pieces: vec![Piece::Command(command)] }
     }
 }
@@ -180,13 +187,13 @@ impl<'de> Deserialize<'de> for Hint {
     }
 }
 
-impl Serialize for Command {
+impl Serialize for CommandLine {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Command {
+impl<'de> Deserialize<'de> for CommandLine {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer).map(|line| Self::parse(&line))
     }
@@ -232,7 +239,7 @@ mod tests {
         let hint =
             Hint::new("go on: ").run_here(words!["retry"]).then("; see: ").run(words!["list", "--all"]);
         assert_eq!(hint.to_string(), "go on: leftoff retry; see: leftoff list --all");
-        let commands: Vec<&[String]> = hint.commands().map(Command::words).collect();
+        let commands: Vec<&[String]> = hint.commands().map(CommandLine::words).collect();
         assert_eq!(commands, [&words!["retry"][..], &words!["list", "--all"]]);
     }
 
@@ -254,9 +261,9 @@ mod tests {
             words!["export", "/a folder/it's", ""],
             words!["advance", "--evidence", "coverage=<number>"],
         ] {
-            let command = Command::new(words);
+            let command = CommandLine::new(words);
             let json = serde_json::to_string(&command).expect("JSON");
-            assert_eq!(serde_json::from_str::<Command>(&json).expect("a command"), command, "{json}");
+            assert_eq!(serde_json::from_str::<CommandLine>(&json).expect("a command"), command, "{json}");
         }
         assert_eq!(shell_word("coverage=<number>"), "'coverage=<number>'");
         assert_eq!(shell_word("it's"), r"'it'\''s'");

@@ -4,8 +4,10 @@ mod item;
 
 pub use item::ItemRefusal;
 
+use crate::hint::Hint;
 use crate::id::{Name, SessionId};
 use crate::lifecycle::Lifecycle;
+use crate::words;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
@@ -117,59 +119,79 @@ impl Refusal {
     }
 
     /// What to do next.
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Hint {
         match self {
             Self::PhaseNotCurrent { session, current, .. } => {
-                format!("complete '{current}' first: leftoff advance --phase {current} --session {session}")
+                Hint::new(format!("complete '{current}' first: ")).run(words![
+                    "advance",
+                    "--phase",
+                    current,
+                    "--session",
+                    session
+                ])
             }
             Self::PhaseNotReached { session, current, .. } | Self::NotEarlier { session, current, .. } => {
-                format!("go on with: leftoff advance --phase {current} --session {session}")
+                Hint::new("go on with: ").run(words!["advance", "--phase", current, "--session", session])
             }
-            Self::CheckpointExists { .. } => "choose another name".to_owned(),
+            Self::CheckpointExists { .. } => "choose another name".into(),
             Self::UnknownPhase { known, nearest, .. } => match nearest {
-                Some(name) => format!("did you mean '{name}'? The phases are {}", listed(known)),
-                None => format!("the phases are {}", listed(known)),
+                Some(name) => format!("did you mean '{name}'? The phases are {}", listed(known)).into(),
+                None => format!("the phases are {}", listed(known)).into(),
             },
             Self::NotActive { session, workflow, way_on, .. } => match way_on {
-                WayOn::NextRun => {
-                    format!("begin the next run with: leftoff run start {workflow} --session {session}")
-                }
-                WayOn::NewSession => format!(
-                    "take it up again: leftoff reopen {session}, or begin a new session with: leftoff start {workflow}"
-                ),
-                WayOn::Resume => format!("go on with it first: leftoff resume {session}"),
+                WayOn::NextRun => Hint::new("begin the next run with: ").run(words![
+                    "run",
+                    "start",
+                    workflow,
+                    "--session",
+                    session
+                ]),
+                WayOn::NewSession => Hint::new("take it up again: ")
+                    .run(words!["reopen", session])
+                    .then(", or begin a new session with: ")
+                    .run(words!["start", workflow]),
+                WayOn::Resume => Hint::new("go on with it first: ").run(words!["resume", session]),
             },
-            Self::RunFinished { session, workflow, .. } => format!(
-                "begin the next run with: leftoff run start {workflow} --session {session}, or end the session: leftoff close --session {session}"
-            ),
-            Self::NoMoreRuns { session, workflow } => format!(
-                "see where the number comes from: leftoff show {session}; or begin a new session: leftoff start {workflow}"
-            ),
-            Self::Unfinished { session, current, .. } => format!(
-                "go on with phase '{current}', or close it as it is: leftoff close --force --session {session}"
-            ),
-            Self::UnknownNote { highest: 0, .. } => "this session has no notes yet".to_owned(),
+            Self::RunFinished { session, workflow, .. } => Hint::new("begin the next run with: ")
+                .run(words!["run", "start", workflow, "--session", session])
+                .then(", or end the session: ")
+                .run(words!["close", "--session", session]),
+            Self::NoMoreRuns { session, workflow } => Hint::new("see where the number comes from: ")
+                .run(words!["show", session])
+                .then("; or begin a new session: ")
+                .run(words!["start", workflow]),
+            Self::Unfinished { session, current, .. } => {
+                Hint::new(format!("go on with phase '{current}', or close it as it is: ")).run(words![
+                    "close",
+                    "--force",
+                    "--session",
+                    session
+                ])
+            }
+            Self::UnknownNote { highest: 0, .. } => "this session has no notes yet".into(),
             Self::UnknownNote { highest, .. } => {
-                format!("notes are numbered 1 to {highest}: leftoff show")
+                Hint::new(format!("notes are numbered 1 to {highest}: ")).run(words!["show"])
             }
-            Self::NothingToResolve { .. } => "nothing needs to be done about it".to_owned(),
+            Self::NothingToResolve { .. } => "nothing needs to be done about it".into(),
             Self::Item(refusal) => refusal.hint(),
-            Self::AnothersChange { before, .. } => {
-                format!("see what it was: leftoff log; undo it all the same: leftoff undo --to {before}")
-            }
+            Self::AnothersChange { before, .. } => Hint::new("see what it was: ")
+                .run_here(words!["log"])
+                .then("; undo it all the same: ")
+                .run_here(words!["undo", "--to", before]),
             Self::UndoesTheStart { session, .. } => {
-                format!("give the session up instead: leftoff abandon --session {session}")
+                Hint::new("give the session up instead: ").run(words!["abandon", "--session", session])
             }
             Self::UnknownCheckpoint { nearest: Some(name), .. } => {
-                format!("did you mean '{name}'? See the versions: leftoff log")
+                Hint::new(format!("did you mean '{name}'? See the versions: ")).run_here(words!["log"])
             }
             Self::UnknownCheckpoint { known, .. } if known.is_empty() => {
-                "it has no checkpoints; name a version instead; they are in: leftoff log".to_owned()
+                Hint::new("it has no checkpoints; name a version instead; they are in: ")
+                    .run_here(words!["log"])
             }
-            Self::UnknownCheckpoint { known, .. } => format!("there are {}", known.join(", ")),
-            Self::UnknownVersion { .. } => "see the versions: leftoff log".to_owned(),
+            Self::UnknownCheckpoint { known, .. } => format!("there are {}", known.join(", ")).into(),
+            Self::UnknownVersion { .. } => Hint::new("see the versions: ").run_here(words!["log"]),
             Self::NewerEvent { .. } => {
-                "use the newer leftoff that wrote it; this one only shows the session".to_owned()
+                "use the newer leftoff that wrote it; this one only shows the session".into()
             }
         }
     }

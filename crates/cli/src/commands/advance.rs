@@ -8,6 +8,8 @@ use crate::ui;
 use engine::view::PhaseView;
 use engine::{AdvanceRequest, Answer};
 use model::gate::{CheckResult, Given};
+use model::hint::Hint;
+use model::words;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -108,13 +110,14 @@ fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
     } else {
         let help = failed.iter().filter_map(|check| check.help.as_deref());
         let help: String = help.map(|help| format!("{}. ", help.trim().trim_end_matches('.'))).collect();
-        format!("{help}Then: leftoff advance --phase {phase}{asked_for}{}", view.naming())
+        let words = [words!["advance", "--phase", phase], asked_for].concat();
+        Hint::new(format!("{help}Then: ")).command(view.command(words))
     };
     Err(Failure::gate(message, Some(hint)))
 }
 
 /// What the next attempt is to be given once more, with what stands for each value.
-fn evidence_of(checks: &[CheckResult]) -> String {
+fn evidence_of(checks: &[CheckResult]) -> Vec<String> {
     let stand_in = |check: &CheckResult| match check.needed.as_deref() {
         Some("boolean") => "true",
         Some("integer" | "number") => "N",
@@ -123,7 +126,7 @@ fn evidence_of(checks: &[CheckResult]) -> String {
         Some(_) | None => "TEXT",
     };
     let fields = checks.iter().filter(|check| check.kind == "evidence");
-    fields.map(|check| format!(" --evidence {}={}", check.id, stand_in(check))).collect()
+    fields.flat_map(|check| words!["--evidence", format!("{}={}", check.id, stand_in(check))]).collect()
 }
 
 fn read_evidence(path: &std::path::Path) -> Result<BTreeMap<String, Given>, Failure> {

@@ -91,7 +91,7 @@ fn tell(verification: &Verification, out: &Out) -> Result<(), Failure> {
     for finding in &verification.findings {
         let kind = out.paint(Tone::Bad, &format!("{}:", finding.difference.name()));
         out.text(&format!("{kind} {}", line("", &finding.message, out)))?;
-        out.text(&format!("  {}", line("", &finding.hint, out)))?;
+        out.text(&format!("  {}", line("", &finding.hint.to_string(), out)))?;
     }
     Ok(())
 }

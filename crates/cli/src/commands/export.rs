@@ -3,6 +3,8 @@
 use crate::commands::{Outcome, Run};
 use crate::failure::Failure;
 use crate::globals::Globals;
+use model::hint::Hint;
+use model::words;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -35,7 +37,7 @@ impl Run for Export {
             (Some(layout), None) => {
                 return Err(Failure::from(engine::Error::WrongUsage {
                     message: format!("where the files of {layout} go is not said"),
-                    hint: format!("name a folder: leftoff export --layout {layout} DIR"),
+                    hint: Hint::new("name a folder: ").run_here(words!["export", "--layout", layout, "DIR"]),
                 }));
             }
         };

@@ -7,6 +7,8 @@ use crate::globals::Globals;
 use crate::ui::{self, Tone};
 use engine::view::GateOutcome;
 use engine::words::one_line;
+use model::hint::{CommandLine, Hint};
+use model::words;
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -40,10 +42,11 @@ impl Run for Gate {
             ui::session::warn(&tried.warnings, &out);
             out.text(&table(&tried, &out))?;
             for phase in tried.claimed.iter().filter(|phase| **phase != tried.phase) {
+                let words = [words!["gate", "--phase", phase], tried.naming.clone()].concat();
                 out.text(&format!(
-                    "{} {phase}: claimed in a file, unverified; its gate: leftoff gate --phase {phase}{}",
+                    "{} {phase}: claimed in a file, unverified; its gate: {}",
                     out.paint(Tone::Warning, "open"),
-                    tried.naming
+                    CommandLine::new(words)
                 ))?;
             }
         }
@@ -51,8 +54,9 @@ impl Run for Gate {
             return Ok(ExitCode::SUCCESS);
         }
         let message = format!("the gate of phase '{}' would not pass", tried.phase);
-        let named = self.phase.map(|_| format!(" --phase {}", tried.phase)).unwrap_or_default();
-        let again = format!("mend what failed, then: leftoff gate{named}{}", tried.naming);
+        let named = self.phase.map(|_| words!["--phase", tried.phase]).unwrap_or_default();
+        let words = [words!["gate"], named, tried.naming].concat();
+        let again = Hint::new("mend what failed, then: ").run(words);
         Err(Failure::gate(message, Some(again)))
     }
 }

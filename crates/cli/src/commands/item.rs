@@ -8,8 +8,10 @@ use crate::ui;
 use engine::words::{moment, one_line};
 use engine::{Answer, ItemAdd, ItemListRequest, ItemSetting};
 use model::command::items::Count;
+use model::hint::Hint;
 use model::item::ItemStatus;
 use model::nearest::nearest;
+use model::words;
 use std::process::ExitCode;
 
 const LONGEST_LEASE_SECONDS: u64 = 30 * 24 * 60 * 60;
@@ -227,9 +229,11 @@ impl List {
         }
         if listing.phases.is_empty() {
             let naming = globals.named_session().map(|asked| engine.naming_of(asked)).unwrap_or_default();
-            let hint =
-                "no items here; see all of them: leftoff item list --all, or add one: leftoff item add TITLE";
-            out.say(&ui::with_naming(hint, &naming));
+            let hint = Hint::new("no items here; see all of them: ")
+                .run_here(words!["item", "list", "--all"])
+                .then(", or add one: ")
+                .run_here(words!["item", "add", "TITLE"]);
+            out.say(&hint.naming(&naming).to_string());
         } else {
             out.text(&ui::items::tree(&listing, &out))?;
         }

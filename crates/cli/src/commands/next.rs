@@ -22,7 +22,7 @@ impl Run for Next {
             out.json(&serde_json::json!({ "session_id": id, "summary": summary, "command": command }))?;
         } else {
             let command = next.command.map(|command| format!("\n{command}")).unwrap_or_default();
-            out.text(&format!("{}{command}", one_line(&next.summary, 400)))?;
+            out.text(&format!("{}{command}", one_line(&next.summary.to_string(), 400)))?;
         }
         Ok(ExitCode::SUCCESS)
     }

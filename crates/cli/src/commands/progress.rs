@@ -6,8 +6,10 @@ use crate::globals::Globals;
 use crate::ui;
 use engine::ocr::Kind;
 use engine::{Current, Details};
+use model::hint::Hint;
 use model::id::SessionId;
 use model::progress::Status;
+use model::words;
 use std::process::ExitCode;
 
 /// How far a session is: phases with ticks, a bar, reviewers with their findings
@@ -31,7 +33,7 @@ impl Run for Progress {
         if !self.once {
             return Err(Failure::wrong_usage(
                 "the live screen is not there yet",
-                "print it once: leftoff progress --once",
+                Hint::new("print it once: ").run_here(words!["progress", "--once"]),
             ));
         }
         let only = self.workflow.as_deref().map(known).transpose()?;

@@ -70,7 +70,7 @@ fn confirm(preview: &RevisitPreview, globals: &Globals) -> Result<(), Failure> {
         Some("y" | "yes") => Ok(()),
         Some(_) | None => Err(Error::NeedsAnswer {
             question: format!("{question} Nothing was changed"),
-            hint: "look at it with --dry-run, confirm it with --yes".to_owned(),
+            hint: "look at it with --dry-run, confirm it with --yes".into(),
         }
         .into()),
     }

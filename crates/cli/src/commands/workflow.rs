@@ -5,6 +5,8 @@ use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui::Tone;
 use engine::{Checked, FileMistake, Intent, WorkflowLine};
+use model::hint::Hint;
+use model::words;
 use serde_json::json;
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -119,7 +121,7 @@ fn check(names: &[String], globals: &Globals) -> Outcome {
     }
     Err(Failure::findings(
         format!("{} in {}", counted(mistakes.len(), "mistake"), counted(lines.len(), "definition")),
-        Some("mend them, then check again: leftoff workflow check".to_owned()),
+        Some(Hint::new("mend them, then check again: ").run(words!["workflow", "check"])),
     ))
 }
 

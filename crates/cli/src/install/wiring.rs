@@ -4,6 +4,8 @@ use crate::install::agents::{self, AGENTS, Agent, Places};
 use crate::install::edit::{Edit, Wired};
 use crate::install::{files, is_in_path};
 use engine::Finding;
+use model::hint::CommandLine;
+use model::words;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -30,7 +32,7 @@ pub fn wiring(project: &Places, user: &Places) -> (Vec<Wiring>, Vec<Finding>) {
             kind: "not_in_path".to_owned(),
             message: "agents are told to run 'leftoff', and no program of this name is in the PATH"
                 .to_owned(),
-            hint: Some("install it where the PATH leads, such as ~/.local/bin".to_owned()),
+            hint: Some("install it where the PATH leads, such as ~/.local/bin".into()),
         });
     }
     findings.extend(wired.iter().filter_map(|wiring| untrusted(wiring, project)));
@@ -70,7 +72,7 @@ fn stale(wiring: &Wiring) -> Vec<Finding> {
     let told = wiring.stale.iter().map(|path| Finding {
         kind: "wiring_stale".to_owned(),
         message: format!("{} lacks something of what {} needs for leftoff", path.display(), wiring.agent),
-        hint: Some(format!("leftoff init --agent {}", wiring.agent)),
+        hint: Some(CommandLine::new(words!["init", "--agent", wiring.agent]).into()),
     });
     told.collect()
 }
@@ -89,7 +91,7 @@ fn untrusted(wiring: &Wiring, places: &Places) -> Option<Finding> {
     Some(Finding {
         kind: "hooks_untrusted".to_owned(),
         message: format!("Codex does not run the hooks in {} until you trust them", hooks.display()),
-        hint: Some("start codex in this project, type /hooks, and trust those of leftoff".to_owned()),
+        hint: Some("start codex in this project, type /hooks, and trust those of leftoff".into()),
     })
 }
 

@@ -225,14 +225,14 @@ fn status(brief: &Brief, out: &Out) -> String {
             text.push_str(&row("Given up ", &format!("{}{why}", ago(*at, brief.now)), out));
         }
     }
-    text.push_str(&row("Next step: ", &view.next.summary, out));
+    text.push_str(&row("Next step: ", &view.next.summary.to_string(), out));
     if let Some(command) = &view.next.command {
-        let _ = writeln!(text, "{INDENT}{}", out.paint(Tone::Command, command));
+        let _ = writeln!(text, "{INDENT}{}", out.paint(Tone::Command, &command.to_string()));
     }
     for warning in &view.warnings {
         text.push_str(&row("Warning: ", &warning.message, out));
         if let Some(hint) = &warning.hint {
-            text.push_str(&deeper("", hint, out));
+            text.push_str(&deeper("", &hint.to_string(), out));
         }
     }
     text

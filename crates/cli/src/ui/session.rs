@@ -208,9 +208,9 @@ pub fn next(next: &Next, out: &Out) -> String {
 }
 
 fn next_in(most: usize, next: &Next, out: &Out) -> String {
-    let mut text = format!("{}\n", lines("Next: ", &next.summary, most, out));
+    let mut text = format!("{}\n", lines("Next: ", &next.summary.to_string(), most, out));
     if let Some(command) = &next.command {
-        let _ = writeln!(text, "  {}", out.paint(Tone::Command, command));
+        let _ = writeln!(text, "  {}", out.paint(Tone::Command, &command.to_string()));
     }
     text
 }

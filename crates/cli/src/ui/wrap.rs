@@ -32,51 +32,6 @@ pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
     format!("{lead}{}", lines.join(&format!("\n{rest}")))
 }
 
-/// Commands that change or show a session, and mean the current one where none is named.
-const OF_A_SESSION: [&str; 24] = [
-    "advance",
-    "approve",
-    "artifact",
-    "brief",
-    "checkpoint",
-    "close",
-    "diff",
-    "exec",
-    "fail",
-    "gate",
-    "item",
-    "log",
-    "next",
-    "note",
-    "pause",
-    "progress",
-    "retry",
-    "revisit",
-    "rollback",
-    "round",
-    "run",
-    "set",
-    "skip",
-    "undo",
-];
-
-/// A text whose commands end with what names their session, where they name none.
-pub fn with_naming(text: &str, naming: &str) -> String {
-    let mut before: Option<String> = None;
-    let named = pieces(text).into_iter().map(|piece| {
-        let is_command = begins_a_command(before.as_deref(), &piece);
-        before = Some(piece.clone());
-        let verb = piece.split(' ').nth(1).unwrap_or_default();
-        let verb = verb.trim_end_matches(ENDS);
-        if !is_command || piece.contains("--session") || !OF_A_SESSION.contains(&verb) {
-            return piece;
-        }
-        let command = piece.trim_end_matches(ENDS);
-        format!("{command}{naming}{}", &piece[command.len()..])
-    });
-    named.collect::<Vec<_>>().join(" ")
-}
-
 /// What ends a command within a sentence.
 const ENDS: [char; 5] = ['.', ',', ';', ')', '`'];
 
@@ -124,22 +79,6 @@ mod tests {
         assert_eq!(wrapped("", 9, 4), "");
         assert_eq!(cut("abcdef", 4), "abc…");
         assert_eq!(cut("abc", 4), "abc");
-    }
-
-    #[test]
-    fn commands_of_a_session_name_it_where_they_name_none() {
-        let named = |text: &str| with_naming(text, " --session a");
-        assert_eq!(named("mend it, then: leftoff gate"), "mend it, then: leftoff gate --session a");
-        assert_eq!(
-            named("go on: leftoff retry; then: leftoff advance --phase x. Done."),
-            "go on: leftoff retry --session a; then: leftoff advance --phase x --session a. Done."
-        );
-        for text in
-            ["see: leftoff list", "so: leftoff close --session b", "leftoff start", "what leftoff gate is"]
-        {
-            assert_eq!(named(text), text);
-        }
-        assert_eq!(with_naming("then: leftoff gate", ""), "then: leftoff gate");
     }
 
     #[test]

@@ -239,7 +239,7 @@ fn remaining(brief: &Brief) -> String {
 fn next(brief: &Brief, detail: Detail) -> String {
     let next = &brief.session.next;
     // Whatever others wrote is quoted in it already.
-    let summary = defused_around_quotes(&next.summary, detail.longest_text() * 2);
+    let summary = defused_around_quotes(&next.summary.to_string(), detail.longest_text() * 2);
     let mut text = format!("## Next\n1. {summary}\n");
     if let Some(command) = &next.command {
         let _ = writeln!(text, "2. `{command}`");
@@ -510,8 +510,10 @@ fn warnings(brief: &Brief, detail: Detail) -> String {
         .warnings
         .iter()
         .map(|warning| {
-            let hint =
-                warning.hint.as_ref().map(|hint| format!(" ({})", defused(hint, detail.longest_text())));
+            let hint = warning
+                .hint
+                .as_ref()
+                .map(|hint| format!(" ({})", defused(&hint.to_string(), detail.longest_text())));
             format!("- {}{}\n", defused(&warning.message, detail.longest_text()), hint.unwrap_or_default())
         })
         .collect();

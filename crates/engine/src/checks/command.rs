@@ -7,6 +7,8 @@ use super::{Surroundings, Verdict, trust};
 use crate::error::{Error, Result};
 use crate::redact;
 use crate::words::{duration, one_line};
+use model::hint::Hint;
+use model::words;
 use model::workflow::CheckDefinition;
 use std::collections::VecDeque;
 use std::io::{PipeReader, Read};
@@ -36,9 +38,11 @@ pub(super) fn run(
         let naming = around.engine.naming(around.session)?;
         return Ok(Verdict::failed("its command is not trusted on this machine")
             .needing(needed)
-            .mended_first_by(format!(
-                "A person looks at the commands and trusts them: leftoff trust {workflow}{naming}"
-            )));
+            .mended_first_by(
+                Hint::new("A person looks at the commands and trusts them: ")
+                    .run([words!["trust", workflow], naming].concat())
+                    .to_string(),
+            ));
     }
     let limit = Duration::from_secs(timeout_seconds);
     let ended = Running::start(around, text)?.wait(limit, |elapsed| {

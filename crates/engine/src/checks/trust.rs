@@ -17,7 +17,7 @@ pub(crate) fn trust(root: &Path, command: &str) -> Result<()> {
     let Some(path) = entry(root, command) else {
         return Err(Error::NotSupported {
             what: "trust without HOME or XDG_STATE_HOME".to_owned(),
-            hint: "set HOME".to_owned(),
+            hint: "set HOME".into(),
         });
     };
     let written = path

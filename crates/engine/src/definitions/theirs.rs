@@ -9,7 +9,9 @@ use layouts::definition::Lines;
 use layouts::layout::{self, Asked, Defined, Definitions, Layout};
 use layouts::reading::Oddity;
 use layouts::tree::Tree;
+use model::hint::Hint;
 use model::id::Name;
+use model::words;
 use model::workflow::Workflow;
 use std::collections::BTreeSet;
 
@@ -47,11 +49,12 @@ pub(crate) fn unnamed(project: &Project, layout: &dyn Layout) -> Option<Error> {
     };
     Some(Error::WrongUsage {
         message: format!("a session of {} needs the name of its workflow", layout.title()),
-        hint: format!(
-            "defined here: {}; for example: leftoff start {example} --layout {}",
-            known.join(", "),
+        hint: Hint::new(format!("defined here: {}; for example: ", known.join(", "))).run(words![
+            "start",
+            example,
+            "--layout",
             layout.name()
-        ),
+        ]),
     })
 }
 

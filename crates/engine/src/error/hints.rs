@@ -1,33 +1,35 @@
 //! What to do next, for everything that can go wrong.
 
 use super::{Choice, Error, WorkflowPlace};
+use model::hint::Hint;
 use model::refusal::WayOn;
+use model::words;
 
 impl Error {
     /// What to do next.
-    pub fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<Hint> {
         let hint = match self {
             Self::Refused(refusal) => refusal.hint(),
             Self::RefusedInOwnWords { refusal, .. } => refusal.hint(),
             Self::NoProject { .. } => {
-                "begin here with: leftoff start, or name a project: --project DIR".to_owned()
+                Hint::new("begin here with: ").run(words!["start"]).then(", or name a project: --project DIR")
             }
-            Self::NoStore { .. } => "begin with: leftoff start".to_owned(),
+            Self::NoStore { .. } => Hint::new("begin with: ").run(words!["start"]),
             Self::NoSession { .. } => {
-                "begin with: leftoff start; go on with one that waits: leftoff resume; or name one: --session ID".to_owned()
+                Hint::new("begin with: ").run(words!["start"]).then("; go on with one that waits: ").run(words!["resume"]).then("; or name one: --session ID")
             }
             Self::NothingPaused { .. } => {
-                "see what there is: leftoff list --all; begin with: leftoff start".to_owned()
+                Hint::new("see what there is: ").run(words!["list", "--all"]).then("; begin with: ").run(words!["start"])
             }
             Self::NothingActive { paused, .. } => nothing_active_hint(paused),
             Self::UnknownSession { nearest, .. } => unknown_session_hint(nearest.as_deref()),
             Self::AmbiguousSession { candidates, .. } => ambiguous_session_hint(candidates),
             Self::InvalidSessionId { .. } => {
-                "leave --id out to be given one, or use letters, digits, '-', '_' and '.'".to_owned()
+                "leave --id out to be given one, or use letters, digits, '-', '_' and '.'".into()
             }
             Self::InvalidWorkflowName { asked, .. } => invalid_workflow_hint(asked),
             Self::IdTaken { existing, way_on } => id_taken_hint(existing, *way_on),
-            Self::StillInFiles { .. } => "take it out of them by hand, then purge again".to_owned(),
+            Self::StillInFiles { .. } => "take it out of them by hand, then purge again".into(),
             Self::UnknownWorkflow { asked, nearest, known, place } => {
                 unknown_workflow_hint(asked, nearest.as_deref(), known, *place)
             }
@@ -35,22 +37,21 @@ impl Error {
                 "one is a folder {} with a {file} in it; it was looked for in {}",
                 asked.as_deref().unwrap_or("NAME"),
                 folders.join(", ")
-            ),
-            Self::NeedsTarget { workflow, layout, .. } => format!(
-                "name what it is about, below the project: leftoff start {workflow} --layout {layout} --target PATH"
-            ),
-            Self::BadDefinition { .. } => "mend the definition, then see: leftoff workflow check".to_owned(),
-            Self::AlreadyThere { .. } => "edit it, or choose another name".to_owned(),
-            Self::ListedAlready { .. } => "nothing was written; choose another folder".to_owned(),
-            Self::BadConfig { .. } => "mend the file; leftoff doctor checks it".to_owned(),
-            Self::KeyUsed { .. } => "use a new key for a new command".to_owned(),
-            Self::TooLong { .. } => "put long text into a file and name the file".to_owned(),
-            Self::FileTooLong { .. } => FILE_TOO_LONG_HINT.to_owned(),
+            )
+            .into(),
+            Self::NeedsTarget { workflow, layout, .. } => Hint::new("name what it is about, below the project: ").run(words!["start", workflow, "--layout", layout, "--target", "PATH"]),
+            Self::BadDefinition { .. } => Hint::new("mend the definition, then see: ").run(words!["workflow", "check"]),
+            Self::AlreadyThere { .. } => "edit it, or choose another name".into(),
+            Self::ListedAlready { .. } => "nothing was written; choose another folder".into(),
+            Self::BadConfig { .. } => "mend the file; leftoff doctor checks it".into(),
+            Self::KeyUsed { .. } => "use a new key for a new command".into(),
+            Self::TooLong { .. } => "put long text into a file and name the file".into(),
+            Self::FileTooLong { .. } => FILE_TOO_LONG_HINT.into(),
             Self::NothingFinished { elsewhere, .. } if elsewhere.is_empty() => {
-                "nothing is there to reopen; what goes on: leftoff list; begin with: leftoff start".to_owned()
+                Hint::new("nothing is there to reopen; what goes on: ").run(words!["list"]).then("; begin with: ").run(words!["start"])
             }
             Self::NothingFinished { elsewhere, .. } => {
-                format!("finished in other worktrees: {}; name one: leftoff reopen ID", elsewhere.join(", "))
+                Hint::new(format!("finished in other worktrees: {}; name one: ", elsewhere.join(", "))).run(words!["reopen", "ID"])
             }
             Self::NotASession { instead: hint, .. }
             | Self::WrongUsage { hint, .. }
@@ -59,79 +60,76 @@ impl Error {
             | Self::FolderGone { hint, .. }
             | Self::BadBundle { hint, .. } => hint.clone(),
             Self::NeedsChoice { choices, .. } => choose(choices),
-            Self::ActiveAlready { session, active, .. } => format!(
-                "undoing changes one session and pauses no other; go on with it: leftoff switch {session}, or pause {active} first"
-            ),
-            Self::NotPurgeable { .. } => "name a longer part of the text around it".to_owned(),
-            Self::Diverged { session, .. } => format!(
-                "nothing was changed; work went on in both places: see leftoff log {session} and go on with one of them"
-            ),
+            Self::ActiveAlready { session, active, .. } => Hint::new("undoing changes one session and pauses no other; go on with it: ").run(words!["switch", session]).then(format!(", or pause {active} first")),
+            Self::NotPurgeable { .. } => "name a longer part of the text around it".into(),
+            Self::Diverged { session, .. } => Hint::new("nothing was changed; work went on in both places: see ").run(words!["log", session]).then(" and go on with one of them"),
             Self::FilesElsewhere { session, worktree } => files_elsewhere_hint(session, worktree),
             Self::CameAlong { session, worktree, is_here } => came_along_hint(session, worktree, *is_here),
-            Self::ActiveElsewhere { session, agent, .. } => format!(
-                "{agent} works on it there; pause it first (leftoff pause --session {session}), or begin your own: leftoff start"
-            ),
+            Self::ActiveElsewhere { session, agent, .. } => Hint::new(format!("{agent} works on it there; pause it first (")).run(words!["pause", "--session", session]).then("), or begin your own: ").run(words!["start"]),
             Self::NeedsAPerson { has_policy: false, .. } => {
-                "ask a person to run this command in a terminal".to_owned()
+                "ask a person to run this command in a terminal".into()
             }
             Self::NeedsAPerson { has_policy: true, .. } => {
-                "ask a person to run this command in a terminal; `[policy]` in .leftoff/config.toml can allow it to anyone".to_owned()
+                "ask a person to run this command in a terminal; `[policy]` in .leftoff/config.toml can allow it to anyone".into()
             }
             Self::MovedMeanwhile { .. } => {
-                "nothing was changed; see where it stands: leftoff status".to_owned()
+                Hint::new("nothing was changed; see where it stands: ").run(words!["status"])
             }
-            Self::NothingFailed { phase } => format!("complete it with: leftoff advance --phase {phase}"),
+            Self::NothingFailed { phase } => Hint::new("complete it with: ").run_here(words!["advance", "--phase", phase]),
             Self::UnknownCheck { known, .. } if known.is_empty() => {
-                "nothing in it waits for approval now; what does: leftoff gate".to_owned()
+                Hint::new("nothing in it waits for approval now; what does: ").run_here(words!["gate"])
             }
-            Self::UnknownCheck { known, .. } => format!("these wait for it: {}", known.join(", ")),
+            Self::UnknownCheck { known, .. } => format!("these wait for it: {}", known.join(", ")).into(),
             Self::Contended | Self::FileBusy { .. } => {
-                "nothing was changed; run the command again".to_owned()
+                "nothing was changed; run the command again".into()
             }
             Self::Store(error) => store_hint(error),
-            Self::Io { source, .. } => io_hint(source).to_owned(),
-            Self::BrokenLog { .. } => "see what is wrong: leftoff doctor".to_owned(),
-            Self::BrokenFile { .. } => BROKEN_FILE_HINT.to_owned(),
-            Self::NoOverride { .. } => "meet what it asks for: leftoff gate".to_owned(),
+            Self::Io { source, .. } => io_hint(source),
+            Self::BrokenLog { .. } => Hint::new("see what is wrong: ").run(words!["doctor"]),
+            Self::BrokenFile { .. } => BROKEN_FILE_HINT.into(),
+            Self::NoOverride { .. } => Hint::new("meet what it asks for: ").run_here(words!["gate"]),
             Self::NothingKnown { path, .. } => nothing_known_hint(path),
             Self::UnknownRequirement { nearest, known, .. } => {
                 unknown_requirement_hint(nearest.as_deref(), known)
             }
             Self::NoAgentSession => {
-                "name one: --agent-session ID; those that were seen: leftoff list --agents".to_owned()
+                Hint::new("name one: --agent-session ID; those that were seen: ").run(words!["list", "--agents"])
             }
             Self::NoRequirementsHere { .. } => {
-                "requirements are kept for a branch of a git repository: check one out".to_owned()
+                "requirements are kept for a branch of a git repository: check one out".into()
             }
         };
         Some(hint)
     }
 }
 
-fn invalid_workflow_hint(asked: &str) -> String {
+fn invalid_workflow_hint(asked: &str) -> Hint {
     if asked.contains(' ') {
-        format!("what is to be reached is the goal: leftoff start --goal {asked:?}")
+        Hint::new("what is to be reached is the goal: ").run(words!["start", "--goal", asked])
     } else {
-        "use letters, digits, '-' and '_'".to_owned()
+        "use letters, digits, '-' and '_'".into()
     }
 }
 
-fn id_taken_hint(existing: &str, way_on: WayOn) -> String {
+fn id_taken_hint(existing: &str, way_on: WayOn) -> Hint {
     match way_on {
-        WayOn::Resume => format!("go on with it: leftoff resume {existing}, or choose another --id"),
-        WayOn::NextRun => {
-            format!("begin its next round: leftoff round --session {existing}, or choose another --id")
+        WayOn::Resume => {
+            Hint::new("go on with it: ").run(words!["resume", existing]).then(", or choose another --id")
         }
-        WayOn::NewSession => "choose another --id".to_owned(),
+        WayOn::NextRun => Hint::new("begin its next round: ")
+            .run(words!["round", "--session", existing])
+            .then(", or choose another --id"),
+        WayOn::NewSession => "choose another --id".into(),
     }
 }
 
-fn nothing_active_hint(paused: &[String]) -> String {
+fn nothing_active_hint(paused: &[String]) -> Hint {
     match paused.first() {
-        Some(first) => format!(
-            "go on with one: leftoff resume {first}; or say more about why it waits: leftoff pause --session {first} --reason TEXT"
-        ),
-        None => "see what there is: leftoff list --all".to_owned(),
+        Some(first) => Hint::new("go on with one: ")
+            .run(words!["resume", first])
+            .then("; or say more about why it waits: ")
+            .run(words!["pause", "--session", first, "--reason", "TEXT"]),
+        None => Hint::new("see what there is: ").run(words!["list", "--all"]),
     }
 }
 
@@ -139,113 +137,116 @@ const FILE_TOO_LONG_HINT: &str = "nothing was changed; put long text into files 
 const BROKEN_FILE_HINT: &str =
     "look at the file; the next change keeps it under another name and begins a new one";
 
-fn nothing_known_hint(path: &str) -> String {
-    format!("nothing was written: mend the file or put a copy of it back, or move {path} away")
+fn nothing_known_hint(path: &str) -> Hint {
+    format!("nothing was written: mend the file or put a copy of it back, or move {path} away").into()
 }
 
-fn unknown_session_hint(nearest: Option<&str>) -> String {
+fn unknown_session_hint(nearest: Option<&str>) -> Hint {
     match nearest {
-        Some(name) => format!("did you mean '{name}'? See what there is: leftoff list --all"),
-        None => "see what there is: leftoff list --all".to_owned(),
-    }
-}
-
-fn ambiguous_session_hint(candidates: &[String]) -> String {
-    match candidates.first() {
-        Some(first) => format!("give more letters of the id, for example: --session {first}"),
-        None => "give more letters of the id: leftoff list --all".to_owned(),
-    }
-}
-
-fn unknown_workflow_hint(
-    asked: &str,
-    nearest: Option<&str>,
-    known: &[String],
-    place: WorkflowPlace,
-) -> String {
-    let known = known.join(", ");
-    let new = match place {
-        WorkflowPlace::OursAndDefinedFor(layout) => {
-            return format!("another tool's sessions follow it: leftoff start {asked} --layout {layout}");
+        Some(name) => {
+            Hint::new(format!("did you mean '{name}'? See what there is: ")).run(words!["list", "--all"])
         }
-        WorkflowPlace::Ours => "leftoff workflow new NAME".to_owned(),
-        WorkflowPlace::Theirs(folder) => format!("{folder}/NAME"),
-    };
-    match nearest {
-        Some(name) => format!("did you mean '{name}'? There are {known}"),
-        None => format!("there are {known}; write your own: {new}"),
+        None => Hint::new("see what there is: ").run(words!["list", "--all"]),
+    }
+}
+
+fn ambiguous_session_hint(candidates: &[String]) -> Hint {
+    match candidates.first() {
+        Some(first) => format!("give more letters of the id, for example: --session {first}").into(),
+        None => Hint::new("give more letters of the id: ").run(words!["list", "--all"]),
+    }
+}
+
+fn unknown_workflow_hint(asked: &str, nearest: Option<&str>, known: &[String], place: WorkflowPlace) -> Hint {
+    let known = known.join(", ");
+    match (place, nearest) {
+        (WorkflowPlace::OursAndDefinedFor(layout), _) => {
+            Hint::new("another tool's sessions follow it: ").run(words!["start", asked, "--layout", layout])
+        }
+        (WorkflowPlace::Ours | WorkflowPlace::Theirs(_), Some(name)) => {
+            format!("did you mean '{name}'? There are {known}").into()
+        }
+        (WorkflowPlace::Ours, None) => {
+            Hint::new(format!("there are {known}; write your own: ")).run(words!["workflow", "new", "NAME"])
+        }
+        (WorkflowPlace::Theirs(folder), None) => {
+            format!("there are {known}; write your own: {folder}/NAME").into()
+        }
     }
 }
 
 /// What stands in the way is the system's to say; what a person can do about it follows from its kind.
-fn io_hint(error: &std::io::Error) -> &'static str {
+fn io_hint(error: &std::io::Error) -> Hint {
     match error.kind() {
         std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
-            "make it readable and writable for this user, then run the command again"
+            "make it readable and writable for this user, then run the command again".into()
         }
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-            "make room, then run the command again"
+            "make room, then run the command again".into()
         }
-        std::io::ErrorKind::NotFound => "make sure that it is there, then run the command again",
+        std::io::ErrorKind::NotFound => "make sure that it is there, then run the command again".into(),
         // The system's kinds are not ours to name one by one.
-        _ => "see what is wrong: leftoff doctor; then run the command again",
+        _ => Hint::new("see what is wrong: ").run(words!["doctor"]).then("; then run the command again"),
     }
 }
 
 /// A command for each, on a line of its own.
-fn choose(choices: &[Choice]) -> String {
-    let commands = choices.iter().map(|choice| format!("\n  {}", choice.command));
-    format!("choose one:{}", commands.collect::<String>())
+fn choose(choices: &[Choice]) -> Hint {
+    let listed = |hint: Hint, choice: &Choice| hint.then("\n  ").command(choice.command.clone());
+    choices.iter().fold(Hint::new("choose one:"), listed)
 }
 
-fn store_hint(error: &store::Error) -> String {
+fn store_hint(error: &store::Error) -> Hint {
     match error {
         store::Error::Conflict { .. }
         | store::Error::ActiveTaken { .. }
         | store::Error::KeyTaken
-        | store::Error::IdTaken { .. } => "nothing was changed; run the command again".to_owned(),
+        | store::Error::IdTaken { .. } => "nothing was changed; run the command again".into(),
         store::Error::Busy { .. } => {
-            "nothing was changed; see who holds the lock (fuser -v on the .lock file beside the database), then run the command again".to_owned()
+            "nothing was changed; see who holds the lock (fuser -v on the .lock file beside the database), then run the command again".into()
         }
-        store::Error::Missing { .. } => "begin with: leftoff start".to_owned(),
+        store::Error::Missing { .. } => Hint::new("begin with: ").run(words!["start"]),
         store::Error::NotADatabase { .. } => {
-            "nothing was changed; move the file away, or take a copy back that leftoff store backup made".to_owned()
+            "nothing was changed; move the file away, or take a copy back that leftoff store backup made".into()
         }
-        store::Error::Newer { .. } => "nothing was changed; use the newer leftoff".to_owned(),
+        store::Error::Newer { .. } => "nothing was changed; use the newer leftoff".into(),
         store::Error::ReadOnly { .. } => {
-            "nothing was changed; queries still work; make the folder writable for this user".to_owned()
+            "nothing was changed; queries still work; make the folder writable for this user".into()
         }
-        store::Error::Full { .. } => "nothing was changed; make room, then run the command again".to_owned(),
+        store::Error::Full { .. } => "nothing was changed; make room, then run the command again".into(),
         store::Error::Unknown { .. } => {
-            "look before you repeat it: leftoff log; with --key the same command can be run again safely".to_owned()
+            Hint::new("look before you repeat it: ").run_here(words!["log"]).then("; with --key the same command can be run again safely")
         }
-        store::Error::Io { .. } | store::Error::Engine { .. } => "see what is wrong: leftoff doctor".to_owned(),
+        store::Error::Io { .. } | store::Error::Engine { .. } => Hint::new("see what is wrong: ").run(words!["doctor"]),
     }
 }
 
-fn files_elsewhere_hint(session: &str, worktree: &str) -> String {
-    let there = crate::words::shell_word(worktree);
-    format!(
-        "go on with it there: leftoff resume {session} --project {there}; or begin one here: leftoff start"
-    )
+fn files_elsewhere_hint(session: &str, worktree: &str) -> Hint {
+    Hint::new("go on with it there: ")
+        .run(words!["resume", session, "--project", worktree])
+        .then("; or begin one here: ")
+        .run(words!["start"])
 }
 
-fn came_along_hint(session: &str, worktree: &str, is_here: bool) -> String {
+fn came_along_hint(session: &str, worktree: &str, is_here: bool) -> Hint {
     if is_here {
-        format!("nothing was changed; its files are here: go on with it here with leftoff resume {session}")
+        Hint::new("nothing was changed; its files are here: go on with it here with ")
+            .run(words!["resume", session])
     } else {
-        format!("nothing was changed; bring them back, or work on it where they are: {worktree}")
+        format!("nothing was changed; bring them back, or work on it where they are: {worktree}").into()
     }
 }
 
-fn unknown_requirement_hint(nearest: Option<&str>, known: &[String]) -> String {
+fn unknown_requirement_hint(nearest: Option<&str>, known: &[String]) -> Hint {
     match (nearest, known) {
-        (Some(name), _) => format!("did you mean '{name}'? See what there is: leftoff req list"),
+        (Some(name), _) => {
+            Hint::new(format!("did you mean '{name}'? See what there is: ")).run(words!["req", "list"])
+        }
         (None, []) => {
             "nothing is required here: see .claude/requirements.yaml and `[requirement.*]` of the workflow"
-                .to_owned()
+                .into()
         }
-        (None, known) => format!("there are {}", known.join(", ")),
+        (None, known) => format!("there are {}", known.join(", ")).into(),
     }
 }
 
@@ -262,7 +263,7 @@ mod tests {
             (ErrorKind::NotFound, "make sure that it is there"),
             (ErrorKind::Other, "leftoff doctor"),
         ] {
-            let hint = Error::io("reading x", kind.into()).hint().unwrap_or_default();
+            let hint = Error::io("reading x", kind.into()).hint().unwrap_or_default().to_string();
             assert!(hint.contains(expected), "{kind}: {hint}");
         }
     }
@@ -271,6 +272,9 @@ mod tests {
     fn an_id_that_could_be_several_is_answered_with_one_that_is_whole() {
         let candidates = vec!["k3v9x2mp".to_owned(), "k3v8aaaa".to_owned()];
         let hint = Error::AmbiguousSession { asked: "k3".to_owned(), candidates }.hint();
-        assert_eq!(hint.as_deref(), Some("give more letters of the id, for example: --session k3v9x2mp"));
+        assert_eq!(
+            hint.map(|hint| hint.to_string()).as_deref(),
+            Some("give more letters of the id, for example: --session k3v9x2mp")
+        );
     }
 }

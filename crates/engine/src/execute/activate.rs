@@ -11,10 +11,12 @@ use crate::view::ShortView;
 use layouts::layout::{self, Layout};
 use model::command::{Command, decide};
 use model::event::Event;
+use model::hint::CommandLine;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 use model::revision::Impact;
 use model::session::Session;
+use model::words;
 use store::{Binding, Filter};
 
 impl Engine {
@@ -371,7 +373,7 @@ fn to_be_chosen(heading: &str, found: &[ShortView]) -> Error {
     let choice = |line: &ShortView| Choice {
         key: line.number.to_string(),
         words: line.own_words.clone().unwrap_or_else(|| line.session_id.clone()),
-        command: format!("leftoff resume {}", line.session_id),
+        command: CommandLine::new(words!["resume", line.session_id]),
         session: line.session_id.clone(),
         phase: None,
     };

@@ -14,10 +14,12 @@ use jiff::Timestamp;
 use model::command::{Command, Standing, decide, standing};
 use model::event::Event;
 use model::gate::{AttemptReport, Given, guess};
+use model::hint::Hint;
 use model::id::{Name, SessionId};
 use model::lifecycle::Lifecycle;
 use model::phase::Phase;
 use model::session::Session;
+use model::words;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -49,7 +51,7 @@ pub struct GateTried {
     pub warnings: Vec<Warning>,
     /// What a printed command ends with, so that it means this session.
     #[serde(skip)]
-    pub naming: String,
+    pub naming: Vec<String>,
 }
 
 /// A gate that was run for a phase.
@@ -131,7 +133,10 @@ impl Engine {
                 message: format!(
                     "session {subject} was marked failed, and no gate is tried before it goes on"
                 ),
-                hint: "go on first: leftoff retry; then hand the evidence in: leftoff advance".to_owned(),
+                hint: Hint::new("go on first: ")
+                    .run_here(words!["retry"])
+                    .then("; then hand the evidence in: ")
+                    .run_here(words!["advance"]),
             });
         }
         self.execute(fingerprint, |engine| engine.activate(subject, OnDiscrepancy::GoOn))
@@ -155,7 +160,7 @@ impl Engine {
         let warnings = self.artifact_warnings(&view);
         let claimed = view.claimed().map(|phase| phase.id.clone()).collect();
         let gate = GateView { outcome, checks };
-        let naming = view.naming();
+        let naming = view.naming_words();
         Ok(GateTried { session_id: subject.to_string(), phase, gate, claimed, warnings, naming })
     }
 

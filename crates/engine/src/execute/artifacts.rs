@@ -8,8 +8,10 @@ use crate::execute::plan::Plan;
 use crate::place::workspace_of;
 use crate::workspace::ensure_ignored;
 use model::command::{Command, decide, resolve_phase};
+use model::hint::Hint;
 use model::id::{Name, SessionId};
 use model::session::Session;
+use model::words;
 use std::path::PathBuf;
 use store::ActivityKind;
 
@@ -19,7 +21,7 @@ impl Engine {
         if paths.is_empty() {
             return Err(Error::WrongUsage {
                 message: "no file was named".to_owned(),
-                hint: "leftoff artifact add PATH".to_owned(),
+                hint: Hint::default().run_here(words!["artifact", "add", "PATH"]),
             });
         }
         let fingerprint = self.fingerprint("artifact add", &format!("{paths:?} {phase:?}"));

@@ -17,11 +17,13 @@ use layouts::layout::{self, Beginning, Layout, Spot};
 use model::command::{self};
 use model::event::{Event, Recorded};
 use model::gate::{Given, coerce, describe, guess, shown};
+use model::hint::Hint;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 use model::refusal::WayOn;
 use model::run::RunPlan;
 use model::session::Session;
+use model::words;
 use model::workflow::Workflow;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -160,7 +162,7 @@ impl Engine {
         match layout {
             Some(layout) if !known.is_empty() && !known.contains(&name) => Err(Error::WrongUsage {
                 message: format!("a session of {} cannot follow '{name}'", layout.title()),
-                hint: format!("one of: {}", known.join(", ")),
+                hint: format!("one of: {}", known.join(", ")).into(),
             }),
             Some(_) | None => Ok(name.to_owned()),
         }
@@ -204,7 +206,10 @@ impl Engine {
                 is_taken: &|path| root.join(path).symlink_metadata().is_ok() || is_anothers(path),
                 random,
             })
-            .map_err(|message| Error::WrongUsage { message, hint: "see: leftoff start --help".to_owned() })?;
+            .map_err(|message| Error::WrongUsage {
+                message,
+                hint: Hint::new("see: ").run(words!["start", "--help"]),
+            })?;
         if root.join(&spot.path).symlink_metadata().is_ok() && !self.is_empty_place(layout, &spot) {
             return Err(self.taken(&spot.id));
         }
@@ -310,7 +315,7 @@ pub(crate) fn foreign_layout(asked: Option<&str>) -> Result<Option<&'static dyn 
         Some(found) => Ok(Some(found)),
         None => Err(Error::WrongUsage {
             message: format!("there is no layout '{asked}'"),
-            hint: format!("one of: native, {}", names.join(", ")),
+            hint: format!("one of: native, {}", names.join(", ")).into(),
         }),
     }
 }
@@ -351,6 +356,6 @@ fn check_field(workflow: &Workflow, name: &str, value: &Given) -> Result<Value> 
 fn wrong_field(name: &str, message: &str) -> Error {
     Error::WrongUsage {
         message: format!("field '{name}' {message}"),
-        hint: "see what the workflow declares: leftoff workflow show".to_owned(),
+        hint: Hint::new("see what the workflow declares: ").run(words!["workflow", "show"]),
     }
 }

@@ -12,8 +12,10 @@ use crate::sync::{self, NATIVE, Origin};
 use documents::Brought;
 use layouts::layout;
 use model::event::Event;
+use model::hint::Hint;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
+use model::words;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -70,7 +72,7 @@ impl Engine {
         if into != NATIVE && into != kept_in && Some(into) != was_kept_in {
             return Err(Error::WrongUsage {
                 message: format!("{id} is a session of {kept_in}, and cannot become one of {into}"),
-                hint: format!("leave --layout out, or say: --layout {kept_in}"),
+                hint: format!("leave --layout out, or say: --layout {kept_in}").into(),
             });
         }
         if let Some(why) = self.why_it_tells_nothing(session) {
@@ -171,7 +173,7 @@ fn no_session_in(error: Error) -> Error {
         Error::NothingKnown { path, why, .. } => {
             let below = why.strip_prefix(&path).map(|rest| rest.trim_start_matches(['/', ':', ' ']));
             let why = below.unwrap_or(&why).to_owned();
-            Error::NotASession { asked: path, why, instead: MEND_FIRST.to_owned() }
+            Error::NotASession { asked: path, why, instead: MEND_FIRST.into() }
         }
         other => other,
     }
@@ -186,32 +188,44 @@ fn no_session(asked: &str, place: &Path) -> Error {
     Error::NotASession { asked: asked.to_owned(), why, instead: instead(asked, &whole) }
 }
 
-fn instead(asked: &str, whole: &Path) -> String {
+fn instead(asked: &str, whole: &Path) -> Hint {
     if let Some(session) = sync::around(whole) {
-        return format!("it is inside of one: leftoff import {}", session.place().display());
+        return Hint::new("it is inside of one: ").run(words!["import", session.place().display()]);
     }
     if whole.is_dir() {
         let inside = sync::sessions_in(whole);
         return match inside.as_slice() {
-            [] => "name a session's own file or folder; those of a project: leftoff list --project DIR"
-                .to_owned(),
+            [] => Hint::new("name a session's own file or folder; those of a project: ").run(words![
+                "list",
+                "--project",
+                "DIR"
+            ]),
             [first, others @ ..] => {
-                let more = match others.len() {
-                    0 => String::new(),
-                    count => format!("; {count} more are there: leftoff list --project {asked}"),
-                };
-                format!("a session in it: leftoff import {}{more}", Path::new(asked).join(first).display())
+                let hint = Hint::new("a session in it: ")
+                    .run(words!["import", Path::new(asked).join(first).display()]);
+                match others.len() {
+                    0 => hint,
+                    count => hint.then(format!("; {count} more are there: ")).run(words![
+                        "list",
+                        "--project",
+                        asked
+                    ]),
+                }
             }
         };
     }
     let beginning = beginning(whole);
     if beginning.contains("\"leftoff_bundle\"") {
-        return format!("it is a bundle: leftoff bundle take {asked}");
+        return Hint::new("it is a bundle: ").run(words!["bundle", "take", asked]);
     }
     if beginning.contains("\"leftoff_export\"") {
-        return "it is an export of leftoff's own, for other programs to read; to carry a session elsewhere: leftoff bundle create FILE".to_owned();
+        return Hint::new(
+            "it is an export of leftoff's own, for other programs to read; to carry a session elsewhere: ",
+        )
+        .run(words!["bundle", "create", "FILE"]);
     }
-    "name a session's own file or folder, or the id of one that is here: leftoff list --all".to_owned()
+    Hint::new("name a session's own file or folder, or the id of one that is here: ")
+        .run(words!["list", "--all"])
 }
 
 /// Enough of a file to tell what it is; nothing of what is no file.

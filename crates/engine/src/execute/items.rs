@@ -16,10 +16,12 @@ use model::actor::Actor;
 use model::command::items::{AddItem, Context, Count, ItemCommand, ItemEdit, decide, renewals};
 use model::event::{Event, Recorded};
 use model::gate::Given;
+use model::hint::Hint;
 use model::id::{InvalidId, ItemId, Name};
 use model::item::{ItemBook, LEASE_SECONDS};
 use model::refusal::{ItemRefusal, Refusal};
 use model::session::Session;
+use model::words;
 use model::workflow::PhaseDefinition;
 use std::collections::BTreeMap;
 
@@ -345,7 +347,7 @@ fn kind_named(text: &str) -> Result<Name> {
 fn wrong(what: &str, text: &str, why: &InvalidId) -> Error {
     Error::WrongUsage {
         message: format!("{text:?} cannot be {what}: {why}"),
-        hint: "use letters, digits, '-', '_' and '.', such as impl-1.2".to_owned(),
+        hint: "use letters, digits, '-', '_' and '.', such as impl-1.2".into(),
     }
 }
 
@@ -354,7 +356,7 @@ fn titled(text: &str) -> Result<String> {
     if title.is_empty() {
         return Err(Error::WrongUsage {
             message: "the title is empty".to_owned(),
-            hint: "say in a few words what is to be done: leftoff item add \"…\"".to_owned(),
+            hint: Hint::new("say in a few words what is to be done: ").run_here(words!["item", "add", "…"]),
         });
     }
     if title.len() > LONGEST_TITLE {

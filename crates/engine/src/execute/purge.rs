@@ -8,9 +8,11 @@ use crate::items::item_rows;
 use crate::sync::NATIVE;
 use crate::words::one_line;
 use model::event::{Event, Recorded};
+use model::hint::Hint;
 use model::id::SessionId;
 use model::refusal::Refusal;
 use model::session::Session;
+use model::words;
 use serde_json::Value;
 use store::{ActivityRow, EventRow, KEPT_ACTIVITIES, Rewrite};
 
@@ -117,7 +119,7 @@ impl Engine {
         if !request.confirmed {
             return Err(Error::NeedsAnswer {
                 question: purged.preview()?.question(),
-                hint: "a person must answer: run it in a terminal, or with --yes".to_owned(),
+                hint: "a person must answer: run it in a terminal, or with --yes".into(),
             });
         }
         let expected = purged.events.last().map_or(0, |recorded| recorded.version);
@@ -146,14 +148,14 @@ impl Engine {
         if text.trim().is_empty() {
             return Err(Error::WrongUsage {
                 message: "the text to purge is empty".to_owned(),
-                hint: "name what is to go: leftoff purge \"…\"".to_owned(),
+                hint: Hint::new("name what is to go: ").run(words!["purge", "…"]),
             });
         }
         // A key keeps a hash of what it was given with, by which the text could be found out.
         if self.options.key.is_some() {
             return Err(Error::WrongUsage {
                 message: "purge takes no --key".to_owned(),
-                hint: "leave it out: purging again what is gone does nothing".to_owned(),
+                hint: "leave it out: purging again what is gone does nothing".into(),
             });
         }
         let id = self.select(Want::Latest)?;

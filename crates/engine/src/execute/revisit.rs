@@ -361,7 +361,7 @@ fn scope(reach: &Reach, archived: &[Archived]) -> String {
 }
 
 fn wrong(message: &str, hint: &str) -> Error {
-    Error::WrongUsage { message: message.to_owned(), hint: hint.to_owned() }
+    Error::WrongUsage { message: message.to_owned(), hint: hint.into() }
 }
 
 #[cfg(test)]

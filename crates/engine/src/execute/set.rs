@@ -8,7 +8,9 @@ use crate::execute::{Answer, bounded};
 use layouts::layout::{self, FieldOf};
 use model::command::{Command, decide};
 use model::gate::Given;
+use model::hint::Hint;
 use model::session::Session;
+use model::words;
 use std::collections::BTreeMap;
 
 impl Engine {
@@ -23,7 +25,7 @@ impl Engine {
         if given.is_empty() {
             return Err(Error::WrongUsage {
                 message: "no field was given".to_owned(),
-                hint: "write NAME=VALUE: leftoff set ticket=ABC-12".to_owned(),
+                hint: Hint::new("write NAME=VALUE: ").run_here(words!["set", "ticket=ABC-12"]),
             });
         }
         let fingerprint = self.fingerprint("set", &format!("{phase:?} {given:?}"));
@@ -52,7 +54,7 @@ pub(super) fn refuse_no_fields(
     match told {
         Some((name, instead)) => Err(Error::WrongUsage {
             message: format!("'{name}' cannot be set as a field of a session of {}", layout.title()),
-            hint: instead.to_owned(),
+            hint: instead.into(),
         }),
         None => Ok(()),
     }

@@ -10,11 +10,13 @@ use crate::words::one_line;
 use jiff::Timestamp;
 use model::command::{Command, decide};
 use model::event::{Event, Recorded};
+use model::hint::Hint;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 use model::lineage::step;
 use model::session::Session;
 use model::undo::undo;
+use model::words;
 use store::{Filter, SessionRow};
 
 const LONGEST_NAME: usize = 120;
@@ -190,7 +192,11 @@ fn told(finished: &[Finished]) -> Vec<String> {
 fn checkpoint_name(text: &str) -> Result<String> {
     let wrong = |message: String| Error::WrongUsage {
         message,
-        hint: "choose a name of a few words: leftoff checkpoint -m \"before the rewrite\"".to_owned(),
+        hint: Hint::new("choose a name of a few words: ").run_here(words![
+            "checkpoint",
+            "-m",
+            "before the rewrite"
+        ]),
     };
     let name = bounded("the name", text.trim())?;
     if name.is_empty() || one_line(&name, LONGEST_NAME) != name {

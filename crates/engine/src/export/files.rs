@@ -8,9 +8,11 @@ use crate::sync::{self, NATIVE, tree};
 use layouts::layout::{self, Beginning, Depth, Folder, Layout, Spot, Standing};
 use layouts::tree::{Entry, Tree};
 use model::event::{Event, Recorded};
+use model::hint::Hint;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 use model::session::Session;
+use model::words;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -33,7 +35,7 @@ impl Engine {
         let names: Vec<&str> = layout::all().iter().map(|layout| layout.name()).collect();
         let layout = layout::by_name(layout).ok_or_else(|| Error::WrongUsage {
             message: format!("there is no layout '{layout}' that has files"),
-            hint: format!("one of: {}", names.join(", ")),
+            hint: format!("one of: {}", names.join(", ")).into(),
         })?;
         let id = self.select(Want::Latest)?;
         let (_, history) = self.log(Some(id.as_str()), 0)?;
@@ -59,21 +61,24 @@ impl Engine {
         let Some(run) = session.run().filter(|run| !layout.can_tell(run)) else { return Ok(()) };
         let able: Vec<&str> =
             layout::all().iter().filter(|other| other.can_tell(run)).map(|other| other.name()).collect();
-        let command = able.first().map(|name| {
-            let naming = self.naming(session).unwrap_or_default();
-            format!(
-                "{} can: leftoff export --layout {name} {}{naming}; ",
-                able.join(" and "),
-                folder.display()
-            )
-        });
+        let all_of_it = "plain JSON has everything: leave --layout out";
+        let hint = able.first().map_or_else(
+            || Hint::new(all_of_it),
+            |name| {
+                let naming = self.naming(session).unwrap_or_default();
+                let words = words!["export", "--layout", name, folder.display()];
+                Hint::new(format!("{} can: ", able.join(" and ")))
+                    .run([words, naming].concat())
+                    .then(format!("; {all_of_it}"))
+            },
+        );
         Err(Error::WrongUsage {
             message: format!(
                 "{} has no way to show a session that follows '{}'",
                 layout.title(),
                 run.workflow.name
             ),
-            hint: format!("{}plain JSON has everything: leave --layout out", command.unwrap_or_default()),
+            hint,
         })
     }
 
@@ -122,7 +127,7 @@ impl Engine {
         let spot = begin(Some(session.id.as_str())).or_else(|_| begin(None));
         spot.map_err(|message| Error::WrongUsage {
             message,
-            hint: "export it as JSON: leave --layout out".to_owned(),
+            hint: "export it as JSON: leave --layout out".into(),
         })
     }
 

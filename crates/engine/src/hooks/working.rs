@@ -64,7 +64,7 @@ impl Engine {
         let view = self.view_by_id(session)?;
         let next = match &view.next.command {
             Some(command) => format!("{} `{command}`", view.next.summary),
-            None => view.next.summary.clone(),
+            None => view.next.summary.to_string(),
         };
         Ok(Told::Session { id: view.session_id, title: view.title, next })
     }

@@ -10,7 +10,9 @@ use crate::redact::cleaned;
 use jiff::Timestamp;
 use layouts::requirements::{AgentKey, Change, Count, Counted, Deed, Requirement, SatisfiedBy, Satisfying};
 use model::event::Event;
+use model::hint::Hint;
 use model::nearest::nearest;
+use model::words;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -303,7 +305,7 @@ impl Engine {
                         .collect::<Vec<_>>()
                         .join(", ")
                 ),
-                hint: format!("say which one: --agent-session {}", several[0].agent_session),
+                hint: format!("say which one: --agent-session {}", several[0].agent_session).into(),
             }),
         }
     }
@@ -314,7 +316,7 @@ impl Engine {
         let Some(typed) = typed.filter(|identity| AgentKey::new(&identity.id).is_some()) else {
             return Err(Error::WrongUsage {
                 message: format!("{asked:?} cannot be an agent session's id"),
-                hint: "see those that were seen: leftoff list --agents".to_owned(),
+                hint: Hint::new("see those that were seen: ").run(words!["list", "--agents"]),
             });
         };
         let rows = self.store.agents(None)?.into_iter().map(|row| (row.agent, row.agent_session));

@@ -6,10 +6,12 @@ use crate::engine::Engine;
 use crate::view::Warning;
 use crate::words::phase_called;
 use layouts::layout::Proof;
+use model::hint::Hint;
 use model::id::Name;
 use model::phase::Phase;
 use model::run::Run;
 use model::session::Session;
+use model::words;
 
 impl Engine {
     /// Files of the run that end a phase which is not done: the current one or a later one.
@@ -30,10 +32,10 @@ impl Engine {
                 "{} {verb}, and the session is at {called}: nobody has called {those} done",
                 files.join(" and ")
             ),
-            hint: Some(format!(
-                "if the work is done, say so: leftoff advance --phase {}{naming}",
-                run.current().id()
-            )),
+            hint: Some(
+                Hint::new("if the work is done, say so: ")
+                    .run([words!["advance", "--phase", run.current().id()], naming].concat()),
+            ),
             path: Some(last),
         })
     }

@@ -7,7 +7,9 @@ use crate::error::{Error, Result};
 use crate::place::FOLDER;
 use crate::view::Warning;
 use crate::workspace::ensure_ignored;
+use model::hint::Hint;
 use model::id::SessionId;
+use model::words;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -45,7 +47,7 @@ pub(super) fn clear_the_backup(
     Ok(Some(Warning {
         kind: "set_aside".to_owned(),
         message: format!("{} was a folder; it was set aside for the version before", backup.display()),
-        hint: Some(format!("what was in it: {}", aside.display())),
+        hint: Some(format!("what was in it: {}", aside.display()).into()),
         path: Some(aside.display().to_string()),
     }))
 }
@@ -70,7 +72,7 @@ pub(super) fn not_kept(target: &Path, error: &Error) -> Warning {
             target.display(),
             waiting.display()
         ),
-        hint: Some("what is in the way: leftoff doctor".to_owned()),
+        hint: Some(Hint::new("what is in the way: ").run(words!["doctor"])),
         path: Some(waiting.display().to_string()),
     }
 }

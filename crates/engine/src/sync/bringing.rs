@@ -14,8 +14,10 @@ use crate::error::{Error, Result};
 use crate::workspace::journal_for;
 use layouts::layout::{Depth, Folder, Spot};
 use layouts::tree::{Entry, Tree};
+use model::hint::Hint;
 use model::id::SessionId;
 use model::session::Session;
+use model::words;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -62,7 +64,7 @@ impl Engine {
         let (recorded, session, _) = folded.ok_or_else(|| Error::NotASession {
             asked: pointed.place().display().to_string(),
             why: "it tells of no session".to_owned(),
-            instead: "see: leftoff list".to_owned(),
+            instead: Hint::new("see: ").run(words!["list"]),
         })?;
         let (id, warnings) = (spot.id.clone(), there.warnings);
         let damaged = Vec::new();
@@ -104,7 +106,7 @@ impl Engine {
         }
         Err(Error::WrongUsage {
             message: format!("there is no free name like '{}' here", spot.id),
-            hint: "import it without --layout".to_owned(),
+            hint: "import it without --layout".into(),
         })
     }
 

@@ -12,8 +12,10 @@ use layouts::reading::Reading;
 use layouts::tree::{Entry, Tree};
 use model::actor::Actor;
 use model::event::Recorded;
+use model::hint::Hint;
 use model::id::SessionId;
 use model::session::Session;
+use model::words;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
@@ -237,7 +239,7 @@ impl Engine {
         let path = pointed.root.join(&pointed.spot.path);
         self.foreign_below(&located, &pointed.root, Depth::Whole).ok_or_else(|| Error::WrongUsage {
             message: format!("{} tells of no session", path.display()),
-            hint: "see: leftoff list".to_owned(),
+            hint: Hint::new("see: ").run(words!["list"]),
         })
     }
 

@@ -6,9 +6,11 @@ use crate::disk::exchange;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::view::Warning;
+use model::hint::Hint;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 use model::session::Session;
+use model::words;
 use std::io;
 use std::path::Path;
 use store::ViewRow;
@@ -88,10 +90,15 @@ pub(super) fn is_nowhere(folder: &Path) -> bool {
     folder.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
-fn hint(id: &str, renamed: Option<&str>) -> String {
+fn hint(id: &str, renamed: Option<&str>) -> Hint {
     let new = match renamed {
-        Some(new) => format!("it is called {new} now; go on with that: leftoff switch {new}"),
-        None => "if it was renamed, go on with it under its new name: leftoff list".to_owned(),
+        Some(new) => {
+            Hint::new(format!("it is called {new} now; go on with that: ")).run(words!["switch", new])
+        }
+        None => Hint::new("if it was renamed, go on with it under its new name: ").run(words!["list"]),
     };
-    format!("{new}; make it again: leftoff repair --session {id}; or give it up: leftoff abandon {id}")
+    new.then("; make it again: ")
+        .run(words!["repair", "--session", id])
+        .then("; or give it up: ")
+        .run(words!["abandon", id])
 }

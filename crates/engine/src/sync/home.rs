@@ -6,7 +6,9 @@ use crate::doctor::Finding;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::place::Project;
+use model::hint::Hint;
 use model::session::Session;
+use model::words;
 use std::path::Path;
 use store::Filter;
 
@@ -76,7 +78,7 @@ impl Engine {
                 findings.extend(error.map(|error| Finding {
                     kind: error.kind().to_owned(),
                     message: error.to_string(),
-                    hint: Some(format!("go on with it here: leftoff resume {}", session.id)),
+                    hint: Some(Hint::new("go on with it here: ").run(words!["resume", session.id])),
                 }));
             }
         }

@@ -9,8 +9,10 @@ use crate::view::Warning;
 use layouts::layout::{self, Index, Layout, Spot, Survey, some_of};
 use layouts::reading::Oddity;
 use layouts::tree::{Entry, Tree};
+use model::hint::Hint;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
+use model::words;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use store::SessionRow;
@@ -201,7 +203,7 @@ fn warning(index: &Index, oddity: &Oddity, hint: &str) -> Warning {
     Warning {
         kind: "foreign_file".to_owned(),
         message: format!("{path}: {}", oddity.message),
-        hint: Some(hint.to_owned()),
+        hint: Some(hint.into()),
         path: Some(path),
     }
 }
@@ -226,15 +228,19 @@ fn lost_warning(path: &str, lost: &[Spot]) -> Option<Warning> {
         [] => return None,
         [one] => (
             format!("{path} tells of {}, and {} is not there", one.id, one.path),
-            "make it again, as far as is known: leftoff repair; or take its line out".to_owned(),
+            Hint::new("make it again, as far as is known: ")
+                .run(words!["repair"])
+                .then("; or take its line out"),
         ),
         several if several.len() <= MOST_MADE => (
             format!("{path} tells of {} sessions that have no folder: {}", ids.len(), some_of(&ids)),
-            "make them again, as far as is known: leftoff repair; or take their lines out".to_owned(),
+            Hint::new("make them again, as far as is known: ")
+                .run(words!["repair"])
+                .then("; or take their lines out"),
         ),
         [first, ..] => (
             format!("{path} tells of {} sessions that have no folder: {}", ids.len(), some_of(&ids)),
-            format!("make one again, as far as is known: leftoff repair --session {}", first.id),
+            Hint::new("make one again, as far as is known: ").run(words!["repair", "--session", first.id]),
         ),
     };
     Some(Warning { kind: "session_lost".to_owned(), message, hint: Some(hint), path: Some(path.to_owned()) })
@@ -245,9 +251,9 @@ fn unlisted_warning(path: &str, unlisted: &[Spot]) -> Option<Warning> {
     let ids: Vec<String> = unlisted.iter().map(|spot| spot.id.to_string()).collect();
     let first = ids.first()?;
     let hint = if ids.len() <= MOST_MADE {
-        "add what is missing: leftoff repair".to_owned()
+        Hint::new("add what is missing: ").run(words!["repair"])
     } else {
-        format!("add one: leftoff repair --session {first}")
+        Hint::new("add one: ").run(words!["repair", "--session", first])
     };
     Some(Warning {
         kind: "unlisted".to_owned(),

@@ -19,9 +19,11 @@ use layouts::reading::Dated;
 use layouts::reconcile::{self, Draft, Laid};
 use layouts::tree::{Entry, Tree};
 use model::event::Event;
+use model::hint::Hint;
 use model::id::ItemId;
 use model::item::ItemBook;
 use model::session::Session;
+use model::words;
 use model::workflow::Workflow;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -404,7 +406,7 @@ impl Look {
             self.warnings.push(Warning {
                 kind: "item_stays".to_owned(),
                 message: format!("the files do not count {id} any more; somebody worked on it, so it stays"),
-                hint: Some("see it: leftoff item list --all".to_owned()),
+                hint: Some(Hint::new("see it: ").run_here(words!["item", "list", "--all"])),
                 path: None,
             });
         }

@@ -15,7 +15,9 @@ use crate::execute::plan::Plan;
 use crate::view::Warning;
 use model::command::{Command, decide};
 use model::event::Event;
+use model::hint::Hint;
 use model::id::SessionId;
+use model::words;
 use serde::Serialize;
 use std::path::PathBuf;
 use store::{Batch, Filter};
@@ -121,7 +123,10 @@ pub fn repair(options: Options, at: Option<&str>) -> Result<Vec<Mended>> {
     if at.is_some() && mended.is_empty() {
         return Err(Error::WrongUsage {
             message: "there is no session of which nothing tells where it stands".to_owned(),
-            hint: "what is wrong: leftoff doctor; to go back in another: leftoff rollback PHASE".to_owned(),
+            hint: Hint::new("what is wrong: ")
+                .run(words!["doctor"])
+                .then("; to go back in another: ")
+                .run_here(words!["rollback", "PHASE"]),
         });
     }
     Ok(mended)
@@ -186,12 +191,13 @@ impl Engine {
                 let is_lost = warning.message.contains("leftoff repair --session");
                 let hint = match warning.hint {
                     Some(hint) => hint,
-                    None if is_lost => {
-                        "a person says where it goes on: leftoff repair asks, or takes it with --at PHASE"
-                            .to_owned()
+                    None if is_lost => Hint::new("a person says where it goes on: ")
+                        .run(words!["repair"])
+                        .then(" asks, or takes it with --at PHASE"),
+                    None if is_damaged || is_mended => {
+                        Hint::new("mend it: ").run(words!["repair", "--session", id])
                     }
-                    None if is_damaged || is_mended => format!("mend it: leftoff repair --session {id}"),
-                    None => "mend it there; what is odd in a file is shown and left as it is".to_owned(),
+                    None => "mend it there; what is odd in a file is shown and left as it is".into(),
                 };
                 let message = format!("session {id}: {}", warning.message);
                 findings.push(Finding { kind: warning.kind, message, hint: Some(hint) });

@@ -16,7 +16,9 @@ use layouts::reconcile::Draft;
 use layouts::tree::Tree;
 use model::artifact::moved_path;
 use model::event::{Event, Recorded};
+use model::hint::Hint;
 use model::session::Session;
+use model::words;
 use std::fs::{self, File};
 use std::path::Path;
 use store::ViewRow;
@@ -166,9 +168,9 @@ impl Engine {
         let (path, is_free) = self.to_be_at(session)?;
         let own = session.path.as_deref().unwrap_or_default();
         let hint = if is_free {
-            format!("move it: leftoff repair --session {}", session.id)
+            Hint::new("move it: ").run(words!["repair", "--session", session.id])
         } else {
-            format!("there is something at {path} already: move one of the two by hand")
+            format!("there is something at {path} already: move one of the two by hand").into()
         };
         Some(Finding {
             kind: "misplaced".to_owned(),

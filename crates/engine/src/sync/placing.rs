@@ -322,7 +322,7 @@ impl Engine {
         Ok(Some(Warning {
             kind: "set_aside".to_owned(),
             message: format!("{} could not be read; it was set aside and written again", target.display()),
-            hint: Some(format!("what was in it: {}", aside.display())),
+            hint: Some(format!("what was in it: {}", aside.display()).into()),
             path: Some(aside.display().to_string()),
         }))
     }
@@ -339,7 +339,7 @@ impl Engine {
                 "{} was not ours; it was kept, and the version before takes its place",
                 backup.display()
             ),
-            hint: Some(format!("what was in it: {}", aside.display())),
+            hint: Some(format!("what was in it: {}", aside.display()).into()),
             path: Some(aside.display().to_string()),
         })
     }
@@ -366,7 +366,7 @@ impl Engine {
                 "{} said what could not be read ({lost}); it was written over, and the file kept as it was",
                 target.display()
             ),
-            hint: Some(format!("what was in it: {}", aside.display())),
+            hint: Some(format!("what was in it: {}", aside.display()).into()),
             path: Some(aside.display().to_string()),
         }))
     }

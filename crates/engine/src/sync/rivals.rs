@@ -12,9 +12,11 @@ use jiff::Timestamp;
 use layouts::layout::{self, Layout};
 use model::command::{Command, REASON_SWITCHED, decide};
 use model::event::{Event, Recorded};
+use model::hint::Hint;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 use model::session::Session;
+use model::words;
 use std::collections::BTreeSet;
 use store::{Batch, StreamAppend};
 
@@ -292,7 +294,12 @@ fn counts_as_paused(id: &impl std::fmt::Display, other: &impl std::fmt::Display)
         message: format!(
             "several sessions are called active; {other} changed last, so {id} {COUNTS_AS_PAUSED}"
         ),
-        hint: Some(format!("go on with it: leftoff switch {id}; or write that down: leftoff repair")),
+        hint: Some(
+            Hint::new("go on with it: ")
+                .run(words!["switch", id])
+                .then("; or write that down: ")
+                .run(words!["repair"]),
+        ),
         path: None,
     }
 }

@@ -54,7 +54,7 @@ impl Engine {
                 phase: None,
                 path: Some(told(&oddity.path)),
                 message: format!("{}: {}", told(&oddity.path), oddity.message),
-                remedy: "bring the file back, or mend what is said of it".to_owned(),
+                remedy: "bring the file back, or mend what is said of it".into(),
             })
             .collect()
     }

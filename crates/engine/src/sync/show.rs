@@ -16,11 +16,13 @@ use crate::view::Warning;
 use layouts::layout::{Folder, Standing};
 use layouts::tree::{Entry, Tree};
 use model::event::{Event, Recorded};
+use model::hint::Hint;
 use model::id::SessionId;
 use model::item::ItemBook;
 use model::lifecycle::Lifecycle;
 use model::lineage::step;
 use model::session::Session;
+use model::words;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
@@ -338,7 +340,7 @@ fn stale(id: &SessionId, error: &Error) -> Warning {
     Warning {
         kind: "view_stale".to_owned(),
         message: format!("it is done and in the log, but the session's files are not written: {error}"),
-        hint: Some(format!("write them when that is mended: leftoff repair --session {id}")),
+        hint: Some(Hint::new("write them when that is mended: ").run(words!["repair", "--session", id])),
         path: None,
     }
 }

@@ -8,7 +8,9 @@ use crate::view::Warning;
 use layouts::layout::Told;
 use layouts::reading::Reading;
 use layouts::tree::Entry;
+use model::hint::Hint;
 use model::session::Session;
+use model::words;
 
 /// What is meant by what was found, until it is mended.
 pub(super) const NOT_IN_THE_LOG_YET: &str = "shown as it says, and not in the log yet";
@@ -27,7 +29,7 @@ impl Look {
             self.warnings.push(Warning {
                 kind: "view_stale".to_owned(),
                 message: format!("{from} is to be {to}, and did not get there"),
-                hint: Some(format!("move it: leftoff repair --session {}", session.id)),
+                hint: Some(Hint::new("move it: ").run(words!["repair", "--session", session.id])),
                 path: Some(from),
             });
         }
@@ -56,27 +58,27 @@ impl Look {
                 FileState::Edited => Some((
                     "edited_outside",
                     format!("{path} was {changed} by somebody else; {NOT_IN_THE_LOG_YET}"),
-                    "the next command that changes the session takes it in".to_owned(),
+                    Hint::new("the next command that changes the session takes it in"),
                 )),
                 FileState::Leftover | FileState::Behind => Some((
                     "view_stale",
                     format!("{path} is {stale}: a write did not get there"),
-                    format!("write it again: leftoff repair --session {id}"),
+                    Hint::new("write it again: ").run(words!["repair", "--session", id]),
                 )),
                 FileState::Unreadable => Some((
                     "view_unreadable",
                     format!("{path} cannot be looked at{unusable}; {LEFT_ALONE}"),
-                    format!("make it readable, or set it aside: leftoff repair --session {id}"),
+                    Hint::new("make it readable, or set it aside: ").run(words!["repair", "--session", id]),
                 )),
                 FileState::Missing => Some((
                     "view_missing",
                     format!("{path} is missing; {LOG_HAS_ALL}"),
-                    format!("write it again: leftoff repair --session {id}"),
+                    Hint::new("write it again: ").run(words!["repair", "--session", id]),
                 )),
                 FileState::Damaged => Some((
                     "view_damaged",
                     format!("{path} is damaged{why}; {FROM_THE_LOG}"),
-                    format!("set it aside and write it again: leftoff repair --session {id}"),
+                    Hint::new("set it aside and write it again: ").run(words!["repair", "--session", id]),
                 )),
             };
             if let Some((kind, message, hint)) = told {

@@ -82,7 +82,7 @@ fn resume(call: &Call) -> Result<Answer, Mishap> {
         engine::Error::NeedsAnswer { .. } => {
             let mut mishap = Mishap::from(error);
             mishap.hint = Some(
-                "look at the files, then resume again with if_changed: go_on takes them as they are, go_back returns to the phase that is concerned".to_owned(),
+                "look at the files, then resume again with if_changed: go_on takes them as they are, go_back returns to the phase that is concerned".into(),
             );
             mishap.with_valid(WAYS.iter().copied())
         }

@@ -1,6 +1,8 @@
 //! Why a command about items was refused.
 
+use crate::hint::Hint;
 use crate::id::{InvalidId, ItemId, Name};
+use crate::words;
 use jiff::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -84,48 +86,57 @@ impl ItemRefusal {
     }
 
     /// What to do next.
-    pub fn hint(&self) -> String {
+    pub fn hint(&self) -> Hint {
         match self {
-            Self::Unknown { .. } => "see what there is: leftoff item list --all".to_owned(),
-            Self::Exists { .. } => "choose another --id, or leave it out to be given one".to_owned(),
-            Self::NoName { .. } => {
-                "add the parts one by one: leftoff item add TITLE --id ID --parent ID".to_owned()
+            Self::Unknown { .. } => {
+                Hint::new("see what there is: ").run_here(words!["item", "list", "--all"])
             }
+            Self::Exists { .. } => "choose another --id, or leave it out to be given one".into(),
+            Self::NoName { .. } => Hint::new("add the parts one by one: ")
+                .run_here(words!["item", "add", "TITLE", "--id", "ID", "--parent", "ID"]),
             Self::Finished { .. } | Self::Held { doing: "claim", .. } => {
-                "take the first one that is free: leftoff item claim".to_owned()
+                Hint::new("take the first one that is free: ").run_here(words!["item", "claim"])
             }
-            Self::Held { id, .. } => {
-                format!("after that time it is free; a person can free it now: leftoff item release {id}")
-            }
+            Self::Held { id, .. } => Hint::new("after that time it is free; a person can free it now: ")
+                .run_here(words!["item", "release", id]),
             Self::Waits { waits_for, .. } => match waits_for.first() {
-                Some(first) => format!("finish what it waits for: leftoff item done {first}"),
-                None => "see what is ready: leftoff item list".to_owned(),
+                Some(first) => {
+                    Hint::new("finish what it waits for: ").run_here(words!["item", "done", first])
+                }
+                None => Hint::new("see what is ready: ").run_here(words!["item", "list"]),
             },
             Self::Container { doing: "split", id, .. } => {
-                format!("add one more part: leftoff item add TITLE --parent {id}")
+                Hint::new("add one more part: ").run_here(words!["item", "add", "TITLE", "--parent", id])
             }
-            Self::Container { .. } => "finish its parts: leftoff item list".to_owned(),
+            Self::Container { .. } => Hint::new("finish its parts: ").run_here(words!["item", "list"]),
             Self::Blocked { id, .. } => {
-                format!("when that is out of the way: leftoff item unblock {id}")
+                Hint::new("when that is out of the way: ").run_here(words!["item", "unblock", id])
             }
             Self::NotPending { status: "active", id, .. } => {
-                format!("let it go first: leftoff item release {id}")
+                Hint::new("let it go first: ").run_here(words!["item", "release", id])
             }
-            Self::NotPending { id, .. } => format!("first: leftoff item unblock {id}"),
-            Self::TooDeep { .. } => "add another item beside it: leftoff item add TITLE".to_owned(),
-            Self::Cycle { .. } => "leave one of these dependencies out".to_owned(),
-            Self::ContainerWaits { .. } => "name the parts that wait, each on its own".to_owned(),
-            Self::PhaseDone { current, .. } => format!("add it to the current phase: --phase {current}"),
-            Self::OtherPhase { .. } => "leave --phase out".to_owned(),
+            Self::NotPending { id, .. } => Hint::new("first: ").run_here(words!["item", "unblock", id]),
+            Self::TooDeep { .. } => {
+                Hint::new("add another item beside it: ").run_here(words!["item", "add", "TITLE"])
+            }
+            Self::Cycle { .. } => "leave one of these dependencies out".into(),
+            Self::ContainerWaits { .. } => "name the parts that wait, each on its own".into(),
+            Self::PhaseDone { current, .. } => {
+                format!("add it to the current phase: --phase {current}").into()
+            }
+            Self::OtherPhase { .. } => "leave --phase out".into(),
             // Without a phase an item may go to another one, in which the workflow has items.
-            Self::NothingReady { total: 0, phase, .. } => format!(
-                "do what the phase asks for: leftoff next; or give it items: leftoff item add TITLE --phase {phase}"
-            ),
+            Self::NothingReady { total: 0, phase, .. } => Hint::new("do what the phase asks for: ")
+                .run_here(words!["next"])
+                .then("; or give it items: ")
+                .run_here(words!["item", "add", "TITLE", "--phase", phase]),
             Self::NothingReady { done, total, phase } if done == total => {
-                format!("all are done; go on with: leftoff advance --phase {phase}")
+                Hint::new("all are done; go on with: ").run_here(words!["advance", "--phase", phase])
             }
-            Self::NothingReady { .. } => "see who holds what, and what waits: leftoff item list".to_owned(),
-            Self::OrderTooHigh { .. } => "orders count in tens: 10, 20, 30".to_owned(),
+            Self::NothingReady { .. } => {
+                Hint::new("see who holds what, and what waits: ").run_here(words!["item", "list"])
+            }
+            Self::OrderTooHigh { .. } => "orders count in tens: 10, 20, 30".into(),
         }
     }
 }

@@ -72,7 +72,7 @@ impl Met {
         match self.0 {
             Err(refusal) => {
                 assert_eq!((refusal.kind(), refusal.to_string().as_str()), (kind, message));
-                assert!(!refusal.hint().is_empty(), "a refusal says what to do next");
+                assert!(!refusal.hint().to_string().is_empty(), "a refusal says what to do next");
             }
             Ok(events) => panic!("it was not refused: {events:?}"),
         }

@@ -11,7 +11,9 @@ use crate::items::item_rows;
 use crate::place::workspace_of;
 use crate::sync::NATIVE;
 use model::event::{Event, Recorded};
+use model::hint::Hint;
 use model::session::Session;
+use model::words;
 use model::workflow::Workflow;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -198,7 +200,7 @@ fn read(from: &Path) -> Result<(Bundle, String)> {
         Unreadable::Newer(version) => Error::BadBundle {
             path: from.to_owned(),
             why: format!("it is of version {version}, and this program knows {}", format::VERSION),
-            hint: "nothing was changed; use the newer leftoff".to_owned(),
+            hint: "nothing was changed; use the newer leftoff".into(),
         },
     })
 }
@@ -259,7 +261,7 @@ fn bad(from: &Path, why: String) -> Error {
     Error::BadBundle {
         path: from.to_owned(),
         why,
-        hint: "nothing was changed; have it made again: leftoff bundle create".to_owned(),
+        hint: Hint::new("nothing was changed; have it made again: ").run(words!["bundle", "create"]),
     }
 }
 
