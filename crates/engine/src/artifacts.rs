@@ -161,6 +161,7 @@ impl Engine {
                     message: found.message,
                     hint: Some(found.hint),
                     path: Some(found.path),
+                    problem: None,
                 })
             })
             .collect()

@@ -92,6 +92,7 @@ impl Engine {
                     .run(words!["abandon", id]),
             ),
             path: None,
+            problem: None,
         })
     }
 

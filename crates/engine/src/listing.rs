@@ -3,7 +3,9 @@
 use crate::engine::{Engine, Want, is_unfinished};
 use crate::error::Result;
 use crate::query::MOST_IDLE_TOLD;
+use crate::sync::LONGEST_WARNING;
 use crate::view::{ShortView, Warning};
+use crate::words::one_line;
 use layouts::layout;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -11,7 +13,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use store::{Filter, Listed};
 
-/// So many files with the same oddity a list names.
+/// So many files with the same problem a list names.
 const MOST_FILES_NAMED: usize = 2;
 
 /// What `list` shows.
@@ -103,7 +105,7 @@ impl Engine {
             let said = self
                 .shown_by_files(&mut line)
                 .unwrap_or_else(|error| vec![Warning::from_error("session", &error)]);
-            line.warnings = to_mend(&line.layout, &said);
+            line.warnings = to_mend(&said);
             odd.extend(said.into_iter().map(|warning| (line.layout.clone(), warning)));
             self.laid_over_line(&mut line);
             if line.updated_at > known { edited.push(line) } else { sessions.push(line) }
@@ -118,7 +120,7 @@ impl Engine {
         for (mut line, said) in self.foreign_lines() {
             self.laid_over_line(&mut line);
             if request.wants(&line) {
-                line.warnings = to_mend(&line.layout, &said);
+                line.warnings = to_mend(&said);
                 odd.extend(said.into_iter().map(|warning| (line.layout.clone(), warning)));
                 lines.push(line);
             }
@@ -139,7 +141,7 @@ impl Engine {
             let is_it =
                 |known: &ShortView| known.session_id == line.session_id && known.worktree == line.worktree;
             if request.wants(&line) && !sessions.iter().any(is_it) {
-                line.warnings = to_mend(&line.layout, &odd);
+                line.warnings = to_mend(&odd);
                 warnings.extend(odd);
                 lines.push(line);
             }
@@ -207,12 +209,8 @@ fn add_by_time(sessions: &mut Vec<ShortView>, mut others: Vec<ShortView>) {
 }
 
 /// Of what is said of a session's files, what is wrong with them.
-fn to_mend(layout: &str, said: &[Warning]) -> Vec<Warning> {
-    said.iter().filter(|warning| is_to_mend(layout, warning)).cloned().collect()
-}
-
-fn is_to_mend(layout: &str, warning: &Warning) -> bool {
-    layout::by_name(layout).is_none_or(|layout| layout.is_to_mend(&warning.message))
+fn to_mend(said: &[Warning]) -> Vec<Warning> {
+    said.iter().filter(|warning| warning.is_to_mend()).cloned().collect()
 }
 
 /// What is only to be known about many sessions of a layout is said once, with how many they are and which files they
@@ -221,12 +219,12 @@ fn said_once(odd: Vec<(String, Warning)>) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = Vec::new();
     let mut counted: BTreeMap<(String, String), (usize, Vec<String>)> = BTreeMap::new();
     for (layout, warning) in odd {
-        if is_to_mend(&layout, &warning) {
+        let known = warning.problem.as_ref().filter(|problem| !problem.is_to_mend());
+        let Some(said) = known.map(|problem| one_line(&problem.to_string(), LONGEST_WARNING)) else {
             warnings.push(warning);
             continue;
-        }
+        };
         let path = warning.path.clone().unwrap_or_default();
-        let said = warning.message.strip_prefix(&path).unwrap_or(&warning.message).to_owned();
         let (_, paths) = counted.entry((layout, said)).or_insert_with(|| {
             warnings.push(warning);
             (warnings.len() - 1, Vec::new())
@@ -241,7 +239,7 @@ fn said_once(odd: Vec<(String, Warning)>) -> Vec<Warning> {
         let more = paths.len().saturating_sub(MOST_FILES_NAMED);
         paths.truncate(MOST_FILES_NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        warnings[place].message = format!("{count} sessions of {title}{said} ({}{more})", paths.join(", "));
+        warnings[place].message = format!("{count} sessions of {title}: {said} ({}{more})", paths.join(", "));
         warnings[place].path = None;
     }
     warnings

@@ -88,6 +88,7 @@ fn create_store(project: &Project, database: &Path, warnings: &mut Vec<Warning>)
                 ),
                 hint: Some(Hint::new("it stays there for this project: ").run(words!["store", "info"])),
                 path: Some(elsewhere.display().to_string()),
+                problem: None,
             });
             Ok(LaidOver::new(made_at(&elsewhere)?))
         }

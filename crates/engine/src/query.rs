@@ -75,6 +75,7 @@ impl Engine {
                 message: format!("no session is active; {}: {}", waiting, others.join(", ")),
                 hint: Some(Hint::new("go on with one: ").run(words!["switch", others[0]])),
                 path: None,
+                problem: None,
             });
         }
     }
@@ -128,6 +129,7 @@ impl Engine {
             ),
             hint: Some(Hint::new("look at it: ").run(words!["show", listed.row.id])),
             path: None,
+            problem: None,
         });
         Ok(told.collect())
     }
@@ -277,6 +279,7 @@ impl Engine {
             message: format!("anyone may {what} in this project, agents too"),
             hint: Some("a person only: take it out of [policy] in .leftoff/config.toml".into()),
             path: Some(Config::path(&self.project).display().to_string()),
+            problem: None,
         })
     }
 
@@ -306,6 +309,7 @@ impl Engine {
                 ),
                 hint: Some(Hint::new("a new run uses the new one: ").run(words!["workflow", "show", name])),
                 path: None,
+                problem: None,
             });
         }
         warnings.extend(self.file_warnings(&session.id));
@@ -317,6 +321,7 @@ impl Engine {
                 message: format!("the log holds '{kind}', which this program does not know"),
                 hint: Some("use the newer leftoff to change this session".into()),
                 path: None,
+                problem: None,
             });
         }
         warnings

@@ -33,6 +33,7 @@ mod telling;
 mod torn;
 pub(crate) mod tree;
 
+pub(crate) use eyes::LONGEST_WARNING;
 pub(crate) use find::{Owner, has_foreign};
 pub(crate) use look::Look;
 pub use mend::{Mended, Rung, repair};

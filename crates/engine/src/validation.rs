@@ -11,7 +11,7 @@ use model::session::Session;
 use model::words;
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
@@ -47,10 +47,8 @@ impl Engine {
         found.extend(self.unmet_needs(session)?);
         found.extend(self.unwell(session));
         // A file that a field names is told of once.
-        let named: Vec<String> =
-            found.iter().filter_map(|known| known.path.as_ref()).map(|path| format!("'{path}'")).collect();
-        let is_told = |odd: &Discrepancy| named.iter().any(|path| odd.message.contains(path));
-        found.extend(self.file_discrepancies(session).into_iter().filter(|odd| !is_told(odd)));
+        let told_of: BTreeSet<String> = found.iter().filter_map(|known| known.path.clone()).collect();
+        found.extend(self.file_discrepancies(session, &told_of));
         let place = |discrepancy: &Discrepancy| {
             let run = session.run()?;
             run.position(discrepancy.phase.as_ref()?.as_str())

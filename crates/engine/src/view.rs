@@ -6,6 +6,7 @@ use crate::next::Next;
 use crate::place::in_workspace;
 use crate::requirements::RequirementView;
 use jiff::Timestamp;
+use layouts::problem::Problem;
 use model::actor::Actor;
 use model::artifact::Artifact;
 use model::gate::{Attempt, AttemptOutcome, CheckOutcome, CheckResult};
@@ -167,11 +168,25 @@ pub struct Warning {
     pub hint: Option<Hint>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// What it is, where it is about a session's files: whoever decides something about it looks here.
+    #[serde(skip)]
+    pub(crate) problem: Option<Box<Problem>>,
 }
 
 impl Warning {
+    /// Somebody should put it right, and it is not only worth knowing.
+    pub(crate) fn is_to_mend(&self) -> bool {
+        self.problem.as_ref().is_none_or(|problem| problem.is_to_mend())
+    }
+
     pub(crate) fn from_error(kind: &str, error: &Error) -> Self {
-        Self { kind: kind.to_owned(), message: error.to_string(), hint: error.hint(), path: None }
+        Self {
+            kind: kind.to_owned(),
+            message: error.to_string(),
+            hint: error.hint(),
+            path: None,
+            problem: None,
+        }
     }
 }
 

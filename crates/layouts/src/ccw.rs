@@ -26,7 +26,8 @@ use crate::layout::{
     Beginning, Depth, Details, FileChange, Folder, Furniture, Health, Index, Interest, Layout, Place, Spot,
     Standing, Survey, Told,
 };
-use crate::reading::{Oddity, Reading};
+use crate::problem::Problem;
+use crate::reading::Reading;
 use crate::tree::Tree;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
@@ -221,14 +222,9 @@ impl Layout for Ccw {
         if !uses_markers(index) && registry::can_be_read(index) {
             survey.unlisted = registry::unlisted(index, is_there);
         }
-        survey.oddities.extend(place::stray_markers(index, is_there));
+        survey.problems.extend(place::stray_markers(index, is_there));
         survey.unknown = place::strangers(index, is_there);
         survey
-    }
-
-    /// A broken line of the registry is nobody's: it is told of once, with the others.
-    fn is_to_mend(&self, said: &str) -> bool {
-        !(said.contains(REGISTRY) && said.contains("is no JSON object"))
     }
 
     fn spelling(&self, item: &str) -> Option<String> {
@@ -297,7 +293,7 @@ fn uses_markers(tree: &Tree) -> bool {
 
 /// Reads one session's files. Never fails: what cannot be read is a warning, and the rest is told.
 pub fn read(folder: &Folder<'_>) -> Reading<CcwSession> {
-    let mut warnings: Vec<Oddity> = Vec::new();
+    let mut warnings: Vec<Problem> = Vec::new();
     let name = place::name_of(folder.spot).to_owned();
     let at = place::folder_in(folder.spot, folder.tree);
     let ground = Ground::of(&at);

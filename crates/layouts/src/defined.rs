@@ -1,6 +1,7 @@
 //! Workflows that a layout's own files define: how they are asked for, and what comes of it. Reads nothing itself.
 
-use crate::reading::{Oddity, Reading};
+use crate::problem::Problem;
+use crate::reading::Reading;
 use crate::tree::Tree;
 use model::workflow::Workflow;
 
@@ -36,7 +37,7 @@ pub enum Defined {
     /// There is no such workflow.
     Unknown,
     /// Which phases it has is its target's to say, and none was given that says it.
-    NeedsTarget(Oddity),
+    NeedsTarget(Problem),
     /// It is not usable; why, a line for each reason.
-    Refused(Vec<Oddity>),
+    Refused(Vec<Problem>),
 }

@@ -19,7 +19,8 @@ use crate::layout::{
     Beginning, Depth, Details, FieldOf, FileChange, Folder, Interest, ItemHome, Layout, Moment, Place, Spot,
     Standing, Told,
 };
-use crate::reading::{Oddity, Reading};
+use crate::problem::{Problem, Then, What, Why};
+use crate::reading::Reading;
 use crate::tree::Entry;
 use crate::yaml;
 use jiff::civil::DateTime;
@@ -227,7 +228,7 @@ impl Layout for Essay {
         is_lost.then(|| words::not_recovered(&recover::artifacts(folder.tree)))
     }
 
-    fn discrepancies(&self, folder: &Folder<'_>) -> Vec<Oddity> {
+    fn discrepancies(&self, folder: &Folder<'_>) -> Vec<Problem> {
         let (state, _, _) = said(folder);
         validate::discrepancies(&state, folder)
     }
@@ -276,36 +277,35 @@ impl Layout for Essay {
 }
 
 /// What the files tell, by the first of them that can be read; the files of the state that cannot be.
-fn said(folder: &Folder<'_>) -> (State, Vec<String>, Vec<Oddity>) {
-    let mut oddities = Vec::new();
-    let why = match read_state(folder, &mut oddities) {
+fn said(folder: &Folder<'_>) -> (State, Vec<String>, Vec<Problem>) {
+    let mut problems = Vec::new();
+    let why = match read_state(folder, &mut problems) {
         Ok(state) => {
-            oddities.extend(validate::discrepancies(&state, folder));
-            return (state, Vec::new(), oddities);
+            problems.extend(validate::discrepancies(&state, folder));
+            return (state, Vec::new(), problems);
         }
         Err(why) => why,
     };
     let unreadable = vec![STATE.to_owned()];
-    let why = format!("{why}; where things stand was worked out from the other files");
-    let mut told = vec![Oddity { path: STATE.to_owned(), message: why }];
+    let mut told = vec![Problem::of_file(STATE, What::Unreadable { why, then: Then::WorkedOut })];
     // Said of the folder: of the file it is no longer true once its backup has taken its place.
-    let mut tell = |message: String| told.push(Oddity { path: String::new(), message });
+    let mut tell = |what: What| told.push(Problem::of_file("", what));
     if let Some(state) = recover::from_artifacts(folder) {
-        tell(RECONSTRUCTED.to_owned());
+        tell(What::Reconstructed { words: RECONSTRUCTED });
         return (state, unreadable, told);
     }
     let report = words::not_recovered(&recover::artifacts(folder.tree));
-    tell(format!("{report} Say where to resume: leftoff repair --session {}", folder.id));
+    tell(What::Lost { report, session: folder.id.clone() });
     (State { started_at: began(folder), ..State::default() }, unreadable, told)
 }
 
-fn read_state(folder: &Folder<'_>, oddities: &mut Vec<Oddity>) -> Result<State, String> {
+fn read_state(folder: &Folder<'_>, problems: &mut Vec<Problem>) -> Result<State, Why> {
     match folder.tree.get(STATE) {
-        Some(Entry::File(content)) => state::read(content, folder.now, oddities),
-        Some(Entry::Folder) => Err("it is a folder".to_owned()),
-        Some(Entry::Unread { .. }) => Err("it was not read".to_owned()),
-        Some(Entry::Unusable(why)) => Err(why.clone()),
-        None => Err(folder.tree.why_hidden(STATE).unwrap_or_else(|| "it is missing".to_owned())),
+        Some(Entry::File(content)) => state::read(content, folder.now, problems),
+        Some(Entry::Folder) => Err(Why::IsFolder),
+        Some(Entry::Unread { .. }) => Err(Why::NotRead),
+        Some(Entry::Unusable(why)) => Err(Why::Unusable(why.clone())),
+        None => Err(folder.tree.why_hidden(STATE).unwrap_or(Why::Missing)),
     }
 }
 

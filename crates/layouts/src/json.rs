@@ -77,12 +77,12 @@ pub fn object_of_python_with_doubled(bytes: &[u8]) -> Result<(Map<String, Value>
     })
 }
 
-/// What Python wrote where JSON has a number, with its place: "a.b is NaN".
-pub fn not_numbers(bytes: &[u8]) -> Vec<String> {
+/// The places where Python wrote a word that JSON has no number for, and the word: `a.b`, `NaN`.
+pub fn not_numbers(bytes: &[u8]) -> Vec<(String, &'static str)> {
     let text = text_of(bytes).ok().and_then(python::marked);
     let fields = text.and_then(|text| object(text.as_bytes()).ok()).map(Value::Object);
     let places = fields.map(|fields| python::places(&fields)).unwrap_or_default();
-    places.into_iter().map(|(keys, word)| format!("{} is {word}", keys.join("."))).collect()
+    places.into_iter().map(|(keys, word)| (keys.join("."), word)).collect()
 }
 
 /// Whether a text begins with a byte order mark.

@@ -5,7 +5,8 @@ pub use crate::defined::{Asked, Defined, Definitions};
 pub use crate::proof::Proof;
 pub use crate::refused::Refused;
 
-use crate::reading::{Dated, Oddity, Reading};
+use crate::problem::Problem;
+use crate::reading::{Dated, Reading};
 use crate::reconcile::{Draft, prove};
 use crate::tree::Tree;
 use jiff::Timestamp;
@@ -132,12 +133,6 @@ pub trait Layout: Sync {
 
     /// Whether a path that sorts after another is of a later session. Where it does not tell, times are compared.
     fn paths_tell_the_order(&self) -> bool {
-        true
-    }
-
-    /// Whether what `read` said about a file is something to mend, or only to know.
-    fn is_to_mend(&self, said: &str) -> bool {
-        let _ = said;
         true
     }
 
@@ -399,7 +394,7 @@ pub trait Layout: Sync {
     }
 
     /// What does not fit together in the files. A session that is taken up again is asked about it.
-    fn discrepancies(&self, folder: &Folder<'_>) -> Vec<Oddity> {
+    fn discrepancies(&self, folder: &Folder<'_>) -> Vec<Problem> {
         let _ = folder;
         Vec::new()
     }
@@ -559,9 +554,9 @@ pub struct Survey {
     pub unlisted: Vec<Spot>,
     /// Sessions that are there and that the index tells of more than once.
     pub repeated: Vec<Spot>,
-    pub oddities: Vec<Oddity>,
+    pub problems: Vec<Problem>,
     /// Files of another kind, for somebody who finds no session: nothing is wrong with them.
-    pub unknown: Option<Oddity>,
+    pub unknown: Option<Problem>,
 }
 
 /// Names on one line: all of them, or the first and how many more there are.

@@ -12,6 +12,7 @@ pub mod json;
 pub mod layout;
 pub mod ocr;
 pub mod praxis;
+pub mod problem;
 pub mod proof;
 pub mod reading;
 pub mod reconcile;

@@ -19,7 +19,8 @@ use crate::layout::{
     Beginning, Depth, Details, FileChange, Folder, Interest, Layout, Line, Place, Spot, Standing, Told,
     id_of_name,
 };
-use crate::reading::{Oddity, Reading};
+use crate::problem::Problem;
+use crate::reading::Reading;
 use crate::tree::Tree;
 use files::{first_written, is_counted, jumped, map_runs, rounds, unusable};
 use jiff::Timestamp;
@@ -452,7 +453,7 @@ fn ordinal(kind: Kind, state: &State, rounds: &[Round], map_runs: &[MapRun]) -> 
 
 /// What the state says about the current round or run. One that is finished there is another, when the files show a
 /// newer one.
-fn said(kind: Kind, state: &State, current: u32, warnings: &mut Vec<Oddity>) -> Option<usize> {
+fn said(kind: Kind, state: &State, current: u32, warnings: &mut Vec<Problem>) -> Option<usize> {
     let phase = state.phase(kind, warnings)?;
     let about = match kind {
         Kind::Review => state.current_round,

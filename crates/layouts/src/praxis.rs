@@ -20,7 +20,8 @@ use crate::layout::{
     Asked, Beginning, Defined, Definitions, Depth, Details, FileChange, Folder, Interest, Layout, Place,
     Refused, Spot, Standing, Told, id_of_name,
 };
-use crate::reading::{Oddity, Reading};
+use crate::problem::{Problem, Taken, What};
+use crate::reading::Reading;
 use crate::tree::Tree;
 use definition::Definition;
 use model::id::Name;
@@ -49,14 +50,6 @@ const OURS: &str = "leftoff";
 const PAUSED: &str = "paused_duration_seconds";
 /// Among the outputs of an attempt: artifacts that the second shape lists.
 const ARTIFACTS: &str = "artifacts";
-
-/// What is worth knowing about an old session, and nothing to mend.
-const LEGACY: &str = "legacy session format, limited resumption context";
-const LAST_ERROR: &str = "the last error that was recorded: ";
-const UNDEFINED: &str = "is not defined in this project: its phases have no names and no gates";
-const NO_NUMBER: &str = "which is no number in JSON: it stays as it is, and says nothing";
-const EMPTY_SECTION: &str = "is null: it says nothing";
-const UNKNOWN_TOTAL: &str = "how many phases there are is not known: whether it is complete is unknown";
 
 /// The layout.
 pub struct Praxis;
@@ -229,12 +222,6 @@ impl Layout for Praxis {
     fn paths_tell_the_order(&self) -> bool {
         false
     }
-
-    fn is_to_mend(&self, said: &str) -> bool {
-        ![LEGACY, LAST_ERROR, UNDEFINED, UNKNOWN_TOTAL, NO_NUMBER, EMPTY_SECTION]
-            .iter()
-            .any(|known| said.contains(known))
-    }
 }
 
 fn define(asked: &Asked<'_>) -> Defined {
@@ -262,22 +249,22 @@ fn read(folder: &Folder<'_>) -> Reading<Told> {
     let path = file_of(folder.spot, folder.tree);
     let mut warnings = Vec::new();
     let state = state::read(&path, folder.tree, folder.now, &mut warnings);
-    let mut say = |message: String| warnings.push(Oddity { path: path.clone(), message });
+    let mut say = |field: &str, what: What| warnings.push(state::problem(&path, field, what));
     if state.is_legacy() {
-        say(LEGACY.to_owned());
+        say("", What::Legacy);
     }
     // A failure shows its error, and so does a pause that nothing else is said of.
     let is_shown =
         matches!(state.life, state::Life::Failed { .. } | state::Life::Paused { context: None, .. });
     if let Some(error) = state.last_error.as_ref().filter(|_| !is_shown) {
-        say(format!("{LAST_ERROR}{error}"));
+        say("lifecycle.last_error", What::LastError { error: error.clone() });
     }
     let name = state.workflow_type.clone().unwrap_or_else(|| "praxis".to_owned());
     let found = definition::read(&name, spec_of(&state).as_deref(), folder.tree);
     if state.is_readable && state.workflow_type.is_none() {
-        say("workflow_type is missing".to_owned());
+        say("workflow_type", What::Absent(Taken::Nothing));
     } else if state.is_readable && found.is_none() {
-        say(format!("workflow '{name}' {UNDEFINED}"));
+        say("workflow_type", What::Undefined { workflow: name.clone() });
     }
     let extent = state.extent(found.as_ref(), &mut say);
     let said_of = |found: &Definition| {
@@ -307,10 +294,10 @@ fn workflow(name: &str, state: &State, extent: &state::Extent, found: Option<Def
 }
 
 /// The same session in two folders of statuses: only one of them is read.
-fn left_behind(folder: &Folder<'_>) -> Option<Oddity> {
+fn left_behind(folder: &Folder<'_>) -> Option<Problem> {
     let mut there = candidates(folder.spot).into_iter().filter(|path| folder.tree.get(path).is_some());
     let (counts, other) = (there.next()?, there.next()?);
-    Some(Oddity { message: format!("it is in another folder as well; {counts} counts"), path: other })
+    Some(Problem::of_file(other, What::ElsewhereToo { counts }))
 }
 
 /// Where a session's file can be, what counts first before the rest.

@@ -1,5 +1,6 @@
 //! What reading a foreign session gives: its history as events, and what a person should know about the files.
 
+use crate::problem::Problem;
 use jiff::Timestamp;
 use model::event::Event;
 
@@ -7,15 +8,7 @@ use model::event::Event;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading<T> {
     pub value: T,
-    pub warnings: Vec<Oddity>,
-}
-
-/// Something in the files that is not as it should be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Oddity {
-    /// Relative to the session's folder.
-    pub path: String,
-    pub message: String,
+    pub warnings: Vec<Problem>,
 }
 
 /// An event and when it happened, as far as the files tell.

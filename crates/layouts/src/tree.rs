@@ -1,5 +1,6 @@
 //! A folder as the engine found it: names, and the content of what was small enough to read. Pure data.
 
+use crate::problem::Why;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, BTreeSet};
@@ -180,12 +181,10 @@ impl Tree {
     }
 
     /// Why a file that is not here may be there all the same: its folder cannot be read.
-    pub fn why_hidden(&self, path: &str) -> Option<String> {
+    pub fn why_hidden(&self, path: &str) -> Option<Why> {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         match self.get(folder) {
-            Some(Entry::Unusable(why)) => {
-                Some(format!("it cannot be read, because its folder cannot: {why}"))
-            }
+            Some(Entry::Unusable(why)) => Some(Why::FolderUnreadable(Some(why.clone()))),
             Some(Entry::Folder | Entry::File(_) | Entry::Unread { .. }) | None => None,
         }
     }

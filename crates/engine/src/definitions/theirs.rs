@@ -7,7 +7,7 @@ use crate::place::Project;
 use crate::sync::tree;
 use layouts::definition::Lines;
 use layouts::layout::{self, Asked, Defined, Definitions, Layout};
-use layouts::reading::Oddity;
+use layouts::problem::Problem;
 use layouts::tree::Tree;
 use model::hint::Hint;
 use model::id::Name;
@@ -105,7 +105,7 @@ fn found(project: &Project, layout: &'static dyn Layout, name: &str) -> Option<(
         Defined::Elsewhere | Defined::Needs(_) | Defined::Unknown => return None,
         Defined::Found(reading) => compiled(reading.value)
             .map_or_else(Checked::Mistaken, |workflow| Checked::Good(Box::new(workflow))),
-        Defined::NeedsTarget(why) => Checked::OfItsTarget(why.message),
+        Defined::NeedsTarget(why) => Checked::OfItsTarget(why.to_string()),
         Defined::Refused(why) => Checked::Mistaken(why.into_iter().map(mistake).collect()),
     };
     let places = layout.definitions()?;
@@ -151,8 +151,8 @@ fn compiled(workflow: Workflow) -> std::result::Result<Workflow, Vec<FileMistake
     if mistakes.is_empty() { Ok(workflow) } else { Err(mistakes) }
 }
 
-fn mistake(oddity: Oddity) -> FileMistake {
-    FileMistake { path: oddity.path, line: 1, message: oddity.message, hint: None }
+fn mistake(problem: Problem) -> FileMistake {
+    FileMistake { message: problem.to_string(), path: problem.path, line: 1, hint: None }
 }
 
 /// Nobody made phases up for it: it is not there.

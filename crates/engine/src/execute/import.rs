@@ -171,8 +171,6 @@ impl Engine {
 fn no_session_in(error: Error) -> Error {
     match error {
         Error::NothingKnown { path, why, .. } => {
-            let below = why.strip_prefix(&path).map(|rest| rest.trim_start_matches(['/', ':', ' ']));
-            let why = below.unwrap_or(&why).to_owned();
             Error::NotASession { asked: path, why, instead: MEND_FIRST.into() }
         }
         other => other,

@@ -105,5 +105,5 @@ impl Engine {
 }
 
 fn recovered_warning(message: String) -> Warning {
-    Warning { kind: "recovered".to_owned(), message, hint: None, path: None }
+    Warning { kind: "recovered".to_owned(), message, hint: None, path: None, problem: None }
 }

@@ -110,7 +110,7 @@ fn configured(ground: &Ground) -> Rules {
     }
     let sources: Vec<Source<'_>> = texts.iter().map(|(path, text)| Source { path, text }).collect();
     let Reading { value: settings, warnings } = layout::read(&sources);
-    problems.extend(warnings.into_iter().map(|odd| format!("{}: {}", odd.path, odd.message)));
+    problems.extend(warnings.iter().map(|problem| format!("{}: {problem}", problem.path)));
     Rules { settings, problems, done: Vec::new() }
 }
 

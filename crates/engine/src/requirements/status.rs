@@ -187,5 +187,5 @@ fn view(
 }
 
 pub(crate) fn warning(message: String) -> Warning {
-    Warning { kind: "requirements".to_owned(), message, hint: None, path: None }
+    Warning { kind: "requirements".to_owned(), message, hint: None, path: None, problem: None }
 }

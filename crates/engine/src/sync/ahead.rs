@@ -37,6 +37,7 @@ impl Engine {
                     .run([words!["advance", "--phase", run.current().id()], naming].concat()),
             ),
             path: Some(last),
+            problem: None,
         })
     }
 

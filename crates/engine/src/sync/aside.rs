@@ -49,6 +49,7 @@ pub(super) fn clear_the_backup(
         message: format!("{} was a folder; it was set aside for the version before", backup.display()),
         hint: Some(format!("what was in it: {}", aside.display()).into()),
         path: Some(aside.display().to_string()),
+        problem: None,
     }))
 }
 
@@ -74,6 +75,7 @@ pub(super) fn not_kept(target: &Path, error: &Error) -> Warning {
         ),
         hint: Some(Hint::new("what is in the way: ").run(words!["doctor"])),
         path: Some(waiting.display().to_string()),
+        problem: None,
     }
 }
 

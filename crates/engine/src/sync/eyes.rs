@@ -8,7 +8,8 @@ use crate::view::{ShortView, Warning};
 use crate::words::one_line;
 use jiff::Timestamp;
 use layouts::layout::{Depth, Folder, Layout, Line, Spot, Told};
-use layouts::reading::{Oddity, Reading};
+use layouts::problem::{Problem, Then, What};
+use layouts::reading::Reading;
 use layouts::tree::{Entry, Tree};
 use model::actor::Actor;
 use model::session::Session;
@@ -17,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// What a file holds may be part of what is said about it.
-pub(super) const LONGEST_WARNING: usize = 1_000;
+pub(crate) const LONGEST_WARNING: usize = 1_000;
 
 /// What it takes to read a session's files; nothing of it is tied to one thread.
 pub(super) struct Eyes<'a> {
@@ -101,13 +102,8 @@ impl Eyes<'_> {
     pub(super) fn read(&self, located: &Located, tree: &Tree) -> Reading<Told> {
         let Located { layout, spot, id } = located;
         let mut reading = layout.read(&Folder { spot, id, worktree: &self.worktree, tree, now: self.now });
-        reading.warnings.extend(tree.cut().map(|folder| Oddity {
-            path: folder.to_owned(),
-            message: format!(
-                "there are more than {} files and folders; the others were not looked at",
-                tree::MOST_ENTRIES
-            ),
-        }));
+        let cut_off = What::CutOff { most: tree::MOST_ENTRIES };
+        reading.warnings.extend(tree.cut().map(|folder| Problem::of_file(folder, cut_off)));
         reading
     }
 
@@ -132,20 +128,15 @@ impl Eyes<'_> {
             if read.value.cannot_read(&path) {
                 continue;
             }
-            read.warnings.splice(0..0, reading.warnings.drain(..).filter(|oddity| oddity.path == path));
-            for oddity in &mut read.warnings {
-                if oddity.path == path
-                    && let Some(why) = why_of(&oddity.message)
-                {
-                    oddity.message = format!("{why}; {backup} was read instead, and may be older");
+            read.warnings.splice(0..0, reading.warnings.drain(..).filter(|problem| problem.path == path));
+            for problem in read.warnings.iter_mut().filter(|problem| problem.path == path) {
+                if let Some(why) = problem.why_unreadable().cloned() {
+                    let then = Then::ReadInstead { backup: backup.clone() };
+                    problem.what = What::Unreadable { why, then };
                 }
             }
-            read.warnings.extend(
-                located
-                    .layout
-                    .recovered()
-                    .map(|said| Oddity { path: backup.clone(), message: said.to_owned() }),
-            );
+            let recovered = located.layout.recovered().map(|words| What::Recovered { words });
+            read.warnings.extend(recovered.map(|what| Problem::of_file(&backup, what)));
             // The file itself is as damaged as it was.
             if reading.value.unreadable.contains(&path) {
                 read.value.unreadable.push(path.clone());
@@ -184,24 +175,24 @@ impl From<&Session> for ShortView {
     }
 }
 
-/// Why a file cannot be read, without what was done about it.
-pub(super) fn why_of(message: &str) -> Option<&str> {
-    ["; where things stand", "; it is left as it is"]
-        .iter()
-        .find_map(|after| Some(message.split_once(after)?.0))
+/// Why a file cannot be read, without what was done about it; of any other problem all that there is to say.
+pub(super) fn reason(problem: &Problem) -> String {
+    let why = problem.why_unreadable().map_or_else(|| problem.to_string(), ToString::to_string);
+    one_line(&why, LONGEST_WARNING)
 }
 
-/// What is odd about a session's files, each with the file that it is about.
+/// The problems of a session's files, each with the file that it is about.
 pub(super) fn warnings<T>(spot: &Spot, reading: &Reading<T>) -> Vec<Warning> {
-    let oddities = reading.warnings.iter();
-    oddities
-        .map(|oddity| {
-            let path = spot.below_project(&oddity.path).trim_end_matches('/').to_owned();
+    let problems = reading.warnings.iter();
+    problems
+        .map(|problem| {
+            let path = spot.below_project(&problem.path).trim_end_matches('/').to_owned();
             Warning {
                 kind: "foreign_file".to_owned(),
-                message: one_line(&format!("{path}: {}", oddity.message), LONGEST_WARNING),
+                message: one_line(&format!("{path}: {problem}"), LONGEST_WARNING),
                 hint: None,
                 path: Some(path),
+                problem: Some(Box::new(problem.clone())),
             }
         })
         .collect()

@@ -39,6 +39,7 @@ impl Look {
                 message: format!("{path} is gone, with all files of the session; the log has what they said"),
                 hint: Some(hint(session.id.as_str(), None)),
                 path: Some(path),
+                problem: None,
             });
         }
     }

@@ -7,7 +7,7 @@ use crate::doctor::Finding;
 use crate::engine::Engine;
 use crate::view::Warning;
 use layouts::layout::{self, Index, Layout, Spot, Survey, some_of};
-use layouts::reading::Oddity;
+use layouts::problem::Problem;
 use layouts::tree::{Entry, Tree};
 use model::hint::Hint;
 use model::id::SessionId;
@@ -101,7 +101,7 @@ impl Engine {
     pub(crate) fn unknown_warnings(&self) -> Vec<Warning> {
         let hint = "if those are sessions, their layout is not known here";
         let of = |(_, index, survey): (&dyn Layout, Index, Survey)| {
-            survey.unknown.map(|oddity| warning(&index, &oddity, hint))
+            survey.unknown.map(|problem| warning(&index, problem, hint))
         };
         self.surveys().into_iter().filter_map(of).collect()
     }
@@ -112,14 +112,14 @@ impl Engine {
         for (_, index, survey) in self.surveys() {
             let path = format!("{}/{}", index.home, index.file);
             warnings.extend(lost_warning(&path, &survey.lost));
-            for oddity in &survey.oddities {
-                let is_in_the_index = oddity.path == index.file;
+            for problem in survey.problems {
+                let is_in_the_index = problem.path == index.file;
                 let hint = if is_in_the_index {
                     "mend it there; nothing of it is used"
                 } else {
                     "take it away, or make what it names"
                 };
-                warnings.push(warning(&index, oddity, hint));
+                warnings.push(warning(&index, problem, hint));
             }
         }
         warnings
@@ -198,13 +198,14 @@ impl Engine {
     }
 }
 
-fn warning(index: &Index, oddity: &Oddity, hint: &str) -> Warning {
-    let path = format!("{}/{}", index.home, oddity.path).trim_end_matches('/').to_owned();
+fn warning(index: &Index, problem: Problem, hint: &str) -> Warning {
+    let path = format!("{}/{}", index.home, problem.path).trim_end_matches('/').to_owned();
     Warning {
         kind: "foreign_file".to_owned(),
-        message: format!("{path}: {}", oddity.message),
+        message: format!("{path}: {problem}"),
         hint: Some(hint.into()),
         path: Some(path),
+        problem: Some(Box::new(problem)),
     }
 }
 
@@ -243,7 +244,13 @@ fn lost_warning(path: &str, lost: &[Spot]) -> Option<Warning> {
             Hint::new("make one again, as far as is known: ").run(words!["repair", "--session", first.id]),
         ),
     };
-    Some(Warning { kind: "session_lost".to_owned(), message, hint: Some(hint), path: Some(path.to_owned()) })
+    Some(Warning {
+        kind: "session_lost".to_owned(),
+        message,
+        hint: Some(hint),
+        path: Some(path.to_owned()),
+        problem: None,
+    })
 }
 
 /// The same for sessions that an index does not tell of.
@@ -260,5 +267,6 @@ fn unlisted_warning(path: &str, unlisted: &[Spot]) -> Option<Warning> {
         message: format!("{path} has no line of {}", some_of(&ids)),
         hint: Some(hint),
         path: Some(path.to_owned()),
+        problem: None,
     })
 }

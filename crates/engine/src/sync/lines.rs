@@ -134,6 +134,7 @@ fn odd_entries(root: &Path, folder: &str, layout: &dyn Layout) -> Vec<Warning> {
         message: format!("{path}: {why}"),
         hint: None,
         path: Some(path),
+        problem: None,
     };
     if let Some(link) = link_on_the_way(root, folder) {
         return vec![odd(

@@ -1,7 +1,7 @@
 //! One look at a session's files: which are as we wrote them, which somebody changed, and what that means. The rule is
 //! fixed: bytes are compared, never times alone; an edit is never refused; what cannot be read is not an edit.
 
-use super::eyes::{LONGEST_WARNING, why_of};
+use super::eyes::reason;
 use super::find::{Foreign, Located};
 use super::furniture::is_furniture;
 use super::late::Before;
@@ -12,7 +12,6 @@ use super::tree;
 use crate::disk::exchange;
 use crate::engine::Engine;
 use crate::view::Warning;
-use crate::words::one_line;
 use jiff::Timestamp;
 use layouts::layout::{Depth, Interest, Layout, Proof, Spot, Told};
 use layouts::reading::Dated;
@@ -309,9 +308,7 @@ impl Look {
             self.states.insert(path.clone(), FileState::Damaged);
             theirs.insert(path.clone(), Entry::File(content));
             self.add_what_is_named(&mut theirs);
-            let why =
-                reading.warnings.iter().find(|oddity| oddity.path == *path).map(|oddity| &oddity.message);
-            let why = why.map(|message| one_line(why_of(message).unwrap_or(message), LONGEST_WARNING));
+            let why = reading.warnings.iter().find(|problem| problem.path == *path).map(reason);
             self.damage.insert(path.clone(), why.unwrap_or_default());
             reading = engine.read_tree(&self.located, &theirs);
         }
@@ -408,6 +405,7 @@ impl Look {
                 message: format!("the files do not count {id} any more; somebody worked on it, so it stays"),
                 hint: Some(Hint::new("see it: ").run_here(words!["item", "list", "--all"])),
                 path: None,
+                problem: None,
             });
         }
     }

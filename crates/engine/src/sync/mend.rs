@@ -183,12 +183,11 @@ impl Engine {
                 findings.extend(self.load(&id).ok().and_then(|(_, session)| self.misplaced(&session)));
             }
             let damaged = self.damaged_files(&id);
-            for warning in self.file_warnings(&id).into_iter().filter(|warning| self.is_finding(&id, warning))
-            {
+            for warning in self.file_warnings(&id).into_iter().filter(Warning::is_to_mend) {
                 let is_damaged = warning.path.as_ref().is_some_and(|path| damaged.contains(path));
                 let is_mended = listed.contains_key(&id)
                     && warning.path.as_ref().is_some_and(|path| indexes.contains(path));
-                let is_lost = warning.message.contains("leftoff repair --session");
+                let is_lost = warning.problem.as_ref().is_some_and(|problem| problem.needs_a_person());
                 let hint = match warning.hint {
                     Some(hint) => hint,
                     None if is_lost => Hint::new("a person says where it goes on: ")
@@ -224,13 +223,6 @@ impl Engine {
             .filter(|path| !look.untold().any(|untold| untold == path))
             .map(|path| look.located.spot.below_project(&path))
             .collect()
-    }
-
-    /// What is only worth knowing about a file is nothing that is wrong.
-    fn is_finding(&self, id: &SessionId, warning: &Warning) -> bool {
-        let looks = self.seen.looks.borrow();
-        let is_to_mend = looks.get(id).is_none_or(|look| look.located.layout.is_to_mend(&warning.message));
-        warning.kind != "foreign_file" || is_to_mend
     }
 
     /// Sessions of this worktree that have files, ours and those that are not yet.

@@ -1,7 +1,7 @@
 //! Where an imported session came from: by what it is known again, what is kept of its files, and whether they have
 //! changed since. Writes nothing.
 
-use super::eyes::why_of;
+use super::eyes::reason;
 use super::find::other_id;
 use super::look::{FileState, Look, hash, state_files};
 use super::pointed::{Pointed, spot_at};
@@ -197,17 +197,26 @@ impl Look {
         }
         let first = self.states.keys().find(|path| is_lost(path))?;
         let place = located.spot.below_project(first);
-        let said = self.warnings.iter().find(|warning| warning.path.as_ref() == Some(&place));
-        let why = said.map_or_else(|| format!("{place} cannot be read"), |warning| warning.message.clone());
-        Some(why.split("; where things stand").next().unwrap_or_default().to_owned())
+        let below = place.strip_prefix(&located.spot.path).unwrap_or(&place).trim_start_matches('/');
+        let why = match (self.why_of(&place), below) {
+            (Some(why), "") => why,
+            (Some(why), below) => format!("{below}: {why}"),
+            (None, "") => "cannot be read".to_owned(),
+            (None, below) => format!("{below} cannot be read"),
+        };
+        Some(why)
     }
 
     /// The file without which nothing is known, and why it cannot be read.
     pub(super) fn what_nobody_knows(&self) -> Option<(String, String)> {
         let path = self.located.spot.below_project(self.untold().next()?);
-        let said = self.warnings.iter().find(|warning| warning.path.as_ref() == Some(&path));
-        let why = said.map(|warning| warning.message.trim_start_matches(&format!("{path}: ")));
-        let why = why.map(|why| why_of(why).unwrap_or(why)).unwrap_or_default().to_owned();
+        let why = self.why_of(&path).unwrap_or_default();
         Some((path, why))
+    }
+
+    /// Why a file cannot be read, as far as it was told.
+    fn why_of(&self, path: &str) -> Option<String> {
+        let said = self.warnings.iter().find(|warning| warning.path.as_deref() == Some(path))?;
+        Some(said.problem.as_deref().map_or_else(|| said.message.clone(), reason))
     }
 }

@@ -324,6 +324,7 @@ impl Engine {
             message: format!("{} could not be read; it was set aside and written again", target.display()),
             hint: Some(format!("what was in it: {}", aside.display()).into()),
             path: Some(aside.display().to_string()),
+            problem: None,
         }))
     }
 
@@ -341,6 +342,7 @@ impl Engine {
             ),
             hint: Some(format!("what was in it: {}", aside.display()).into()),
             path: Some(aside.display().to_string()),
+            problem: None,
         })
     }
 
@@ -368,6 +370,7 @@ impl Engine {
             ),
             hint: Some(format!("what was in it: {}", aside.display()).into()),
             path: Some(aside.display().to_string()),
+            problem: None,
         }))
     }
 

@@ -301,5 +301,6 @@ fn counts_as_paused(id: &impl std::fmt::Display, other: &impl std::fmt::Display)
                 .run(words!["repair"]),
         ),
         path: None,
+        problem: None,
     }
 }

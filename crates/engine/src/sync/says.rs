@@ -11,6 +11,7 @@ use layouts::tree::Tree;
 use model::Refusal;
 use model::id::SessionId;
 use model::session::Session;
+use std::collections::BTreeSet;
 use store::Batch;
 
 impl Engine {
@@ -42,18 +43,23 @@ impl Engine {
         self.own_words(&SessionId::parse(id).ok()?, Moment::Listed)
     }
 
-    /// What does not fit together in a session's files.
-    pub(crate) fn file_discrepancies(&self, session: &Session) -> Vec<Discrepancy> {
+    /// What does not fit together in a session's files, but for files that were told of before.
+    pub(crate) fn file_discrepancies(
+        &self,
+        session: &Session,
+        told_of: &BTreeSet<String>,
+    ) -> Vec<Discrepancy> {
         let Some((located, tree)) = self.whole_tree(session) else { return Vec::new() };
         let found = located.layout.discrepancies(&self.folder(&located, session, &tree));
         let told = |path: &str| format!("{}/{path}", located.spot.home);
         found
             .into_iter()
-            .map(|oddity| Discrepancy {
+            .filter(|problem| !problem.names_file().is_some_and(|path| told_of.contains(path)))
+            .map(|problem| Discrepancy {
                 kind: "foreign_file".to_owned(),
                 phase: None,
-                path: Some(told(&oddity.path)),
-                message: format!("{}: {}", told(&oddity.path), oddity.message),
+                path: Some(told(&problem.path)),
+                message: format!("{}: {problem}", told(&problem.path)),
                 remedy: "bring the file back, or mend what is said of it".into(),
             })
             .collect()

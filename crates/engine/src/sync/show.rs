@@ -342,6 +342,7 @@ fn stale(id: &SessionId, error: &Error) -> Warning {
         message: format!("it is done and in the log, but the session's files are not written: {error}"),
         hint: Some(Hint::new("write them when that is mended: ").run(words!["repair", "--session", id])),
         path: None,
+        problem: None,
     }
 }
 

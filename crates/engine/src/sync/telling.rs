@@ -31,6 +31,7 @@ impl Look {
                 message: format!("{from} is to be {to}, and did not get there"),
                 hint: Some(Hint::new("move it: ").run(words!["repair", "--session", session.id])),
                 path: Some(from),
+                problem: None,
             });
         }
         let states: Vec<(String, FileState)> =
@@ -87,6 +88,7 @@ impl Look {
                     message,
                     hint: Some(hint),
                     path: Some(path),
+                    problem: None,
                 });
             }
         }

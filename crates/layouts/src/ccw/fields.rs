@@ -1,6 +1,6 @@
 //! Takes values out of a foreign JSON object. What is of another type than it should be is told once, and left alone.
 
-use crate::reading::Oddity;
+use crate::problem::{Problem, Type, What};
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -11,7 +11,7 @@ pub(super) struct Fields<'a> {
     /// The file, as warnings name it.
     pub file: &'a str,
     pub now: Timestamp,
-    pub warnings: &'a mut Vec<Oddity>,
+    pub warnings: &'a mut Vec<Problem>,
 }
 
 impl Fields<'_> {
@@ -24,8 +24,8 @@ impl Fields<'_> {
             Value::String(text) => Some(text.clone()).filter(|text| !text.trim().is_empty()),
             Value::Null => None,
             other => {
-                let message = format!("{} is {}, not a text", path.join("."), shown(other));
-                self.odd(message)
+                let what = wrong(other, Type::Text);
+                self.odd(path, what)
             }
         }
     }
@@ -40,8 +40,8 @@ impl Fields<'_> {
             Value::Array(list) => list.clone(),
             Value::Null => return None,
             other => {
-                let message = format!("{} is {}, not a list", path.join("."), shown(other));
-                return self.odd(message);
+                let what = wrong(other, Type::List);
+                return self.odd(path, what);
             }
         };
         let mut texts = Vec::new();
@@ -49,8 +49,8 @@ impl Fields<'_> {
             match entry {
                 Value::String(text) => texts.push(text),
                 other => {
-                    let message = format!("{} holds {}, not a text", path.join("."), shown(&other));
-                    let _: Option<()> = self.odd(message);
+                    let what = What::WrongEntry { found: shown(&other), wanted: Type::Text };
+                    let _: Option<()> = self.odd(path, what);
                 }
             }
         }
@@ -61,10 +61,10 @@ impl Fields<'_> {
     pub fn time(&mut self, path: &[&str]) -> Option<Timestamp> {
         let text = self.text(path)?;
         let Some(time) = time_of(&text) else {
-            return self.odd(format!("{} is '{}', which is no time", path.join("."), cut(&text)));
+            return self.odd(path, What::NotATime { found: cut(&text) });
         };
         if time > self.now {
-            let _: Option<()> = self.odd(format!("{} is in the future: {text}", path.join(".")));
+            let _: Option<()> = self.odd(path, What::InFuture { found: text });
         }
         Some(time)
     }
@@ -76,8 +76,8 @@ impl Fields<'_> {
     /// Keys below anything but an object are not found, which alone would look as if there were none.
     pub fn is_object(&mut self, path: &[&str]) {
         if let Some(other) = self.get(path).filter(|value| !value.is_null() && !value.is_object()) {
-            let message = format!("{} is {}, not an object", path.join("."), shown(other));
-            let _: Option<()> = self.odd(message);
+            let what = wrong(other, Type::Object);
+            let _: Option<()> = self.odd(path, what);
         }
     }
 
@@ -85,8 +85,8 @@ impl Fields<'_> {
         let value = self.get(path).filter(|value| !value.is_null())?;
         let number = value.as_i64();
         if number.is_none() {
-            let message = format!("{} is {}, not a whole number", path.join("."), shown(value));
-            let _: Option<()> = self.odd(message);
+            let what = wrong(value, Type::WholeNumber);
+            let _: Option<()> = self.odd(path, what);
         }
         number
     }
@@ -94,13 +94,12 @@ impl Fields<'_> {
     /// Keys that are there more than once.
     pub fn doubled(&mut self, keys: &[String]) {
         for key in keys {
-            let message = format!("{} is there more than once; the last one counts", cut(key));
-            let _: Option<()> = self.odd(message);
+            let _: Option<()> = self.odd(&[&cut(key)], What::Doubled);
         }
     }
 
-    pub fn odd<T>(&mut self, message: String) -> Option<T> {
-        self.warnings.push(Oddity { path: self.file.to_owned(), message });
+    pub fn odd<T>(&mut self, path: &[&str], what: What) -> Option<T> {
+        self.warnings.push(Problem::of_field(self.file, path.join("."), what));
         None
     }
 }
@@ -127,6 +126,10 @@ pub(super) fn time_of(text: &str) -> Option<Timestamp> {
 pub(super) fn written(at: Timestamp) -> Value {
     let seconds = Timestamp::from_second(at.as_second()).unwrap_or(at);
     Value::String(seconds.to_string())
+}
+
+fn wrong(found: &Value, wanted: Type) -> What {
+    What::WrongType { found: shown(found), wanted }
 }
 
 fn shown(value: &Value) -> String {

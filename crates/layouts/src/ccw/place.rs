@@ -1,8 +1,8 @@
 //! Where sessions are, what of their files is wanted, and what a new one is called. Ids never become a path unchecked.
 
 use super::{ACTIVE, ARCHIVES, HOME, MARKER, REGISTRY, STATE, TASKS};
-use crate::layout::{Beginning, Depth, Interest, Spot, id_of_name, some_of};
-use crate::reading::Oddity;
+use crate::layout::{Beginning, Depth, Interest, Spot, id_of_name};
+use crate::problem::{OfRegistry, Problem, What};
 use crate::tree::Tree;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
@@ -89,7 +89,7 @@ pub(super) fn has_moved(spot: &Spot, path: &str, tree: &Tree) -> bool {
 }
 
 /// A home in which nothing is known: saying that there are no sessions would be saying too much.
-pub(super) fn strangers(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Option<Oddity> {
+pub(super) fn strangers(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Option<Problem> {
     let is_known = |name: &str| {
         name.starts_with(PREFIX)
             || name.starts_with(MARKER)
@@ -100,19 +100,17 @@ pub(super) fn strangers(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Option
     if names.is_empty() || names.iter().any(|name| is_known(name)) {
         return None;
     }
-    let message =
-        format!("nothing in it is known as a session, a folder {PREFIX}…; it holds {}", some_of(&names));
-    Some(Oddity { path: String::new(), message })
+    Some(Problem::of_file("", What::Registry(OfRegistry::Strangers { prefix: PREFIX, names })))
 }
 
 /// Markers of sessions that are not there: as long as one lies there, every session counts as paused.
-pub(super) fn stray_markers(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Vec<Oddity> {
+pub(super) fn stray_markers(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Vec<Problem> {
     let is_stray = |name: &&str| !places_of(name).iter().any(|path| is_there(path));
     let marked = index.names_in("").filter_map(|name| name.strip_prefix(MARKER)).filter(is_stray);
     marked
-        .map(|name| Oddity {
-            path: format!("{MARKER}{name}"),
-            message: format!("it calls '{}' active, and there is no such session", super::fields::cut(name)),
+        .map(|name| {
+            let stray = OfRegistry::StrayMarker { name: super::fields::cut(name) };
+            Problem::of_file(format!("{MARKER}{name}"), What::Registry(stray))
         })
         .collect()
 }

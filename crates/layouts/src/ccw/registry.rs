@@ -6,11 +6,12 @@ mod whole;
 pub(super) use whole::{active_in, by_session, can_be_read, check, named_in, unlisted};
 
 use super::REGISTRY;
-use super::fields::{Fields, cut};
+use super::fields::Fields;
 use super::place::places_of;
+use super::state::no_size;
 use super::words::Size;
 use crate::json;
-use crate::reading::Oddity;
+use crate::problem::{OfRegistry, Problem, Then, What, Why};
 use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -28,15 +29,15 @@ pub struct Line {
 }
 
 /// The session's line; the last one where it has several, as each was written after the one before.
-pub(super) fn line_of(tree: &Tree, name: &str, now: Timestamp, warnings: &mut Vec<Oddity>) -> Option<Line> {
+pub(super) fn line_of(tree: &Tree, name: &str, now: Timestamp, warnings: &mut Vec<Problem>) -> Option<Line> {
     let bytes = match tree.get(REGISTRY) {
         Some(Entry::File(bytes)) => bytes,
         Some(Entry::Unusable(why)) => {
-            warnings.push(Oddity { path: REGISTRY.to_owned(), message: why.clone() });
+            warnings.push(unreadable(Why::Unusable(why.clone())));
             return None;
         }
         Some(Entry::Folder) => {
-            warnings.push(Oddity { path: REGISTRY.to_owned(), message: "it is a folder".to_owned() });
+            warnings.push(unreadable(Why::IsFolder));
             return None;
         }
         Some(Entry::Unread { .. }) | None => return None,
@@ -46,15 +47,11 @@ pub(super) fn line_of(tree: &Tree, name: &str, now: Timestamp, warnings: &mut Ve
         match json::object_with_doubled(line) {
             Ok(found) if name_in(&found.0) == Some(name) => own.push(found),
             Ok(_) => {}
-            Err(_) => warnings.push(Oddity {
-                path: REGISTRY.to_owned(),
-                message: format!("line {number} is no JSON object; it is left as it is"),
-            }),
+            Err(_) => warnings.push(odd(OfRegistry::BrokenLines(vec![number]))),
         }
     }
     if own.len() > 1 {
-        let message = format!("{name} has {} lines; the last one counts", own.len());
-        warnings.push(Oddity { path: REGISTRY.to_owned(), message });
+        warnings.push(odd(OfRegistry::Repeated { name: name.to_owned(), lines: own.len() }));
     }
     let count = own.len();
     own.pop().map(|(map, doubled)| {
@@ -77,10 +74,17 @@ fn size(fields: &mut Fields<'_>) -> Option<Size> {
     let text = fields.text(&["complexity"])?;
     let size = Size::parse(&text);
     if size.is_none() {
-        let message = format!("complexity is '{}', which is none of simple, medium, complex", cut(&text));
-        let _: Option<()> = fields.odd(message);
+        let _: Option<()> = fields.odd(&["complexity"], no_size(&text));
     }
     size
+}
+
+fn odd(how: OfRegistry) -> Problem {
+    Problem::of_file(REGISTRY, What::Registry(how))
+}
+
+fn unreadable(why: Why) -> Problem {
+    Problem::of_file(REGISTRY, What::Unreadable { why, then: Then::Nothing })
 }
 
 /// A session as its line is to show it.

@@ -5,7 +5,7 @@ use super::fields::{Fields, cut};
 use super::place::Ground;
 use super::words::{PhaseWord, Size};
 use crate::json;
-use crate::reading::Oddity;
+use crate::problem::{Problem, Taken, Then, Type, Unknown, What, Why};
 use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -57,16 +57,16 @@ impl State {
     }
 }
 
-pub(super) fn read(tree: &Tree, file: &str, now: Timestamp, warnings: &mut Vec<Oddity>) -> State {
+pub(super) fn read(tree: &Tree, file: &str, now: Timestamp, warnings: &mut Vec<Problem>) -> State {
     let content = match tree.get(file) {
         Some(Entry::File(content)) => content,
         None => {
-            let why = tree.why_hidden(file);
-            return unusable(file, why.as_deref().unwrap_or("it is missing"), warnings);
+            let why = tree.why_hidden(file).unwrap_or(Why::Missing);
+            return unusable(file, why, warnings);
         }
-        Some(Entry::Folder) => return unusable(file, "it is a folder", warnings),
-        Some(Entry::Unread { .. }) => return unusable(file, "it was not read", warnings),
-        Some(Entry::Unusable(why)) => return unusable(file, why, warnings),
+        Some(Entry::Folder) => return unusable(file, Why::IsFolder, warnings),
+        Some(Entry::Unread { .. }) => return unusable(file, Why::NotRead, warnings),
+        Some(Entry::Unusable(why)) => return unusable(file, Why::Unusable(why.clone()), warnings),
     };
     match json::object_with_doubled(content) {
         Ok((map, doubled)) => {
@@ -74,13 +74,13 @@ pub(super) fn read(tree: &Tree, file: &str, now: Timestamp, warnings: &mut Vec<O
             fields.doubled(&doubled);
             from_fields(&mut fields)
         }
-        Err(why) => unusable(file, &why, warnings),
+        Err(why) => unusable(file, Why::Syntax(why), warnings),
     }
 }
 
-fn unusable(file: &str, why: &str, warnings: &mut Vec<Oddity>) -> State {
-    let message = format!("{why}; where things stand was worked out from the registry and the other files");
-    warnings.push(Oddity { path: file.to_owned(), message });
+fn unusable(file: &str, why: Why, warnings: &mut Vec<Problem>) -> State {
+    let what = What::Unreadable { why, then: Then::WorkedOutWithRegistry };
+    warnings.push(Problem::of_file(file, what));
     State::default()
 }
 
@@ -129,8 +129,14 @@ fn size(fields: &mut Fields<'_>) -> Option<Size> {
     let text = fields.first_text(&[&["type"], &["complexity"]])?;
     match Size::parse(&text) {
         Some(size) => Some(size),
-        None => fields.odd(format!("type is '{}', which is none of simple, medium, complex", cut(&text))),
+        None => fields.odd(&["type"], no_size(&text)),
     }
+}
+
+/// A word for how large the work is, which is none.
+pub(super) fn no_size(text: &str) -> What {
+    let known = ["simple", "medium", "complex"].map(ToOwned::to_owned).to_vec();
+    What::NotOneOf { found: format!("'{}'", cut(text)), known, taken: Taken::Nothing }
 }
 
 fn phase(fields: &mut Fields<'_>) -> (Option<PhaseWord>, Option<String>) {
@@ -145,8 +151,8 @@ fn phase(fields: &mut Fields<'_>) -> (Option<PhaseWord>, Option<String>) {
 fn completed(fields: &mut Fields<'_>, transitions: &[Transition]) -> (Vec<PhaseWord>, bool) {
     let listed = fields.texts(&["progress", "completed_phases"]);
     if let Some(odd) = listed.iter().flatten().find(|name| PhaseWord::parse(name).is_none()) {
-        let message = format!("progress.completed_phases names '{}', which is no phase", cut(odd));
-        let _: Option<()> = fields.odd(message);
+        let unknown = Unknown::PhaseInList { name: cut(odd) };
+        let _: Option<()> = fields.odd(&["progress", "completed_phases"], What::NoSuch(unknown));
     }
     let by_name = by_name(fields);
     if let Some(listed) = listed {
@@ -190,7 +196,7 @@ fn transitions(fields: &mut Fields<'_>) -> Vec<Transition> {
         Some(Value::Array(list)) => list.clone(),
         Some(Value::Null) | None => return Vec::new(),
         Some(_) => {
-            return fields.odd("state_transitions is no list".to_owned()).unwrap_or_default();
+            return fields.odd(&["state_transitions"], What::NotA(Type::List)).unwrap_or_default();
         }
     };
     let named = list.into_iter().enumerate().map(|(at, entry)| (format!("state_transitions[{at}]"), entry));
@@ -235,17 +241,15 @@ fn by_status(state: &State) -> Option<PhaseWord> {
     }
 }
 
-pub(super) fn say_which_phase(state: &State, taken: PhaseWord, folder: &str, warnings: &mut Vec<Oddity>) {
+pub(super) fn say_which_phase(state: &State, taken: PhaseWord, folder: &str, warnings: &mut Vec<Problem>) {
     let path = format!("{folder}/{STATE}");
-    let message = match (&state.odd_phase, state.phase) {
-        (Some(odd), _) => {
-            format!("there is no phase '{}'; the last valid one is {}", cut(odd), taken.word())
-        }
+    let what = match (&state.odd_phase, state.phase) {
+        (Some(odd), _) => What::NoSuch(Unknown::Phase { name: cut(odd), last_valid: taken.word() }),
         // Later releases have no word for it of their own; what else tells of it is enough.
         (None, None) if state.is_readable && last_valid(state).is_none() => {
-            format!("current_phase is missing; {} was worked out", taken.word())
+            What::Absent(Taken::WorkedOut(taken.word()))
         }
         (None, _) => return,
     };
-    warnings.push(Oddity { path, message });
+    warnings.push(Problem::of_field(path, "current_phase", what));
 }

@@ -4,7 +4,7 @@ use super::place::Ground;
 use super::registry::Line;
 use super::state::State;
 use super::{MARKER, REGISTRY, STATE};
-use crate::reading::Oddity;
+use crate::problem::{Disagreement, Problem, Taken, What};
 use crate::tree::Tree;
 
 /// Where a session stands as a whole.
@@ -56,7 +56,7 @@ pub(super) struct Sources<'a> {
     pub tree: &'a Tree,
 }
 
-pub(super) fn of(sources: &Sources<'_>, warnings: &mut Vec<Oddity>) -> Stands {
+pub(super) fn of(sources: &Sources<'_>, warnings: &mut Vec<Problem>) -> Stands {
     let file = format!("{}/{STATE}", sources.at);
     let own = word_in(&file, sources.state.status.as_deref(), warnings);
     let registered = word_in(REGISTRY, sources.line.and_then(|line| line.status.as_deref()), warnings);
@@ -64,8 +64,7 @@ pub(super) fn of(sources: &Sources<'_>, warnings: &mut Vec<Oddity>) -> Stands {
     let marked = marked(sources.tree, &marker);
     if sources.ground == Ground::Archives {
         if own.is_some_and(|own| own != Word::Completed) {
-            let message = "it lies among the archived ones, so it counts as completed".to_owned();
-            warnings.push(Oddity { path: file, message });
+            warnings.push(Problem::of_file(file, What::Disagrees(Disagreement::Archived)));
         }
         return with_details(Word::Completed, sources.state);
     }
@@ -96,7 +95,7 @@ fn marked(tree: &Tree, own: &str) -> Option<Word> {
 }
 
 /// Whoever was written last counts; without times, the session's own file before the others.
-fn latest(tree: &Tree, told: &[(Word, &str)], warnings: &mut Vec<Oddity>) -> Word {
+fn latest(tree: &Tree, told: &[(Word, &str)], warnings: &mut Vec<Problem>) -> Word {
     let Some((first, rest)) = told.split_first() else { return Word::Active };
     let mut counts = *first;
     for other in rest {
@@ -108,9 +107,9 @@ fn latest(tree: &Tree, told: &[(Word, &str)], warnings: &mut Vec<Oddity>) -> Wor
         }
     }
     if let Some((word, path)) = told.iter().find(|(word, _)| *word != counts.0) {
-        let message =
-            format!("it says {}, and {} says {}, which counts", word.text(), counts.1, counts.0.text());
-        warnings.push(Oddity { path: (*path).to_owned(), message });
+        let (said, counting) = (word.text(), counts.0.text());
+        let status = Disagreement::Status { said, counts: counts.1.to_owned(), counting };
+        warnings.push(Problem::of_file(*path, What::Disagrees(status)));
     }
     counts.0
 }
@@ -125,12 +124,13 @@ fn with_details(word: Word, state: &State) -> Stands {
     }
 }
 
-fn word_in(path: &str, text: Option<&str>, warnings: &mut Vec<Oddity>) -> Option<Word> {
+fn word_in(path: &str, text: Option<&str>, warnings: &mut Vec<Problem>) -> Option<Word> {
     let text = text?;
     let word = Word::parse(text);
     if word.is_none() {
-        let message = format!("status is '{}', which is none that is known", super::fields::cut(text));
-        warnings.push(Oddity { path: path.to_owned(), message });
+        let found = format!("'{}'", super::fields::cut(text));
+        let what = What::NotOneOf { found, known: Vec::new(), taken: Taken::Nothing };
+        warnings.push(Problem::of_field(path, "status", what));
     }
     word
 }

@@ -4,7 +4,7 @@ mod relations;
 
 use super::fields::{Fields, cut};
 use crate::json;
-use crate::reading::Oddity;
+use crate::problem::{Disagreement, OfItem, Problem, Taken, Then, Type, What, Why};
 use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 use model::id::ItemId;
@@ -102,7 +102,7 @@ impl Tasks {
     }
 }
 
-pub(super) fn read(tree: &Tree, folder: &str, now: Timestamp, warnings: &mut Vec<Oddity>) -> Tasks {
+pub(super) fn read(tree: &Tree, folder: &str, now: Timestamp, warnings: &mut Vec<Problem>) -> Tasks {
     let mut tasks = Tasks::default();
     let mut files: Vec<String> = tree
         .names_in(folder)
@@ -118,7 +118,8 @@ pub(super) fn read(tree: &Tree, folder: &str, now: Timestamp, warnings: &mut Vec
                 continue;
             }
             Some(Entry::Unusable(why)) => {
-                warnings.push(Oddity { path: file.clone(), message: why.clone() });
+                let why = Why::Unusable(why.clone());
+                warnings.push(Problem::of_file(&file, What::Unreadable { why, then: Then::Nothing }));
                 tasks.broken.push(file);
                 continue;
             }
@@ -137,11 +138,12 @@ pub(super) fn read(tree: &Tree, folder: &str, now: Timestamp, warnings: &mut Vec
 }
 
 /// A task, and whether its status is a word of later releases.
-fn one(file: &str, content: &[u8], now: Timestamp, warnings: &mut Vec<Oddity>) -> Option<(Task, bool)> {
+fn one(file: &str, content: &[u8], now: Timestamp, warnings: &mut Vec<Problem>) -> Option<(Task, bool)> {
     let (map, doubled) = match json::object_with_doubled(content) {
         Ok(found) => found,
         Err(why) => {
-            warnings.push(Oddity { path: file.to_owned(), message: format!("{why}; it is left as it is") });
+            let what = What::Unreadable { why: Why::Syntax(why), then: Then::LeftAsItIs };
+            warnings.push(Problem::of_file(file, what));
             return None;
         }
     };
@@ -156,8 +158,9 @@ fn one(file: &str, content: &[u8], now: Timestamp, warnings: &mut Vec<Oddity>) -
     let is_later = fields.get(&["status"]).and_then(Value::as_str).is_some_and(is_of_later_releases);
     let kind = fields.first_text(TYPE);
     if let Some(odd) = kind.as_deref().filter(|kind| !TYPES.contains(kind)) {
-        let _: Option<()> =
-            fields.odd(format!("type is '{}', which is none of {}", cut(odd), TYPES.join(", ")));
+        let known = TYPES.map(ToOwned::to_owned).to_vec();
+        let what = What::NotOneOf { found: format!("'{}'", cut(odd)), known, taken: Taken::Nothing };
+        let _: Option<()> = fields.odd(&["type"], what);
     }
     let agent = fields.first_text(AGENT);
     let texts = [("type", kind), ("agent", agent)];
@@ -167,7 +170,8 @@ fn one(file: &str, content: &[u8], now: Timestamp, warnings: &mut Vec<Oddity>) -
         if let Some(value) = fields.get(&["context", key]).filter(|value| !is_nothing(value)).cloned() {
             // Texts, lists of them, and in some files more: a number or a yes says nothing about work.
             if value.is_number() || value.is_boolean() {
-                let _: Option<()> = fields.odd(format!("context.{key} is {value}, not a text"));
+                let what = What::WrongType { found: value.to_string(), wanted: Type::Text };
+                let _: Option<()> = fields.odd(&["context", key], what);
             }
             kept.insert(key.to_owned(), value);
         }
@@ -203,25 +207,29 @@ fn id_of(file: &str, fields: &mut Fields<'_>) -> Option<ItemId> {
     match ItemId::parse(text) {
         Ok(id) => {
             if said.is_none() {
-                let _: Option<()> = fields.odd("id is missing; the file's name counts".to_owned());
+                let _: Option<()> = fields.odd(&["id"], What::Absent(Taken::FileName));
             } else if plain(stem) != plain(text) {
-                let _: Option<()> = fields.odd(format!("id is '{text}', and the file is called {name}"));
+                let how = Disagreement::IdAndFile { id: text.to_owned(), file: name.to_owned() };
+                let _: Option<()> = fields.odd(&["id"], What::Disagrees(how));
             }
             Some(id)
         }
-        Err(why) => fields.odd(format!("'{}' is no id: {why}; the file is left as it is", cut(text))),
+        Err(why) => {
+            let how = OfItem::BadId { found: cut(text), why: why.to_string() };
+            fields.odd(&["id"], What::Item(how))
+        }
     }
 }
 
 fn status(fields: &mut Fields<'_>) -> TaskStatus {
     let Some(text) = fields.text(&["status"]) else {
-        let _: Option<()> = fields.odd("status is missing; the task counts as pending".to_owned());
+        let _: Option<()> = fields.odd(&["status"], What::Absent(Taken::Pending));
         return TaskStatus::Pending;
     };
     TaskStatus::parse(&text).unwrap_or_else(|| {
-        let message =
-            format!("status is '{}', which is none that is known; the task counts as pending", cut(&text));
-        fields.odd(message).unwrap_or(TaskStatus::Pending)
+        let found = format!("'{}'", cut(&text));
+        let what = What::NotOneOf { found, known: Vec::new(), taken: Taken::Pending };
+        fields.odd(&["status"], what).unwrap_or(TaskStatus::Pending)
     })
 }
 

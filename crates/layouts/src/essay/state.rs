@@ -5,7 +5,7 @@ mod reader;
 mod sections;
 
 use super::{STAGES, STATE};
-use crate::reading::Oddity;
+use crate::problem::{Damage, Disagreement, Problem, Range, Type, Unknown, What, Why};
 use crate::yaml;
 use jiff::Timestamp;
 use model::revision::Impact;
@@ -168,24 +168,27 @@ pub(super) struct Revised {
 }
 
 /// What these bytes say; why they say nothing that can be read.
-pub(super) fn read(bytes: &[u8], now: Timestamp, oddities: &mut Vec<Oddity>) -> Result<State, String> {
-    let (fields, warnings) = yaml::object(bytes)?;
+pub(super) fn read(bytes: &[u8], now: Timestamp, problems: &mut Vec<Problem>) -> Result<State, Why> {
+    let (fields, warnings) = yaml::object(bytes).map_err(Why::Syntax)?;
     // Some mapping is not yet a state: one without a single key of it was meant for something else.
     if !KNOWN_KEYS.iter().any(|key| fields.contains_key(*key)) {
-        return Err("none of its keys is one of a session's state".to_owned());
+        return Err(Why::NoKeyOfASession);
     }
-    if let Some(why) = damage(&fields) {
-        return Err(why);
+    if let Some(damage) = damage(&fields) {
+        return Err(Why::Damaged(vec![damage]));
     }
-    oddities.extend(warnings.into_iter().map(oddity));
-    Ok(Reader { now, oddities }.state(&fields))
+    problems.extend(warnings.into_iter().map(|said| Problem::of_file(STATE, What::Syntax(said))));
+    Ok(Reader { now, problems }.state(&fields))
 }
 
 /// Something else where the stages stand: taking that for an edit would undo all that they tell of.
-fn damage(file: &Map<String, Value>) -> Option<String> {
+fn damage(file: &Map<String, Value>) -> Option<Damage> {
     let is_no_mapping = |value: &&Value| !value.is_object();
-    let no_mapping =
-        |name: &str, value: &Value| format!("{name} is {}, not a mapping", model::gate::shown(value));
+    let no_mapping = |name: &str, value: &Value| Damage {
+        field: name.to_owned(),
+        found: model::gate::shown(value),
+        wanted: Type::Mapping,
+    };
     let stages = file.get("stages")?;
     if is_no_mapping(&stages) {
         return Some(no_mapping("stages", stages));
@@ -204,10 +207,6 @@ pub(super) fn names_a_file(key: &str) -> bool {
 /// A key right below the document that has a place of its own.
 pub(super) fn is_known(key: &str) -> bool {
     KNOWN_KEYS.contains(&key)
-}
-
-fn oddity(message: String) -> Oddity {
-    Oddity { path: STATE.to_owned(), message }
 }
 
 impl Reader<'_> {
@@ -251,18 +250,15 @@ impl Reader<'_> {
         let named = name.as_deref().and_then(|name| STAGES.iter().position(|stage| stage.name == name));
         let numbered = number.filter(|number| (1..=4).contains(number)).map(|number| number as usize - 1);
         if let (Some(name), None) = (&name, named) {
-            self.odd(format!("current_stage_name is '{name}', which is no stage"));
+            self.odd("current_stage_name", What::NoSuch(Unknown::Stage { name: name.clone() }));
         }
         if let (Some(number), None) = (number, numbered) {
-            self.odd(format!("current_stage is {number}, and there are stages 1 to 4"));
+            self.odd("current_stage", What::OutOfRange { found: number.into(), range: Range::Stages });
         }
         match (named, numbered) {
             (Some(named), Some(numbered)) if named != numbered => {
-                self.odd(format!(
-                    "current_stage is {} and current_stage_name is '{}'; the name counts",
-                    numbered + 1,
-                    STAGES[named].name
-                ));
+                let how = Disagreement::StageAndName { number: numbered + 1, name: STAGES[named].name };
+                self.odd("current_stage", What::Disagrees(how));
                 Some(named)
             }
             (named, numbered) => named.or(numbered),
@@ -275,7 +271,8 @@ impl Reader<'_> {
         self.declared("", own.iter().filter(|(key, _)| is_shared(key)), &mut said);
         for (key, value) in said {
             if let Some(other) = shared.get(&key).filter(|other| **other != value) {
-                self.odd(format!("{key} is {value}, and {other} in an earlier stage; the later one counts"));
+                let (found, other) = (value.to_string(), other.to_string());
+                self.odd(&key, What::Disagrees(Disagreement::EarlierStage { found, other }));
             }
             shared.insert(key, value);
         }
@@ -323,7 +320,8 @@ impl Reader<'_> {
             let revised = self.below(&format!("revision_history.{}", place + 1), |reader| {
                 let number = reader.number(entry, "stage_revisited")?;
                 if !(1..=4).contains(&number) {
-                    reader.odd(format!("stage_revisited is {number}, and there are stages 1 to 4"));
+                    let what = What::OutOfRange { found: number.into(), range: Range::Stages };
+                    reader.odd("stage_revisited", what);
                     return None;
                 }
                 let archived = reader.texts(entry, "downstream_archived");

@@ -77,7 +77,7 @@ fn actor() -> Actor {
 fn read(tree: Tree) -> Read {
     let reading = with_folder(&tree, |folder| Essay.read(folder));
     let (_, session, items) = reading.value.fold(&actor()).expect("a session");
-    let warnings = reading.warnings.into_iter().map(|oddity| oddity.message).collect();
+    let warnings = reading.warnings.into_iter().map(|problem| problem.to_string()).collect();
     Read { tree, session, items, warnings, unreadable: reading.value.unreadable }
 }
 

@@ -3,11 +3,11 @@
 use super::state::{FILE_KEYS, Section, StageStatus, State};
 use super::{Referred, STAGES, STATE, argument_map, refer};
 use crate::layout::Folder;
-use crate::reading::Oddity;
+use crate::problem::{Incomplete, Problem, Range, Type, What};
 use serde_json::Value;
 
 /// Every discrepancy, in the order of the checks. A person decides how to go on.
-pub(super) fn discrepancies(state: &State, folder: &Folder<'_>) -> Vec<Oddity> {
+pub(super) fn discrepancies(state: &State, folder: &Folder<'_>) -> Vec<Problem> {
     let mut checks = Checks { state, folder, found: Vec::new() };
     checks.completed_stages();
     checks.completed_sections();
@@ -21,12 +21,12 @@ pub(super) fn discrepancies(state: &State, folder: &Folder<'_>) -> Vec<Oddity> {
 struct Checks<'a> {
     state: &'a State,
     folder: &'a Folder<'a>,
-    found: Vec<Oddity>,
+    found: Vec<Problem>,
 }
 
 impl Checks<'_> {
-    fn odd(&mut self, message: String) {
-        self.found.push(Oddity { path: STATE.to_owned(), message });
+    fn odd(&mut self, field: impl Into<String>, what: What) {
+        self.found.push(Problem::of_field(STATE, field, what));
     }
 
     fn completed_stages(&mut self) {
@@ -36,16 +36,14 @@ impl Checks<'_> {
             let is_log = key.ends_with("_log");
             let is_named = stage.fields.contains_key(key);
             if stage.status == StageStatus::Completed && !is_log && !is_named && !self.is_there(name) {
-                self.odd(format!(
-                    "stages.{} is completed, and {name} is missing or empty",
-                    STAGES[position].key
-                ));
+                let what = What::Incomplete(Incomplete::File { name: name.to_owned() });
+                self.odd(format!("stages.{}", STAGES[position].key), what);
             }
         }
         let has_no_map = self.state.sections.is_empty()
             && !self.folder.tree.files().any(|path| super::section_of_map(path).is_some());
         if self.state.stages[2].status == StageStatus::Completed && has_no_map {
-            self.odd("stages.stage_3 is completed, and there is no argument map".to_owned());
+            self.odd("stages.stage_3", What::Incomplete(Incomplete::NoArgumentMap));
         }
     }
 
@@ -54,10 +52,8 @@ impl Checks<'_> {
             let name = argument_map(section.index);
             let is_named = section.fields.contains_key("argument_map_file");
             if section.status == StageStatus::Completed && !is_named && !self.is_there(&name) {
-                self.odd(format!(
-                    "stages.stage_3.sections: section {} is completed, and {name} is missing or empty",
-                    section.index
-                ));
+                let how = Incomplete::SectionFile { section: section.index, name };
+                self.odd("stages.stage_3.sections", What::Incomplete(how));
             }
         }
     }
@@ -68,10 +64,8 @@ impl Checks<'_> {
             let Some(current) = self.state.stages[position].current_section else { continue };
             let Some(total) = self.total(own) else { continue };
             if !(1..=i64::from(total)).contains(&current) {
-                let key = STAGES[position].key;
-                self.odd(format!(
-                    "stages.{key}.current_section is {current}, and there are sections 1 to {total}"
-                ));
+                let field = format!("stages.{}.current_section", STAGES[position].key);
+                self.odd(field, What::OutOfRange { found: current, range: Range::Sections(total) });
             }
         }
     }
@@ -89,9 +83,8 @@ impl Checks<'_> {
         let section = self.state.drafts.iter().find(is_current);
         let most = section.and_then(|section| section.paragraphs).unwrap_or(super::state::MOST_PARAGRAPHS);
         if !(1..=i64::from(most)).contains(&current) {
-            self.odd(format!(
-                "stages.stage_4.current_paragraph is {current}, and there are paragraphs 1 to {most}"
-            ));
+            let what = What::OutOfRange { found: current, range: Range::Paragraphs(most) };
+            self.odd("stages.stage_4.current_paragraph", what);
         }
     }
 
@@ -110,17 +103,15 @@ impl Checks<'_> {
         named.extend(final_essay.map(|value| ("output.final_essay_file".to_owned(), value)));
         for (name, value) in named {
             let Some(path) = value.as_str() else {
-                self.odd(format!("{name} is {value}, not a path"));
+                self.odd(name, What::WrongType { found: value.to_string(), wanted: Type::Path });
                 continue;
             };
             match refer(path, self.state, self.folder) {
                 Referred::Inside(inside) if !self.is_there(&inside) => {
-                    self.odd(format!("{name} is '{path}', which is missing or empty"));
+                    self.odd(name, What::FileMissing { path: path.to_owned() });
                 }
                 Referred::Inside(_) => {}
-                Referred::Outside => {
-                    self.odd(format!("{name} is '{path}', outside of the session's folder; nobody looked"));
-                }
+                Referred::Outside => self.odd(name, What::FileOutside { path: path.to_owned() }),
             }
         }
     }
@@ -131,7 +122,7 @@ impl Checks<'_> {
             let open = (0..position).find(|at| self.state.stages[*at].status == StageStatus::NotStarted);
             if let Some(open) = open.filter(|_| is_done) {
                 let (done, open) = (stage.key, STAGES[open].key);
-                self.odd(format!("stages.{done} is completed, and {open} before it is not_started"));
+                self.odd(format!("stages.{done}"), What::Incomplete(Incomplete::Earlier { stage: open }));
             }
         }
     }

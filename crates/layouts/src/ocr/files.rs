@@ -3,7 +3,7 @@
 
 use super::{Kind, Ocr, STATE, State};
 use crate::layout::Layout;
-use crate::reading::Oddity;
+use crate::problem::{Problem, Range, Then, What, Why};
 use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 
@@ -118,7 +118,7 @@ pub(super) fn first_written(kind: Kind, ordinal: u32, tree: &Tree) -> Option<Tim
 }
 
 /// A round or run that the state names and that is not the next one either. It is gone on with.
-pub(super) fn jumped(state: &State, rounds: &[Round], map_runs: &[MapRun]) -> Vec<Oddity> {
+pub(super) fn jumped(state: &State, rounds: &[Round], map_runs: &[MapRun]) -> Vec<Problem> {
     let last = |numbers: Option<u32>| numbers.unwrap_or(u32::MAX);
     [
         ("current_round", state.current_round, last(rounds.last().map(|round| round.number)), "rounds/round"),
@@ -132,33 +132,30 @@ pub(super) fn jumped(state: &State, rounds: &[Round], map_runs: &[MapRun]) -> Ve
     .into_iter()
     .filter_map(|(key, said, last, folder)| {
         let said = said.filter(|said| *said > last.saturating_add(1))?;
-        let message =
-            format!("{key} is {said}, and there is no {folder}-{said}; the last one is {folder}-{last}");
-        Some(Oddity { path: STATE.to_owned(), message })
+        let range = Range::Folders { folder, last };
+        Some(Problem::of_field(STATE, key, What::OutOfRange { found: said.into(), range }))
     })
     .collect()
 }
 
 /// Other files of the session that say nothing because they cannot be read.
-pub(super) fn unusable(tree: &Tree) -> impl Iterator<Item = Oddity> {
+pub(super) fn unusable(tree: &Tree) -> impl Iterator<Item = Problem> {
     let is_meant = |path: &str| {
         let is_text = path.rsplit_once('.').is_some_and(|(_, ending)| ending == "md");
         path.is_empty() || is_text || path.starts_with("rounds") || path.starts_with("map")
     };
     let unusable = tree.unusable().filter(move |(path, _)| is_meant(path));
-    let unusable = unusable.map(|(path, why)| (path.to_owned(), why.to_owned()));
+    let unusable = unusable.map(|(path, why)| (path.to_owned(), Why::Unusable(why.to_owned())));
     unusable
         .chain(too_large(tree))
-        .map(|(path, why)| Oddity { path, message: format!("{why}; what it would show is not known") })
+        .map(|(path, why)| Problem::of_file(path, What::Unreadable { why, then: Then::NothingShown }))
 }
 
 /// Files that a short look does not read, and that nobody will.
-fn too_large(tree: &Tree) -> impl Iterator<Item = (String, String)> {
+fn too_large(tree: &Tree) -> impl Iterator<Item = (String, Why)> {
     let most = Ocr.most_bytes("");
     tree.files().filter(|path| is_counted(path)).filter_map(move |path| match tree.get(path) {
-        Some(Entry::Unread { size }) if *size > most => {
-            Some((path.to_owned(), format!("it is larger than {most} bytes, the most that is read")))
-        }
+        Some(Entry::Unread { size }) if *size > most => Some((path.to_owned(), Why::TooLarge { most })),
         Some(Entry::Unread { .. } | Entry::File(_) | Entry::Folder | Entry::Unusable(_)) | None => None,
     })
 }

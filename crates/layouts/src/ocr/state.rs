@@ -2,7 +2,7 @@
 
 use super::{Kind, STATE};
 use crate::json;
-use crate::reading::Oddity;
+use crate::problem::{Disagreement, Problem, Range, Taken, Then, Type, Unknown, What, Why};
 use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -28,27 +28,23 @@ pub struct State {
 
 impl State {
     /// The phase as a position; its name counts before its number.
-    pub(super) fn phase(&self, kind: Kind, warnings: &mut Vec<Oddity>) -> Option<usize> {
+    pub(super) fn phase(&self, kind: Kind, warnings: &mut Vec<Problem>) -> Option<usize> {
         let phases = kind.phases();
         let (by_name, by_number) = (self.named_phase(kind), self.numbered_phase(kind));
         if let (None, Some(number)) = (by_number, self.phase_number) {
-            warnings.push(oddity(format!("phase_number {number} is none of 1 to {}", phases.len())));
+            let range = Range::To(phases.len());
+            warnings.push(odd("phase_number", What::OutOfRange { found: number.into(), range }));
         }
         match (by_name, by_number) {
             (Some(named), Some(numbered)) if named != numbered => {
-                warnings.push(oddity(format!(
-                    "current_phase is '{}' and phase_number is {}; the name counts",
-                    phases[named],
-                    numbered + 1
-                )));
+                let how = Disagreement::PhaseAndNumber { name: phases[named], number: numbered + 1 };
+                warnings.push(odd("current_phase", What::Disagrees(how)));
                 Some(named)
             }
             (None, numbered) => {
                 if let Some(name) = &self.phase_name {
-                    let workflow = kind.workflow();
-                    warnings.push(oddity(format!(
-                        "current_phase is '{name}', and there is no such phase in a {workflow}"
-                    )));
+                    let unknown = Unknown::PhaseOf { name: name.clone(), workflow: kind.workflow() };
+                    warnings.push(odd("current_phase", What::NoSuch(unknown)));
                 }
                 numbered
             }
@@ -94,35 +90,28 @@ impl State {
     }
 }
 
-pub(super) fn read(tree: &Tree, now: Timestamp, warnings: &mut Vec<Oddity>) -> State {
+pub(super) fn read(tree: &Tree, now: Timestamp, warnings: &mut Vec<Problem>) -> State {
     let content = match tree.get(STATE) {
         Some(Entry::File(content)) => content,
         None if tree.is_unusable("") => {
-            return unusable("it cannot be read, because its folder cannot", warnings);
+            return unusable(Why::FolderUnreadable(None), warnings);
         }
-        None => {
-            warnings.push(oddity(
-                "it is missing; where things stand was worked out from the other files".to_owned(),
-            ));
-            return State::default();
-        }
-        Some(Entry::Folder) => return unusable("it is a folder", warnings),
-        Some(Entry::Unread { .. }) => return unusable("it was not read", warnings),
-        Some(Entry::Unusable(why)) => return unusable(why, warnings),
+        None => return unusable(Why::Missing, warnings),
+        Some(Entry::Folder) => return unusable(Why::IsFolder, warnings),
+        Some(Entry::Unread { .. }) => return unusable(Why::NotRead, warnings),
+        Some(Entry::Unusable(why)) => return unusable(Why::Unusable(why.clone()), warnings),
     };
     match json::object_with_doubled(content) {
         Ok((fields, doubled)) => {
             if json::has_mark(content) {
-                warnings.push(oddity(
-                    "it begins with a byte order mark, which Open Code Review itself cannot read".to_owned(),
-                ));
+                warnings.push(Problem::of_file(STATE, What::ByteOrderMark { tool: "Open Code Review" }));
             }
             for key in doubled {
-                warnings.push(oddity(format!("{key} is there more than once; the last one counts")));
+                warnings.push(odd(&key, What::Doubled));
             }
             from_fields(&fields, now, warnings)
         }
-        Err(why) => unusable(&why, warnings),
+        Err(why) => unusable(Why::Syntax(why), warnings),
     }
 }
 
@@ -137,21 +126,21 @@ pub(super) fn of_bytes(bytes: &[u8]) -> State {
     of_tree(&tree)
 }
 
-fn unusable(why: &str, warnings: &mut Vec<Oddity>) -> State {
-    warnings.push(oddity(format!("{why}; where things stand was worked out from the other files")));
+fn unusable(why: Why, warnings: &mut Vec<Problem>) -> State {
+    warnings.push(Problem::of_file(STATE, What::Unreadable { why, then: Then::WorkedOut }));
     State::default()
 }
 
-fn from_fields(fields: &Map<String, Value>, now: Timestamp, warnings: &mut Vec<Oddity>) -> State {
+fn from_fields(fields: &Map<String, Value>, now: Timestamp, warnings: &mut Vec<Problem>) -> State {
     let mut reader = Reader { fields, now, warnings };
     for key in ["session_id", "current_phase", "phase_number"] {
         if fields.get(key).is_none_or(Value::is_null) {
-            let _: Option<()> = reader.odd(format!("{key} is missing"));
+            let _: Option<()> = reader.odd(key, What::Absent(Taken::Nothing));
         }
     }
     let _ = reader.text("session_id");
-    reader.is_a("completed_phases", "a list", Value::is_array);
-    reader.is_a("reviewers", "an object", Value::is_object);
+    reader.is_a("completed_phases", Type::List, Value::is_array);
+    reader.is_a("reviewers", Type::Object, Value::is_object);
     let state = State {
         is_readable: true,
         status: reader.word("status", &["active", "closed"]),
@@ -174,7 +163,7 @@ fn from_fields(fields: &Map<String, Value>, now: Timestamp, warnings: &mut Vec<O
 }
 
 /// Times that people and agents wrote by hand, against one another.
-fn out_of_order(state: &State, warnings: &mut Vec<Oddity>) {
+fn out_of_order(state: &State, warnings: &mut Vec<Problem>) {
     let begun = ("started_at", state.started_at);
     let round = ("round_started_at", state.round_started_at);
     let map = ("map_started_at", state.map_started_at);
@@ -185,7 +174,8 @@ fn out_of_order(state: &State, warnings: &mut Vec<Oddity>) {
         if let (Some(earlier), Some(later)) = (earlier, later)
             && later < earlier
         {
-            warnings.push(oddity(format!("{then} is before {first}: {later}, {earlier}")));
+            let (later, earlier) = (later.to_string(), earlier.to_string());
+            warnings.push(odd(then, What::OutOfOrder { before: first, later, earlier }));
         }
     }
 }
@@ -193,7 +183,7 @@ fn out_of_order(state: &State, warnings: &mut Vec<Oddity>) {
 struct Reader<'a> {
     fields: &'a Map<String, Value>,
     now: Timestamp,
-    warnings: &'a mut Vec<Oddity>,
+    warnings: &'a mut Vec<Problem>,
 }
 
 impl Reader<'_> {
@@ -201,7 +191,7 @@ impl Reader<'_> {
         match self.fields.get(key)? {
             Value::String(text) if !text.is_empty() => Some(text.clone()),
             Value::Null => None,
-            other => self.odd(format!("{key} is {other}, not a text")),
+            other => self.odd(key, wrong(other, Type::Text)),
         }
     }
 
@@ -210,7 +200,8 @@ impl Reader<'_> {
         if known.contains(&text.as_str()) {
             return Some(text);
         }
-        self.odd(format!("{key} is '{text}', which is none of {}", known.join(", ")))
+        let known = known.iter().map(|word| (*word).to_owned()).collect();
+        self.odd(key, What::NotOneOf { found: format!("'{text}'"), known, taken: Taken::Nothing })
     }
 
     fn number(&mut self, key: &str) -> Option<u32> {
@@ -219,26 +210,26 @@ impl Reader<'_> {
             value => match (value.as_u64().and_then(|number| u32::try_from(number).ok()), meant(value)) {
                 (Some(number), _) => Some(number),
                 (None, Some(number)) => {
-                    let _: Option<()> = self.odd(format!("{key} is {value}, read as {number}"));
+                    let _: Option<()> = self.odd(key, What::ReadAs { found: value.to_string(), number });
                     Some(number)
                 }
-                (None, None) => self.odd(format!("{key} is {value}, not a whole number")),
+                (None, None) => self.odd(key, wrong(value, Type::WholeNumber)),
             },
         }
     }
 
     /// What only early releases wrote, and nothing is done with.
-    fn is_a(&mut self, key: &str, what: &str, fits: impl Fn(&Value) -> bool) {
+    fn is_a(&mut self, key: &str, wanted: Type, fits: impl Fn(&Value) -> bool) {
         let odd = self.fields.get(key).filter(|value| !value.is_null() && !fits(value));
         if let Some(value) = odd {
-            let _: Option<()> = self.odd(format!("{key} is {value}, not {what}"));
+            let _: Option<()> = self.odd(key, wrong(value, wanted));
         }
     }
 
     /// The number of a round or a run, from 1.
     fn ordinal(&mut self, key: &str) -> Option<u32> {
         match self.number(key)? {
-            0 => self.odd(format!("{key} is 0, and they are counted from 1")),
+            0 => self.odd(key, What::OutOfRange { found: 0, range: Range::FromOne }),
             number => Some(number),
         }
     }
@@ -247,16 +238,16 @@ impl Reader<'_> {
     fn time(&mut self, key: &str) -> Option<Timestamp> {
         let text = self.text(key)?;
         let Ok(time) = text.parse::<Timestamp>() else {
-            return self.odd(format!("{key} is '{text}', which is no time"));
+            return self.odd(key, What::NotATime { found: text });
         };
         if time > self.now {
-            let _: Option<()> = self.odd(format!("{key} is in the future: {text}"));
+            let _: Option<()> = self.odd(key, What::InFuture { found: text });
         }
         Some(time)
     }
 
-    fn odd<T>(&mut self, message: String) -> Option<T> {
-        self.warnings.push(oddity(message));
+    fn odd<T>(&mut self, key: &str, what: What) -> Option<T> {
+        self.warnings.push(odd(key, what));
         None
     }
 }
@@ -280,6 +271,10 @@ fn position(kind: Kind, name: &str) -> Option<usize> {
     kind.phases().iter().position(|phase| *phase == name)
 }
 
-fn oddity(message: String) -> Oddity {
-    Oddity { path: STATE.to_owned(), message }
+fn odd(key: &str, what: What) -> Problem {
+    Problem::of_field(STATE, key, what)
+}
+
+fn wrong(found: &Value, wanted: Type) -> What {
+    What::WrongType { found: found.to_string(), wanted }
 }

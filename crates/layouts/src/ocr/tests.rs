@@ -51,7 +51,7 @@ fn check(files: &[(&str, &str)], expected: (&str, u32, &str, Status), warnings: 
     let found =
         (run.workflow.name.as_str(), run.ordinal, run.current().id().as_str(), Status::of(&session, now()));
     assert_eq!(found, expected);
-    let said: Vec<&str> = reading.warnings.iter().map(|oddity| oddity.message.as_str()).collect();
+    let said: Vec<String> = reading.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(said.len(), warnings.len(), "{said:?}");
     for (said, expected) in said.iter().zip(warnings) {
         assert!(said.contains(expected), "{expected:?} is not in {said:?}");

@@ -5,7 +5,7 @@ mod odd;
 use super::tasks::Named;
 use super::{MOST_PHASES, gate, name_of, tasks};
 use crate::json;
-use crate::reading::Oddity;
+use crate::problem::{Problem, What};
 use crate::tree::{Entry, Tree};
 use model::id::Name;
 use model::workflow::{Indexing, OnComplete, PhaseDefinition, Workflow};
@@ -32,10 +32,10 @@ pub(super) struct Definition {
     pub(super) is_dynamic: bool,
     pub(super) hash: String,
     /// Why it must not be begun with.
-    pub(super) refused: Vec<Oddity>,
+    pub(super) refused: Vec<Problem>,
     /// Its phases are those of a specification, and there is none to read.
-    pub(super) needs_target: Option<Oddity>,
-    pub(super) remarks: Vec<Oddity>,
+    pub(super) needs_target: Option<Problem>,
+    pub(super) remarks: Vec<Problem>,
 }
 
 /// What must be read to know the workflow. Asks for more as it learns more.
@@ -72,14 +72,12 @@ pub(super) fn read(name: &str, spec: Option<&str>, tree: &Tree) -> Option<Defini
     };
     match metadata {
         Ok((metadata, doubled)) => {
-            let odd = odd::of(&metadata, &doubled);
-            let remarks = odd.into_iter().map(|message| Oddity { path: path.clone(), message });
-            definition.remarks.extend(remarks);
+            definition.remarks.extend(odd::of(&path, &metadata, &doubled));
             definition.fill(&metadata, (folder, name), spec, tree);
         }
         Err(why) => {
             definition.is_whole = false;
-            definition.refused.push(Oddity { path, message: why });
+            definition.refused.push(Problem::of_file(path, What::Definition(why)));
         }
     }
     Some(definition)
@@ -166,7 +164,7 @@ impl Definition {
                 let message = format!(
                     "its phases are dynamic, and {missing} cannot be read; name a specification as the target"
                 );
-                self.needs_target = Some(Oddity { path: path.to_owned(), message });
+                self.needs_target = Some(Problem::of_file(path, What::Definition(message)));
             }
         } else {
             match metadata.get("total_phases") {
@@ -209,7 +207,7 @@ impl Definition {
                 phase.checks = gate.checks;
                 gate.refused.into_iter().for_each(|message| self.refuse(path, message));
                 let remarks = gate.remarks.into_iter();
-                self.remarks.extend(remarks.map(|message| Oddity { path: path.to_owned(), message }));
+                self.remarks.extend(remarks.map(|said| Problem::of_file(path, What::Definition(said))));
             }
             (Err(why), _) => self.refuse(path, why),
             (Ok(_), None) => {}
@@ -217,7 +215,7 @@ impl Definition {
     }
 
     fn refuse(&mut self, path: &str, message: String) {
-        self.refused.push(Oddity { path: path.to_owned(), message });
+        self.refused.push(Problem::of_file(path, What::Definition(message)));
     }
 
     /// As sessions follow it; none without a phase.

@@ -9,7 +9,7 @@ use super::MOST_PHASES;
 use super::definition::Definition;
 use super::times;
 use crate::json;
-use crate::reading::Oddity;
+use crate::problem::{Disagreement, Problem, Range, Taken, Then, Total, What, Why};
 use crate::tree::{Entry, Tree};
 use fields::Fields;
 use jiff::Timestamp;
@@ -112,59 +112,64 @@ pub struct Extent {
     pub is_known: bool,
 }
 
-pub(super) fn read(path: &str, tree: &Tree, now: Timestamp, warnings: &mut Vec<Oddity>) -> State {
-    let mut say = |message: String| warnings.push(Oddity { path: path.to_owned(), message });
+pub(super) fn read(path: &str, tree: &Tree, now: Timestamp, warnings: &mut Vec<Problem>) -> State {
+    let mut say = |field: &str, what: What| warnings.push(problem(path, field, what));
     let found = match tree.get(path) {
-        Some(Entry::File(content)) => json::object_of_python_with_doubled(content).and_then(of_a_session),
-        Some(Entry::Folder) => Err("it is a folder".to_owned()),
-        Some(Entry::Unread { .. }) => Err("it was not read".to_owned()),
-        Some(Entry::Unusable(why)) => Err(why.clone()),
-        None => Err("it is missing".to_owned()),
+        Some(Entry::File(content)) => {
+            json::object_of_python_with_doubled(content).map_err(Why::Syntax).and_then(of_a_session)
+        }
+        Some(Entry::Folder) => Err(Why::IsFolder),
+        Some(Entry::Unread { .. }) => Err(Why::NotRead),
+        Some(Entry::Unusable(why)) => Err(Why::Unusable(why.clone())),
+        None => Err(Why::Missing),
     };
     match found {
         Ok((fields, doubled)) => {
             for key in doubled {
-                say(format!("{key} is there more than once; the last one counts"));
+                say(&key, What::Doubled);
             }
             let damage = damage::of(&fields);
             if !damage.is_empty() {
-                say(format!("{}; where things stand cannot be told from it", damage.join(", ")));
+                let why = Why::Damaged(damage.clone());
+                say("", What::Unreadable { why, then: Then::NotTold });
             }
-            for place in json::not_numbers(tree.content(path).unwrap_or_default()) {
-                say(format!("{place}, {}", super::NO_NUMBER));
+            for (place, word) in json::not_numbers(tree.content(path).unwrap_or_default()) {
+                say(&place, What::NotJsonNumber { word });
             }
             for section in damage::empty(&fields) {
-                say(format!("{section} {}", super::EMPTY_SECTION));
+                say(section, What::EmptySection);
             }
-            // What is told with the damage is not told twice.
-            let mut say = |message: String| {
-                let key = message.split(" is ").next().unwrap_or_default().to_owned();
-                if !damage.iter().any(|known| known.starts_with(&format!("{key} is "))) {
-                    say(message);
+            // A type that is told with the damage is not told twice.
+            let mut say = |field: &str, what: What| {
+                let is_told = damage.iter().any(|damage| damage.field == field);
+                if !(is_told && matches!(what, What::WrongType { .. })) {
+                    say(field, what);
                 }
             };
             let mut fields = Fields { of: &fields, zone: tree.zone(), now, say: &mut say };
             State { is_readable: damage.is_empty(), ..from_fields(path, &mut fields) }
         }
         Err(why) => {
-            say(format!("{why}; where things stand cannot be told from it"));
+            say("", What::Unreadable { why, then: Then::NotTold });
             State::default()
         }
     }
+}
+
+/// Takes a problem of the file, with the field that it is about; an empty one stands for the whole.
+pub(super) type Say<'a> = dyn FnMut(&str, What) + 'a;
+
+pub(super) fn problem(path: &str, field: &str, what: What) -> Problem {
+    Problem { path: path.to_owned(), field: Some(field.to_owned()).filter(|field| !field.is_empty()), what }
 }
 
 /// An object, and those of its keys that are there more than once.
 type WithDoubled = (Map<String, Value>, Vec<String>);
 
 /// Any file of JSON can lie where sessions are.
-fn of_a_session(found: WithDoubled) -> Result<WithDoubled, String> {
-    const ANY: [&str; 5] =
-        ["session_id", "workflow_type", "current_phase", "completed_phases", "checkpoints"];
-    if ANY.iter().any(|key| found.0.contains_key(*key)) {
-        Ok(found)
-    } else {
-        Err(format!("it has none of the keys {}", ANY.join(", ")))
-    }
+fn of_a_session(found: WithDoubled) -> Result<WithDoubled, Why> {
+    const ANY: &[&str] = &["session_id", "workflow_type", "current_phase", "completed_phases", "checkpoints"];
+    if ANY.iter().any(|key| found.0.contains_key(*key)) { Ok(found) } else { Err(Why::NoneOfTheKeys(ANY)) }
 }
 
 fn from_fields(path: &str, fields: &mut Fields<'_>) -> State {
@@ -267,7 +272,8 @@ fn life(path: &str, fields: &mut Fields<'_>, lifecycle: &Map<String, Value>) -> 
     if let (Some(folder), Some(status)) = (folder, status.as_deref())
         && folder != status
     {
-        (fields.say)(format!("status is '{status}', and it is in the folder {folder}; the folder counts"));
+        let how = Disagreement::StatusAndFolder { status: status.to_owned(), folder };
+        (fields.say)("status", What::Disagrees(how));
     }
     match folder.or(status.as_deref()) {
         Some("completed") => return Life::Completed { at: ended },
@@ -315,7 +321,7 @@ impl State {
     }
 
     /// Brings totals and the current phase into a range that exists, and says what had to be done for it.
-    pub(super) fn extent(&self, definition: Option<&Definition>, say: &mut dyn FnMut(String)) -> Extent {
+    pub(super) fn extent(&self, definition: Option<&Definition>, say: &mut Say<'_>) -> Extent {
         let first = u32::from(!self.is_zero_based());
         let total = self.total(first, definition, say);
         let highest = self.completed.last().copied();
@@ -329,9 +335,8 @@ impl State {
             // Nobody could go on from a phase that is done while another is open.
             Some(Ok(current)) if self.completed.contains(&current) && current != fallback => {
                 if !self.completed.contains(&fallback) {
-                    say(format!(
-                        "current_phase is {current}, which is completed already; phase {fallback} is taken"
-                    ));
+                    let range = Range::Completed { taken: fallback };
+                    say("current_phase", What::OutOfRange { found: current.into(), range });
                 }
                 fallback
             }
@@ -339,15 +344,14 @@ impl State {
             // One too many after the last one is how the old shapes say that all is done.
             Some(Ok(current)) if is_known && current == last + 1 && fallback == last => last,
             Some(_) => {
-                let said = self.current.unwrap_or_default();
-                say(format!(
-                    "current_phase is {said}, and the phases are {first} to {last}; phase {fallback} is taken"
-                ));
+                let found = self.current.unwrap_or_default();
+                let range = Range::Phases { first, last, taken: fallback };
+                say("current_phase", What::OutOfRange { found, range });
                 fallback
             }
             None => {
                 if self.is_readable {
-                    say(format!("current_phase is missing; phase {fallback} is taken"));
+                    say("current_phase", What::Absent(Taken::Phase(fallback)));
                 }
                 fallback
             }
@@ -371,7 +375,7 @@ impl State {
     }
 
     /// What was recorded, unless it cannot be; else what the definition says; else nothing.
-    fn total(&self, first: u32, definition: Option<&Definition>, say: &mut dyn FnMut(String)) -> Option<u32> {
+    fn total(&self, first: u32, definition: Option<&Definition>, say: &mut Say<'_>) -> Option<u32> {
         let needed = self.completed.last().map_or(0, |highest| highest + 1 - first.min(*highest));
         let defined = definition
             .filter(|definition| definition.is_whole && definition.phases.keys().next() == Some(&first))
@@ -387,21 +391,18 @@ impl State {
         };
         let recorded = match &self.recorded_total {
             Some(Recorded::Number(number)) if is_made_up(*number) => {
-                let phases = defined.unwrap_or_default();
-                say(format!(
-                    "total_phases is {number}, and the specification has {phases} phases: it is wrong and not used"
-                ));
+                let total = Total::Specification { recorded: *number, phases: defined.unwrap_or_default() };
+                say("total_phases", What::TotalUnused(total));
                 None
             }
             Some(Recorded::Number(number)) if *number >= needed => Some(*number),
             Some(Recorded::Number(number)) => {
-                say(format!(
-                    "total_phases is {number}, and {needed} phases are completed: it is wrong and not used"
-                ));
+                let total = Total::Completed { recorded: *number, completed: needed };
+                say("total_phases", What::TotalUnused(total));
                 None
             }
             Some(Recorded::Unusable(text)) => {
-                say(format!("total_phases is {text}, which is no number of phases: it is not used"));
+                say("total_phases", What::TotalUnused(Total::NotANumber { found: text.clone() }));
                 None
             }
             None => None,
@@ -409,14 +410,13 @@ impl State {
         if let (Some(recorded), Some(defined)) = (recorded, defined)
             && recorded != defined
         {
-            say(format!(
-                "total_phases is {recorded}, and its workflow is defined with {defined} phases; what was recorded counts"
-            ));
+            let how = Disagreement::TotalAndDefinition { recorded, defined };
+            say("total_phases", What::Disagrees(how));
         }
         let found = recorded.or(defined);
         let is_over = matches!(self.life, Life::Completed { .. });
         if found.is_none() && self.is_readable && !is_over {
-            say(super::UNKNOWN_TOTAL.to_owned());
+            say("", What::TotalUnknown);
         }
         found
     }

@@ -177,7 +177,7 @@ impl Case {
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.told().warnings.into_iter().map(|oddity| oddity.message).collect()
+        self.told().warnings.into_iter().map(|problem| problem.to_string()).collect()
     }
 
     #[track_caller]

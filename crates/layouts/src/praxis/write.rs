@@ -160,7 +160,7 @@ impl<'a> Change<'a> {
         let said = read(path, bytes, folder);
         let name = said.workflow_type.clone().unwrap_or_default();
         let defined = definition::read(&name, spec_of(&said).as_deref(), folder.tree);
-        let said_current = said.extent(defined.as_ref(), &mut |_| {}).current;
+        let said_current = said.extent(defined.as_ref(), &mut |_, _| {}).current;
         let zone = folder.tree.zone();
         let session = standing.session;
         Some(Self {

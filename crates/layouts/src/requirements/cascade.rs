@@ -3,7 +3,8 @@
 
 use super::rule::{BRANCH_SIZE, Guard, Kind, Limits, Requirement, Trigger};
 use super::shape::{self, count};
-use crate::reading::{Oddity, Reading};
+use crate::problem::{Problem, What};
+use crate::reading::Reading;
 use model::workflow::RequirementScope;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -64,10 +65,7 @@ pub fn read(sources: &[Source<'_>]) -> Reading<Settings> {
         let Some(mut root) = parse(source, &mut warnings) else { continue };
         for mistake in shape::prune(&mut root) {
             told.wrong(mistake.requirement());
-            warnings.push(Oddity {
-                path: source.path.to_owned(),
-                message: format!("{}: {}", mistake.key, mistake.message),
-            });
+            warnings.push(Problem::of_field(source.path, mistake.key, What::Setting(mistake.message)));
         }
         told.mentions(&root, source.path);
         if root.get("inherit") == Some(&Value::Bool(false)) {
@@ -98,8 +96,8 @@ impl Told {
     }
 }
 
-fn parse(source: &Source<'_>, warnings: &mut Vec<Oddity>) -> Option<Map<String, Value>> {
-    let mut odd = |message: String| warnings.push(Oddity { path: source.path.to_owned(), message });
+fn parse(source: &Source<'_>, warnings: &mut Vec<Problem>) -> Option<Map<String, Value>> {
+    let mut odd = |said: String| warnings.push(Problem::of_file(source.path, What::Setting(said)));
     let options = serde_saphyr::options! {
         with_snippet: false,
         // As the original's own reader has it.
@@ -132,7 +130,7 @@ fn merge(base: &mut Map<String, Value>, over: Map<String, Value>) {
     }
 }
 
-fn settings(root: &Map<String, Value>, told: &Told, warnings: &mut Vec<Oddity>) -> Settings {
+fn settings(root: &Map<String, Value>, told: &Told, warnings: &mut Vec<Problem>) -> Settings {
     let mut settings = hooks(root);
     if root.get("enabled") == Some(&Value::Bool(false)) {
         return settings;
@@ -145,7 +143,7 @@ fn settings(root: &Map<String, Value>, told: &Told, warnings: &mut Vec<Oddity>) 
                 return Requirement::named(name);
             }
             let path = told.last_file.get(name).cloned().unwrap_or_default();
-            warnings.push(Oddity { path, message: format!("requirements.{name}.{message}") });
+            warnings.push(Problem::of_file(path, What::Setting(format!("requirements.{name}.{message}"))));
             Requirement::named(name)
         });
         let enabled = requirement.enabled && is_on;

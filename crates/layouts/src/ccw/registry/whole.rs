@@ -4,9 +4,9 @@ use super::super::fields::cut;
 use super::super::place::{self, id_of, known_by, name_of, places_of, spot};
 use super::super::status::Word;
 use super::super::{ACTIVE, ARCHIVES, HOME, REGISTRY, STATE};
-use super::{is_blank, lines, mentioning, mentions, name_in, object};
-use crate::layout::{Spot, Survey, some_of};
-use crate::reading::Oddity;
+use super::{is_blank, lines, mentioning, mentions, name_in, object, odd};
+use crate::layout::{Spot, Survey};
+use crate::problem::{Elsewhere, OfRegistry, Problem};
 use crate::tree::{Entry, Tree};
 use model::id::SessionId;
 use serde_json::{Map, Value};
@@ -62,7 +62,7 @@ pub(in crate::ccw) fn check(bytes: &[u8], is_there: &dyn Fn(&str) -> bool) -> Su
         }
     }
     if !broken.is_empty() {
-        survey.oddities.push(odd(told_of(&broken)));
+        survey.problems.push(odd(OfRegistry::BrokenLines(broken)));
     }
     let mut unclear: Vec<String> = Vec::new();
     for (name, known) in &known {
@@ -74,7 +74,7 @@ pub(in crate::ccw) fn check(bytes: &[u8], is_there: &dyn Fn(&str) -> bool) -> Su
             continue;
         }
         if let Some(path) = elsewhere(name, &known.fields, is_there) {
-            survey.oddities.extend(told_elsewhere(name, known, &path, is_there));
+            survey.problems.extend(told_elsewhere(name, known, &path, is_there));
             continue;
         }
         match (Word::parse(&status(&known.fields)), spot_of(name, &known.fields)) {
@@ -85,8 +85,7 @@ pub(in crate::ccw) fn check(bytes: &[u8], is_there: &dyn Fn(&str) -> bool) -> Su
         }
     }
     if !unclear.is_empty() {
-        let message = format!("it names {}, of which nothing else is known", some_of(&unclear));
-        survey.oddities.push(odd(message));
+        survey.problems.push(odd(OfRegistry::NamesNothing(unclear)));
     }
     survey
 }
@@ -108,24 +107,20 @@ fn elsewhere(name: &str, fields: &Map<String, Value>, is_there: &dyn Fn(&str) ->
 }
 
 /// Whoever sees no such session learns why. One that is finished and has no state any more is missed by nobody.
-fn told_elsewhere(name: &str, known: &Known, path: &str, is_there: &dyn Fn(&str) -> bool) -> Option<Oddity> {
+fn told_elsewhere(name: &str, known: &Known, path: &str, is_there: &dyn Fn(&str) -> bool) -> Option<Problem> {
     let is_finished = Word::parse(&status(&known.fields)) == Some(Word::Completed);
     if is_finished && !is_there(&format!("{path}/{STATE}")) {
         return None;
     }
-    let (number, name) = (known.number, cut(name));
-    if let Some(found) = spot(path, true).filter(|found| place::is_there(found, is_there)) {
-        let own = cut(name_of(&found));
-        return Some(odd(format!(
-            "line {number} names '{name}' in {}, where the session is '{own}': its line must have that as its id",
-            cut(path)
-        )));
-    }
-    Some(odd(format!(
-        "line {number} names '{name}' in {}, which is no place of a session: a folder WFS-…, or one with a {STATE}, right \
-         below {HOME}, {HOME}/{ACTIVE} or {HOME}/{ARCHIVES}",
-        cut(path)
-    )))
+    let place = match spot(path, true).filter(|found| place::is_there(found, is_there)) {
+        Some(found) => Elsewhere::Session { name: cut(name_of(&found)) },
+        None => Elsewhere::NoPlace {
+            places: format!(
+                "a folder WFS-…, or one with a {STATE}, right below {HOME}, {HOME}/{ACTIVE} or {HOME}/{ARCHIVES}"
+            ),
+        },
+    };
+    Some(odd(OfRegistry::LineElsewhere { line: known.number, name: cut(name), path: cut(path), place }))
 }
 
 /// What stands in the registry's place is one, or nothing is.
@@ -162,16 +157,4 @@ fn status(fields: &Map<String, Value>) -> String {
 
 fn is_active(fields: &Map<String, Value>) -> bool {
     Word::parse(&status(fields)) == Some(Word::Active)
-}
-
-fn told_of(broken: &[usize]) -> String {
-    let numbers: Vec<String> = broken.iter().map(ToString::to_string).collect();
-    match broken {
-        [one] => format!("line {one} is no JSON object; it is left as it is"),
-        _ => format!("lines {} are no JSON objects; they are left as they are", some_of(&numbers)),
-    }
-}
-
-fn odd(message: String) -> Oddity {
-    Oddity { path: REGISTRY.to_owned(), message }
 }

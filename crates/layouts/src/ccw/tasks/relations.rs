@@ -2,12 +2,12 @@
 //! and settled so that nothing waits for itself; the files are left as they are.
 
 use super::{Task, TaskStatus, natural, plain};
-use crate::reading::Oddity;
+use crate::problem::{OfItem, Problem, Relation, What};
 use model::id::ItemId;
 use model::item::DEEPEST_LEVEL;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) fn settle(tasks: &mut Vec<Task>, warnings: &mut Vec<Oddity>) {
+pub(super) fn settle(tasks: &mut Vec<Task>, warnings: &mut Vec<Problem>) {
     drop_repeated(tasks, warnings);
     let known: BTreeMap<String, ItemId> =
         tasks.iter().map(|task| (plain(task.id.as_str()), task.id.clone())).collect();
@@ -21,7 +21,7 @@ pub(super) fn settle(tasks: &mut Vec<Task>, warnings: &mut Vec<Oddity>) {
 }
 
 /// One task may be in several files, its id written in several ways: one of them counts.
-fn drop_repeated(tasks: &mut Vec<Task>, warnings: &mut Vec<Oddity>) {
+fn drop_repeated(tasks: &mut Vec<Task>, warnings: &mut Vec<Problem>) {
     let mut counts: BTreeMap<String, &Task> = BTreeMap::new();
     for task in tasks.iter() {
         let counting = counts.entry(plain(task.id.as_str())).or_insert(task);
@@ -34,7 +34,8 @@ fn drop_repeated(tasks: &mut Vec<Task>, warnings: &mut Vec<Oddity>) {
     tasks.retain(|task| {
         let counting = counts.get(&plain(task.id.as_str())).filter(|counting| **counting != task.file);
         if let Some(counting) = counting {
-            odd(warnings, task, format!("{} is the task in {counting}, which counts", task.id));
+            let (id, file) = (task.id.clone(), counting.clone());
+            odd(warnings, task, OfItem::SameAs { id, file });
         }
         counting.is_none()
     });
@@ -59,7 +60,7 @@ fn how_far(status: TaskStatus) -> u8 {
 }
 
 /// A child's word counts, then its parent's, then the points in its id.
-fn parents(tasks: &mut [Task], known: &BTreeMap<String, ItemId>, warnings: &mut Vec<Oddity>) {
+fn parents(tasks: &mut [Task], known: &BTreeMap<String, ItemId>, warnings: &mut Vec<Problem>) {
     let mut claimed: BTreeMap<String, ItemId> = BTreeMap::new();
     let mut named: BTreeSet<(String, String)> = BTreeSet::new();
     for task in tasks.iter() {
@@ -68,7 +69,7 @@ fn parents(tasks: &mut [Task], known: &BTreeMap<String, ItemId>, warnings: &mut 
                 claimed.entry(plain(part)).or_insert_with(|| task.id.clone());
                 named.insert((plain(task.id.as_str()), plain(part)));
             } else {
-                odd(warnings, task, format!("its subtask '{}' is not there", super::cut(part)));
+                odd(warnings, task, not_there(Relation::Part, part));
             }
         }
     }
@@ -76,33 +77,27 @@ fn parents(tasks: &mut [Task], known: &BTreeMap<String, ItemId>, warnings: &mut 
         let own = plain(task.id.as_str());
         let by_child = task.named_parent.as_deref().map(plain);
         if let Some(missing) = by_child.as_ref().filter(|parent| !known.contains_key(*parent)) {
-            let message = format!("its parent '{}' is not there", super::cut(missing));
-            odd(warnings, task, message);
+            odd(warnings, task, not_there(Relation::Parent, missing));
         }
         let by_child = by_child.as_ref().and_then(|parent| known.get(parent)).cloned();
         let by_id = own.rsplit_once('.').and_then(|(above, _)| known.get(above)).cloned();
         let (parent, silent) = match (by_child, claimed.get(&own).cloned(), by_id) {
             (Some(parent), _, _) => {
                 let is_named = named.contains(&(plain(parent.as_str()), own.clone()));
-                (Some(parent.clone()), (!is_named).then(|| format!("its parent {parent} does not name it")))
+                (Some(parent.clone()), (!is_named).then_some(OfItem::ParentIsSilent { parent }))
             }
-            (None, Some(parent), _) => {
-                (Some(parent.clone()), Some(format!("it does not name its parent {parent}")))
-            }
-            (None, None, Some(parent)) => {
-                let message = format!("by its id it is part of {parent}; neither names the other");
-                (Some(parent), Some(message))
-            }
+            (None, Some(parent), _) => (Some(parent.clone()), Some(OfItem::PartIsSilent { parent })),
+            (None, None, Some(parent)) => (Some(parent.clone()), Some(OfItem::BothAreSilent { parent })),
             (None, None, None) => (None, None),
         };
-        if let Some(message) = silent {
-            odd(warnings, task, message);
+        if let Some(silent) = silent {
+            odd(warnings, task, silent);
         }
         task.parent = parent;
     }
 }
 
-fn break_circles_of_parents(tasks: &mut [Task], warnings: &mut Vec<Oddity>) {
+fn break_circles_of_parents(tasks: &mut [Task], warnings: &mut Vec<Problem>) {
     let mut above = parents_by_key(tasks);
     for task in tasks {
         let own = task.id.key();
@@ -114,13 +109,13 @@ fn break_circles_of_parents(tasks: &mut [Task], warnings: &mut Vec<Oddity>) {
         if seen.contains(&own) {
             above.remove(&own);
             task.parent = None;
-            odd(warnings, task, "it is part of itself; it counts as part of none".to_owned());
+            odd(warnings, task, OfItem::PartOfItself);
         }
     }
 }
 
 /// What lies deeper is told as a part of the last level that there may be.
-fn limit_depth(tasks: &mut [Task], warnings: &mut Vec<Oddity>) {
+fn limit_depth(tasks: &mut [Task], warnings: &mut Vec<Problem>) {
     let above = parents_by_key(tasks);
     let ids: BTreeMap<String, ItemId> = tasks.iter().map(|task| (task.id.key(), task.id.clone())).collect();
     for task in tasks.iter_mut() {
@@ -135,21 +130,18 @@ fn limit_depth(tasks: &mut [Task], warnings: &mut Vec<Oddity>) {
         }
         let highest = line.len() + 1 - DEEPEST_LEVEL;
         task.parent = line.get(highest).and_then(|key| ids.get(key)).cloned();
-        let message = format!("it lies {} levels deep, and {DEEPEST_LEVEL} are the most", line.len() + 1);
-        odd(warnings, task, message);
+        odd(warnings, task, OfItem::TooDeep { levels: line.len() + 1, most: DEEPEST_LEVEL });
     }
 }
 
-fn needs(tasks: &mut [Task], known: &BTreeMap<String, ItemId>, warnings: &mut Vec<Oddity>) {
+fn needs(tasks: &mut [Task], known: &BTreeMap<String, ItemId>, warnings: &mut Vec<Problem>) {
     for task in tasks.iter_mut() {
         let mut needs: Vec<ItemId> = Vec::new();
         for name in task.named_needs.clone() {
             match known.get(&plain(&name)) {
                 Some(need) if !needs.iter().any(|other| other.is(need)) => needs.push(need.clone()),
                 Some(_) => {}
-                None => {
-                    odd(warnings, task, format!("it depends on '{}', which is not there", super::cut(&name)));
-                }
+                None => odd(warnings, task, not_there(Relation::Need, &name)),
             }
         }
         task.needs = needs;
@@ -157,10 +149,9 @@ fn needs(tasks: &mut [Task], known: &BTreeMap<String, ItemId>, warnings: &mut Ve
 }
 
 /// Takes out dependencies until nothing waits for itself: a container waits for its parts, too.
-fn break_cycles(tasks: &mut [Task], warnings: &mut Vec<Oddity>) {
+fn break_cycles(tasks: &mut [Task], warnings: &mut Vec<Problem>) {
     while let Some(cycle) = find_cycle(tasks) {
-        let path: Vec<&str> = cycle.iter().map(|at| tasks[*at].id.as_str()).collect();
-        let message = format!("it waits for itself: {} → {}", path.join(" → "), path[0]);
+        let path: Vec<String> = cycle.iter().map(|at| tasks[*at].id.to_string()).collect();
         // The last of its steps that is a dependency; one at least is, as parts alone make no circle.
         let step = (0..cycle.len()).rev().find_map(|step| {
             let (from, to) = (cycle[step], cycle[(step + 1) % cycle.len()]);
@@ -169,7 +160,7 @@ fn break_cycles(tasks: &mut [Task], warnings: &mut Vec<Oddity>) {
         });
         let Some((from, need)) = step else { return };
         tasks[from].needs.retain(|other| !other.is(&need));
-        odd(warnings, &tasks[from], format!("{message}; that it depends on {need} is left out"));
+        odd(warnings, &tasks[from], OfItem::Cycle { path, left_out: need });
     }
 }
 
@@ -213,13 +204,13 @@ fn find_cycle(tasks: &[Task]) -> Option<Vec<usize>> {
 
 /// A container is done when its parts are; without parts it is a task like others. What its file calls blocked, or says
 /// is being worked on, has something to do beside its parts.
-fn containers(tasks: &mut [Task], warnings: &mut Vec<Oddity>) {
+fn containers(tasks: &mut [Task], warnings: &mut Vec<Problem>) {
     let mut parts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     // The deepest come last, and their containers need to know how they ended.
     for at in (0..tasks.len()).rev() {
         match parts.get(&tasks[at].id.key()).copied() {
             None if tasks[at].status == TaskStatus::Container => {
-                odd(warnings, &tasks[at], "it is a container without subtasks".to_owned());
+                odd(warnings, &tasks[at], OfItem::NoParts);
             }
             None => {}
             Some((_, 0)) => match tasks[at].status {
@@ -232,12 +223,7 @@ fn containers(tasks: &mut [Task], warnings: &mut Vec<Oddity>) {
             },
             Some((all, open)) => {
                 if tasks[at].is_over() {
-                    let message = match (open, all) {
-                        (1, 1) => "it is called done, and its subtask is not".to_owned(),
-                        (1, _) => format!("it is called done, and 1 of its {all} subtasks is not"),
-                        _ => format!("it is called done, and {open} of its {all} subtasks are not"),
-                    };
-                    odd(warnings, &tasks[at], message);
+                    odd(warnings, &tasks[at], OfItem::OpenParts { open, all });
                 }
                 if !matches!(tasks[at].status, TaskStatus::Active | TaskStatus::Blocked) {
                     tasks[at].status = TaskStatus::Container;
@@ -275,6 +261,10 @@ fn parents_by_key(tasks: &[Task]) -> BTreeMap<String, String> {
     tasks.iter().filter_map(|task| Some((task.id.key(), task.parent.as_ref()?.key()))).collect()
 }
 
-fn odd(warnings: &mut Vec<Oddity>, task: &Task, message: String) {
-    warnings.push(Oddity { path: task.file.clone(), message });
+fn odd(warnings: &mut Vec<Problem>, task: &Task, how: OfItem) {
+    warnings.push(Problem::of_file(&task.file, What::Item(how)));
+}
+
+fn not_there(relation: Relation, name: &str) -> OfItem {
+    OfItem::NotThere { relation, name: super::cut(name) }
 }

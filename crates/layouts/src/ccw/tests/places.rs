@@ -120,7 +120,7 @@ fn the_place_is_the_state() {
     let reading = told_at(".workflow/archives/WFS-login", &archived);
     let session = reading.value.fold(&actor()).expect("a session").1;
     assert_eq!(session.lifecycle.name(), "completed");
-    assert!(reading.warnings[0].message.contains("lies among the archived ones"));
+    assert!(reading.warnings[0].to_string().contains("lies among the archived ones"));
     let active = tree(&[("active/WFS-login/workflow-session.json", json)]);
     let session = told_at(".workflow/active/WFS-login", &active).value.fold(&actor()).expect("a session").1;
     assert_eq!(session.lifecycle.name(), "active");
@@ -186,7 +186,7 @@ fn a_home_that_holds_something_else_is_not_an_empty_one() {
         }
         Ccw.survey(&tree, &|path| path == ".workflow/mine/workflow-session.json")
             .unknown
-            .map(|oddity| oddity.message)
+            .map(|problem| problem.to_string())
     };
     let message = index(&["sessions", ".lite"]).expect("told");
     assert!(message.contains("nothing in it is known as a session") && message.contains(".lite, sessions"));

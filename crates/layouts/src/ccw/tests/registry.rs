@@ -69,8 +69,8 @@ fn ten_thousand_lines_with_three_broken_ones() {
     lines.insert(7_000, LINE.to_owned());
     let before = lines.join("\n");
     let survey = registry::check(before.as_bytes(), &|path| path.starts_with(".workflow/WFS-s"));
-    assert_eq!(survey.oddities.len(), 1, "{:?}", survey.oddities);
-    assert!(survey.oddities[0].message.starts_with("lines 18, 5001, 10001 are no JSON objects"));
+    assert_eq!(survey.problems.len(), 1, "{:?}", survey.problems);
+    assert!(survey.problems[0].to_string().starts_with("lines 18, 5001, 10001 are no JSON objects"));
     assert_eq!(survey.lost.iter().map(|spot| spot.id.as_str()).collect::<Vec<_>>(), [NAME]);
     assert_eq!(registry::active_in(before.as_bytes()).len(), 9_998);
     lines[7_000] = LINE.replace("active", "paused");
@@ -110,7 +110,7 @@ fn a_line_without_a_folder_is_lost_unless_it_is_finished_or_its_folder_is_in_ano
     let survey = registry::check(text.as_bytes(), &|path| there.contains(&path));
     let lost: Vec<&str> = survey.lost.iter().map(|spot| spot.path.as_str()).collect();
     assert_eq!(lost, [".workflow/active/WFS-lost", ".workflow/WFS-odd"]);
-    assert_eq!(survey.oddities, []);
+    assert_eq!(survey.problems, []);
 }
 
 /// Somebody who sees no session where there is one learns which line means it.
@@ -137,7 +137,7 @@ fn a_line_that_means_a_folder_in_no_place_of_a_session_is_told_with_where_it_poi
         "sub/WFS-b",
     ];
     let survey = registry::check(text.as_bytes(), &|path| there.contains(&path));
-    let told: Vec<&str> = survey.oddities.iter().map(|oddity| oddity.message.as_str()).collect();
+    let told: Vec<String> = survey.problems.iter().map(ToString::to_string).collect();
     let expected = [
         "line 2 names 'WFS-a' in sub/WFS-a, which is no place of a session: a folder WFS-",
         "line 4 names 'WFS-plain' in .workflow/plain, where the session is 'plain'",
@@ -164,9 +164,10 @@ fn a_marker_of_a_session_that_is_not_there_is_told() {
         index.insert(name, Entry::Unread { size: 0 });
     }
     let survey = Ccw.survey(&index, &|path| path == ".workflow/archives/WFS-login");
-    let told: Vec<(&str, &str)> =
-        survey.oddities.iter().map(|oddity| (oddity.path.as_str(), oddity.message.as_str())).collect();
-    assert_eq!(told, [(".active-WFS-ghost", "it calls 'WFS-ghost' active, and there is no such session")]);
+    let told: Vec<(&str, String)> =
+        survey.problems.iter().map(|problem| (problem.path.as_str(), problem.to_string())).collect();
+    let said = "it calls 'WFS-ghost' active, and there is no such session".to_owned();
+    assert_eq!(told, [(".active-WFS-ghost", said)]);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use super::Fields;
 use super::reader::Reader;
 use crate::essay::history;
+use crate::problem::{Taken, Type, What};
 use model::gate::{Given, coerce, shown};
 use model::workflow::{FieldDefinition, ValueType};
 use serde_json::Value;
@@ -26,7 +27,7 @@ impl Reader<'_> {
             };
             let value = as_older_yaml(declared.value_type, value);
             if let Some(odd) = odd(declared, &value).filter(|_| !ELSEWHERE.contains(&key.as_str())) {
-                self.odd(format!("{place}{key} is {odd}"));
+                self.odd(&format!("{place}{key}"), odd);
             }
             fields.insert(key.clone(), value);
         }
@@ -65,21 +66,20 @@ fn as_older_yaml(wanted: ValueType, value: &Value) -> Value {
     meant.unwrap_or_else(|| value.clone())
 }
 
-/// What is wrong with it, as it goes on after its name.
-fn odd(declared: &FieldDefinition, value: &Value) -> Option<String> {
-    let said = if value.is_string() { format!("'{}'", shown(value)) } else { shown(value) };
+fn odd(declared: &FieldDefinition, value: &Value) -> Option<What> {
+    let found = if value.is_string() { format!("'{}'", shown(value)) } else { shown(value) };
     let Ok(typed) = coerce(declared.value_type, &Given::Json(value.clone())) else {
         let wanted = match declared.value_type {
-            ValueType::Boolean => "true or false",
-            ValueType::Integer => "a whole number",
-            ValueType::Number => "a number",
-            ValueType::String => "a text",
-            ValueType::List => "a list",
-            ValueType::Object => "a mapping",
+            ValueType::Boolean => Type::Flag,
+            ValueType::Integer => Type::WholeNumber,
+            ValueType::Number => Type::Number,
+            ValueType::String => Type::Text,
+            ValueType::List => Type::List,
+            ValueType::Object => Type::Mapping,
         };
-        return Some(format!("{said}, not {wanted}"));
+        return Some(What::WrongType { found, wanted });
     };
     let is_allowed = declared.one_of.is_empty() || declared.one_of.contains(&typed);
-    let allowed: Vec<String> = declared.one_of.iter().map(shown).collect();
-    (!is_allowed).then(|| format!("{said}, which is none of {}", allowed.join(", ")))
+    let known: Vec<String> = declared.one_of.iter().map(shown).collect();
+    (!is_allowed).then_some(What::NotOneOf { found, known, taken: Taken::Nothing })
 }

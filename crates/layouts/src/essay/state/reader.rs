@@ -1,6 +1,7 @@
 //! Takes values out of a mapping by key and type. What is of another type is told with its key, and left aside.
 
-use crate::reading::Oddity;
+use crate::essay::STATE;
+use crate::problem::{Problem, Taken, Type, What};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -8,16 +9,15 @@ use serde_json::{Map, Value};
 
 pub(in crate::essay) struct Reader<'a> {
     pub now: Timestamp,
-    pub oddities: &'a mut Vec<Oddity>,
+    pub problems: &'a mut Vec<Problem>,
 }
 
 impl Reader<'_> {
     /// What is told meanwhile is told of this place.
     pub fn below<T>(&mut self, place: &str, read: impl FnOnce(&mut Reader<'_>) -> T) -> T {
         let mut own = Vec::new();
-        let value = read(&mut Reader { now: self.now, oddities: &mut own });
-        self.oddities
-            .extend(own.into_iter().map(|odd| Oddity { message: format!("{place}.{}", odd.message), ..odd }));
+        let value = read(&mut Reader { now: self.now, problems: &mut own });
+        self.problems.extend(own.into_iter().map(|problem| problem.below(place)));
         value
     }
 
@@ -29,7 +29,7 @@ impl Reader<'_> {
         match fields.get(key)? {
             Value::Object(inner) => Some(inner),
             Value::Null => None,
-            other => self.no(key, other, "a mapping"),
+            other => self.no(key, other, Type::Mapping),
         }
     }
 
@@ -44,7 +44,7 @@ impl Reader<'_> {
 
     /// Of a list the mappings in it.
     pub fn list<'v>(&mut self, fields: &'v Map<String, Value>, key: &str) -> Vec<&'v Map<String, Value>> {
-        self.each(fields, key, Value::as_object, "a mapping")
+        self.each(fields, key, Value::as_object, Type::Mapping)
     }
 
     /// Of a list what is of one kind; what is of another is told with its place.
@@ -53,18 +53,18 @@ impl Reader<'_> {
         fields: &'v Map<String, Value>,
         key: &str,
         read: impl Fn(&'v Value) -> Option<T>,
-        kind: &str,
+        wanted: Type,
     ) -> Vec<T> {
         let values = match fields.get(key) {
             Some(Value::Array(values)) => values,
             Some(Value::Null) | None => return Vec::new(),
-            Some(other) => return self.no(key, other, "a list").unwrap_or_default(),
+            Some(other) => return self.no(key, other, Type::List).unwrap_or_default(),
         };
         let mut found = Vec::new();
         for (place, value) in values.iter().enumerate() {
             match read(value) {
                 Some(value) => found.push(value),
-                None => drop(self.no::<()>(&format!("{key}.{}", place + 1), value, kind)),
+                None => drop(self.no::<()>(&format!("{key}.{}", place + 1), value, wanted)),
             }
         }
         found
@@ -74,19 +74,19 @@ impl Reader<'_> {
         match fields.get(key)? {
             Value::String(text) if !text.is_empty() => Some(text.clone()),
             Value::String(_) | Value::Null => None,
-            other => self.no(key, other, "a text"),
+            other => self.no(key, other, Type::Text),
         }
     }
 
     /// Of a list the texts in it.
     pub fn texts(&mut self, fields: &Map<String, Value>, key: &str) -> Vec<String> {
-        self.each(fields, key, |value| value.as_str().map(ToOwned::to_owned), "a text")
+        self.each(fields, key, |value| value.as_str().map(ToOwned::to_owned), Type::Text)
     }
 
     pub fn required(&mut self, fields: &Map<String, Value>, key: &str) -> Option<String> {
         let text = self.text(fields, key);
         if text.is_none() && !fields.get(key).is_some_and(|value| !value.is_null() && !value.is_string()) {
-            self.odd(format!("{key} is missing"));
+            self.odd(key, What::Absent(Taken::Nothing));
         }
         text
     }
@@ -101,8 +101,8 @@ impl Reader<'_> {
         let text = self.text(fields, key)?;
         let found = all.iter().copied().find(|one| name(*one) == text);
         if found.is_none() {
-            let known: Vec<&str> = all.iter().map(|one| name(*one)).collect();
-            self.odd(format!("{key} is '{text}', which is none of {}", known.join(", ")));
+            let known = all.iter().map(|one| name(*one).to_owned()).collect();
+            self.odd(key, What::NotOneOf { found: format!("'{text}'"), known, taken: Taken::Nothing });
         }
         found
     }
@@ -114,7 +114,7 @@ impl Reader<'_> {
         }
         match value.as_u64().and_then(|number| u32::try_from(number).ok()) {
             Some(number) => Some(number),
-            None => self.no(key, value, "a whole number"),
+            None => self.no(key, value, Type::WholeNumber),
         }
     }
 
@@ -124,7 +124,7 @@ impl Reader<'_> {
         if value.is_null() {
             return None;
         }
-        value.as_i64().or_else(|| self.no(key, value, "a whole number"))
+        value.as_i64().or_else(|| self.no(key, value, Type::WholeNumber))
     }
 
     /// Also as older YAML has it.
@@ -134,7 +134,7 @@ impl Reader<'_> {
             Value::Null => None,
             Value::String(text) if ["yes", "on"].contains(&text.to_ascii_lowercase().as_str()) => Some(true),
             Value::String(text) if ["no", "off"].contains(&text.to_ascii_lowercase().as_str()) => Some(false),
-            other => self.no(key, other, "true or false"),
+            other => self.no(key, other, Type::Flag),
         }
     }
 
@@ -146,19 +146,19 @@ impl Reader<'_> {
             .ok()
             .or_else(|| Some(text.parse::<DateTime>().ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp()));
         match parsed {
-            None => self.odd(format!("{key} is '{text}', which is no time")),
-            Some(at) if at > self.now => self.odd(format!("{key} is in the future: {text}")),
+            None => self.odd(key, What::NotATime { found: text }),
+            Some(at) if at > self.now => self.odd(key, What::InFuture { found: text }),
             Some(_) => {}
         }
         parsed
     }
 
-    pub fn odd(&mut self, message: String) {
-        self.oddities.push(super::oddity(message));
+    pub fn odd(&mut self, key: &str, what: What) {
+        self.problems.push(Problem::of_field(STATE, key, what));
     }
 
-    fn no<T>(&mut self, key: &str, found: &Value, wanted: &str) -> Option<T> {
-        self.odd(format!("{key} is {}, not {wanted}", model::gate::shown(found)));
+    fn no<T>(&mut self, key: &str, found: &Value, wanted: Type) -> Option<T> {
+        self.odd(key, What::WrongType { found: model::gate::shown(found), wanted });
         None
     }
 }

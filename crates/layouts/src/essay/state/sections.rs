@@ -3,6 +3,7 @@
 use super::reader::Reader;
 use super::{Fields, Section, take};
 use crate::essay::STAGES;
+use crate::problem::{Range, Type, What};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -32,10 +33,8 @@ impl Reader<'_> {
                 self.below(&format!("stages.{key}.sections.{place}"), |reader| reader.section(entry, place));
             let Some(section) = section else { continue };
             if sections.iter().any(|known| known.index == section.index) {
-                self.odd(format!(
-                    "stages.{key}.sections has section_index {} more than once; the first one counts",
-                    section.index
-                ));
+                let what = What::SectionTwice { index: section.index };
+                self.odd(&format!("stages.{key}.sections"), what);
             } else {
                 sections.push(section);
             }
@@ -47,7 +46,8 @@ impl Reader<'_> {
     fn section(&mut self, entry: &Map<String, Value>, place: u32) -> Option<Section> {
         let index = self.number(entry, "section_index").unwrap_or(place);
         if !(1..=MOST_SECTIONS).contains(&index) {
-            self.odd(format!("section_index is {index}, and 1 to {MOST_SECTIONS} are taken"));
+            let range = Range::Indexes(MOST_SECTIONS);
+            self.odd("section_index", What::OutOfRange { found: index.into(), range });
             return None;
         }
         let mut counters = BTreeMap::new();
@@ -78,7 +78,8 @@ impl Reader<'_> {
 
     fn is_score(&mut self, score: &Value) -> bool {
         if !score.is_number() {
-            self.odd(format!("{VOICE} is {}, not a number", model::gate::shown(score)));
+            let found = model::gate::shown(score);
+            self.odd(VOICE, What::WrongType { found, wanted: Type::Number });
         }
         score.is_number()
     }
@@ -88,13 +89,15 @@ impl Reader<'_> {
         let approved = self.number(entry, "completed_paragraphs").unwrap_or(0);
         for (key, number) in [("total_paragraphs", total.unwrap_or(0)), ("completed_paragraphs", approved)] {
             if number > MOST_PARAGRAPHS {
-                self.odd(format!("{key} is {number}, and {MOST_PARAGRAPHS} is the most that is taken"));
+                let range = Range::AtMost(MOST_PARAGRAPHS);
+                self.odd(key, What::OutOfRange { found: number.into(), range });
             }
         }
         let (total, approved) =
             (total.map(|total| total.min(MOST_PARAGRAPHS)), approved.min(MOST_PARAGRAPHS));
         if let Some(total) = total.filter(|total| *total < approved) {
-            self.odd(format!("completed_paragraphs is {approved}, of {total}"));
+            let range = Range::Of(total);
+            self.odd("completed_paragraphs", What::OutOfRange { found: approved.into(), range });
         }
         (total.map(|total| total.max(approved)).or((approved > 0).then_some(approved)), approved)
     }

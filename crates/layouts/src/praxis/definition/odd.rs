@@ -1,5 +1,6 @@
 //! What in a metadata.json is of another kind than it should be, or there more than once. The rest of it is used.
 
+use crate::problem::{Problem, Type, What};
 use serde_json::{Map, Value};
 
 #[derive(Clone, Copy)]
@@ -32,9 +33,8 @@ const PHASE: &[(&str, Kind)] = &[
 ];
 const TASK: &[(&str, Kind)] = &[("name", Kind::Text), ("file", Kind::Text), ("purpose", Kind::Text)];
 
-pub(super) fn of(metadata: &Map<String, Value>, doubled: &[String]) -> Vec<String> {
-    let mut found: Vec<String> =
-        doubled.iter().map(|key| format!("{key} is there more than once; the last one counts")).collect();
+pub(super) fn of(path: &str, metadata: &Map<String, Value>, doubled: &[String]) -> Vec<Problem> {
+    let mut found: Vec<(String, What)> = doubled.iter().map(|key| (key.clone(), What::Doubled)).collect();
     check(metadata, WORKFLOW, "", &mut found);
     for (at, phase) in objects(metadata, "phases") {
         check(phase, PHASE, &format!("phases[{at}]."), &mut found);
@@ -42,7 +42,7 @@ pub(super) fn of(metadata: &Map<String, Value>, doubled: &[String]) -> Vec<Strin
             check(task, TASK, &format!("phases[{at}].tasks[{task_at}]."), &mut found);
         }
     }
-    found
+    found.into_iter().map(|(field, what)| Problem::of_field(path, field, what)).collect()
 }
 
 fn objects<'a>(
@@ -53,15 +53,17 @@ fn objects<'a>(
     list.enumerate().filter_map(|(at, value)| Some((at, value.as_object()?)))
 }
 
-fn check(of: &Map<String, Value>, kinds: &[(&str, Kind)], below: &str, found: &mut Vec<String>) {
+fn check(of: &Map<String, Value>, kinds: &[(&str, Kind)], below: &str, found: &mut Vec<(String, What)>) {
     for (key, kind) in kinds {
         let Some(value) = of.get(*key).filter(|value| !value.is_null()) else { continue };
         let name = format!("{below}{key}");
         if !kind.takes(value) {
-            found.push(format!("{name} is {}, not {}", model::gate::shown(value), kind.wanted()));
+            let what = What::WrongType { found: model::gate::shown(value), wanted: kind.wanted() };
+            found.push((name.clone(), what));
         }
         for odd in value.as_array().into_iter().flatten().filter(|part| !kind.takes_in_a_list(part)) {
-            found.push(format!("{name} holds {}, not {}", model::gate::shown(odd), kind.wanted_in_a_list()));
+            let wanted = kind.wanted_in_a_list();
+            found.push((name.clone(), What::WrongEntry { found: model::gate::shown(odd), wanted }));
         }
     }
 }
@@ -84,19 +86,19 @@ impl Kind {
         }
     }
 
-    fn wanted(self) -> &'static str {
+    fn wanted(self) -> Type {
         match self {
-            Self::Text => "a text",
-            Self::Texts | Self::Objects => "a list",
-            Self::Object => "an object",
-            Self::Flag => "true or false",
+            Self::Text => Type::Text,
+            Self::Texts | Self::Objects => Type::List,
+            Self::Object => Type::Object,
+            Self::Flag => Type::Flag,
         }
     }
 
-    fn wanted_in_a_list(self) -> &'static str {
+    fn wanted_in_a_list(self) -> Type {
         match self {
-            Self::Objects => "an object",
-            Self::Texts | Self::Text | Self::Object | Self::Flag => "a text",
+            Self::Objects => Type::Object,
+            Self::Texts | Self::Text | Self::Object | Self::Flag => Type::Text,
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::fields::Fields;
 use super::{AttemptSaid, PhaseSaid, State};
 use crate::praxis::{ARTIFACTS, ATTEMPTS, CHECKPOINTS, MOST_PHASES, PAUSED};
+use crate::problem::{Taken, Type, What};
 use jiff::Timestamp;
 use model::gate::{AttemptOutcome, AttemptReport};
 use serde_json::{Map, Value};
@@ -20,10 +21,11 @@ pub(super) fn phases(fields: &mut Fields<'_>, state: &State) -> BTreeMap<u32, Ph
     for (number, value) in fields.by_phase("checkpoints") {
         match value.as_str().filter(|word| CHECKPOINTS.contains(word)) {
             Some(word) => phases.entry(number).or_default().checkpoint = Some(word.to_owned()),
-            None => (fields.say)(format!(
-                "checkpoint {number} is {value}, which is none of {}",
-                CHECKPOINTS.join(", ")
-            )),
+            None => {
+                let known = CHECKPOINTS.iter().map(|word| (*word).to_owned()).collect();
+                let what = What::NotOneOf { found: value.to_string(), known, taken: Taken::Nothing };
+                (fields.say)(&format!("checkpoint {number}"), what);
+            }
         }
     }
     only_ours(state, &mut phases);
@@ -46,7 +48,7 @@ fn timings(fields: &mut Fields<'_>, phases: &mut BTreeMap<u32, PhaseSaid>) {
     for key in ["phase_timing", "phase_timings"] {
         for (number, value) in fields.by_phase(key) {
             let Value::Object(timing) = value else {
-                (fields.say)(format!("{key} {number} is no object"));
+                (fields.say)(&format!("{key} {number}"), What::NotA(Type::Object));
                 continue;
             };
             let phase = phases.entry(number).or_default();
@@ -101,7 +103,7 @@ fn artifacts(fields: &mut Fields<'_>) -> BTreeMap<u32, Artifact> {
                 Some(Artifact { at, report: report(&artifact) })
             }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-                (fields.say)(format!("artifact {number} is no object"));
+                (fields.say)(&format!("artifact {number}"), What::NotA(Type::Object));
                 None
             }
         };
@@ -119,7 +121,7 @@ fn artifacts(fields: &mut Fields<'_>) -> BTreeMap<u32, Artifact> {
 /// Several of one phase: all of them are kept, and the last one says when.
 fn list(fields: &mut Fields<'_>, number: u32, values: Vec<Value>) -> Option<Artifact> {
     if values.iter().any(|value| !value.is_object()) {
-        (fields.say)(format!("artifact {number} is no object"));
+        (fields.say)(&format!("artifact {number}"), What::NotA(Type::Object));
     }
     let last = values.iter().rev().find_map(Value::as_object)?.clone();
     let mut report = report(&last);
@@ -149,7 +151,7 @@ fn kept(fields: &mut Fields<'_>, state: &State) -> BTreeMap<u32, Vec<AttemptSaid
     let mut found = BTreeMap::new();
     for (name, values) in kept {
         let (Ok(number), Some(values)) = (name.parse::<u32>(), values.as_array()) else {
-            (fields.say)(format!("metadata.{ATTEMPTS} '{name}' is no list of a phase"));
+            (fields.say)(&format!("metadata.{ATTEMPTS} '{name}'"), What::NotA(Type::PhaseList));
             continue;
         };
         if number >= crate::praxis::MOST_PHASES {

@@ -1,6 +1,7 @@
 //! What makes a file that is JSON no session's: something else stands where the format has its phases. Its own tool could
 //! not load it, and taking it for an edit would undo the work that it does not tell of.
 
+use crate::problem::{Damage, Type};
 use serde_json::{Map, Value};
 
 #[derive(Clone, Copy)]
@@ -24,12 +25,12 @@ pub(in crate::praxis) const SECTIONS: &[&str] =
     &["metadata", "workflow_structure", "phase_timing", "phase_timings", "evidence_submitted", "lifecycle"];
 const FLAGS: &[&str] = &["completed", "paused"];
 
-/// What is of another kind, a line for each.
-pub(in crate::praxis) fn of(fields: &Map<String, Value>) -> Vec<String> {
+/// Keys of another kind than the format has.
+pub(in crate::praxis) fn of(fields: &Map<String, Value>) -> Vec<Damage> {
     let odd = |key: &str, kind: Kind, value: &Value| {
-        (!kind.takes(value)).then(|| format!("{key} is {}, not {}", model::gate::shown(value), kind.wanted()))
+        (!kind.takes(value)).then(|| damage(key, value, kind.wanted()))
     };
-    let mut found: Vec<String> =
+    let mut found: Vec<Damage> =
         KINDS.iter().filter_map(|(key, kind)| odd(key, *kind, fields.get(*key)?)).collect();
     let sections = SECTIONS.iter().filter_map(|key| Some((key, fields.get(*key)?)));
     found.extend(
@@ -41,10 +42,14 @@ pub(in crate::praxis) fn of(fields: &Map<String, Value>) -> Vec<String> {
     for flag in FLAGS {
         let value = lifecycle.and_then(|section| section.get(*flag));
         if let Some(value) = value.filter(|value| !value.is_boolean() && !value.is_null()) {
-            found.push(format!("lifecycle.{flag} is {}, not true or false", model::gate::shown(value)));
+            found.push(damage(&format!("lifecycle.{flag}"), value, Type::Flag));
         }
     }
     found
+}
+
+fn damage(field: &str, value: &Value, wanted: Type) -> Damage {
+    Damage { field: field.to_owned(), found: model::gate::shown(value), wanted }
 }
 
 /// Sections that are there and hold nothing.
@@ -65,12 +70,12 @@ impl Kind {
         }
     }
 
-    fn wanted(self) -> &'static str {
+    fn wanted(self) -> Type {
         match self {
-            Self::Text => "a text",
-            Self::Number => "a whole number",
-            Self::Numbers => "a list of numbers",
-            Self::Object => "an object",
+            Self::Text => Type::Text,
+            Self::Number => Type::WholeNumber,
+            Self::Numbers => Type::Numbers,
+            Self::Object => Type::Object,
         }
     }
 }

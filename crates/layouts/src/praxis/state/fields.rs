@@ -1,6 +1,8 @@
 //! One JSON object, read a key at a time. What is not as it should be is said, and then is not there.
 
+use super::Say;
 use crate::praxis::{MOST_PHASES, times};
+use crate::problem::{Type, Unknown, What};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
@@ -10,12 +12,12 @@ pub(super) struct Fields<'a> {
     pub(super) of: &'a Map<String, Value>,
     pub(super) zone: TimeZone,
     pub(super) now: Timestamp,
-    pub(super) say: &'a mut dyn FnMut(String),
+    pub(super) say: &'a mut Say<'a>,
 }
 
 impl Fields<'_> {
-    fn odd<T>(&mut self, message: String) -> Option<T> {
-        (self.say)(message);
+    fn odd<T>(&mut self, field: &str, what: What) -> Option<T> {
+        (self.say)(field, what);
         None
     }
 
@@ -23,7 +25,7 @@ impl Fields<'_> {
         match self.of.get(key)? {
             Value::String(text) if !text.is_empty() => Some(text.clone()),
             Value::Null | Value::String(_) => None,
-            other => self.odd(format!("{key} is {}, not a text", short(other))),
+            other => self.odd(key, wrong(other, Type::Text)),
         }
     }
 
@@ -31,7 +33,7 @@ impl Fields<'_> {
         match self.of.get(key) {
             Some(Value::Object(section)) => section.clone(),
             None | Some(Value::Null) => Map::new(),
-            Some(other) => self.odd(format!("{key} is {}, not an object", short(other))).unwrap_or_default(),
+            Some(other) => self.odd(key, wrong(other, Type::Object)).unwrap_or_default(),
         }
     }
 
@@ -40,7 +42,7 @@ impl Fields<'_> {
             Value::Null => None,
             value => match whole(value) {
                 Some(number) => Some(number),
-                None => self.odd(format!("{key} is {}, not a whole number", short(value))),
+                None => self.odd(key, wrong(value, Type::WholeNumber)),
             },
         }
     }
@@ -51,7 +53,7 @@ impl Fields<'_> {
             Some(Value::Array(values)) => values.as_slice(),
             None | Some(Value::Null) => &[],
             Some(other) => {
-                let _: Option<()> = self.odd(format!("{key} is {}, not a list", short(other)));
+                let _: Option<()> = self.odd(key, wrong(other, Type::List));
                 &[]
             }
         };
@@ -60,8 +62,8 @@ impl Fields<'_> {
             let number = whole(value).and_then(|number| u32::try_from(number).ok());
             match number.filter(|number| *number < MOST_PHASES) {
                 Some(number) if found.insert(number) => {}
-                Some(number) => (self.say)(format!("{key} has {number} twice")),
-                None => (self.say)(format!("{key} has {}, which is no number of a phase", short(value))),
+                Some(number) => (self.say)(key, What::Twice { number }),
+                None => (self.say)(key, no_phase(short(value))),
             }
         }
         found
@@ -73,7 +75,7 @@ impl Fields<'_> {
         for (name, value) in self.section(key) {
             match name.parse::<u32>().ok().filter(|number| *number < MOST_PHASES) {
                 Some(number) => found.push((number, value)),
-                None => (self.say)(format!("{key} has '{name}', which is no number of a phase")),
+                None => (self.say)(key, no_phase(format!("'{name}'"))),
             }
         }
         found
@@ -94,13 +96,13 @@ impl Fields<'_> {
         let text = match value {
             Value::String(text) => text,
             Value::Null => return None,
-            other => return self.odd(format!("{name} is {}, not a time", short(other))),
+            other => return self.odd(&name, wrong(other, Type::Time)),
         };
         let Some(at) = times::read(text, &self.zone) else {
-            return self.odd(format!("{name} is '{text}', which is no time"));
+            return self.odd(&name, What::NotATime { found: text.clone() });
         };
         if at > self.now {
-            (self.say)(format!("{name} is in the future: {text}"));
+            (self.say)(&name, What::InFuture { found: text.clone() });
         }
         Some(at)
     }
@@ -112,6 +114,14 @@ pub(super) fn whole(value: &Value) -> Option<i64> {
     let rounded = || value.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < MOST);
     #[allow(clippy::cast_possible_truncation, reason = "whole, and within the range")]
     value.as_i64().or_else(|| value.as_str()?.parse().ok()).or_else(|| rounded().map(|number| number as i64))
+}
+
+pub(super) fn wrong(found: &Value, wanted: Type) -> What {
+    What::WrongType { found: short(found), wanted }
+}
+
+fn no_phase(found: String) -> What {
+    What::NoSuch(Unknown::PhaseNumber { found })
 }
 
 fn short(value: &Value) -> String {

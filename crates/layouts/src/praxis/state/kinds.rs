@@ -1,7 +1,8 @@
 //! What stands below the sections of a session's file and is of another kind than it should be: said with its whole name,
 //! and then read as if it were not there. What makes the whole file no session's is damage, and told there.
 
-use super::fields::{Fields, whole};
+use super::fields::{Fields, whole, wrong};
+use crate::problem::{Taken, Type, What};
 use serde_json::{Map, Value};
 
 #[derive(Clone, Copy)]
@@ -57,7 +58,7 @@ fn each<'a>(of: &'a Map<String, Value>, section: &str) -> impl Iterator<Item = (
 
 fn say(fields: &mut Fields<'_>, value: Option<&Value>, name: &str, kind: Kind) {
     if let Some(value) = value.filter(|value| !value.is_null() && !kind.takes(value)) {
-        (fields.say)(format!("{name} is {}, {}", model::gate::shown(value), kind.wanted()));
+        (fields.say)(name, kind.problem(value));
     }
 }
 
@@ -77,14 +78,17 @@ impl Kind {
         }
     }
 
-    fn wanted(self) -> String {
+    fn problem(self, value: &Value) -> What {
         match self {
-            Self::Text => "not a text".to_owned(),
-            Self::Number => "not a whole number from 0 on".to_owned(),
-            Self::Seconds => "not a number of seconds".to_owned(),
-            Self::Object => "not an object".to_owned(),
-            Self::List => "not a list".to_owned(),
-            Self::OneOf(words) => format!("which is none of {}", words.join(", ")),
+            Self::Text => wrong(value, Type::Text),
+            Self::Number => wrong(value, Type::WholeNumberFromZero),
+            Self::Seconds => wrong(value, Type::Seconds),
+            Self::Object => wrong(value, Type::Object),
+            Self::List => wrong(value, Type::List),
+            Self::OneOf(words) => {
+                let known = words.iter().map(|word| (*word).to_owned()).collect();
+                What::NotOneOf { found: model::gate::shown(value), known, taken: Taken::Nothing }
+            }
         }
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn found(files: &[(&str, &str)], target: Option<&str>) -> Workflow {
 fn refused(files: &[(&str, &str)], target: Option<&str>, part: &str) {
     match defined_with(files, target) {
         Defined::Refused(why) => {
-            assert!(why.iter().any(|oddity| oddity.message.contains(part)), "{part:?} is not in {why:?}");
+            assert!(why.iter().any(|oddity| oddity.to_string().contains(part)), "{part:?} is not in {why:?}");
         }
         other => panic!("{other:?}"),
     }
@@ -235,7 +235,7 @@ fn a_phase_without_a_number_or_with_that_of_another_is_not_dropped_silently() {
         let Defined::Refused(refused) = defined_with(&files, None) else {
             panic!("{new}: it is not refused")
         };
-        assert!(refused.iter().any(|oddity| oddity.message.contains(why)), "{refused:?}");
+        assert!(refused.iter().any(|oddity| oddity.to_string().contains(why)), "{refused:?}");
     }
 }
 
@@ -327,7 +327,7 @@ fn phase_0_of_the_specification_follows_the_workflows_own() {
 #[track_caller]
 fn needs_target(target: Option<&str>, part: &str) {
     match defined_with(&[(METADATA, DYNAMIC)], target) {
-        Defined::NeedsTarget(why) => assert!(why.message.contains(part), "{part:?} is not in {why:?}"),
+        Defined::NeedsTarget(why) => assert!(why.to_string().contains(part), "{part:?} is not in {why:?}"),
         other => panic!("{other:?}"),
     }
 }

@@ -3,6 +3,7 @@
 
 use super::definitions::{DYNAMIC, FILES, GATE, METADATA, defined_with, found};
 use super::*;
+use crate::problem::What;
 use model::gate::{CheckOutcome, Given, read_evidence};
 use model::lifecycle::Lifecycle;
 use model::workflow::Indexing;
@@ -29,7 +30,7 @@ fn defined(case: Case) -> Case {
 fn said(case: &Case) -> Vec<String> {
     let own = file_of(&case.spot, &case.tree);
     let told = case.told().warnings.into_iter().filter(|oddity| oddity.path == own);
-    told.map(|oddity| oddity.message).filter(|message| message != LEGACY).collect()
+    told.filter(|problem| problem.what != What::Legacy).map(|problem| problem.to_string()).collect()
 }
 
 fn metadata_with(change: impl FnOnce(&mut Map<String, Value>)) -> String {
@@ -43,7 +44,7 @@ fn metadata_with(change: impl FnOnce(&mut Map<String, Value>)) -> String {
 fn remarks(metadata: &str) -> Vec<String> {
     match defined_with(&[(METADATA, metadata), FILES[1]], None) {
         Defined::Found(reading) => {
-            reading.warnings.iter().map(|oddity| format!("{}: {}", oddity.path, oddity.message)).collect()
+            reading.warnings.iter().map(|oddity| format!("{}: {}", oddity.path, oddity)).collect()
         }
         other => panic!("{other:?}"),
     }
@@ -73,7 +74,7 @@ fn dynamic_config_is_for_the_originals_own_parser_and_changes_nothing_here() {
     let Defined::Found(reading) = defined_with(&[(METADATA, &odd), tasks], Some("specs/x")) else {
         panic!("it is usable")
     };
-    let said: Vec<&str> = reading.warnings.iter().map(|oddity| oddity.message.as_str()).collect();
+    let said: Vec<String> = reading.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(said, ["dynamic_config is x, not an object"]);
 }
 
@@ -385,7 +386,7 @@ fn a_file_that_is_no_utf_8_says_so_and_is_left_as_it_is() {
         let mut case = defined(Case::first(SEED_FILE));
         case.tree.insert(path, Entry::File(b"{\"version\": \"\xff\"}".to_vec()));
         let told = case.told().warnings;
-        let is_told = told.iter().any(|oddity| oddity.path == path && oddity.message.contains(words));
+        let is_told = told.iter().any(|oddity| oddity.path == path && oddity.to_string().contains(words));
         assert!(is_told, "{path}: {told:?}");
         assert_eq!(case.session().lifecycle.name(), "active");
     }

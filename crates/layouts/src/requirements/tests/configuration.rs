@@ -174,7 +174,7 @@ fn a_mistake_names_its_file_and_key_and_holds_nobody() {
         let reading = read_files(&[("/p/.claude/requirements.yaml", text)]);
         assert_eq!(reading.warnings.len(), 1, "{text}: {:?}", reading.warnings);
         assert_eq!(reading.warnings[0].path, "/p/.claude/requirements.yaml");
-        assert!(reading.warnings[0].message.starts_with(key), "{text}: {}", reading.warnings[0].message);
+        assert!(reading.warnings[0].to_string().starts_with(key), "{text}: {}", reading.warnings[0]);
         assert!(!reading.value.requirements.iter().any(|one| one.enabled), "{text}");
     }
 }

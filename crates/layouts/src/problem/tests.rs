@@ -1,0 +1,313 @@
+//! The sentence of every problem, to the letter: people and agents know them, and tests of the whole program hold some.
+
+use super::{
+    Damage, Disagreement, Elsewhere, Incomplete, OfItem, OfRegistry, Problem, Range, Relation, Taken, Then,
+    Total, Type, Unknown, What, Why,
+};
+use model::id::{ItemId, SessionId};
+
+fn item(id: &str) -> ItemId {
+    ItemId::parse(id).expect("an id")
+}
+
+fn text(text: &str) -> String {
+    text.to_owned()
+}
+
+#[track_caller]
+fn check(what: What, sentence: &str) {
+    let problem = Problem::of_field("file", "key", what);
+    assert_eq!(problem.to_string(), sentence, "{problem:?}");
+}
+
+#[test]
+fn why_a_file_cannot_be_read_is_told_with_what_follows() {
+    let damage = |field: &str, wanted| Damage { field: text(field), found: text("7"), wanted };
+    let whys = [
+        (Why::Missing, "it is missing"),
+        (Why::IsFolder, "it is a folder"),
+        (Why::NotRead, "it was not read"),
+        (Why::FolderUnreadable(None), "it cannot be read, because its folder cannot"),
+        (Why::FolderUnreadable(Some(text("no"))), "it cannot be read, because its folder cannot: no"),
+        (Why::TooLarge { most: 9 }, "it is larger than 9 bytes, the most that is read"),
+        (Why::Unusable(text("it is a link")), "it is a link"),
+        (Why::Syntax(text("it is empty")), "it is empty"),
+        (Why::NoneOfTheKeys(&["a", "b"]), "it has none of the keys a, b"),
+        (Why::NoKeyOfASession, "none of its keys is one of a session's state"),
+        (
+            Why::Damaged(vec![damage("a", Type::Text), damage("b", Type::Flag)]),
+            "a is 7, not a text, b is 7, not true or false",
+        ),
+    ];
+    for (why, sentence) in whys {
+        check(What::Unreadable { why, then: Then::Nothing }, sentence);
+    }
+    let thens = [
+        (Then::Nothing, ""),
+        (Then::LeftAsItIs, "; it is left as it is"),
+        (Then::NothingShown, "; what it would show is not known"),
+        (Then::WorkedOut, "; where things stand was worked out from the other files"),
+        (
+            Then::WorkedOutWithRegistry,
+            "; where things stand was worked out from the registry and the other files",
+        ),
+        (Then::NotTold, "; where things stand cannot be told from it"),
+        (Then::ReadInstead { backup: text("s.bak") }, "; s.bak was read instead, and may be older"),
+    ];
+    for (then, words) in thens {
+        check(What::Unreadable { why: Why::Missing, then }, &format!("it is missing{words}"));
+    }
+}
+
+#[test]
+fn values_are_told_with_their_key() {
+    let found = || text("7");
+    let none = |known: &[&str], taken| What::NotOneOf {
+        found: text("'x'"),
+        known: known.iter().map(|word| text(word)).collect(),
+        taken,
+    };
+    check(What::Absent(Taken::Nothing), "key is missing");
+    check(What::Absent(Taken::Pending), "key is missing; the task counts as pending");
+    check(What::Absent(Taken::FileName), "key is missing; the file's name counts");
+    check(What::Absent(Taken::WorkedOut("PLAN")), "key is missing; PLAN was worked out");
+    check(What::Absent(Taken::Phase(2)), "key is missing; phase 2 is taken");
+    let types = [
+        (Type::Text, "a text"),
+        (Type::List, "a list"),
+        (Type::Object, "an object"),
+        (Type::Mapping, "a mapping"),
+        (Type::WholeNumber, "a whole number"),
+        (Type::WholeNumberFromZero, "a whole number from 0 on"),
+        (Type::Number, "a number"),
+        (Type::Numbers, "a list of numbers"),
+        (Type::Seconds, "a number of seconds"),
+        (Type::Time, "a time"),
+        (Type::Flag, "true or false"),
+        (Type::Path, "a path"),
+    ];
+    for (wanted, name) in types {
+        check(What::WrongType { found: found(), wanted }, &format!("key is 7, not {name}"));
+        check(What::WrongEntry { found: found(), wanted }, &format!("key holds 7, not {name}"));
+    }
+    check(What::NotA(Type::Object), "key is no object");
+    check(What::NotA(Type::PhaseList), "key is no list of a phase");
+    check(none(&["a", "b"], Taken::Nothing), "key is 'x', which is none of a, b");
+    check(none(&[], Taken::Nothing), "key is 'x', which is none that is known");
+    check(none(&[], Taken::Pending), "key is 'x', which is none that is known; the task counts as pending");
+    check(What::NotATime { found: text("x") }, "key is 'x', which is no time");
+    check(What::InFuture { found: text("2199") }, "key is in the future: 2199");
+    let order = What::OutOfOrder { before: "started_at", later: text("1"), earlier: text("2") };
+    check(order, "key is before started_at: 1, 2");
+    check(What::ReadAs { found: text("\"3\""), number: 3 }, "key is \"3\", read as 3");
+    check(What::Doubled, "key is there more than once; the last one counts");
+    check(What::Twice { number: 3 }, "key has 3 twice");
+    check(What::SectionTwice { index: 3 }, "key has section_index 3 more than once; the first one counts");
+    check(
+        What::NotJsonNumber { word: "NaN" },
+        "key is NaN, which is no number in JSON: it stays as it is, and says nothing",
+    );
+    check(What::EmptySection, "key is null: it says nothing");
+    check(What::Setting(text("it is missing")), "key: it is missing");
+}
+
+#[test]
+fn numbers_and_names_that_there_are_none_of_are_told_with_those_that_there_are() {
+    let out = |range| What::OutOfRange { found: 7, range };
+    check(out(Range::To(8)), "key 7 is none of 1 to 8");
+    check(What::OutOfRange { found: 0, range: Range::FromOne }, "key is 0, and they are counted from 1");
+    check(out(Range::Stages), "key is 7, and there are stages 1 to 4");
+    check(out(Range::Sections(3)), "key is 7, and there are sections 1 to 3");
+    check(out(Range::Paragraphs(3)), "key is 7, and there are paragraphs 1 to 3");
+    check(out(Range::Indexes(3)), "key is 7, and 1 to 3 are taken");
+    check(out(Range::AtMost(3)), "key is 7, and 3 is the most that is taken");
+    check(out(Range::Of(3)), "key is 7, of 3");
+    check(
+        out(Range::Phases { first: 0, last: 3, taken: 2 }),
+        "key is 7, and the phases are 0 to 3; phase 2 is taken",
+    );
+    check(out(Range::Completed { taken: 2 }), "key is 7, which is completed already; phase 2 is taken");
+    check(
+        out(Range::Folders { folder: "rounds/round", last: 2 }),
+        "key is 7, and there is no rounds/round-7; the last one is rounds/round-2",
+    );
+    let no = |unknown| What::NoSuch(unknown);
+    check(
+        no(Unknown::PhaseOf { name: text("x"), workflow: "review" }),
+        "key is 'x', and there is no such phase in a review",
+    );
+    check(
+        no(Unknown::Phase { name: text("x"), last_valid: "PLAN" }),
+        "there is no phase 'x'; the last valid one is PLAN",
+    );
+    check(no(Unknown::PhaseInList { name: text("x") }), "key names 'x', which is no phase");
+    check(no(Unknown::PhaseNumber { found: text("x") }), "key has x, which is no number of a phase");
+    check(no(Unknown::Stage { name: text("x") }), "key is 'x', which is no stage");
+}
+
+#[test]
+fn what_disagrees_is_told_with_what_counts() {
+    let how = What::Disagrees;
+    check(
+        how(Disagreement::PhaseAndNumber { name: "reviews", number: 2 }),
+        "current_phase is 'reviews' and phase_number is 2; the name counts",
+    );
+    check(
+        how(Disagreement::StageAndName { number: 2, name: "essay" }),
+        "current_stage is 2 and current_stage_name is 'essay'; the name counts",
+    );
+    check(
+        how(Disagreement::EarlierStage { found: text("3"), other: text("4") }),
+        "key is 3, and 4 in an earlier stage; the later one counts",
+    );
+    check(
+        how(Disagreement::IdAndFile { id: text("a"), file: text("b.json") }),
+        "key is 'a', and the file is called b.json",
+    );
+    let status = Disagreement::Status { said: "paused", counts: text("r.jsonl"), counting: "active" };
+    check(how(status), "it says paused, and r.jsonl says active, which counts");
+    check(how(Disagreement::Archived), "it lies among the archived ones, so it counts as completed");
+    check(
+        how(Disagreement::StatusAndFolder { status: text("active"), folder: "error" }),
+        "key is 'active', and it is in the folder error; the folder counts",
+    );
+    check(
+        how(Disagreement::TotalAndDefinition { recorded: 3, defined: 4 }),
+        "key is 3, and its workflow is defined with 4 phases; what was recorded counts",
+    );
+    check(
+        What::TotalUnused(Total::Specification { recorded: 2, phases: 4 }),
+        "key is 2, and the specification has 4 phases: it is wrong and not used",
+    );
+    check(
+        What::TotalUnused(Total::Completed { recorded: 2, completed: 4 }),
+        "key is 2, and 4 phases are completed: it is wrong and not used",
+    );
+    check(
+        What::TotalUnused(Total::NotANumber { found: text("x") }),
+        "key is x, which is no number of phases: it is not used",
+    );
+}
+
+#[test]
+fn files_that_belong_together_are_told_with_the_one_that_is_not_there() {
+    let how = What::Incomplete;
+    check(how(Incomplete::File { name: text("a.md") }), "key is completed, and a.md is missing or empty");
+    check(
+        how(Incomplete::SectionFile { section: 2, name: text("a.md") }),
+        "key: section 2 is completed, and a.md is missing or empty",
+    );
+    check(how(Incomplete::NoArgumentMap), "key is completed, and there is no argument map");
+    check(
+        how(Incomplete::Earlier { stage: "stage_1" }),
+        "key is completed, and stage_1 before it is not_started",
+    );
+    check(What::FileMissing { path: text("a.md") }, "key is 'a.md', which is missing or empty");
+    check(
+        What::FileOutside { path: text("/a.md") },
+        "key is '/a.md', outside of the session's folder; nobody looked",
+    );
+    check(What::ElsewhereToo { counts: text("a") }, "it is in another folder as well; a counts");
+    check(What::CutOff { most: 9 }, "there are more than 9 files and folders; the others were not looked at");
+    check(
+        What::ByteOrderMark { tool: "Open Code Review" },
+        "it begins with a byte order mark, which Open Code Review itself cannot read",
+    );
+    let session = SessionId::parse("s-1").expect("an id");
+    check(
+        What::Lost { report: text("Nothing."), session },
+        "Nothing. Say where to resume: leftoff repair --session s-1",
+    );
+}
+
+#[test]
+fn tasks_that_do_not_fit_are_told_one_by_one() {
+    let how = What::Item;
+    check(
+        how(OfItem::BadId { found: text("a b"), why: text("no") }),
+        "'a b' is no id: no; the file is left as it is",
+    );
+    check(how(OfItem::SameAs { id: item("a"), file: text("b") }), "a is the task in b, which counts");
+    let not_there = |relation| how(OfItem::NotThere { relation, name: text("x") });
+    check(not_there(Relation::Part), "its subtask 'x' is not there");
+    check(not_there(Relation::Parent), "its parent 'x' is not there");
+    check(not_there(Relation::Need), "it depends on 'x', which is not there");
+    check(how(OfItem::ParentIsSilent { parent: item("a") }), "its parent a does not name it");
+    check(how(OfItem::PartIsSilent { parent: item("a") }), "it does not name its parent a");
+    check(
+        how(OfItem::BothAreSilent { parent: item("a") }),
+        "by its id it is part of a; neither names the other",
+    );
+    check(how(OfItem::PartOfItself), "it is part of itself; it counts as part of none");
+    check(how(OfItem::TooDeep { levels: 4, most: 2 }), "it lies 4 levels deep, and 2 are the most");
+    check(
+        how(OfItem::Cycle { path: vec![text("a"), text("b")], left_out: item("a") }),
+        "it waits for itself: a → b → a; that it depends on a is left out",
+    );
+    check(how(OfItem::OpenParts { open: 1, all: 1 }), "it is called done, and its subtask is not");
+    check(how(OfItem::OpenParts { open: 1, all: 3 }), "it is called done, and 1 of its 3 subtasks is not");
+    check(how(OfItem::OpenParts { open: 2, all: 3 }), "it is called done, and 2 of its 3 subtasks are not");
+    check(how(OfItem::NoParts), "it is a container without subtasks");
+}
+
+#[test]
+fn lines_of_a_registry_are_told_with_their_numbers() {
+    let how = What::Registry;
+    let line = |place| how(OfRegistry::LineElsewhere { line: 2, name: text("a"), path: text("p"), place });
+    check(how(OfRegistry::BrokenLines(vec![2])), "line 2 is no JSON object; it is left as it is");
+    check(
+        how(OfRegistry::BrokenLines(vec![2, 4])),
+        "lines 2, 4 are no JSON objects; they are left as they are",
+    );
+    check(how(OfRegistry::Repeated { name: text("a"), lines: 2 }), "a has 2 lines; the last one counts");
+    check(
+        line(Elsewhere::Session { name: text("b") }),
+        "line 2 names 'a' in p, where the session is 'b': its line must have that as its id",
+    );
+    check(
+        line(Elsewhere::NoPlace { places: text("a folder") }),
+        "line 2 names 'a' in p, which is no place of a session: a folder",
+    );
+    check(
+        how(OfRegistry::NamesNothing(vec![text("'a'"), text("'b'")])),
+        "it names 'a', 'b', of which nothing else is known",
+    );
+    check(
+        how(OfRegistry::StrayMarker { name: text("a") }),
+        "it calls 'a' active, and there is no such session",
+    );
+    check(
+        how(OfRegistry::Strangers { prefix: "WFS-", names: vec![text("a")] }),
+        "nothing in it is known as a session, a folder WFS-…; it holds a",
+    );
+}
+
+#[test]
+fn some_problems_are_only_worth_knowing() {
+    let known = [
+        (What::Legacy, "legacy session format, limited resumption context"),
+        (What::LastError { error: text("x") }, "the last error that was recorded: x"),
+        (
+            What::Undefined { workflow: text("w") },
+            "workflow 'w' is not defined in this project: its phases have no names and no gates",
+        ),
+        (What::TotalUnknown, "how many phases there are is not known: whether it is complete is unknown"),
+        (
+            What::NotJsonNumber { word: "NaN" },
+            "key is NaN, which is no number in JSON: it stays as it is, and says nothing",
+        ),
+        (What::EmptySection, "key is null: it says nothing"),
+        (What::Registry(OfRegistry::BrokenLines(vec![3])), "line 3 is no JSON object; it is left as it is"),
+    ];
+    for (what, sentence) in known {
+        check(what.clone(), sentence);
+        assert!(!Problem::of_file("file", what).is_to_mend(), "{sentence}");
+    }
+    assert!(Problem::of_file("file", What::Doubled).is_to_mend());
+}
+
+#[test]
+fn a_problem_below_a_place_has_the_name_of_that_place_before_its_key() {
+    let problem = Problem::of_field("f", "status", What::Absent(Taken::Nothing)).below("stages.stage_1");
+    assert_eq!(problem.to_string(), "stages.stage_1.status is missing");
+}
