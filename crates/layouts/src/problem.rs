@@ -1,11 +1,13 @@
 //! Something in a layout's files that is not as it should be, as data. Its sentence is made here and nowhere else;
 //! whoever must decide something about a problem looks at what it is, never at its words.
 
+mod against_the_log;
 mod parts;
 mod sentence;
 #[cfg(test)]
 mod tests;
 
+pub use against_the_log::{AgainstTheLog, Change, Stale};
 pub use parts::{
     Damage, Disagreement, Elsewhere, Incomplete, OfItem, OfRegistry, Range, Relation, Taken, Then, Total,
     Type, Unknown, Why,
@@ -132,6 +134,14 @@ pub enum What {
     Item(OfItem),
     Registry(OfRegistry),
 
+    /// A file does not show what the log says.
+    Log(AgainstTheLog),
+    /// Several sessions are called active, and another one changed last.
+    CountsAsPaused {
+        session: String,
+        other: String,
+    },
+
     /// A workflow's definition cannot be used as it stands; as its reader says it.
     Definition(String),
     /// A setting cannot be used; as its reader says it.
@@ -184,6 +194,21 @@ impl Problem {
             return Some(why);
         }
         None
+    }
+
+    /// The sentence of the problem, of a file that the project knows by this path.
+    pub fn told_of(&self, path: &str) -> String {
+        if let What::Log(how) = &self.what { how.told_of(path) } else { format!("{path}: {self}") }
+    }
+
+    /// The same problem once it is put right, with what became of it; nothing where its sentence stays as it is.
+    pub fn when_mended(&self, path: &str) -> Option<String> {
+        if let What::CountsAsPaused { session, other } = &self.what {
+            return Some(format!(
+                "several sessions were called active; {other} changed last, so {session} was paused"
+            ));
+        }
+        if let What::Log(how) = &self.what { how.when_mended(path) } else { None }
     }
 
     /// The file that the problem says is missing or out of reach.

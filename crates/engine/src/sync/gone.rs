@@ -6,6 +6,7 @@ use crate::disk::exchange;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::view::Warning;
+use layouts::problem::{AgainstTheLog, Problem, What};
 use model::hint::Hint;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
@@ -34,12 +35,15 @@ impl Look {
         let path = self.located.spot.path.clone();
         self.warnings = Vec::new();
         if !is_over {
+            let how = AgainstTheLog::Gone;
+            let kind = how.kind().to_owned();
+            let problem = Problem::of_file("", What::Log(how));
             self.warnings.push(Warning {
-                kind: "folder_gone".to_owned(),
-                message: format!("{path} is gone, with all files of the session; the log has what they said"),
+                kind,
+                message: problem.told_of(&path),
                 hint: Some(hint(session.id.as_str(), None)),
                 path: Some(path),
-                problem: None,
+                problem: Some(Box::new(problem)),
             });
         }
     }

@@ -6,7 +6,6 @@ use super::index::MOST_MADE;
 use super::look::{FileState, Look};
 use super::originals::Originals;
 use super::show::is_settled;
-use super::{rivals, telling};
 use crate::disk;
 use crate::doctor::Finding;
 use crate::engine::{Engine, Intent, Options};
@@ -302,7 +301,7 @@ impl Engine {
             return if is_told { Err(self.gone(id)) } else { Ok(None) };
         }
         let is_badly_listed = listed.is_some();
-        let (mut wrong, is_foreign, from): (Vec<String>, bool, Option<Rung>) = {
+        let (mut wrong, is_foreign, from): (Vec<Warning>, bool, Option<Rung>) = {
             let looks = self.seen.looks.borrow();
             let Some(look) = looks.get(id).filter(|look| !look.holds_nothing()) else { return Ok(None) };
             let is_damaged =
@@ -316,12 +315,7 @@ impl Engine {
             if is_fine && !is_damaged {
                 return Ok(None);
             }
-            let told = look.warnings.iter().map(|warning| warning.message.clone());
-            (
-                told.chain(listed.unwrap_or_default()).collect::<Vec<String>>(),
-                look.is_foreign,
-                is_damaged.then(|| rung(look, is_lost)),
-            )
+            (look.warnings.clone(), look.is_foreign, is_damaged.then(|| rung(look, is_lost)))
         };
         let mut warnings = if is_foreign {
             self.take_over(id, at)?
@@ -330,21 +324,20 @@ impl Engine {
             self.publish_session(id)?
         };
         let still = self.still_odd(id)?;
-        wrong.retain(|message| !still.contains(message));
-        warnings.retain(|warning| !wrong.contains(&warning.message));
+        wrong.retain(|warning| !still.contains(warning));
+        warnings.retain(|warning| !wrong.contains(warning));
         let stands = from.and_then(|_| self.stands(id));
         let approximate = from.and_then(Rung::approximate);
-        let done = wrong.iter().map(|message| as_done(message)).collect();
+        let done = wrong.iter().map(as_done).chain(listed.unwrap_or_default()).collect();
         Ok(Some(Mended { from, approximate, stands, done, warnings, ..Mended::of(id) }))
     }
 
     /// What is odd in files that can be read is left to whoever wrote it.
-    fn still_odd(&self, id: &SessionId) -> Result<Vec<String>> {
+    fn still_odd(&self, id: &SessionId) -> Result<Vec<Warning>> {
         self.look_again();
         self.attend(id)?;
         let looks = self.seen.looks.borrow();
-        let warnings = looks.get(id).map(|look| look.warnings.as_slice()).unwrap_or_default();
-        Ok(warnings.iter().map(|warning| warning.message.clone()).collect())
+        Ok(looks.get(id).map(|look| look.warnings.clone()).unwrap_or_default())
     }
 
     /// A session of ours whose files are where its end, or its going on, does not put them goes to its place.
@@ -413,26 +406,10 @@ fn rung(look: &Look, is_lost: bool) -> Rung {
 }
 
 /// What was found, with what became of it in place of what it meant until then.
-fn as_done(message: &str) -> String {
-    let ends = [
-        (telling::NOT_IN_THE_LOG_YET, "it was taken in"),
-        (telling::FROM_THE_LOG, "it was written again from the log"),
-        (telling::LOG_HAS_ALL, "it was written again from the log"),
-        (telling::LEFT_ALONE, "it was set aside and written again from the log"),
-        (rivals::COUNTS_AS_PAUSED, "was paused"),
-    ];
-    let found = ends.iter().find_map(|(end, done)| Some(format!("{}{done}", message.strip_suffix(end)?)));
-    let was = |told: String| {
-        [
-            (" is missing; ", " was missing; "),
-            (" is damaged", " was damaged"),
-            (" cannot be looked at", " could not be looked at"),
-            (" are called ", " were called "),
-        ]
-        .iter()
-        .fold(told, |told, (is, was)| told.replacen(is, was, 1))
-    };
-    found.map_or_else(|| message.to_owned(), was)
+fn as_done(warning: &Warning) -> String {
+    let path = warning.path.as_deref().unwrap_or_default();
+    let done = warning.problem.as_ref().and_then(|problem| problem.when_mended(path));
+    done.unwrap_or_else(|| warning.message.clone())
 }
 
 fn holds(bytes: &[u8], text: &str) -> bool {

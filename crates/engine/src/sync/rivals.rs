@@ -10,6 +10,7 @@ use crate::view::{ShortView, Warning};
 use crate::words::one_line;
 use jiff::Timestamp;
 use layouts::layout::{self, Layout};
+use layouts::problem::{Problem, What};
 use model::command::{Command, REASON_SWITCHED, decide};
 use model::event::{Event, Recorded};
 use model::hint::Hint;
@@ -22,8 +23,6 @@ use store::{Batch, StreamAppend};
 
 const REASON_OTHER_ACTIVE: &str = "another session is active";
 const LONGEST_TITLE: usize = 60;
-/// What is meant by that, until it is written down.
-pub(super) const COUNTS_AS_PAUSED: &str = "counts as paused";
 /// The kind of warning about one that counts as paused.
 const SEVERAL_ACTIVE: &str = "several_active";
 
@@ -289,11 +288,11 @@ fn ends_activity(event: &Event) -> bool {
 }
 
 fn counts_as_paused(id: &impl std::fmt::Display, other: &impl std::fmt::Display) -> Warning {
+    let what = What::CountsAsPaused { session: id.to_string(), other: other.to_string() };
+    let problem = Problem::of_file("", what);
     Warning {
         kind: SEVERAL_ACTIVE.to_owned(),
-        message: format!(
-            "several sessions are called active; {other} changed last, so {id} {COUNTS_AS_PAUSED}"
-        ),
+        message: problem.to_string(),
         hint: Some(
             Hint::new("go on with it: ")
                 .run(words!["switch", id])
@@ -301,6 +300,6 @@ fn counts_as_paused(id: &impl std::fmt::Display, other: &impl std::fmt::Display)
                 .run(words!["repair"]),
         ),
         path: None,
-        problem: None,
+        problem: Some(Box::new(problem)),
     }
 }

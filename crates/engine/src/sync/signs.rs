@@ -6,6 +6,7 @@ use crate::disk::exchange;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use layouts::layout::{self, Folder, Layout, Standing};
+use layouts::problem::Change;
 use layouts::tree::{Entry, Tree};
 use model::session::Session;
 use std::collections::BTreeMap;
@@ -75,8 +76,8 @@ impl Look {
     }
 
     /// What became of it, in words.
-    pub(super) fn sign_edit(&self, path: &str) -> &'static str {
-        if self.is_taken_away(path) { "taken away" } else { "made" }
+    pub(super) fn sign_edit(&self, path: &str) -> Change {
+        if self.is_taken_away(path) { Change::TakenAway } else { Change::Made }
     }
 }
 

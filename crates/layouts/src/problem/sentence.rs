@@ -62,6 +62,11 @@ impl fmt::Display for Problem {
             }
             What::Item(how) => of_item(how, out),
             What::Registry(how) => of_registry(how, out),
+            What::Log(how) => out.write_str(&how.told_of(&self.path)),
+            What::CountsAsPaused { session, other } => write!(
+                out,
+                "several sessions are called active; {other} changed last, so {session} counts as paused"
+            ),
             What::Legacy => out.write_str("legacy session format, limited resumption context"),
             What::LastError { error } => write!(out, "the last error that was recorded: {error}"),
             What::Undefined { workflow } => write!(

@@ -1,8 +1,8 @@
 //! The sentence of every problem, to the letter: people and agents know them, and tests of the whole program hold some.
 
 use super::{
-    Damage, Disagreement, Elsewhere, Incomplete, OfItem, OfRegistry, Problem, Range, Relation, Taken, Then,
-    Total, Type, Unknown, What, Why,
+    AgainstTheLog, Change, Damage, Disagreement, Elsewhere, Incomplete, OfItem, OfRegistry, Problem, Range,
+    Relation, Stale, Taken, Then, Total, Type, Unknown, What, Why,
 };
 use model::id::{ItemId, SessionId};
 
@@ -310,4 +310,55 @@ fn some_problems_are_only_worth_knowing() {
 fn a_problem_below_a_place_has_the_name_of_that_place_before_its_key() {
     let problem = Problem::of_field("f", "status", What::Absent(Taken::Nothing)).below("stages.stage_1");
     assert_eq!(problem.to_string(), "stages.stage_1.status is missing");
+}
+
+#[test]
+fn a_file_that_does_not_show_the_log_is_told_before_and_after_it_is_put_right() {
+    let table = [
+        (
+            AgainstTheLog::Edited(Change::Changed),
+            "f was changed by somebody else; shown as it says, and not in the log yet",
+            Some("f was changed by somebody else; it was taken in"),
+        ),
+        (
+            AgainstTheLog::Edited(Change::TakenAway),
+            "f was taken away by somebody else; shown as it says, and not in the log yet",
+            Some("f was taken away by somebody else; it was taken in"),
+        ),
+        (AgainstTheLog::Behind(Stale::Older), "f is older than the log: a write did not get there", None),
+        (AgainstTheLog::Behind(Stale::StillThere), "f is still there: a write did not get there", None),
+        (AgainstTheLog::Behind(Stale::NotThereYet), "f is not there yet: a write did not get there", None),
+        (
+            AgainstTheLog::LeftAlone { why: Some(text("it is a link")) },
+            "f cannot be looked at (it is a link); it is left alone, and the log goes on",
+            Some("f could not be looked at (it is a link); it was set aside and written again from the log"),
+        ),
+        (
+            AgainstTheLog::Missing,
+            "f is missing; the log has all of it",
+            Some("f was missing; it was written again from the log"),
+        ),
+        (
+            AgainstTheLog::Damaged { why: Some(text("it is empty")) },
+            "f is damaged: it is empty; going on from the log",
+            Some("f was damaged: it is empty; it was written again from the log"),
+        ),
+        (
+            AgainstTheLog::Damaged { why: None },
+            "f is damaged; going on from the log",
+            Some("f was damaged; it was written again from the log"),
+        ),
+        (AgainstTheLog::NotMoved { to: text("g") }, "f is to be g, and did not get there", None),
+        (AgainstTheLog::Gone, "f is gone, with all files of the session; the log has what they said", None),
+    ];
+    for (how, before, after) in table {
+        let problem = Problem::of_file("below", What::Log(how));
+        assert_eq!(problem.told_of("f"), before);
+        assert_eq!(problem.when_mended("f").as_deref(), after);
+    }
+    let what = What::CountsAsPaused { session: text("a"), other: text("b") };
+    let problem = Problem::of_file("", what.clone());
+    check(what, "several sessions are called active; b changed last, so a counts as paused");
+    let after = "several sessions were called active; b changed last, so a was paused";
+    assert_eq!(problem.when_mended("").as_deref(), Some(after));
 }

@@ -1,0 +1,119 @@
+//! How a file of a session stands to what the log says, in words: before it is put right, and after.
+
+/// Why a file does not show what the log says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AgainstTheLog {
+    /// Somebody else changed it.
+    Edited(Change),
+    /// A write of ours did not get there.
+    Behind(Stale),
+    /// Nobody can look at it.
+    LeftAlone {
+        why: Option<String>,
+    },
+    Missing,
+    Damaged {
+        why: Option<String>,
+    },
+    NotMoved {
+        to: String,
+    },
+    /// The session's folder, with all files.
+    Gone,
+}
+
+/// What somebody did to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    Made,
+    Changed,
+    TakenAway,
+}
+
+/// How a file shows that a write did not get there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stale {
+    Older,
+    StillThere,
+    NotThereYet,
+}
+
+impl AgainstTheLog {
+    /// The name of this kind of warning, as programs know it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Edited(_) => "edited_outside",
+            Self::Behind(_) | Self::NotMoved { .. } => "view_stale",
+            Self::LeftAlone { .. } => "view_unreadable",
+            Self::Missing => "view_missing",
+            Self::Damaged { .. } => "view_damaged",
+            Self::Gone => "folder_gone",
+        }
+    }
+
+    pub(super) fn told_of(&self, path: &str) -> String {
+        match self {
+            Self::Edited(change) => {
+                format!("{}; shown as it says, and not in the log yet", edited(path, *change))
+            }
+            Self::Behind(stale) => format!("{path} is {}: a write did not get there", stale.words()),
+            Self::LeftAlone { why } => {
+                format!(
+                    "{path} cannot be looked at{}; it is left alone, and the log goes on",
+                    in_brackets(why.as_deref())
+                )
+            }
+            Self::Missing => format!("{path} is missing; the log has all of it"),
+            Self::Damaged { why } => {
+                format!("{path} is damaged{}; going on from the log", after_colon(why.as_deref()))
+            }
+            Self::NotMoved { to } => format!("{path} is to be {to}, and did not get there"),
+            Self::Gone => {
+                format!("{path} is gone, with all files of the session; the log has what they said")
+            }
+        }
+    }
+
+    pub(super) fn when_mended(&self, path: &str) -> Option<String> {
+        match self {
+            Self::Edited(change) => Some(format!("{}; it was taken in", edited(path, *change))),
+            Self::LeftAlone { why } => Some(format!(
+                "{path} could not be looked at{}; it was set aside and written again from the log",
+                in_brackets(why.as_deref())
+            )),
+            Self::Missing => Some(format!("{path} was missing; it was written again from the log")),
+            Self::Damaged { why } => Some(format!(
+                "{path} was damaged{}; it was written again from the log",
+                after_colon(why.as_deref())
+            )),
+            Self::Behind(_) | Self::NotMoved { .. } | Self::Gone => None,
+        }
+    }
+}
+
+impl Stale {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Older => "older than the log",
+            Self::StillThere => "still there",
+            Self::NotThereYet => "not there yet",
+        }
+    }
+}
+
+fn edited(path: &str, change: Change) -> String {
+    let change = match change {
+        Change::Made => "made",
+        Change::Changed => "changed",
+        Change::TakenAway => "taken away",
+    };
+    format!("{path} was {change} by somebody else")
+}
+
+fn in_brackets(why: Option<&str>) -> String {
+    why.map(|why| format!(" ({why})")).unwrap_or_default()
+}
+
+fn after_colon(why: Option<&str>) -> String {
+    why.map(|why| format!(": {why}")).unwrap_or_default()
+}
