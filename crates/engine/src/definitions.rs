@@ -24,6 +24,8 @@ pub struct Source {
     pub name: String,
     /// A path, or `built-in NAME`.
     pub origin: String,
+    /// It comes with the program.
+    pub is_builtin: bool,
     pub text: String,
     /// The layout whose files define it; none for one that is written as ours are.
     pub layout: Option<&'static str>,
@@ -43,6 +45,8 @@ pub enum Checked {
 pub struct WorkflowLine {
     pub name: String,
     pub origin: String,
+    /// It comes with the program.
+    pub is_builtin: bool,
     pub layout: Option<&'static str>,
     pub checked: Checked,
 }
@@ -57,7 +61,7 @@ impl Source {
 pub(crate) fn load(project: &Project, name: &str) -> Result<Workflow> {
     let source = find(project, name)?;
     let workflow = check(&source).map_err(|mistakes| Error::BadDefinition { mistakes })?;
-    if workflow.name.as_str() != name && source.origin != builtin_origin(name) {
+    if workflow.name.as_str() != name && !source.is_builtin {
         return Err(Error::BadDefinition {
             mistakes: vec![FileMistake {
                 path: source.origin,
@@ -123,7 +127,13 @@ pub(crate) fn lines(project: &Project) -> Vec<WorkflowLine> {
 
 impl From<(Source, Checked)> for WorkflowLine {
     fn from((source, checked): (Source, Checked)) -> Self {
-        Self { name: source.name, origin: source.origin, layout: source.layout, checked }
+        Self {
+            name: source.name,
+            origin: source.origin,
+            is_builtin: source.is_builtin,
+            layout: source.layout,
+            checked,
+        }
     }
 }
 
@@ -160,20 +170,26 @@ pub(crate) fn folder(project: &Project) -> PathBuf {
 fn own(project: &Project, name: &str) -> Result<Option<Source>> {
     let path = folder(project).join(format!("{name}.toml"));
     match std::fs::read_to_string(&path) {
-        Ok(text) => {
-            Ok(Some(Source { name: name.to_owned(), origin: path.display().to_string(), text, layout: None }))
-        }
+        Ok(text) => Ok(Some(Source {
+            name: name.to_owned(),
+            origin: path.display().to_string(),
+            is_builtin: false,
+            text,
+            layout: None,
+        })),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(Error::io(format!("reading {}", path.display()), error)),
     }
 }
 
 fn from_builtin(name: &str, text: &str) -> Source {
-    Source { name: name.to_owned(), origin: builtin_origin(name), text: text.to_owned(), layout: None }
-}
-
-fn builtin_origin(name: &str) -> String {
-    format!("built-in {name}")
+    Source {
+        name: name.to_owned(),
+        origin: format!("built-in {name}"),
+        is_builtin: true,
+        text: text.to_owned(),
+        layout: None,
+    }
 }
 
 /// Names of all there are, without a look into them; each with the layout whose files define it.

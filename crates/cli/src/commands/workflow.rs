@@ -76,8 +76,7 @@ fn list(globals: &Globals) -> Outcome {
             Checked::OfItsTarget(_) => "phases of its target".to_owned(),
             Checked::Mistaken(mistakes) => out.paint(Tone::Bad, &counted(mistakes.len(), "mistake")),
         };
-        let is_builtin = line.origin.starts_with("built-in");
-        let origin = line.layout.unwrap_or(if is_builtin { "built-in" } else { "project" });
+        let origin = line.layout.unwrap_or(if line.is_builtin { "built-in" } else { "project" });
         let _ = writeln!(text, "{:<24}  {origin:<8}  {what}", line.name);
     }
     out.text(&text)?;
@@ -131,8 +130,7 @@ fn counted(count: usize, what: &str) -> String {
 
 fn new(name: &str, globals: &Globals) -> Outcome {
     let engine = globals.open(Intent::Create)?;
-    let shadows =
-        engine.workflow_source(Some(name)).is_ok_and(|(source, _)| source.origin.starts_with("built-in"));
+    let shadows = engine.workflow_source(Some(name)).is_ok_and(|(source, _)| source.is_builtin);
     let path = engine.new_workflow(name)?;
     let out = globals.out();
     if shadows {

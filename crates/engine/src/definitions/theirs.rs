@@ -112,7 +112,10 @@ fn found(project: &Project, layout: &'static dyn Layout, name: &str) -> Option<(
     let mut folders = places.folders.iter().map(|folder| format!("{folder}/{name}"));
     let origin = folders.find(|folder| tree.get(&format!("{folder}/{}", places.file)).is_some())?;
     let text = written(&origin, &tree);
-    Some((Source { name: name.to_owned(), origin, text, layout: Some(layout.name()) }, checked))
+    Some((
+        Source { name: name.to_owned(), origin, is_builtin: false, text, layout: Some(layout.name()) },
+        checked,
+    ))
 }
 
 /// All files of a folder one after the other, each below its path.
