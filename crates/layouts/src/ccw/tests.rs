@@ -73,7 +73,7 @@ fn details(tree: &Tree) -> CcwSession {
 }
 
 fn warnings(tree: &Tree) -> Vec<String> {
-    told(tree).warnings.iter().map(|oddity| format!("{}: {}", oddity.path, oddity)).collect()
+    told(tree).warnings.iter().map(|problem| format!("{}: {problem}", problem.path)).collect()
 }
 
 #[track_caller]

@@ -54,7 +54,10 @@ pub(super) fn found(files: &[(&str, &str)], target: Option<&str>) -> Workflow {
 fn refused(files: &[(&str, &str)], target: Option<&str>, part: &str) {
     match defined_with(files, target) {
         Defined::Refused(why) => {
-            assert!(why.iter().any(|oddity| oddity.to_string().contains(part)), "{part:?} is not in {why:?}");
+            assert!(
+                why.iter().any(|problem| problem.to_string().contains(part)),
+                "{part:?} is not in {why:?}"
+            );
         }
         other => panic!("{other:?}"),
     }
@@ -235,7 +238,7 @@ fn a_phase_without_a_number_or_with_that_of_another_is_not_dropped_silently() {
         let Defined::Refused(refused) = defined_with(&files, None) else {
             panic!("{new}: it is not refused")
         };
-        assert!(refused.iter().any(|oddity| oddity.to_string().contains(why)), "{refused:?}");
+        assert!(refused.iter().any(|problem| problem.to_string().contains(why)), "{refused:?}");
     }
 }
 

@@ -29,7 +29,7 @@ fn defined(case: Case) -> Case {
 /// What is said about the session's own file.
 fn said(case: &Case) -> Vec<String> {
     let own = file_of(&case.spot, &case.tree);
-    let told = case.told().warnings.into_iter().filter(|oddity| oddity.path == own);
+    let told = case.told().warnings.into_iter().filter(|problem| problem.path == own);
     told.filter(|problem| problem.what != What::Legacy).map(|problem| problem.to_string()).collect()
 }
 
@@ -44,7 +44,7 @@ fn metadata_with(change: impl FnOnce(&mut Map<String, Value>)) -> String {
 fn remarks(metadata: &str) -> Vec<String> {
     match defined_with(&[(METADATA, metadata), FILES[1]], None) {
         Defined::Found(reading) => {
-            reading.warnings.iter().map(|oddity| format!("{}: {}", oddity.path, oddity)).collect()
+            reading.warnings.iter().map(|problem| format!("{}: {problem}", problem.path)).collect()
         }
         other => panic!("{other:?}"),
     }
@@ -386,7 +386,7 @@ fn a_file_that_is_no_utf_8_says_so_and_is_left_as_it_is() {
         let mut case = defined(Case::first(SEED_FILE));
         case.tree.insert(path, Entry::File(b"{\"version\": \"\xff\"}".to_vec()));
         let told = case.told().warnings;
-        let is_told = told.iter().any(|oddity| oddity.path == path && oddity.to_string().contains(words));
+        let is_told = told.iter().any(|problem| problem.path == path && problem.to_string().contains(words));
         assert!(is_told, "{path}: {told:?}");
         assert_eq!(case.session().lifecycle.name(), "active");
     }
