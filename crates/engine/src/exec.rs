@@ -4,9 +4,10 @@ use crate::engine::{Engine, Intent, Options, Want};
 use crate::error::{Error, Result};
 use crate::sync::{NATIVE, tree};
 use crate::words::{duration, shell_word};
-use layouts::layout::{Depth, Folder};
+use layouts::layout::{self, Depth, Folder, Layout};
 use model::id::SessionId;
 use model::item::RunRef;
+use model::lifecycle::Lifecycle;
 use model::session::Session;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -48,11 +49,12 @@ pub struct Ran {
 }
 
 impl Context {
-    /// The context of the session that is meant; a temporary workspace where nothing is going on.
+    /// The context of the session that is meant; a temporary workspace where none is active.
     pub fn find(options: &Options) -> Result<Self> {
         let named = options.session.is_some();
         match Engine::open(options.clone(), Intent::Query).and_then(|engine| engine.context()) {
-            Ok(context) => Ok(context),
+            Ok(Some(context)) => Ok(context),
+            Ok(None) => Self::temporary(),
             Err(Error::NoProject { .. } | Error::NoStore { .. } | Error::NoSession { .. }) if !named => {
                 Self::temporary()
             }
@@ -130,18 +132,23 @@ impl Context {
 }
 
 impl Engine {
-    fn context(&self) -> Result<Context> {
+    /// Nothing where a layout that has one active session has none now: what waits is not written into unasked.
+    fn context(&self) -> Result<Option<Context>> {
         let id = self.select(Want::Unfinished)?;
         let (_, session) = self.load(&id)?;
+        let has_one = layout::by_name(&session.layout).is_some_and(Layout::takes_the_worktree);
+        if has_one && self.options.session.is_none() && session.lifecycle != Lifecycle::Active {
+            return Ok(None);
+        }
         let workspace = self.make_workspace(&session)?;
-        Ok(Context {
+        Ok(Some(Context {
             documents: self.documents(&session)?,
             phase: session.run().map(|run| run.current().id().to_string()).unwrap_or_default(),
             task: self.task(&session)?,
             goal: goal(&session),
             session: Some(id),
             workspace,
-        })
+        }))
     }
 
     /// The item that whoever asks holds now, else one that is begun and that nobody holds, as other tools' files know

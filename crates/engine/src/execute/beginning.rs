@@ -48,6 +48,7 @@ impl Engine {
     pub fn start(&mut self, request: &StartRequest) -> Result<Answer> {
         let fingerprint = self.fingerprint("start", &format!("{request:?}"));
         let layout = foreign_layout(request.layout.as_deref())?;
+        refuse_parallel(request, layout)?;
         let given_id = request.id.as_deref().map(parse_id).transpose()?;
         let name = self.workflow_for(request, layout)?;
         let workflow = match layout {
@@ -305,6 +306,20 @@ fn is_similar(one: &str, other: &str) -> bool {
 
 fn parse_id(text: &str) -> Result<SessionId> {
     SessionId::parse(text).map_err(|why| Error::InvalidSessionId { asked: text.to_owned(), why })
+}
+
+/// One active session at a time is a rule of some formats: their own tools would take one of two for the other.
+fn refuse_parallel(request: &StartRequest, layout: Option<&dyn Layout>) -> Result<()> {
+    match layout.filter(|layout| request.parallel && layout.takes_the_worktree()) {
+        None => Ok(()),
+        Some(layout) => Err(Error::WrongUsage {
+            message: format!(
+                "a session of {} cannot be parallel: its files have one active session",
+                layout.title()
+            ),
+            hint: "leave --parallel out: the session that is active now is paused".into(),
+        }),
+    }
 }
 
 /// The layout that is asked for; none for a native session.

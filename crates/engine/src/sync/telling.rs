@@ -80,7 +80,9 @@ impl Look {
 
 fn hint(how: &AgainstTheLog, id: &SessionId) -> Hint {
     let text = match how {
-        AgainstTheLog::Edited(_) => return Hint::new("the next command that changes the session takes it in"),
+        AgainstTheLog::Edited(_) => {
+            return Hint::new("the next command that changes the session takes it in");
+        }
         AgainstTheLog::Behind(_) | AgainstTheLog::Missing | AgainstTheLog::Gone => "write it again: ",
         AgainstTheLog::LeftAlone { .. } => "make it readable, or set it aside: ",
         AgainstTheLog::Damaged { .. } => "set it aside and write it again: ",

@@ -333,6 +333,39 @@ fn before_any_command_the_active_session_gives_folder_and_documents_and_without_
     assert!(!none.stdout.trim().is_empty() && !none.stdout.contains(".workflow"), "{}", none.stdout);
 }
 
+/// Only an active session gives its folder: what waits is nobody's workspace now.
+#[test]
+fn c2_exec_uses_a_temporary_workspace_when_all_sessions_are_paused() {
+    let workspace = |sandbox: &Sandbox, named: &[&str]| {
+        let mut words = vec!["exec"];
+        words.extend(named);
+        words.extend(["--", "sh", "-c", "echo $LEFTOFF_WORKSPACE"]);
+        sandbox.run(words).ok().stdout
+    };
+    let ours = project();
+    ours.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
+    assert!(workspace(&ours, &[]).contains(".workflow/WFS-one"));
+    ours.run(["pause"]).ok();
+    assert!(!workspace(&ours, &[]).contains(".workflow"), "it is paused");
+    assert!(
+        workspace(&ours, &["--session", "WFS-one"]).contains(".workflow/WFS-one"),
+        "who names it means it"
+    );
+    let theirs = project();
+    write_session(&theirs, "WFS-a", "IMPLEMENT", "paused", "2026-11-10T10:00:00Z");
+    assert!(!workspace(&theirs, &[]).contains(".workflow"));
+}
+
+#[test]
+fn c3_a_second_active_session_beside_the_first_is_refused_with_the_reason() {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
+    let refused = sandbox.run(["start", "--layout", "ccw", "--goal", "Two", "--parallel"]).code(2).stderr;
+    assert!(refused.contains("cannot be parallel: its files have one active session"), "{refused}");
+    assert_eq!(registered(&sandbox), [("WFS-one".to_owned(), "active".to_owned())]);
+    sandbox.run(["start", "--goal", "Native", "--parallel"]).ok();
+}
+
 #[test]
 fn before_any_command_the_task_that_is_begun_and_all_documents_are_the_context() {
     let sandbox = project();
