@@ -7,11 +7,11 @@ pub mod history;
 pub mod items;
 pub mod list;
 pub mod log;
-pub mod ocr;
 mod outlet;
 pub mod progress;
 pub mod requirements;
 pub mod revisit;
+pub mod screen;
 pub mod session;
 mod wrap;
 

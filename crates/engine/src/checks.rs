@@ -18,6 +18,7 @@ use crate::files::Looked;
 use crate::redact;
 use crate::sync::NATIVE;
 use jiff::Timestamp;
+use layouts::capabilities::Saying;
 use layouts::layout::{self, Refused};
 use model::actor::Actor;
 use model::artifact::ArtifactVersion;
@@ -326,12 +327,13 @@ fn say_as_its_tool(
     evidence: &Map<String, Value>,
     checks: &mut [CheckResult],
 ) {
-    let Some(layout) = layout::by_name(&session.layout) else { return };
+    let voice = layout::by_name(&session.layout).and_then(|layout| layout.capabilities().tool_voice);
+    let Some(voice) = voice else { return };
     for check in checks.iter_mut().filter(|check| check.failed()) {
         let field = phase.evidence.iter().find(|field| field.name == check.id);
         let (Some(field), Some(given)) = (field, evidence.get(&check.id)) else { continue };
         let why = Refused::Mistyped { field: &field.name, needed: field.value_type, given };
-        if let Some(words) = layout.refuses(&why) {
+        if let Some(words) = voice.say(&Saying::Refused(&why)) {
             check.help = Some(words);
         }
     }

@@ -2,9 +2,9 @@
 
 use crate::engine::{Engine, Intent, Options, Want};
 use crate::error::{Error, Result};
-use crate::sync::{NATIVE, tree};
+use crate::sync::NATIVE;
 use crate::words::{duration, shell_word};
-use layouts::layout::{self, Depth, Folder, Layout};
+use layouts::layout;
 use model::id::SessionId;
 use model::item::RunRef;
 use model::lifecycle::Lifecycle;
@@ -136,7 +136,7 @@ impl Engine {
     fn context(&self) -> Result<Option<Context>> {
         let id = self.select(Want::Unfinished)?;
         let (_, session) = self.load(&id)?;
-        let has_one = layout::by_name(&session.layout).is_some_and(Layout::takes_the_worktree);
+        let has_one = layout::by_name(&session.layout).is_some_and(|layout| layout.facts().exclusive);
         if has_one && self.options.session.is_none() && session.lifecycle != Lifecycle::Active {
             return Ok(None);
         }
@@ -207,13 +207,9 @@ impl Engine {
 
 impl Engine {
     fn documents_of_its_tool(&self, session: &Session) -> Vec<PathBuf> {
-        let Some(located) = self.located(session) else { return Vec::new() };
+        let Some((located, told)) = self.read_whole(session) else { return Vec::new() };
         let root = self.root_of(session);
-        let (layout, spot) = (located.layout, &located.spot);
-        let tree = tree::read(layout, spot, &root, Depth::Whole);
-        let now = self.clock.now();
-        let folder = Folder { spot, id: &session.id, worktree: &session.worktree, tree: &tree, now };
-        layout.context(&folder).iter().map(|path| root.join(spot.below_project(path))).collect()
+        told.context.iter().map(|path| root.join(located.spot.below_project(path))).collect()
     }
 }
 

@@ -175,7 +175,9 @@ impl Engine {
             return Ok(None);
         }
         let items = self.all_items(&session.id)?;
-        events.extend(layout.begun_again(&Standing::new(session, &items, &[])));
+        if let Some(consequences) = layout.capabilities().consequences {
+            events.extend(consequences.of_new_run(&Standing::new(session, &items, &[])));
+        }
         Ok(Some(items))
     }
 

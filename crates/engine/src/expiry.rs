@@ -1,10 +1,12 @@
 //! Sessions in which nothing happens: laid over in memory when they are looked at, told when it has been long.
 
 use crate::engine::{Engine, is_unfinished};
+use crate::sync::NATIVE;
 use crate::view::{ShortView, Warning};
 use crate::words::duration;
 use jiff::Timestamp;
-use model::expiry::{expired_at, expires};
+use layouts::layout;
+use model::expiry::expired_at;
 use model::hint::Hint;
 use model::id::SessionId;
 use model::session::Session;
@@ -21,6 +23,9 @@ struct Idle<'a> {
 
 impl Engine {
     pub(crate) fn expired_since(&self, session: &Session) -> Option<Timestamp> {
+        if !expires(&session.layout) {
+            return None;
+        }
         let (limit, now) = (self.config.expiry.pause_after.seconds(), self.clock.now());
         session.expired_since(None, limit, now)?;
         // Only what seems to have been left lying is asked about further: most looks cost nothing.
@@ -103,5 +108,21 @@ impl Engine {
         let activity = SessionId::parse(id).ok().and_then(|id| self.last_activity(&id));
         let last = activity.map_or(updated_at, |at| at.max(updated_at));
         expired_at(last, limit, now).map(|_| last)
+    }
+}
+
+/// Whether sessions of this layout are paused by inactivity; of others that is only said.
+fn expires(layout: &str) -> bool {
+    layout == NATIVE || layout::by_name(layout).is_some_and(|layout| layout.facts().expires)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn native_sessions_and_those_whose_files_have_a_word_for_it_expire_and_no_others() {
+        assert!(["native", "praxis", "essay"].into_iter().all(expires));
+        assert!(!["ocr", "ccw", "requirements"].into_iter().any(expires));
     }
 }

@@ -60,8 +60,7 @@ pub use history::{
     WhoLine,
 };
 pub use items::{ItemListRequest, ItemListing, ItemView, PhaseItems};
-pub use layouts::layout::Details;
-pub use layouts::ocr;
+pub use layouts::screen;
 pub use listing::{ListRequest, Listing};
 pub use next::Next;
 pub use place::Project;
@@ -74,7 +73,7 @@ pub use requirements::{
 };
 pub use setup::{Setup, StorePlace, set_up, take_down};
 pub use store::{ActivityKind, ActivityRow};
-pub use sync::{Mended, Rung, repair};
+pub use sync::{Mended, Rung, has_own_screen, repair, workflows_with_a_screen};
 pub use validation::{Discrepancy, OnDiscrepancy};
 
 /// The JSON Schema of a workflow definition.

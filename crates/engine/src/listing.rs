@@ -233,7 +233,7 @@ fn said_once(odd: Vec<(String, Warning)>) -> Vec<Warning> {
     }
     for ((layout, said), (place, mut paths)) in counted.into_iter().filter(|(_, (_, paths))| paths.len() > 1)
     {
-        let title = layout::by_name(&layout).map_or(layout.as_str(), |layout| layout.title());
+        let title = layout::by_name(&layout).map_or(layout.as_str(), |layout| layout.facts().title);
         let count = paths.len();
         paths.retain(|path| !path.is_empty());
         let more = paths.len().saturating_sub(MOST_FILES_NAMED);

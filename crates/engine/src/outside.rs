@@ -9,7 +9,7 @@ use crate::place::Project;
 use crate::view::{ShortView, Warning};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use layouts::layout::{self, Beginning, Layout, Place};
+use layouts::layout::{self, Layout, NewSession, Occasion, Place};
 use model::hint::Hint;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
@@ -144,7 +144,7 @@ fn latest(options: &Options) -> Option<PathBuf> {
 /// Whether a folder is, by its name, a session's that can be outside of a project.
 pub(crate) fn is_session(folder: &Path) -> bool {
     let path = folder.to_string_lossy();
-    with_places().any(|(layout, _)| layout.spot(&path, true).is_some())
+    with_places().any(|(layout, _)| layout.identify(&path, true).is_some())
 }
 
 /// The user's own folders of sessions, in the order of their names.
@@ -215,7 +215,7 @@ fn usual_folder() -> PathBuf {
 
 fn with_places() -> impl Iterator<Item = (&'static dyn Layout, &'static str)> {
     layout::all().iter().flat_map(|layout| {
-        layout.places().iter().filter_map(|place| match place {
+        layout.facts().places.iter().filter_map(|place| match place {
             Place::Temporary(prefix) => Some((*layout, *prefix)),
             Place::Project(_) => None,
         })
@@ -235,7 +235,8 @@ impl Engine {
     /// one, of a new folder for temporary files. Nothing is made yet.
     pub fn open_to_start(options: Options, request: &StartRequest) -> Result<Self> {
         let layout = request.layout.as_deref().and_then(layout::by_name);
-        let layout = layout.filter(|layout| with_places().any(|(known, _)| known.name() == layout.name()));
+        let layout =
+            layout.filter(|layout| with_places().any(|(known, _)| known.facts().name == layout.facts().name));
         let has_project = options.project.is_some()
             || std::env::current_dir().is_ok_and(|here| Project::find(&here).is_ok());
         let (Some(layout), false) = (layout, has_project) else { return Self::open(options, Intent::Create) };
@@ -323,20 +324,20 @@ impl Engine {
 fn new_folder(layout: &dyn Layout, request: &StartRequest) -> Result<PathBuf> {
     let place = temporary_folders().into_iter().next().unwrap_or_else(usual_folder);
     let now = crate::clock::now();
-    let spot = layout
-        .begin(&Beginning {
-            id: request.id.as_deref(),
-            title: request.title.as_deref().unwrap_or_default(),
-            today: now.to_zoned(TimeZone::UTC).date(),
-            now,
-            branch: None,
-            is_taken: &|path| place.join(path).symlink_metadata().is_ok(),
-            random: [0; 16],
-        })
-        .map_err(|message| Error::WrongUsage {
-            message,
+    let occasion = Occasion {
+        title: request.title.as_deref().unwrap_or_default(),
+        today: now.to_zoned(TimeZone::UTC).date(),
+        now,
+        branch: None,
+        random: [0; 16],
+    };
+    let is_taken = |path: &str| place.join(path).symlink_metadata().is_ok();
+    let spot = layout.place(&NewSession::new(request.id.as_deref(), occasion, &is_taken)).map_err(|why| {
+        Error::WrongUsage {
+            message: why.to_string(),
             hint: Hint::new("see: ").run(words!["start", "--help"]),
-        })?;
+        }
+    })?;
     let folder = place.join(&spot.path);
     if folder.symlink_metadata().is_ok() {
         return Err(Error::IdTaken { existing: spot.id.to_string(), way_on: model::refusal::WayOn::Resume });

@@ -11,8 +11,6 @@ use std::path::{Path, PathBuf};
 /// The folder of ours that is committed with the code.
 pub const FOLDER: &str = ".leftoff";
 const DATABASE: &str = "leftoff.db";
-/// Folders by which other tools' sessions are known.
-const LAYOUT_FOLDERS: [&str; 4] = [".ocr", ".workflow", ".praxis-os", ".agent-os"];
 
 /// Where work happens: one worktree, and the store it shares with its siblings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,7 +128,7 @@ impl Project {
 pub(crate) fn workspace_path(session: &Session) -> String {
     let spot = session.path.as_deref().and_then(|path| {
         let layout = layouts::layout::by_name(&session.layout)?;
-        layout.spot(path, true).or_else(|| layout.spot(path, false))
+        layout.identify(path, true).or_else(|| layout.identify(path, false))
     });
     let Some(spot) = spot else { return workspace_of(&session.id) };
     // A session outside of projects is its own root: the folder itself, and nothing below it.
@@ -153,7 +151,10 @@ pub(crate) fn workspace_of(session: &SessionId) -> String {
 fn is_project(folder: &Path) -> bool {
     folder.join(FOLDER).is_dir()
         || folder.join(".git").exists()
-        || LAYOUT_FOLDERS.iter().any(|name| folder.join(name).is_dir())
+        || layouts::layout::all()
+            .iter()
+            .flat_map(|layout| layout.facts().folders)
+            .any(|name| folder.join(name).is_dir())
 }
 
 /// `folder` is canonical.

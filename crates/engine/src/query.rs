@@ -10,7 +10,8 @@ use crate::requirements::is_same_agent;
 use crate::sync::NATIVE;
 use crate::view::{HealthView, Nothing, View, Warning};
 use jiff::Timestamp;
-use layouts::layout::{self, Layout, Moment};
+use layouts::capabilities::Moment;
+use layouts::layout;
 use model::event::Recorded;
 use model::hint::Hint;
 use model::id::SessionId;
@@ -300,7 +301,7 @@ impl Engine {
         let name = run.workflow.name.as_str();
         // One that was imported follows what its own tool had defined.
         let is_imported = session.layout == NATIVE && session.path.is_some();
-        let is_ours = !is_imported && !definitions::are_elsewhere(&session.layout, name);
+        let is_ours = !is_imported && !definitions::are_elsewhere(&session.layout);
         if is_ours && run.is_open() && definitions::changed_since(&self.project, name, &run.workflow.hash) {
             warnings.push(Warning {
                 kind: "definition_changed".to_owned(),
@@ -347,5 +348,5 @@ impl From<AgentRow> for AgentView {
 
 /// Whether only one session of this layout is active in a worktree; others stand beside it.
 pub(crate) fn takes_the_worktree(layout: &str) -> bool {
-    layout == NATIVE || layout::by_name(layout).is_some_and(Layout::takes_the_worktree)
+    layout == NATIVE || layout::by_name(layout).is_some_and(|layout| layout.facts().exclusive)
 }

@@ -35,6 +35,7 @@ pub(crate) mod tree;
 
 pub(crate) use eyes::LONGEST_WARNING;
 pub(crate) use find::{Owner, has_foreign};
+pub use find::{has_own_screen, workflows_with_a_screen};
 pub(crate) use look::Look;
 pub use mend::{Mended, Rung, repair};
 pub(crate) use origin::{Origin, own_part};
@@ -49,7 +50,8 @@ use crate::items::item_row;
 use crate::redact;
 use crate::view::Warning;
 use find::Foreign;
-use layouts::layout::{Folder, Spot};
+use layouts::layout::{Folder, ReadAs, Spot};
+use layouts::question::where_to_resume;
 use layouts::reading::Dated;
 use model::event::{Event, ItemEvent, Recorded};
 use model::hint::CommandLine;
@@ -174,7 +176,7 @@ impl Engine {
         let written = look.tree.files().filter(is_own).filter_map(|path| look.tree.modified(path));
         // A time that lies ahead says nothing about when somebody was here.
         let written = written.filter(|at| *at <= now).max();
-        SignsOfWork { written, alone: layout.stalls_only_in_silence() }
+        SignsOfWork { written, alone: layout.facts().stalls_in_silence }
     }
 
     fn look_at_files(&self, loaded: &Loaded) -> Result<Option<Look>> {
@@ -271,8 +273,9 @@ impl Engine {
         let look = looks.get(&session.id).filter(|look| look.is_foreign)?;
         let (spot, tree) = (&look.located.spot, &look.documents);
         let now = self.clock.now();
-        let folder = Folder { spot, id: &session.id, worktree: &session.worktree, tree, now };
-        let report = look.located.layout.asks_where(&folder)?;
+        let folder =
+            Folder { spot, id: &session.id, worktree: &session.worktree, tree, now, read_as: ReadAs::Found };
+        let report = where_to_resume(look.located.layout, &folder)?;
         let run = session.run()?;
         // One of another project is mended where it is; only then can it come here.
         let there = look.brought_from.as_deref().and_then(pointed);
@@ -298,7 +301,10 @@ impl Engine {
         let looks = self.seen.looks.borrow();
         let look = looks.get(id).filter(|look| look.is_foreign)?;
         let located = &look.located;
-        Some(Event::Adopted { layout: located.layout.name().to_owned(), path: located.spot.path.clone() })
+        Some(Event::Adopted {
+            layout: located.layout.facts().name.to_owned(),
+            path: located.spot.path.clone(),
+        })
     }
 
     /// The definitions that its runs follow, as far as they are known here.

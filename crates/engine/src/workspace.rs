@@ -91,7 +91,7 @@ impl Engine {
         let workspace = self.workspace(session);
         let is_there = |below: &str| workspace.join(below).symlink_metadata().is_ok();
         let layout = layouts::layout::by_name(&session.layout);
-        layout.and_then(|layout| layout.place_of_file(&path, &is_there)).unwrap_or(path)
+        layout.and_then(|layout| layout.facts().older_path(&path, &is_there)).unwrap_or(path)
     }
 
     /// The files that a phase declares and that exist, relative to the session's root.

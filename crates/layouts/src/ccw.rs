@@ -22,16 +22,16 @@ pub use status::Stands;
 pub use tasks::{Task, TaskStatus, Tasks};
 pub use words::{PhaseWord, Size};
 
+use crate::capabilities::{IdSpelling, Registry, RegistryFile, Survey};
 use crate::layout::{
-    Beginning, Depth, Details, FileChange, Folder, Furniture, Health, Index, Interest, Layout, Place, Spot,
-    Standing, Survey, Told,
+    Capabilities, Depth, Facts, FileChange, FileOp, FileRules, Folder, ForeignSession, Health, Knows, Layout,
+    Merge, Need, NewSession, Place, Purpose, Question, Shows, Spot, Unplaced, WriteRequest,
 };
 use crate::problem::Problem;
 use crate::reading::Reading;
 use crate::tree::Tree;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
-use model::run::Run;
 use model::session::Session;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +48,6 @@ const ACTIVE: &str = "active";
 const ARCHIVES: &str = "archives";
 /// A file of this name and a session's id says, in later releases, that the session is the active one.
 const MARKER: &str = ".active-";
-const MOST_OF_A_FILE: u64 = 1024 * 1024;
 /// Tens of thousands of sessions.
 const MOST_OF_THE_REGISTRY: u64 = 4 * 1024 * 1024;
 /// The workflow that all of its sessions follow.
@@ -73,83 +72,96 @@ pub struct CcwSession {
     pub health: Vec<Health>,
 }
 
+/// Plain data about the layout.
+static FACTS: Facts = Facts {
+    name: "ccw",
+    title: "Claude-Code-Workflow",
+    looks_for: "a folder WFS-…, or one with a workflow-session.json, in .workflow",
+    places: &[Place::Project(HOME), Place::Project(".workflow/active"), Place::Project(".workflow/archives")],
+    folders: &[HOME],
+    workflows: &[WORKFLOW],
+    shows: Shows::Phases(&["plan", "implement", "review"]),
+    summary_files: &[],
+    reopened_in: None,
+    may_be_there: &[],
+    no_archives_in: Some(TASKS),
+    marker_prefix: Some(MARKER),
+    older_places: &[],
+    list_heading: None,
+    newest_first: false,
+    recovered_note: None,
+    takes_every_folder: false,
+    ordered_by_name: true,
+    local_times: false,
+    exclusive: true,
+    pauses_active_only: true,
+    counts_parts: false,
+    edits_only_claim: false,
+    goes_with_folder: false,
+    stalls_in_silence: false,
+    taken_up_again: false,
+    private: false,
+    expires: false,
+};
+
 /// The layout.
 pub struct Ccw;
 
 impl Layout for Ccw {
-    fn name(&self) -> &'static str {
-        "ccw"
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
-    fn title(&self) -> &'static str {
-        "Claude-Code-Workflow"
-    }
-
-    fn places(&self) -> &'static [Place] {
-        &[Place::Project(HOME), Place::Project(".workflow/active"), Place::Project(".workflow/archives")]
-    }
-
-    fn spot(&self, path: &str, is_folder: bool) -> Option<Spot> {
+    fn identify(&self, path: &str, is_folder: bool) -> Option<Spot> {
         place::spot(path, is_folder)
     }
 
-    fn known_by(&self, spot: &Spot) -> Option<String> {
-        place::known_by(spot)
+    fn files(&self, spot: &Spot) -> FileRules {
+        place::files(spot)
     }
 
-    /// Its tool archives a session by moving its folder.
-    fn has_moved(&self, spot: &Spot, path: &str, tree: &Tree) -> bool {
-        place::has_moved(spot, path, tree)
+    fn more_files(&self, _: &Spot, _: &Tree, _: Depth) -> Vec<Need> {
+        Vec::new()
     }
 
-    fn found_at(&self, spot: &Spot, tree: &Tree) -> Option<String> {
-        let now = place::folder_in(spot, tree);
-        (now != place::below_home(spot)).then(|| format!("{HOME}/{now}"))
-    }
-
-    fn belongs(&self, session: &Session, spot: &Spot) -> Option<String> {
-        place::belongs(session, spot)
-    }
-
-    fn entrances(&self, spot: &Spot) -> Vec<String> {
-        place::entrances(spot)
-    }
-
-    fn interest(&self, spot: &Spot, path: &str, is_folder: bool, depth: Depth) -> Interest {
-        place::interest(spot, path, is_folder, depth)
-    }
-
-    fn read(&self, folder: &Folder<'_>) -> Reading<Told> {
+    fn read(&self, folder: &Folder<'_>) -> Reading<ForeignSession> {
         let Reading { value: session, warnings } = read(folder);
         let state = format!("{}/{STATE}", session.folder);
-        let told = Told {
+        let told = ForeignSession {
             history: history::of(&session, folder),
             workflows: Vec::new(),
             proofs: Vec::new(),
             unreadable: if session.state.is_readable { Vec::new() } else { vec![state] },
             unreadable_parts: session.tasks.broken.clone(),
-            details: Details::Ccw(Box::new(session)),
+            holds: true,
+            knows: Knows::Said,
+            approved: Vec::new(),
+            context: documents::files(folder.tree, &session.folder),
+            checks: session.health,
         };
         Reading { value: told, warnings }
     }
 
-    fn write(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
-        write::files(standing, folder)
+    fn write(&self, request: &WriteRequest<'_>, folder: &Folder<'_>) -> Vec<FileOp> {
+        let standing = request.standing;
+        let files = match request.purpose {
+            Purpose::New => return initial_files(standing.session, folder.spot),
+            Purpose::Update | Purpose::Export => write::files(standing, folder),
+            Purpose::Newest | Purpose::Restore => write::anew(standing, folder),
+        };
+        let marker = FileOp::Marker {
+            path: format!("{MARKER}{}", place::name_of(folder.spot)),
+            on: matches!(standing.session.lifecycle, Lifecycle::Active),
+        };
+        let marker = Some(marker).filter(|_| uses_markers(folder.tree));
+        files.into_iter().map(FileOp::put).chain(marker).collect()
     }
 
-    fn write_anew(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
-        write::anew(standing, folder)
+    fn place(&self, new: &NewSession<'_>) -> Result<Spot, Unplaced> {
+        place::of_new(new)
     }
 
-    fn begin(&self, beginning: &Beginning<'_>) -> Result<Spot, String> {
-        place::begin(beginning)
-    }
-
-    fn numbered(&self, spot: &Spot, number: u32) -> Option<Spot> {
-        place::numbered(spot, number)
-    }
-
-    fn renamed(&self, from: &Spot, to: &Spot, path: &str, content: &[u8]) -> Vec<u8> {
+    fn rename(&self, path: &str, content: &[u8], from: &Spot, to: &Spot) -> Vec<u8> {
         let (old, new) = (place::name_of(from), place::name_of(to));
         if path == REGISTRY {
             return registry::renamed(content, old, (new, &to.path));
@@ -158,132 +170,87 @@ impl Layout for Ccw {
         crate::json::with_text(&named, &["context", "inherited_from"], old, new)
     }
 
-    fn looks_for(&self) -> &'static str {
-        "a folder WFS-…, or one with a workflow-session.json, in .workflow"
-    }
-
-    /// Whatever the workflow is called: plan, implement, review.
-    fn can_tell(&self, run: &Run) -> bool {
-        let steps = PhaseWord::STEPS.iter().map(|(_, step)| *step);
-        run.phases.iter().map(|phase| phase.id().as_str()).eq(steps)
-    }
-
-    fn workflows(&self) -> &'static [&'static str] {
-        &[WORKFLOW]
-    }
-
-    fn health(&self, details: &Details) -> Vec<Health> {
-        match details {
-            Details::Ccw(session) => session.health.clone(),
-            Details::None | Details::Ocr(_) => Vec::new(),
-        }
-    }
-
-    fn takes_the_worktree(&self) -> bool {
-        true
-    }
-
-    fn sign(&self) -> Option<&'static str> {
-        Some(MARKER)
-    }
-
-    fn signs(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<(String, bool)> {
-        let is_active = matches!(standing.session.lifecycle, Lifecycle::Active);
-        let own = format!("{MARKER}{}", place::name_of(folder.spot));
-        if uses_markers(folder.tree) { vec![(own, is_active)] } else { Vec::new() }
-    }
-
-    fn index(&self) -> Option<Index> {
-        Some(Index { home: HOME, file: REGISTRY })
-    }
-
-    fn indexed(&self, index: &Tree) -> BTreeSet<SessionId> {
-        let names = registry::named_in(index.content(REGISTRY).unwrap_or_default());
-        names.iter().map(|name| place::id_of(name)).collect()
-    }
-
-    fn index_by_session(&self, content: &[u8]) -> Option<BTreeMap<SessionId, Vec<u8>>> {
-        Some(registry::by_session(content))
-    }
-
-    fn called_active(&self, index: &Tree) -> Vec<SessionId> {
-        let marked: Vec<&str> = index.names_in("").filter_map(|name| name.strip_prefix(MARKER)).collect();
-        // Where there are markers, they are what its prompts go by.
-        if !marked.is_empty() {
-            return marked.into_iter().map(place::id_of).collect();
-        }
-        let names = registry::active_in(index.content(REGISTRY).unwrap_or_default());
-        names.iter().map(|name| place::id_of(name)).collect()
-    }
-
-    fn survey(&self, index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Survey {
-        let mut survey = registry::check(index.content(REGISTRY).unwrap_or_default(), is_there);
-        // Where markers tell which one is active, there is no registry, or nobody keeps it.
-        if !uses_markers(index) && registry::can_be_read(index) {
-            survey.unlisted = registry::unlisted(index, is_there);
-        }
-        survey.problems.extend(place::stray_markers(index, is_there));
-        survey.unknown = place::strangers(index, is_there);
-        survey
-    }
-
-    fn spelling(&self, item: &str) -> Option<String> {
-        Some(tasks::plain(item))
-    }
-
-    fn spelled_like(&self, item: &str, known: &[&str]) -> Option<String> {
-        tasks::spelled_like(item, known)
-    }
-
-    fn no_archives_in(&self) -> Option<&'static str> {
-        Some(TASKS)
-    }
-
-    fn context(&self, folder: &Folder<'_>) -> Vec<String> {
-        documents::files(folder.tree, &place::folder_in(folder.spot, folder.tree))
-    }
-
-    fn pauses_only_what_is_active(&self) -> bool {
-        true
-    }
-
-    fn furnish(&self, session: &Session, spot: &Spot) -> Furniture {
-        let folder = place::below_home(spot);
-        let plan = documents::template(&session.title, session.goal.as_deref());
-        Furniture {
-            folders: vec![format!("{folder}/{TASKS}")],
-            files: vec![FileChange { path: format!("{folder}/{PLAN}"), content: plan.into_bytes() }],
-        }
-    }
-
-    fn share(&self, spot: &Spot, path: &str, content: &[u8]) -> Option<Vec<u8>> {
-        (path == REGISTRY).then(|| registry::share(content, place::name_of(spot)))
-    }
-
-    fn most_bytes(&self, path: &str) -> u64 {
-        if path == REGISTRY { MOST_OF_THE_REGISTRY } else { MOST_OF_A_FILE }
-    }
-
-    fn merge_slipped(&self, path: &str, base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
-        if path == REGISTRY {
-            registry::with_changes(base, theirs, onto)
-        } else {
-            crate::json::with_changes(base, theirs, onto)
+    fn merge(&self, path: &str, merge: Merge<'_>) -> Vec<u8> {
+        match merge {
+            Merge::Dropped { base, theirs } if path == REGISTRY => registry::with_missing_of(base, theirs),
+            Merge::Dropped { base, theirs } => crate::json::with_missing_of(base, theirs),
+            Merge::Onto { base, theirs, onto } if path == REGISTRY => {
+                registry::with_changes(base, theirs, onto)
+            }
+            Merge::Onto { base, theirs, onto } => crate::json::with_changes(base, theirs, onto),
         }
     }
 
     /// A registry can always be read, line by line.
-    fn is_readable(&self, path: &str, content: &[u8]) -> bool {
+    fn is_whole(&self, path: &str, content: &[u8]) -> bool {
         path == REGISTRY || crate::json::object(content).is_ok()
     }
 
-    fn merge(&self, path: &str, base: &[u8], theirs: &[u8]) -> Vec<u8> {
-        if path == REGISTRY {
-            registry::with_missing_of(base, theirs)
-        } else {
-            crate::json::with_missing_of(base, theirs)
-        }
+    fn questions(&self, _: &Folder<'_>) -> Vec<Question> {
+        Vec::new()
     }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { registry: Some(&Ccw), id_spelling: Some(&Ccw), ..Capabilities::default() }
+    }
+}
+
+impl Registry for Ccw {
+    fn file(&self) -> RegistryFile {
+        RegistryFile { home: HOME, file: REGISTRY, most: MOST_OF_THE_REGISTRY }
+    }
+
+    fn sessions(&self, tree: &Tree) -> BTreeSet<SessionId> {
+        let names = registry::named_in(tree.content(REGISTRY).unwrap_or_default());
+        names.iter().map(|name| place::id_of(name)).collect()
+    }
+
+    fn active(&self, tree: &Tree) -> Vec<SessionId> {
+        let marked: Vec<&str> = tree.names_in("").filter_map(|name| name.strip_prefix(MARKER)).collect();
+        // Where there are markers, they are what its prompts go by.
+        if !marked.is_empty() {
+            return marked.into_iter().map(place::id_of).collect();
+        }
+        let names = registry::active_in(tree.content(REGISTRY).unwrap_or_default());
+        names.iter().map(|name| place::id_of(name)).collect()
+    }
+
+    fn by_session(&self, content: &[u8]) -> BTreeMap<SessionId, Vec<u8>> {
+        registry::by_session(content)
+    }
+
+    fn survey(&self, tree: &Tree, is_there: &dyn Fn(&str) -> bool) -> Survey {
+        let mut survey = registry::check(tree.content(REGISTRY).unwrap_or_default(), is_there);
+        // Where markers tell which one is active, there is no registry, or nobody keeps it.
+        if !uses_markers(tree) && registry::can_be_read(tree) {
+            survey.unlisted = registry::unlisted(tree, is_there);
+        }
+        survey.problems.extend(place::stray_markers(tree, is_there));
+        survey.unknown = place::strangers(tree, is_there);
+        survey
+    }
+
+    fn part(&self, spot: &Spot, content: &[u8]) -> Vec<u8> {
+        registry::share(content, place::name_of(spot))
+    }
+}
+
+impl IdSpelling for Ccw {
+    fn plain(&self, item: &str) -> String {
+        tasks::plain(item)
+    }
+
+    fn like(&self, item: &str, known: &[&str]) -> Option<String> {
+        tasks::spelled_like(item, known)
+    }
+}
+
+/// A folder for tasks, and a plan to fill in.
+fn initial_files(session: &Session, spot: &Spot) -> Vec<FileOp> {
+    let folder = place::below_home(spot);
+    let plan = documents::template(&session.title, session.goal.as_deref());
+    let plan = FileChange { path: format!("{folder}/{PLAN}"), content: plan.into_bytes() };
+    vec![FileOp::Folder(format!("{folder}/{TASKS}")), FileOp::Create(plan)]
 }
 
 /// Whether markers tell which session is active here, as far as the tree knows.

@@ -20,17 +20,13 @@ pub struct Asked<'a> {
     pub name: &'a str,
     /// What the session is to be about; a definition may depend on it.
     pub target: Option<&'a str>,
-    /// What was read of the project so far; paths are relative to its folder.
+    /// What was read of the project so far, and what was not there; paths are relative to its folder.
     pub tree: &'a Tree,
-    /// What was looked for and is not there.
-    pub missing: &'a [String],
 }
 
 /// What a layout's own files say about a workflow.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Defined {
-    /// The layout's sessions follow workflows that are defined as ours are.
-    Elsewhere,
     /// These files must be read first; one that is not there stays out of the tree.
     Needs(Vec<String>),
     Found(Box<Reading<Workflow>>),

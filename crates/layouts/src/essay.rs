@@ -15,13 +15,15 @@ mod validate;
 mod words;
 mod write;
 
+use crate::capabilities::{Consequences, FieldOf, ItemHome, ItemRules, Moment, Saying, ToolVoice};
 use crate::layout::{
-    Beginning, Depth, Details, FieldOf, FileChange, Folder, Interest, ItemHome, Layout, Moment, Place, Spot,
-    Standing, Told,
+    Approved, Capabilities, Depth, Facts, FileChange, FileOp, FileRules, Fits, Folder, ForeignSession, Knows,
+    Layout, Merge, Need, NewName, NewSession, Place, Purpose, Question, Role, Rule, Shows, Spot, Standing,
+    Unplaced, WriteRequest,
 };
 use crate::problem::{Problem, Then, What, Why};
-use crate::reading::Reading;
-use crate::tree::Entry;
+use crate::reading::{Dated, Reading};
+use crate::tree::{Entry, Tree};
 use crate::yaml;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -29,8 +31,6 @@ use jiff::{SignedDuration, Timestamp};
 use model::event::Event;
 use model::id::{ItemId, SessionId};
 use model::revision::Revision;
-use model::run::Run;
-use model::session::Session;
 use position::Standpoint;
 use serde_json::Value;
 use state::State;
@@ -68,138 +68,192 @@ const STAGES: [Stage; 4] = [
     Stage { key: "stage_4", name: "paragraph_writing", title: "Paragraph Writing" },
 ];
 
+/// Plain data about the layout.
+static FACTS: Facts = Facts {
+    name: NAME,
+    title: "Essay pipeline",
+    looks_for: "a folder essay-pipeline-YYYYMMDD-HHMMSS",
+    places: &[Place::Project(""), Place::Temporary(PREFIX)],
+    folders: &[],
+    workflows: &[NAME],
+    shows: Shows::Phases(&[STAGES[0].name, STAGES[1].name, STAGES[2].name, STAGES[3].name]),
+    summary_files: &[],
+    reopened_in: Some(STATE),
+    may_be_there: &[],
+    no_archives_in: None,
+    marker_prefix: None,
+    older_places: &[],
+    list_heading: Some("Sessions found:"),
+    newest_first: true,
+    recovered_note: Some(RECOVERED_FROM_BACKUP),
+    takes_every_folder: false,
+    ordered_by_name: true,
+    local_times: false,
+    exclusive: false,
+    pauses_active_only: false,
+    // `total_paragraphs`.
+    counts_parts: true,
+    edits_only_claim: true,
+    goes_with_folder: false,
+    stalls_in_silence: false,
+    taken_up_again: true,
+    private: true,
+    expires: true,
+};
+
 /// The layout.
 pub struct Essay;
 
 impl Layout for Essay {
-    fn name(&self) -> &'static str {
-        NAME
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
-    fn title(&self) -> &'static str {
-        "Essay pipeline"
-    }
-
-    fn places(&self) -> &'static [Place] {
-        &[Place::Project(""), Place::Temporary(PREFIX)]
-    }
-
-    fn spot(&self, path: &str, is_folder: bool) -> Option<Spot> {
+    fn identify(&self, path: &str, is_folder: bool) -> Option<Spot> {
         let name = path.rsplit('/').next()?;
         began_at(name).filter(|_| is_folder)?;
         let id = SessionId::parse(name).ok()?;
-        Some(Spot { id, path: path.to_owned(), home: path.to_owned(), workspace: path.to_owned() })
+        let path = path.to_owned();
+        Some(Spot { id, home: path.clone(), workspace: path.clone(), path, known_by: None })
     }
 
-    fn interest(&self, _: &Spot, path: &str, is_folder: bool, depth: Depth) -> Interest {
-        match path {
+    fn files(&self, _: &Spot) -> FileRules {
+        let is = |name: &str| Fits::Is(name.to_owned());
+        FileRules::whole_home(vec![
             // All that is a session's lies in its folder itself.
-            "" => Interest::Name,
-            _ if is_folder => Interest::Skip,
-            STATE => Interest::Content,
-            "stage-2-outline.md" | recover::DRAFT | recover::FINAL if depth == Depth::Whole => {
-                Interest::Content
-            }
-            _ => Interest::Name,
-        }
+            Rule::both(is(""), Role::Listed),
+            Rule::folders(Fits::All, Role::Skip),
+            Rule::files(is(STATE), Role::State),
+            Rule::files(is("stage-2-outline.md"), Role::ReadIfWhole),
+            Rule::files(is(recover::DRAFT), Role::ReadIfWhole),
+            Rule::files(is(recover::FINAL), Role::ReadIfWhole),
+            Rule::files(Fits::All, Role::Listed),
+        ])
     }
 
-    fn read(&self, folder: &Folder<'_>) -> Reading<Told> {
+    fn more_files(&self, _: &Spot, _: &Tree, _: Depth) -> Vec<Need> {
+        Vec::new()
+    }
+
+    fn read(&self, folder: &Folder<'_>) -> Reading<ForeignSession> {
         let (state, unreadable, warnings) = said(folder);
-        let told = Told {
-            history: history::of(&state, folder),
+        let history = history::of(&state, folder);
+        let told = ForeignSession {
+            approved: approved(&history),
+            history,
             workflows: Vec::new(),
             // That a file is there does not show that its stage is done: a person approves of each.
             proofs: Vec::new(),
             unreadable,
             unreadable_parts: Vec::new(),
-            details: Details::None,
+            holds: true,
+            knows: Knows::Said,
+            checks: Vec::new(),
+            context: Vec::new(),
         };
         Reading { value: told, warnings }
     }
 
-    fn write(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
-        write::state(standing, folder)
-            .map(|content| FileChange { path: STATE.to_owned(), content })
-            .into_iter()
-            .collect()
+    fn write(&self, request: &WriteRequest<'_>, folder: &Folder<'_>) -> Vec<FileOp> {
+        let written = write::state(request.standing, folder);
+        let content = match request.purpose {
+            Purpose::New => None,
+            Purpose::Update => written,
+            Purpose::Newest | Purpose::Export | Purpose::Restore => {
+                let there = written.as_deref().or_else(|| folder.tree.content(STATE));
+                let moved = there.and_then(|content| elsewhere::named(content, &words::place(folder)));
+                moved.or(written)
+            }
+        };
+        let file = |content| FileChange { path: STATE.to_owned(), content };
+        content.map(|content| FileOp::put(file(content))).into_iter().collect()
     }
 
-    fn write_anew(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
-        self.write_elsewhere(standing, folder)
-    }
-
-    fn write_elsewhere(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
-        let written = write::state(standing, folder);
-        let there = written.as_deref().or_else(|| folder.tree.content(STATE));
-        let moved = there.and_then(|content| elsewhere::named(content, &words::place(folder)));
-        let content = moved.or(written);
-        content.map(|content| FileChange { path: STATE.to_owned(), content }).into_iter().collect()
-    }
-
-    fn begin(&self, beginning: &Beginning<'_>) -> Result<Spot, String> {
-        if let Some(id) = beginning.id {
-            return self.spot(id, true).filter(|_| !id.contains('/')).ok_or_else(|| {
-                format!("'{id}' is no name for a session's folder; it must be like {PREFIX}20260214-143022")
-            });
+    fn place(&self, new: &NewSession<'_>) -> Result<Spot, Unplaced> {
+        match new.name {
+            NewName::Asked(id) => self.asked_for(id),
+            NewName::Made(occasion) => self.first_free(occasion.now, new.is_taken),
+            NewName::Beside(spot, number) => self.numbered(spot, number),
         }
-        let names = (0..MOST_TRIES).filter_map(|seconds| {
-            let at = beginning.now.checked_add(SignedDuration::from_secs(seconds)).ok()?;
-            let at = at.to_zoned(TimeZone::UTC);
-            Some(format!("{PREFIX}{}", at.strftime("%Y%m%d-%H%M%S")))
-        });
-        names
-            .into_iter()
-            .find(|name| !(beginning.is_taken)(name))
-            .and_then(|name| self.spot(&name, true))
-            .ok_or_else(|| "every name for a session of this minute is taken".to_owned())
     }
 
-    /// The name is when it was begun: some seconds later.
-    fn numbered(&self, spot: &Spot, number: u32) -> Option<Spot> {
-        let (folder, name) = spot.path.rsplit_once('/').unwrap_or(("", &spot.path));
-        let at = began_at(name)?.checked_add(SignedDuration::from_secs(i64::from(number) - 1)).ok()?;
-        let name = format!("{PREFIX}{}", at.to_zoned(TimeZone::UTC).strftime("%Y%m%d-%H%M%S"));
-        let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
-        self.spot(&path, true)
+    /// Its state names the folder, not the session: that is written when it is known where the folder is.
+    fn rename(&self, _: &str, content: &[u8], _: &Spot, _: &Spot) -> Vec<u8> {
+        content.to_vec()
     }
 
-    fn looks_for(&self) -> &'static str {
-        "a folder essay-pipeline-YYYYMMDD-HHMMSS"
+    fn merge(&self, _: &str, merge: Merge<'_>) -> Vec<u8> {
+        match merge {
+            Merge::Dropped { base, theirs } => {
+                merge::with_one_total(base, merge::with_counts_of(base, yaml::with_missing_of(base, theirs)))
+            }
+            Merge::Onto { base, theirs, onto } => yaml::with_changes(base, theirs, onto),
+        }
     }
 
-    fn can_tell(&self, run: &Run) -> bool {
-        let stages = STAGES.iter().map(|stage| stage.name);
-        run.phases.iter().map(|phase| phase.id().as_str()).eq(stages)
-    }
-
-    fn workflows(&self) -> &'static [&'static str] {
-        &[NAME]
-    }
-
-    fn merge(&self, _: &str, base: &[u8], theirs: &[u8]) -> Vec<u8> {
-        merge::with_one_total(base, merge::with_counts_of(base, yaml::with_missing_of(base, theirs)))
-    }
-
-    fn merge_slipped(&self, _: &str, base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
-        yaml::with_changes(base, theirs, onto)
-    }
-
-    fn edits_only_claim(&self) -> bool {
-        true
-    }
-
-    fn is_readable(&self, _: &str, content: &[u8]) -> bool {
+    fn is_whole(&self, _: &str, content: &[u8]) -> bool {
         state::read(content, Timestamp::MAX, &mut Vec::new()).is_ok()
     }
 
-    /// `total_paragraphs`.
-    fn counts_parts(&self) -> bool {
-        true
+    fn questions(&self, folder: &Folder<'_>) -> Vec<Question> {
+        let is_lost =
+            read_state(folder, &mut Vec::new()).is_err() && recover::from_artifacts(folder).is_none();
+        let lost = is_lost.then(|| Question::WhereToResume {
+            report: words::not_recovered(&recover::artifacts(folder.tree)),
+        });
+        let (state, _, _) = said(folder);
+        let discrepancy = |problem| Question::Discrepancy {
+            problem,
+            remedy: "bring the file back, or mend what is said of it",
+        };
+        let discrepancies = validate::discrepancies(&state, folder).into_iter().map(discrepancy);
+        lost.into_iter().chain(discrepancies).collect()
     }
 
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            item_rules: Some(&Essay),
+            consequences: Some(&Essay),
+            tool_voice: Some(&Essay),
+            ..Capabilities::default()
+        }
+    }
+}
+
+impl Essay {
+    fn asked_for(&self, id: &str) -> Result<Spot, Unplaced> {
+        let spot = self.identify(id, true).filter(|_| !id.contains('/'));
+        let example = || format!("{PREFIX}20260214-143022");
+        spot.ok_or_else(|| Unplaced::NotLike { name: id.to_owned(), example: example() })
+    }
+
+    fn first_free(&self, now: Timestamp, is_taken: &dyn Fn(&str) -> bool) -> Result<Spot, Unplaced> {
+        let names = (0..MOST_TRIES).filter_map(|seconds| Some(name_at(later(now, seconds)?)));
+        let free = names.into_iter().find(|name| !is_taken(name));
+        free.and_then(|name| self.identify(&name, true)).ok_or(Unplaced::AllTaken)
+    }
+
+    /// The name is when it was begun: some seconds later.
+    fn numbered(&self, spot: &Spot, number: u32) -> Result<Spot, Unplaced> {
+        let (folder, name) = spot.path.rsplit_once('/').unwrap_or(("", &spot.path));
+        let no_name = || Unplaced::NoFolderName { name: name.to_owned() };
+        let at = began_at(name).and_then(|at| later(at, i64::from(number) - 1)).ok_or_else(no_name)?;
+        let path = if folder.is_empty() { name_at(at) } else { format!("{folder}/{}", name_at(at)) };
+        self.identify(&path, true).ok_or_else(no_name)
+    }
+}
+
+fn later(at: Timestamp, seconds: i64) -> Option<Timestamp> {
+    at.checked_add(SignedDuration::from_secs(seconds)).ok()
+}
+
+fn name_at(at: Timestamp) -> String {
+    format!("{PREFIX}{}", at.to_zoned(TimeZone::UTC).strftime("%Y%m%d-%H%M%S"))
+}
+
+impl ItemRules for Essay {
     /// `section-2` is one of argument development, `draft-2` the same section as it is written.
-    fn home_of_item(&self, id: &ItemId) -> Option<ItemHome> {
+    fn home(&self, id: &ItemId) -> Option<ItemHome> {
         let (name, number) = id.as_str().rsplit_once('-')?;
         number.parse::<u32>().ok()?;
         let position = match name {
@@ -210,57 +264,24 @@ impl Layout for Essay {
         Some(ItemHome { phase: STAGES[position].name, kind: SECTION })
     }
 
-    fn no_field(&self, of: FieldOf, name: &str) -> Option<&'static str> {
+    fn instead_of_field(&self, of: FieldOf, name: &str) -> Option<&'static str> {
         fields::instead(of, name)
     }
+}
 
-    fn heading(&self) -> Option<&'static str> {
-        Some("Sessions found:")
-    }
-
-    fn recovered(&self) -> Option<&'static str> {
-        Some(RECOVERED_FROM_BACKUP)
-    }
-
-    fn asks_where(&self, folder: &Folder<'_>) -> Option<String> {
-        let is_lost =
-            read_state(folder, &mut Vec::new()).is_err() && recover::from_artifacts(folder).is_none();
-        is_lost.then(|| words::not_recovered(&recover::artifacts(folder.tree)))
-    }
-
-    fn discrepancies(&self, folder: &Folder<'_>) -> Vec<Problem> {
-        let (state, _, _) = said(folder);
-        validate::discrepancies(&state, folder)
-    }
-
-    /// A null that is written over the yes is a no as well.
-    fn withdrawn(&self, before: &Session, now: &Session) -> Vec<(&'static str, &'static str)> {
-        let is_yes = |session: &Session| session.fields.get(write::BIRDS_EYE_KEY) == Some(&Value::Bool(true));
-        let arguments = (STAGES[2].name, write::BIRDS_EYE);
-        Some(arguments).filter(|_| is_yes(before) && !is_yes(now)).into_iter().collect()
-    }
-
-    fn revised(&self, revision: &Revision, standing: &Standing<'_>) -> Vec<Event> {
+impl Consequences for Essay {
+    fn of_revision(&self, revision: &Revision, standing: &Standing<'_>) -> Vec<Event> {
         revise::consequences(revision, &Standpoint::new(standing.session, standing.items))
     }
 
-    fn opened_in(&self) -> Option<&'static str> {
-        Some(STATE)
-    }
-
-    fn takes_up_again(&self) -> bool {
-        true
-    }
-
-    fn begun_again(&self, standing: &Standing<'_>) -> Vec<Event> {
+    fn of_new_run(&self, standing: &Standing<'_>) -> Vec<Event> {
         revise::all_anew(standing.items)
     }
+}
 
-    fn is_private(&self) -> bool {
-        true
-    }
-
-    fn says(&self, moment: Moment, standing: &Standing<'_>, folder: &Folder<'_>) -> Option<String> {
+impl ToolVoice for Essay {
+    fn say(&self, saying: &Saying<'_>) -> Option<String> {
+        let Saying::Session { moment, standing, folder } = saying else { return None };
         let standpoint = Standpoint::new(standing.session, standing.items);
         let at = standpoint.position()?;
         Some(match moment {
@@ -274,6 +295,16 @@ impl Layout for Essay {
             }
         })
     }
+}
+
+/// The checks that the file calls approved. A null that is written over the yes is a no as well.
+fn approved(history: &[Dated]) -> Vec<Approved> {
+    let said = history.iter().rev().find_map(|dated| match &dated.event {
+        Event::FieldsSet { phase: None, fields } => fields.get(write::BIRDS_EYE_KEY),
+        _ => None,
+    });
+    let is_yes = said == Some(&Value::Bool(true));
+    is_yes.then_some(Approved { phase: STAGES[2].name, check: write::BIRDS_EYE }).into_iter().collect()
 }
 
 /// What the files tell, by the first of them that can be read; the files of the state that cannot be.

@@ -4,19 +4,27 @@
 pub const REDACTED: &str = "[redacted: ";
 
 pub mod builtin;
+pub mod capabilities;
 pub mod ccw;
 pub mod defined;
 pub mod definition;
 pub mod essay;
+pub mod facts;
+pub mod file_op;
+pub mod file_rules;
+pub mod foreign_session;
 pub mod json;
 pub mod layout;
+pub mod new_session;
 pub mod ocr;
 pub mod praxis;
 pub mod problem;
 pub mod proof;
+pub mod question;
 pub mod reading;
 pub mod reconcile;
 pub mod refused;
 pub mod requirements;
+pub mod screen;
 pub mod tree;
 pub mod yaml;

@@ -6,26 +6,29 @@ mod history;
 mod known;
 mod merge;
 mod rows;
+mod screen;
 mod state;
 #[cfg(test)]
 mod tests;
 mod write;
 
-pub use files::{MapRun, Reviewer, Round};
-pub use rows::Row;
-pub use state::State;
+use files::{MapRun, Round};
+use state::State;
 
+use crate::capabilities::{OwnScreen, QuickSummary, Summary};
+use crate::facts::OlderPlace;
 use crate::layout::{
-    Beginning, Depth, Details, FileChange, Folder, Interest, Layout, Line, Place, Spot, Standing, Told,
-    id_of_name,
+    Capabilities, Depth, Facts, FileChange, FileOp, FileRules, Fits, Folder, ForeignSession, Knows, Layout,
+    Merge, Need, NewName, NewSession, Occasion, Place, Purpose, Question, ReadAs, Role, Rule, Shows, Spot,
+    Unplaced, WriteRequest, id_of_name,
 };
 use crate::problem::Problem;
 use crate::reading::Reading;
+use crate::screen::Screen;
 use crate::tree::Tree;
-use files::{first_written, is_counted, jumped, map_runs, rounds, unusable};
+use files::{first_written, jumped, map_runs, rounds, unusable};
 use jiff::Timestamp;
 use model::id::SessionId;
-use model::run::Run;
 use model::session::Session;
 
 /// Where sessions are, below the project's folder.
@@ -49,6 +52,22 @@ const ARTIFACTS: [&str; 9] = [
 /// Each of them there alone tells which workflow a session is in.
 const OF_A_KIND: [&str; 2] = ["map", "rounds"];
 
+/// The two workflows, with their phases in order, as state.json names them.
+const REVIEW: &str = "review";
+const REVIEW_PHASES: &[&str] = &[
+    "context",
+    "change-context",
+    "analysis",
+    "reviews",
+    "aggregation",
+    "discourse",
+    "synthesis",
+    "complete",
+];
+const MAP: &str = "map";
+const MAP_PHASES: &[&str] =
+    &["map-context", "topology", "flow-analysis", "requirements-mapping", "synthesis", "complete"];
+
 /// Which of the two workflows a session is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -59,27 +78,16 @@ pub enum Kind {
 impl Kind {
     pub fn workflow(self) -> &'static str {
         match self {
-            Self::Review => "review",
-            Self::Map => "map",
+            Self::Review => REVIEW,
+            Self::Map => MAP,
         }
     }
 
-    /// Phases in order, as state.json names them.
+    /// Phases in order.
     pub fn phases(self) -> &'static [&'static str] {
         match self {
-            Self::Review => &[
-                "context",
-                "change-context",
-                "analysis",
-                "reviews",
-                "aggregation",
-                "discourse",
-                "synthesis",
-                "complete",
-            ],
-            Self::Map => {
-                &["map-context", "topology", "flow-analysis", "requirements-mapping", "synthesis", "complete"]
-            }
+            Self::Review => REVIEW_PHASES,
+            Self::Map => MAP_PHASES,
         }
     }
 }
@@ -164,23 +172,58 @@ impl OcrSession {
     }
 }
 
+/// Plain data about the layout.
+static FACTS: Facts = Facts {
+    name: "ocr",
+    title: "Open Code Review",
+    looks_for: "a folder in .ocr/sessions",
+    places: &[Place::Project(SESSIONS)],
+    folders: &[".ocr"],
+    workflows: &[REVIEW, MAP],
+    shows: Shows::Workflows(&[(REVIEW, REVIEW_PHASES), (MAP, MAP_PHASES)]),
+    // A list says what the state does: looking for more in a thousand folders takes too long.
+    summary_files: &[STATE],
+    reopened_in: None,
+    // It may say what is asked for before anybody starts.
+    may_be_there: &["requirements.md"],
+    // Every file in `reviews/` is a reviewer to the tool.
+    no_archives_in: Some(""),
+    marker_prefix: None,
+    // Before rounds had folders of their own, the first one's files lay in the session's.
+    older_places: &[OlderPlace {
+        now: "rounds/round-1/",
+        then: "",
+        without: "rounds",
+        with_any: &["reviews", "discourse.md", "final.md"],
+    }],
+    list_heading: None,
+    newest_first: false,
+    recovered_note: None,
+    takes_every_folder: true,
+    ordered_by_name: true,
+    local_times: false,
+    exclusive: false,
+    pauses_active_only: false,
+    counts_parts: false,
+    edits_only_claim: false,
+    // The tool takes every folder for a session: one that came back would be another beside the renamed one.
+    goes_with_folder: true,
+    // Reviewers write for as long as they take.
+    stalls_in_silence: true,
+    taken_up_again: false,
+    private: false,
+    expires: false,
+};
+
 /// The layout.
 pub struct Ocr;
 
 impl Layout for Ocr {
-    fn name(&self) -> &'static str {
-        "ocr"
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
-    fn title(&self) -> &'static str {
-        "Open Code Review"
-    }
-
-    fn places(&self) -> &'static [Place] {
-        &[Place::Project(SESSIONS)]
-    }
-
-    fn spot(&self, path: &str, is_folder: bool) -> Option<Spot> {
+    fn identify(&self, path: &str, is_folder: bool) -> Option<Spot> {
         let name = path.strip_prefix(SESSIONS)?.strip_prefix('/')?;
         // What begins with a point is some tool's own; so are the folders that programs keep among others.
         let is_session = is_folder && !name.starts_with('.') && !name.contains('/') && name != "tmp";
@@ -189,37 +232,118 @@ impl Layout for Ocr {
             path: path.to_owned(),
             home: path.to_owned(),
             workspace: path.to_owned(),
+            known_by: None,
         })
     }
 
-    fn is_mistaken(&self, path: &str) -> bool {
-        let is_inside = path.strip_prefix(SESSIONS).is_some_and(|rest| rest.starts_with('/'));
-        is_inside && self.spot(path, true).is_none()
+    fn files(&self, _: &Spot) -> FileRules {
+        let own_folder = |name: &str| {
+            let listed = |fits| Rule::folders(fits, Role::Listed);
+            [listed(Fits::Is(name.to_owned())), listed(Fits::Below(name.to_owned()))]
+        };
+        let mut rules: Vec<Rule> = ARTIFACTS.iter().flat_map(|name| own_folder(name)).collect();
+        rules.extend([
+            // Somebody may keep a cache in it.
+            Rule::folders(Fits::All, Role::Skip),
+            Rule::files(Fits::Is(STATE.to_owned()), Role::State),
+            Rule::files(Fits::Holds(files::REVIEWS), Role::ReadIfWhole),
+            Rule::files(Fits::Ends(files::TOPOLOGY), Role::ReadIfWhole),
+            Rule::files(Fits::All, Role::Listed),
+        ]);
+        FileRules::whole_home(rules)
     }
 
-    fn interest(&self, _: &Spot, path: &str, is_folder: bool, depth: Depth) -> Interest {
-        let whole = depth == Depth::Whole;
-        let is_others = |name: &str| !ARTIFACTS.contains(&name);
-        match path {
-            // Somebody may keep a cache in it.
-            _ if is_folder && path.split('/').next().is_some_and(is_others) => Interest::Skip,
-            _ if is_folder => Interest::Name,
-            STATE => Interest::Content,
-            _ if whole && is_counted(path) => Interest::Content,
-            _ => Interest::Name,
+    fn more_files(&self, _: &Spot, tree: &Tree, depth: Depth) -> Vec<Need> {
+        match depth {
+            Depth::Summary => needed_for_a_summary(tree),
+            Depth::Short | Depth::Whole => Vec::new(),
         }
     }
 
-    /// A list says what the state does: looking for more in a thousand folders takes too long.
-    fn line_files(&self) -> &'static [&'static str] {
-        &[STATE]
+    fn read(&self, folder: &Folder<'_>) -> Reading<ForeignSession> {
+        let written = match folder.read_as {
+            ReadAs::Found => None,
+            ReadAs::Written => Some(as_written(folder.tree)),
+        };
+        let folder = &Folder { tree: written.as_ref().unwrap_or(folder.tree), ..*folder };
+        let reading = read(name_of(folder.spot), folder.tree, folder.now);
+        let session = reading.value;
+        let told = ForeignSession {
+            history: history::of(&session, folder),
+            workflows: Vec::new(),
+            proofs: history::proofs(&session, folder),
+            unreadable: if session.state.is_readable { Vec::new() } else { vec![STATE.to_owned()] },
+            unreadable_parts: Vec::new(),
+            holds: holds_any(folder.tree),
+            knows: if session.says_phase { Knows::Said } else { Knows::WorkedOut },
+            approved: Vec::new(),
+            checks: Vec::new(),
+            context: Vec::new(),
+        };
+        Reading { value: told, warnings: reading.warnings }
     }
 
-    fn line_folders(&self, tree: &Tree) -> &'static [&'static str] {
-        if mentions(tree, "workflow_type") { &[] } else { &OF_A_KIND }
+    fn write(&self, request: &WriteRequest<'_>, folder: &Folder<'_>) -> Vec<FileOp> {
+        let missing = match request.purpose {
+            Purpose::New => return Vec::new(),
+            Purpose::Update | Purpose::Export => write::Missing::StaysOut,
+            Purpose::Newest | Purpose::Restore => write::Missing::ComesIn,
+        };
+        let Some(content) = write::state(request.standing, folder, missing) else { return Vec::new() };
+        let lost = folder.tree.content(STATE).map(|before| write::not_understood(before, &content));
+        let loses = lost.filter(|lost| !lost.is_empty()).map(|lost| lost.join(", "));
+        vec![FileOp::Put { file: FileChange { path: STATE.to_owned(), content }, loses }]
     }
 
-    fn line(&self, folder: &Folder<'_>) -> Option<Reading<Line>> {
+    fn place(&self, new: &NewSession<'_>) -> Result<Spot, Unplaced> {
+        let name = match new.name {
+            NewName::Asked(id) => id.to_owned(),
+            NewName::Made(Occasion { today, branch, .. }) => {
+                format!("{today}-{}", branch.unwrap_or_default().replace('/', "-"))
+            }
+            NewName::Beside(spot, number) => format!("{}-{number:03}", name_of(spot)),
+        };
+        self.identify(&format!("{SESSIONS}/{name}"), true).ok_or(Unplaced::NoFolderName { name })
+    }
+
+    fn rename(&self, _: &str, content: &[u8], from: &Spot, to: &Spot) -> Vec<u8> {
+        crate::json::with_text(content, &["session_id"], name_of(from), name_of(to))
+    }
+
+    /// A closing template names no workflow; what it says of a phase may still be said of one of the two only.
+    fn merge(&self, path: &str, merge: Merge<'_>) -> Vec<u8> {
+        match merge {
+            Merge::Dropped { base, theirs } if path == STATE => merge::merged(base, theirs),
+            Merge::Dropped { base, theirs } => crate::json::with_missing_of(base, theirs),
+            Merge::Onto { base, theirs, onto } => crate::json::with_changes(base, theirs, onto),
+        }
+    }
+
+    fn is_whole(&self, _: &str, content: &[u8]) -> bool {
+        crate::json::object(content).is_ok()
+    }
+
+    /// Where neither the state nor any other file tells anything.
+    fn questions(&self, folder: &Folder<'_>) -> Vec<Question> {
+        let is_artifact = |path: &str| !path.starts_with(STATE) && path != "requirements.md";
+        let is_lost = !state::read(folder.tree, folder.now, &mut Vec::new()).is_readable
+            && !folder.tree.files().any(is_artifact);
+        let name = name_of(folder.spot);
+        let report = || {
+            format!(
+                "Nothing tells how far session {name} was: {STATE} cannot be read, and no other file of it is there."
+            )
+        };
+        is_lost.then(|| Question::WhereToResume { report: report() }).into_iter().collect()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { quick_summary: Some(&Ocr), own_screen: Some(&Ocr), ..Capabilities::default() }
+    }
+}
+
+impl QuickSummary for Ocr {
+    fn summary(&self, folder: &Folder<'_>) -> Option<Reading<Summary>> {
         let Reading { value: session, warnings } = read(name_of(folder.spot), folder.tree, folder.now);
         // What the state does not say, the other files must.
         let tells_kind =
@@ -229,7 +353,7 @@ impl Layout for Ocr {
         }
         let phases = session.kind.phases();
         let (created_at, updated_at) = history::span(&session, folder);
-        let value = Line {
+        let value = Summary {
             title: session.folder,
             workflow: session.kind.workflow(),
             lifecycle: if session.is_closed { "completed" } else { "active" },
@@ -241,131 +365,42 @@ impl Layout for Ocr {
         };
         Some(Reading { value, warnings })
     }
+}
 
-    fn read(&self, folder: &Folder<'_>) -> Reading<Told> {
-        let reading = read(name_of(folder.spot), folder.tree, folder.now);
-        let session = reading.value;
-        let told = Told {
-            history: history::of(&session, folder),
-            workflows: Vec::new(),
-            proofs: history::proofs(&session, folder),
-            unreadable: if session.state.is_readable { Vec::new() } else { vec![STATE.to_owned()] },
-            unreadable_parts: Vec::new(),
-            details: Details::Ocr(Box::new(session)),
-        };
-        Reading { value: told, warnings: reading.warnings }
-    }
-
-    fn write(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
-        changed(write::state(standing, folder, write::Missing::StaysOut))
-    }
-
-    fn write_anew(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
-        changed(write::state(standing, folder, write::Missing::ComesIn))
-    }
-
-    fn begin(&self, beginning: &Beginning<'_>) -> Result<Spot, String> {
-        let name = match beginning.id {
-            Some(id) => id.to_owned(),
-            None => format!("{}-{}", beginning.today, beginning.branch.unwrap_or_default().replace('/', "-")),
-        };
-        self.spot(&format!("{SESSIONS}/{name}"), true)
-            .ok_or_else(|| format!("'{name}' is no name for a session's folder"))
-    }
-
-    fn renamed(&self, from: &Spot, to: &Spot, _: &str, content: &[u8]) -> Vec<u8> {
-        crate::json::with_text(content, &["session_id"], name_of(from), name_of(to))
-    }
-
-    fn looks_for(&self) -> &'static str {
-        "a folder in .ocr/sessions"
-    }
-
-    /// A workflow of the same name whose phases are others is another one.
-    fn can_tell(&self, run: &Run) -> bool {
-        let phases = run.phases.iter().map(|phase| phase.id().as_str());
-        write::kind_of(run).is_some_and(|kind| phases.eq(kind.phases().iter().copied()))
-    }
-
-    fn workflows(&self) -> &'static [&'static str] {
-        &["review", "map"]
-    }
-
-    /// Before rounds had folders of their own, the first one's files lay in the session's.
-    fn place_of_file(&self, path: &str, is_there: &dyn Fn(&str) -> bool) -> Option<String> {
-        let old = path.strip_prefix("rounds/round-1/")?;
-        let is_old = !is_there("rounds") && ["reviews", "discourse.md", "final.md"].into_iter().any(is_there);
-        is_old.then(|| old.to_owned())
-    }
-
-    /// Only session folders should stand among them, and others do. One that cannot be looked into may be one.
-    fn holds_any(&self, _: &Spot, tree: &Tree) -> bool {
-        ARTIFACTS.iter().any(|name| tree.get(name).is_some()) || tree.is_unusable("")
-    }
-
-    /// What is asked for may be there before anybody begins.
-    fn may_begin_in(&self, tree: &Tree) -> bool {
-        tree.files().all(|path| path == "requirements.md")
-    }
-
-    /// Where neither the state nor any other file tells anything.
-    fn asks_where(&self, folder: &Folder<'_>) -> Option<String> {
-        let is_artifact = |path: &str| !path.starts_with(STATE) && path != "requirements.md";
-        let is_lost = !state::read(folder.tree, folder.now, &mut Vec::new()).is_readable
-            && !folder.tree.files().any(is_artifact);
-        let name = name_of(folder.spot);
-        is_lost.then(|| format!("Nothing tells how far session {name} was: {STATE} cannot be read, and no other file of it is there."))
-    }
-
-    fn details_of(&self, details: Details, session: &Session) -> Details {
-        let Details::Ocr(mut shown) = details else { return details };
+impl OwnScreen for Ocr {
+    fn screen(&self, session: &Session, folder: &Folder<'_>) -> Screen {
+        let mut shown = read(name_of(folder.spot), folder.tree, folder.now).value;
         shown.stand_as_known(session);
-        Details::Ocr(shown)
-    }
-
-    /// A round or a run that begins after the one that we wrote came since.
-    fn as_we_wrote(&self, tree: &Tree) -> Tree {
-        let said = state::of_tree(tree);
-        let mut before = tree.clone();
-        for (folder, prefix, last) in
-            [("rounds", "round-", said.current_round), ("map/runs", "run-", said.current_map_run)]
-        {
-            let Some(last) = last else { continue };
-            let newer = tree.numbered(folder, prefix).into_iter().filter(|number| *number > last);
-            for number in newer {
-                before.remove_folder(&format!("{folder}/{prefix}{number}"));
-            }
-        }
-        before
-    }
-
-    /// A closing template names no workflow; what it says of a phase may still be said of one of the two only.
-    fn merge(&self, path: &str, base: &[u8], theirs: &[u8]) -> Vec<u8> {
-        if path == STATE { merge::merged(base, theirs) } else { crate::json::with_missing_of(base, theirs) }
-    }
-
-    fn not_understood(&self, path: &str, before: &[u8], after: &[u8]) -> Vec<String> {
-        if path == STATE { write::not_understood(before, after) } else { Vec::new() }
-    }
-
-    /// The tool takes every folder for a session: one that came back would be another beside the renamed one.
-    fn goes_with_its_folder(&self) -> bool {
-        true
-    }
-
-    /// Reviewers write for as long as they take.
-    fn stalls_only_in_silence(&self) -> bool {
-        true
-    }
-
-    /// Every file in `reviews/` is a reviewer to the tool.
-    fn no_archives_in(&self) -> Option<&'static str> {
-        Some("")
+        screen::of(&shown)
     }
 }
 
-fn changed(state: Option<Vec<u8>>) -> Vec<FileChange> {
-    state.map(|content| FileChange { path: STATE.to_owned(), content }).into_iter().collect()
+/// The folders that tell the workflow, where the state does not. Asked for every line of a list: it is only looked
+/// whether they are there.
+fn needed_for_a_summary(tree: &Tree) -> Vec<Need> {
+    let needs = || OF_A_KIND.iter().map(|name| Need::Name((*name).to_owned())).collect();
+    if mentions(tree, "workflow_type") { Vec::new() } else { needs() }
+}
+
+/// Without rounds and runs that begin after the one that we wrote: they came since.
+fn as_written(tree: &Tree) -> Tree {
+    let said = state::of_tree(tree);
+    let mut before = tree.clone();
+    for (folder, prefix, last) in
+        [("rounds", "round-", said.current_round), ("map/runs", "run-", said.current_map_run)]
+    {
+        let Some(last) = last else { continue };
+        let newer = tree.numbered(folder, prefix).into_iter().filter(|number| *number > last);
+        for number in newer {
+            before.remove_folder(&format!("{folder}/{prefix}{number}"));
+        }
+    }
+    before
+}
+
+/// Only session folders should stand among them, and others do. One that cannot be looked into may be one.
+fn holds_any(tree: &Tree) -> bool {
+    ARTIFACTS.iter().any(|name| tree.get(name).is_some()) || tree.is_unusable("")
 }
 
 fn name_of(spot: &Spot) -> &str {

@@ -16,18 +16,17 @@ mod write;
 
 pub use state::{Shape, State};
 
+use crate::capabilities::{OwnDefinitions, Saying, ToolVoice};
 use crate::layout::{
-    Asked, Beginning, Defined, Definitions, Depth, Details, FileChange, Folder, Interest, Layout, Place,
-    Refused, Spot, Standing, Told, id_of_name,
+    Asked, Capabilities, Defined, Definitions, Depth, Facts, FileChange, FileOp, FileRules, Fits, Folder,
+    ForeignSession, Knows, Layout, Merge, Need, NewName, NewSession, Place, Places, Purpose, Question, Role,
+    Rule, SessionPlace, Shows, Spot, Unplaced, WriteRequest, id_of_name,
 };
 use crate::problem::{Problem, Taken, What};
 use crate::reading::Reading;
 use crate::tree::Tree;
 use definition::Definition;
 use model::id::Name;
-use model::lifecycle::Lifecycle;
-use model::run::Run;
-use model::session::Session;
 use model::workflow::Workflow;
 
 /// Where new sessions go.
@@ -51,30 +50,54 @@ const PAUSED: &str = "paused_duration_seconds";
 /// Among the outputs of an attempt: artifacts that the second shape lists.
 const ARTIFACTS: &str = "artifacts";
 
+/// Plain data about the layout.
+static FACTS: Facts = Facts {
+    name: "praxis",
+    title: "praxis OS",
+    looks_for: "a .json file in .praxis-os/.cache/state or .praxis-os/state/workflow",
+    places: &[
+        Place::Project(STATES),
+        Place::Project(".agent-os/.cache/state"),
+        Place::Project(".agent-os/state"),
+        Place::Project(".praxis-os/state/workflow/active"),
+        Place::Project(".praxis-os/state/workflow/completed"),
+        Place::Project(".praxis-os/state/workflow/error"),
+    ],
+    folders: &[".praxis-os", ".agent-os"],
+    workflows: &[],
+    shows: Shows::AnyRun,
+    summary_files: &[],
+    reopened_in: None,
+    may_be_there: &[],
+    no_archives_in: None,
+    marker_prefix: None,
+    older_places: &[],
+    list_heading: None,
+    newest_first: false,
+    recovered_note: None,
+    takes_every_folder: false,
+    ordered_by_name: false,
+    local_times: true,
+    exclusive: false,
+    pauses_active_only: false,
+    counts_parts: false,
+    edits_only_claim: false,
+    goes_with_folder: false,
+    stalls_in_silence: false,
+    taken_up_again: false,
+    private: false,
+    expires: true,
+};
+
 /// The layout.
 pub struct Praxis;
 
 impl Layout for Praxis {
-    fn name(&self) -> &'static str {
-        "praxis"
+    fn facts(&self) -> &'static Facts {
+        &FACTS
     }
 
-    fn title(&self) -> &'static str {
-        "praxis OS"
-    }
-
-    fn places(&self) -> &'static [Place] {
-        &[
-            Place::Project(STATES),
-            Place::Project(".agent-os/.cache/state"),
-            Place::Project(".agent-os/state"),
-            Place::Project(".praxis-os/state/workflow/active"),
-            Place::Project(".praxis-os/state/workflow/completed"),
-            Place::Project(".praxis-os/state/workflow/error"),
-        ]
-    }
-
-    fn spot(&self, path: &str, is_folder: bool) -> Option<Spot> {
+    fn identify(&self, path: &str, is_folder: bool) -> Option<Spot> {
         let (folder, name) = path.rsplit_once('/')?;
         let stem = name.strip_suffix(".json").filter(|stem| !stem.is_empty() && !stem.starts_with('.'))?;
         let is_place = FIRST.contains(&folder) || folder_status(path).is_some() || folder == SECOND;
@@ -84,143 +107,119 @@ impl Layout for Praxis {
             path: if FIRST.contains(&folder) { path.to_owned() } else { format!("{SECOND}/{name}") },
             home: String::new(),
             workspace: format!(".praxis-os/workspace/{stem}"),
+            known_by: None,
         })
     }
 
-    fn interest(&self, spot: &Spot, path: &str, is_folder: bool, _: Depth) -> Interest {
-        let is_own = !is_folder && candidates(spot).iter().any(|own| own == path);
-        if is_own { Interest::Content } else { Interest::Skip }
-    }
-
     /// Its file has a name that is known, and so has all that it names.
-    fn walks(&self) -> bool {
-        false
+    fn files(&self, spot: &Spot) -> FileRules {
+        let candidates = candidates(spot);
+        let rule = |path: &String| Rule::files(Fits::Is(path.clone()), Role::State);
+        let place = |path: &String| SessionPlace {
+            path: path.clone(),
+            known_by: path.clone(),
+            lifecycles: folder_status(path).map_or(&[], lifecycles),
+        };
+        FileRules {
+            roots: Vec::new(),
+            rules: candidates.iter().map(rule).collect(),
+            places: Places { all: candidates.iter().map(place).collect(), when_gone: None },
+        }
     }
 
-    fn wanted(&self, spot: &Spot, tree: &Tree) -> Vec<String> {
-        let mut wanted = candidates(spot);
+    fn more_files(&self, spot: &Spot, tree: &Tree, _: Depth) -> Vec<Need> {
+        let mut needed = candidates(spot);
         let path = file_of(spot, tree);
         let state = state::read(&path, tree, jiff::Timestamp::MAX, &mut Vec::new());
         if let Some(name) = &state.workflow_type {
-            wanted.extend(definition::files(name, spec_of(&state).as_deref(), tree));
+            needed.extend(definition::files(name, spec_of(&state).as_deref(), tree));
         }
-        wanted
+        needed.into_iter().map(Need::Content).collect()
     }
 
-    fn has_moved(&self, spot: &Spot, path: &str, tree: &Tree) -> bool {
-        let now = file_of(spot, tree);
-        now != path && tree.get(&now).is_some()
-    }
-
-    fn read(&self, folder: &Folder<'_>) -> Reading<Told> {
+    fn read(&self, folder: &Folder<'_>) -> Reading<ForeignSession> {
         read(folder)
     }
 
-    fn write(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+    /// Only an import into this layout makes another shape of a file: for its own tool it has the one that it had.
+    fn write(&self, request: &WriteRequest<'_>, folder: &Folder<'_>) -> Vec<FileOp> {
         let path = file_of(folder.spot, folder.tree);
-        let content = write::state(standing, folder, &path, folder.tree.content(&path));
-        content.map(|content| FileChange { path, content }).into_iter().collect()
-    }
-
-    fn write_anew(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
-        let path = file_of(folder.spot, folder.tree);
-        let content = write::anew(standing, folder, &path);
-        content.map(|content| FileChange { path, content }).into_iter().collect()
-    }
-
-    /// In the shape that it had: only an import into this layout makes another of it.
-    fn write_back(&self, standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
-        let path = file_of(folder.spot, folder.tree);
-        let content = write::back(standing, folder, &path, folder.tree.content(&path));
-        content.map(|content| FileChange { path, content }).into_iter().collect()
-    }
-
-    fn belongs_at(&self, session: &Session, path: &str) -> String {
-        let Some((_, name)) = path.rsplit_once('/').filter(|_| folder_status(path).is_some()) else {
-            return path.to_owned();
+        let there = folder.tree.content(&path);
+        let content = match request.purpose {
+            Purpose::New => None,
+            Purpose::Update | Purpose::Export => write::state(request.standing, folder, &path, there),
+            Purpose::Newest => write::anew(request.standing, folder, &path),
+            Purpose::Restore => write::back(request.standing, folder, &path, there),
         };
-        let status = match session.lifecycle {
-            Lifecycle::Completed { .. } => "completed",
-            Lifecycle::Failed { .. } => "error",
-            Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Abandoned { .. } => "active",
-        };
-        format!("{SECOND}/{status}/{name}")
+        content.map(|content| FileOp::put(FileChange { path, content })).into_iter().collect()
     }
 
-    fn begin(&self, beginning: &Beginning<'_>) -> Result<Spot, String> {
-        let is_beside_second =
-            STATUSES.iter().any(|status| (beginning.is_taken)(&format!("{SECOND}/{status}")));
-        let (folder, made_up) = match is_beside_second {
-            true => (format!("{SECOND}/active"), format!("workflow_default_{}", uuid(beginning.random))),
-            false => (STATES.to_owned(), uuid(beginning.random)),
+    fn place(&self, new: &NewSession<'_>) -> Result<Spot, Unplaced> {
+        let is_beside_second = STATUSES.iter().any(|status| (new.is_taken)(&format!("{SECOND}/{status}")));
+        let (folder, prefix) = if is_beside_second {
+            (format!("{SECOND}/active"), "workflow_default_")
+        } else {
+            (STATES.to_owned(), "")
         };
-        let name = beginning.id.map_or(made_up, ToOwned::to_owned);
-        let spot = self.spot(&format!("{folder}/{name}.json"), false);
-        let spot = spot.filter(|spot| spot.id.as_str() == name);
-        let spot = spot.ok_or_else(|| format!("'{name}' is no name for a session's file"))?;
-        match candidates(&spot).into_iter().find(|path| (beginning.is_taken)(path)) {
-            Some(path) => Err(format!("{path} is there already")),
+        let name = match new.name {
+            NewName::Asked(id) => id.to_owned(),
+            NewName::Made(occasion) => format!("{prefix}{}", uuid(occasion.random)),
+            NewName::Beside(spot, number) => {
+                let path = format!("{}-{number:03}.json", spot.path.trim_end_matches(".json"));
+                return self.identify(&path, false).ok_or(Unplaced::NoFileName { name: path });
+            }
+        };
+        let spot = self.identify(&format!("{folder}/{name}.json"), false);
+        let spot = spot.filter(|spot| spot.id.as_str() == name).ok_or(Unplaced::NoFileName { name })?;
+        match candidates(&spot).into_iter().find(|path| (new.is_taken)(path)) {
+            Some(path) => Err(Unplaced::PathTaken { path }),
             None => Ok(spot),
         }
     }
 
-    fn numbered(&self, spot: &Spot, number: u32) -> Option<Spot> {
-        let stem = spot.path.strip_suffix(".json")?;
-        self.spot(&format!("{stem}-{number:03}.json"), false)
-    }
-
-    fn renamed(&self, from: &Spot, to: &Spot, _: &str, content: &[u8]) -> Vec<u8> {
+    fn rename(&self, _: &str, content: &[u8], from: &Spot, to: &Spot) -> Vec<u8> {
         let stem =
             |spot: &Spot| spot.path.rsplit('/').next().map(|name| name.trim_end_matches(".json").to_owned());
         let (Some(old), Some(new)) = (stem(from), stem(to)) else { return content.to_vec() };
         crate::json::with_text(content, &["session_id"], &old, &new)
     }
 
-    fn looks_for(&self) -> &'static str {
-        "a .json file in .praxis-os/.cache/state or .praxis-os/state/workflow"
+    fn merge(&self, _: &str, merge: Merge<'_>) -> Vec<u8> {
+        match merge {
+            Merge::Dropped { base, theirs } => merge::merged(base, theirs),
+            Merge::Onto { base, theirs, onto } => crate::json::with_changes(base, theirs, onto),
+        }
     }
 
-    /// Phases have numbers in its files, and every workflow's can be counted.
-    fn can_tell(&self, _: &Run) -> bool {
-        true
+    fn is_whole(&self, _: &str, content: &[u8]) -> bool {
+        crate::json::object_of_python(content).is_ok_and(|fields| state::damage::of(&fields).is_empty())
     }
 
-    fn workflows(&self) -> &'static [&'static str] {
-        &[]
+    fn questions(&self, _: &Folder<'_>) -> Vec<Question> {
+        Vec::new()
     }
 
-    fn definitions(&self) -> Option<Definitions> {
-        Some(Definitions { folders: definition::FOLDERS, file: definition::FILE })
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { own_definitions: Some(&Praxis), tool_voice: Some(&Praxis), ..Capabilities::default() }
+    }
+}
+
+impl OwnDefinitions for Praxis {
+    fn places(&self) -> Definitions {
+        Definitions { folders: definition::FOLDERS, file: definition::FILE }
     }
 
     fn define(&self, asked: &Asked<'_>) -> Defined {
         define(asked)
     }
+}
 
-    fn refuses(&self, why: &Refused<'_>) -> Option<String> {
-        Some(words::refusal(why))
-    }
-
-    fn is_readable(&self, _: &str, content: &[u8]) -> bool {
-        crate::json::object_of_python(content).is_ok_and(|fields| state::damage::of(&fields).is_empty())
-    }
-
-    /// Its file is all there is; without its workflow nobody can go on with it.
-    fn knows_nothing_of(&self, content: Option<&[u8]>) -> bool {
-        let fields = content.and_then(|content| crate::json::object_of_python(content).ok());
-        !fields.is_some_and(|fields| fields.get("workflow_type").is_some_and(serde_json::Value::is_string))
-    }
-
-    fn merge(&self, _: &str, base: &[u8], theirs: &[u8]) -> Vec<u8> {
-        merge::merged(base, theirs)
-    }
-
-    fn has_local_times(&self) -> bool {
-        true
-    }
-
-    fn paths_tell_the_order(&self) -> bool {
-        false
+impl ToolVoice for Praxis {
+    fn say(&self, saying: &Saying<'_>) -> Option<String> {
+        match saying {
+            Saying::Refused(why) => Some(words::refusal(why)),
+            Saying::Session { .. } => None,
+        }
     }
 }
 
@@ -229,8 +228,7 @@ fn define(asked: &Asked<'_>) -> Defined {
     if files.is_empty() {
         return Defined::Unknown;
     }
-    let is_new = |path: &String| asked.tree.get(path).is_none() && !asked.missing.contains(path);
-    let needed: Vec<String> = files.into_iter().filter(is_new).collect();
+    let needed: Vec<String> = files.into_iter().filter(|path| !asked.tree.is_asked(path)).collect();
     if !needed.is_empty() {
         return Defined::Needs(needed);
     }
@@ -245,7 +243,7 @@ fn define(asked: &Asked<'_>) -> Defined {
     }
 }
 
-fn read(folder: &Folder<'_>) -> Reading<Told> {
+fn read(folder: &Folder<'_>) -> Reading<ForeignSession> {
     let path = file_of(folder.spot, folder.tree);
     let mut warnings = Vec::new();
     let state = state::read(&path, folder.tree, folder.now, &mut warnings);
@@ -273,15 +271,29 @@ fn read(folder: &Folder<'_>) -> Reading<Told> {
     warnings.extend(found.iter().flat_map(said_of));
     warnings.extend(left_behind(folder));
     let workflow = workflow(&name, &state, &extent, found);
-    let told = Told {
+    let told = ForeignSession {
         history: history::of(&state, &extent, &workflow, folder),
         workflows: vec![workflow],
         proofs: Vec::new(),
+        holds: true,
+        knows: if says_workflow(folder.tree.content(&path)) {
+            Knows::Said
+        } else {
+            Knows::Nothing(path.clone())
+        },
         unreadable: if state.is_readable { Vec::new() } else { vec![path] },
         unreadable_parts: Vec::new(),
-        details: Details::None,
+        approved: Vec::new(),
+        checks: Vec::new(),
+        context: Vec::new(),
     };
     Reading { value: told, warnings }
+}
+
+/// Whether a file names its workflow, damaged or not: without that nobody can continue the session.
+fn says_workflow(content: Option<&[u8]>) -> bool {
+    let fields = content.and_then(|content| crate::json::object_of_python(content).ok());
+    fields.is_some_and(|fields| fields.get("workflow_type").is_some_and(serde_json::Value::is_string))
 }
 
 /// What the session was begun with: its own number of phases, of a definition that may have another by now.
@@ -319,6 +331,15 @@ fn folder_status(path: &str) -> Option<&'static str> {
     let rest = path.strip_prefix(SECOND)?.strip_prefix('/')?;
     let (folder, name) = rest.split_once('/')?;
     STATUSES.iter().find(|status| **status == folder && !name.contains('/')).copied()
+}
+
+/// The sessions that belong in a folder of the second shape.
+fn lifecycles(status: &str) -> &'static [&'static str] {
+    match status {
+        "completed" => &["completed"],
+        "error" => &["failed"],
+        _ => &["active", "paused", "abandoned"],
+    }
 }
 
 /// The specification that a session is about.

@@ -16,6 +16,7 @@ pub use items::{count_parts, drop_listed, drop_parts};
 pub use proofs::{prove, shown_by};
 pub use spelling::in_known_spelling;
 
+use crate::layout::Approved;
 use dates::Said;
 use model::event::Event;
 use model::gate::{Attempt, AttemptOutcome};
@@ -60,8 +61,8 @@ fn is_older_than_its_run(theirs: &Session) -> bool {
 }
 
 /// Checks that the files do not call approved any more: a phase that was done with one of them is only claimed now.
-pub fn withdraw(draft: &mut Draft, checks: &[(&str, &str)]) {
-    for (phase, check) in checks {
+pub fn withdraw(draft: &mut Draft, before: &[Approved], now: &[Approved]) {
+    for Approved { phase, check } in before.iter().filter(|approved| !now.contains(approved)) {
         let (Ok(phase), Ok(check)) = (Name::parse(phase), Name::parse(check)) else { continue };
         if draft.session().approval(&phase, &check).is_some() {
             draft.push(Event::ApprovalWithdrawn { phase: phase.clone(), check });

@@ -26,6 +26,7 @@ pub struct Tree {
     zone: Option<TimeZone>,
     root: Option<String>,
     taken: BTreeSet<String>,
+    absent: BTreeSet<String>,
     cut: Option<String>,
 }
 
@@ -62,6 +63,20 @@ impl Tree {
         self.taken.iter().map(String::as_str)
     }
 
+    /// Something was looked for, and is not there.
+    pub fn set_absent(&mut self, path: impl Into<String>) {
+        self.absent.insert(path.into());
+    }
+
+    pub fn is_absent(&self, path: &str) -> bool {
+        self.absent.contains(path)
+    }
+
+    /// Whether it was looked for, and found or not.
+    pub fn is_asked(&self, path: &str) -> bool {
+        self.is_absent(path) || self.get(path).is_some()
+    }
+
     /// A folder has more in it than is looked at; the first one is known.
     pub fn cut_at(&mut self, folder: impl Into<String>) {
         self.cut.get_or_insert(folder.into());
@@ -92,6 +107,7 @@ impl Tree {
             zone: self.zone,
             root: self.root,
             taken: self.taken.into_iter().map(&place).collect(),
+            absent: self.absent.into_iter().map(&place).collect(),
             cut: self.cut.map(&place),
         }
     }

@@ -5,14 +5,6 @@ use crate::session::{REASON_INACTIVITY, Session};
 use crate::time::seconds_between;
 use jiff::{SignedDuration, Timestamp};
 
-/// Layouts whose sessions are paused when nothing happens; of the others that is only told.
-const LAYOUTS_THAT_EXPIRE: [&str; 3] = ["native", "praxis", "essay"];
-
-/// Whether sessions of this layout are paused by inactivity.
-pub fn expires(layout: &str) -> bool {
-    LAYOUTS_THAT_EXPIRE.contains(&layout)
-}
-
 /// The moment at which something that was last active then counted as paused. None while that has not come:
 /// a clock that was set back never lets anything expire.
 pub fn expired_at(last_activity: Timestamp, after_seconds: Option<u64>, now: Timestamp) -> Option<Timestamp> {
@@ -32,7 +24,7 @@ impl Session {
         now: Timestamp,
     ) -> Option<Timestamp> {
         let is_active = matches!(self.lifecycle, Lifecycle::Active);
-        if !is_active || !expires(&self.layout) || self.unknown_event.is_some() {
+        if !is_active || self.unknown_event.is_some() {
             return None;
         }
         expired_at(activity.map_or(self.updated_at, |at| at.max(self.updated_at)), after_seconds, now)
@@ -70,11 +62,5 @@ mod tests {
         assert_eq!(expired_at(at(1_000), None, at(99_000)), None);
         assert_eq!(expired_at(at(99_000), Some(60), at(1_000)), None);
         assert_eq!(expired_at(at(0), Some(u64::MAX), at(99_000)), None);
-    }
-
-    #[test]
-    fn native_sessions_and_those_whose_files_have_a_word_for_it_expire_and_no_others() {
-        assert!(["native", "praxis", "essay"].into_iter().all(expires));
-        assert!(!["ocr", "ccw", "requirements"].into_iter().any(expires));
     }
 }

@@ -4,8 +4,8 @@ use crate::commands::{Outcome, Run};
 use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
-use engine::ocr::Kind;
-use engine::{Current, Details};
+use engine::Current;
+use engine::screen::Screen;
 use model::hint::Hint;
 use model::id::SessionId;
 use model::progress::Status;
@@ -36,7 +36,8 @@ impl Run for Progress {
                 Hint::new("print it once: ").run_here(words!["progress", "--once"]),
             ));
         }
-        let only = self.workflow.as_deref().map(known).transpose()?;
+        let only = self.workflow.as_deref();
+        only.map_or(Ok(()), check)?;
         let engine = globals.query()?;
         let current = engine.status()?;
         let out = globals.out();
@@ -51,7 +52,7 @@ impl Run for Progress {
             }
             // Their own screen waits beside a closed session, unless it is asked for.
             Current::Session(view)
-                if view.layout == "ocr"
+                if engine::has_own_screen(&view.layout)
                     && matches!(view.status, Status::Completed | Status::Abandoned)
                     && globals.options.session.is_none() =>
             {
@@ -68,12 +69,12 @@ impl Run for Progress {
             Current::Session(view) => {
                 ui::session::warn(&view.warnings, &out);
                 let id = SessionId::parse(&view.session_id).ok();
-                match id.filter(|_| view.layout == "ocr").and_then(|id| engine.details(&id)) {
-                    Some(Details::Ocr(found)) => {
-                        let screen = ui::ocr::screen(&found, only, engine.now(), &out);
-                        out.text(&screen.unwrap_or_else(|| waiting_for(only, &view.session_id)))?;
+                match id.and_then(|id| engine.screen(&id)) {
+                    Some(screen) => {
+                        let text = ui::screen::screen(&screen, only, engine.now(), &out);
+                        out.text(&text.unwrap_or_else(|| waiting_for(only, &screen, &view.session_id)))?;
                     }
-                    Some(Details::None | Details::Ccw(_)) | None => {
+                    None => {
                         out.text(&ui::session::status(&view, &out))?;
                     }
                 }
@@ -83,21 +84,20 @@ impl Run for Progress {
     }
 }
 
-fn known(workflow: &str) -> Result<Kind, Failure> {
-    [Kind::Review, Kind::Map].into_iter().find(|kind| kind.workflow() == workflow).ok_or_else(|| {
-        Failure::wrong_usage(format!("there is no workflow '{workflow}' to show"), "use review or map")
-    })
+fn check(workflow: &str) -> Result<(), Failure> {
+    let known = engine::workflows_with_a_screen();
+    if known.contains(&workflow) {
+        return Ok(());
+    }
+    let (wrong, use_one) = (format!("there is no workflow '{workflow}' to show"), known.join(" or "));
+    Err(Failure::wrong_usage(wrong, format!("use {use_one}")))
 }
 
-fn waiting_for(only: Option<Kind>, id: &str) -> String {
-    match only {
-        Some(Kind::Map) => format!(
-            "Waiting for session… ({id} has no map; see its review: leftoff progress --once --session {id})"
-        ),
-        Some(Kind::Review) | None => {
-            format!(
-                "Waiting for session… ({id} has no review; see its map: leftoff progress --once --session {id})"
-            )
-        }
-    }
+/// The track that is asked for is not there; another one is.
+fn waiting_for(asked: Option<&str>, screen: &Screen, id: &str) -> String {
+    let asked = asked.unwrap_or_default();
+    let other = screen.tracks.first().map(|track| track.workflow).unwrap_or_default();
+    format!(
+        "Waiting for session… ({id} has no {asked}; see its {other}: leftoff progress --once --session {id})"
+    )
 }

@@ -5,8 +5,9 @@ use crate::checks;
 use crate::error::{Error, FileMistake, Result, WorkflowPlace};
 use crate::place::Project;
 use crate::sync::tree;
+use layouts::capabilities::OwnDefinitions;
 use layouts::definition::Lines;
-use layouts::layout::{self, Asked, Defined, Definitions, Layout};
+use layouts::layout::{self, Asked, Defined, Definitions, Layout, Need};
 use layouts::problem::Problem;
 use layouts::tree::Tree;
 use model::hint::Hint;
@@ -23,8 +24,10 @@ pub(crate) fn of_layout(
     name: &str,
     target: Option<&str>,
 ) -> Result<Workflow> {
-    match defined(project, layout, name, target).1 {
-        Defined::Elsewhere => load_builtin(name).map_or_else(|| load(project, name), Ok),
+    let Some((_, defined)) = defined(project, layout, name, target) else {
+        return load_builtin(name).map_or_else(|| load(project, name), Ok);
+    };
+    match defined {
         Defined::Found(reading) => {
             compiled(reading.value).map_err(|mistakes| Error::BadDefinition { mistakes })
         }
@@ -32,7 +35,7 @@ pub(crate) fn of_layout(
         Defined::NeedsTarget(why) => Err(Error::NeedsTarget {
             why: Box::new(mistake(why)),
             workflow: name.to_owned(),
-            layout: layout.name(),
+            layout: layout.facts().name,
         }),
         Defined::Refused(why) => {
             Err(Error::BadDefinition { mistakes: why.into_iter().map(mistake).collect() })
@@ -42,34 +45,35 @@ pub(crate) fn of_layout(
 
 /// That a workflow must be named, where a layout's sessions follow those of the project and none is.
 pub(crate) fn unnamed(project: &Project, layout: &dyn Layout) -> Option<Error> {
-    let known = known(project, layout.definitions()?);
+    let known = known(project, places(layout)?);
     let good = |name: &&String| of_layout(project, layout, name, None).is_ok();
     let Some(example) = known.iter().find(good).or(known.first()) else {
         return Some(none_there(layout, None));
     };
     Some(Error::WrongUsage {
-        message: format!("a session of {} needs the name of its workflow", layout.title()),
+        message: format!("a session of {} needs the name of its workflow", layout.facts().title),
         hint: Hint::new(format!("defined here: {}; for example: ", known.join(", "))).run(words![
             "start",
             example,
             "--layout",
-            layout.name()
+            layout.facts().name
         ]),
     })
 }
 
 /// Whether another run of a workflow could be begun here, as far as can be told without reading it.
 pub(crate) fn is_there(project: &Project, layout: &str, name: &str) -> bool {
-    let Some(places) = layout::by_name(layout).and_then(Layout::definitions) else { return true };
+    let Some(places) = layout::by_name(layout).and_then(places) else { return true };
     places.folders.iter().any(|folder| project.root.join(folder).join(name).join(places.file).is_file())
 }
 
 /// Whether sessions of a layout follow definitions of its own.
-pub(crate) fn are_elsewhere(layout: &str, name: &str) -> bool {
-    let tree = Tree::default();
-    layout::by_name(layout).is_some_and(|layout| {
-        layout.define(&Asked { name, target: None, tree: &tree, missing: &[] }) != Defined::Elsewhere
-    })
+pub(crate) fn are_elsewhere(layout: &str) -> bool {
+    layout::by_name(layout).and_then(places).is_some()
+}
+
+fn places(layout: &dyn Layout) -> Option<Definitions> {
+    layout.capabilities().own_definitions.map(OwnDefinitions::places)
 }
 
 pub(super) fn all(project: &Project) -> Vec<(Source, Checked)> {
@@ -86,7 +90,7 @@ pub(super) fn find(project: &Project, name: &str) -> Option<(Source, Checked)> {
 
 pub(super) fn names(project: &Project) -> impl Iterator<Item = (String, &'static str)> {
     with_definitions().flat_map(move |(layout, places)| {
-        known(project, places).into_iter().map(move |name| (name, layout.name()))
+        known(project, places).into_iter().map(move |name| (name, layout.facts().name))
     })
 }
 
@@ -96,24 +100,24 @@ pub(super) fn layout_with(project: &Project, name: &str) -> Option<&'static str>
 }
 
 fn with_definitions() -> impl Iterator<Item = (&'static dyn Layout, Definitions)> {
-    layout::all().iter().filter_map(|layout| Some((*layout, layout.definitions()?)))
+    layout::all().iter().filter_map(|layout| Some((*layout, places(*layout)?)))
 }
 
 fn found(project: &Project, layout: &'static dyn Layout, name: &str) -> Option<(Source, Checked)> {
-    let (tree, defined) = defined(project, layout, name, None);
+    let (tree, defined) = defined(project, layout, name, None)?;
     let checked = match defined {
-        Defined::Elsewhere | Defined::Needs(_) | Defined::Unknown => return None,
+        Defined::Needs(_) | Defined::Unknown => return None,
         Defined::Found(reading) => compiled(reading.value)
             .map_or_else(Checked::Mistaken, |workflow| Checked::Good(Box::new(workflow))),
         Defined::NeedsTarget(why) => Checked::OfItsTarget(why.to_string()),
         Defined::Refused(why) => Checked::Mistaken(why.into_iter().map(mistake).collect()),
     };
-    let places = layout.definitions()?;
+    let places = places(layout)?;
     let mut folders = places.folders.iter().map(|folder| format!("{folder}/{name}"));
     let origin = folders.find(|folder| tree.get(&format!("{folder}/{}", places.file)).is_some())?;
     let text = written(&origin, &tree);
     Some((
-        Source { name: name.to_owned(), origin, is_builtin: false, text, layout: Some(layout.name()) },
+        Source { name: name.to_owned(), origin, is_builtin: false, text, layout: Some(layout.facts().name) },
         checked,
     ))
 }
@@ -128,24 +132,22 @@ fn written(folder: &str, tree: &Tree) -> String {
     tree.files().filter(is_its).filter_map(part).collect::<Vec<_>>().join("\n")
 }
 
-/// What a layout's files say about a workflow, and the files.
-fn defined(project: &Project, layout: &dyn Layout, name: &str, target: Option<&str>) -> (Tree, Defined) {
+/// What a layout's files say about a workflow, and the files; none where its workflows are defined as ours are.
+fn defined(
+    project: &Project,
+    layout: &dyn Layout,
+    name: &str,
+    target: Option<&str>,
+) -> Option<(Tree, Defined)> {
+    let definitions = layout.capabilities().own_definitions?;
     let mut tree = Tree::default();
-    let mut missing = BTreeSet::new();
-    let ask = |tree: &Tree, missing: &BTreeSet<String>| {
-        let missing: Vec<String> = missing.iter().cloned().collect();
-        layout.define(&Asked { name, target, tree, missing: &missing })
-    };
-    tree::add(&project.root, &mut tree, &mut missing, |tree, missing| match ask(tree, missing) {
-        Defined::Needs(paths) => paths,
-        Defined::Elsewhere
-        | Defined::Found(_)
-        | Defined::Unknown
-        | Defined::NeedsTarget(_)
-        | Defined::Refused(_) => Vec::new(),
+    let ask = |tree: &Tree| definitions.define(&Asked { name, target, tree });
+    tree::add(&project.root, &mut tree, |tree| match ask(tree) {
+        Defined::Needs(paths) => paths.into_iter().map(Need::Content).collect(),
+        Defined::Found(_) | Defined::Unknown | Defined::NeedsTarget(_) | Defined::Refused(_) => Vec::new(),
     });
-    let defined = ask(&tree, &missing);
-    (tree, defined)
+    let defined = ask(&tree);
+    Some((tree, defined))
 }
 
 /// Expressions that came out of a translation compile, or the definition is not used.
@@ -160,7 +162,7 @@ fn mistake(problem: Problem) -> FileMistake {
 
 /// Nobody made phases up for it: it is not there.
 fn not_there(project: &Project, layout: &dyn Layout, name: &str) -> Error {
-    let places = layout.definitions();
+    let places = places(layout);
     let known = places.map(|places| known(project, places)).unwrap_or_default();
     match places.and_then(|places| places.folders.first()).filter(|_| !known.is_empty()) {
         Some(folder) => unknown(name, known, WorkflowPlace::Theirs(folder)),
@@ -169,9 +171,9 @@ fn not_there(project: &Project, layout: &dyn Layout, name: &str) -> Error {
 }
 
 fn none_there(layout: &dyn Layout, asked: Option<&str>) -> Error {
-    let places = layout.definitions();
+    let places = places(layout);
     Error::NoWorkflowsOf {
-        layout: layout.title().to_owned(),
+        layout: layout.facts().title.to_owned(),
         asked: asked.map(ToOwned::to_owned),
         file: places.map(|places| places.file).unwrap_or_default(),
         folders: places.map(|places| places.folders).unwrap_or_default(),

@@ -262,7 +262,8 @@ impl Engine {
             ..Filter::default()
         };
         let active = self.store.list(&filter)?.into_iter().map(|listed| listed.row);
-        let is_again = |layout: &str| layout::by_name(layout).is_some_and(Layout::takes_up_again);
+        let is_again =
+            |layout: &str| layout::by_name(layout).is_some_and(|layout| layout.facts().taken_up_again);
         if let Some(row) = active.into_iter().find(|row| is_again(&row.layout)) {
             if on == OnDiscrepancy::Ask {
                 self.refuse_to_choose(&row.id)?;
@@ -277,7 +278,8 @@ impl Engine {
     fn refuse_to_choose(&self, waiting: &SessionId) -> Result<()> {
         let known = self.store.load(waiting)?.map(|found| found.row.layout);
         // One that nobody has taken in is in no index: all layouts are asked.
-        let is_meant = |layout: &&&dyn Layout| known.as_ref().is_none_or(|known| known == layout.name());
+        let is_meant =
+            |layout: &&&dyn Layout| known.as_ref().is_none_or(|known| known == layout.facts().name);
         let mut layouts = layout::all().iter().filter(is_meant);
         layouts.try_for_each(|layout| self.have_selected(*layout, waiting))
     }
@@ -285,9 +287,9 @@ impl Engine {
     /// Stops until a person has selected one of several paused sessions of this layout, of which this is one; or one of
     /// those that go on, where it is one of them.
     fn have_selected(&self, layout: &dyn Layout, waiting: &SessionId) -> Result<()> {
-        let Some(heading) = layout.heading() else { return Ok(()) };
+        let Some(heading) = layout.facts().list_heading else { return Ok(()) };
         let lifecycles = vec!["paused".to_owned(), "active".to_owned()];
-        let layout = Some(layout.name().to_owned());
+        let layout = Some(layout.facts().name.to_owned());
         let mut found = self.lines(&ListRequest { lifecycles, layout, search: None })?.sessions;
         let Some(lifecycle) =
             found.iter().find(|line| line.session_id == waiting.as_str()).map(|line| line.lifecycle.clone())
@@ -304,10 +306,10 @@ impl Engine {
     /// Nothing waits here: what belongs to no project can be gone on with from any folder, once a person has selected it.
     fn have_one_outside_selected(&self) -> Result<()> {
         for layout in layout::all() {
-            let Some(heading) = layout.heading() else { continue };
+            let Some(heading) = layout.facts().list_heading else { continue };
             let request = ListRequest {
                 lifecycles: Lifecycle::UNFINISHED.map(ToOwned::to_owned).to_vec(),
-                layout: Some(layout.name().to_owned()),
+                layout: Some(layout.facts().name.to_owned()),
                 search: None,
             };
             let elsewhere = self.outside_numbers()?;
@@ -365,7 +367,8 @@ impl Engine {
 /// Whether a session that goes on is taken up again all the same, with all that its tool does then.
 fn is_taken_up_again(session: &Session) -> bool {
     let layout = layout::by_name(&session.layout);
-    matches!(session.lifecycle, Lifecycle::Active) && layout.is_some_and(Layout::takes_up_again)
+    matches!(session.lifecycle, Lifecycle::Active)
+        && layout.is_some_and(|layout| layout.facts().taken_up_again)
 }
 
 /// Sessions of a tool by the numbers that they have in lists, for its user to select one.

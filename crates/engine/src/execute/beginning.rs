@@ -13,7 +13,7 @@ use crate::view::ShortView;
 use crate::words::one_line;
 use crate::workspace;
 use jiff::tz::TimeZone;
-use layouts::layout::{self, Beginning, Layout, Spot};
+use layouts::layout::{self, Layout, NewSession, Occasion, Spot};
 use model::command::{self};
 use model::event::{Event, Recorded};
 use model::gate::{Given, coerce, describe, guess, shown};
@@ -75,7 +75,7 @@ impl Engine {
             } else {
                 let is_alone = engine.make_room(&mut plan, &id)?;
                 // Several that do not take the worktree are active at once anyway.
-                !is_alone && layout.is_none_or(Layout::takes_the_worktree)
+                !is_alone && layout.is_none_or(|layout| layout.facts().exclusive)
             };
             let own_id = id.clone();
             let start = command::Start {
@@ -83,7 +83,7 @@ impl Engine {
                 title: title.clone(),
                 goal: goal.clone(),
                 target: target.clone(),
-                layout: layout.map_or(NATIVE, |layout| layout.name()).to_owned(),
+                layout: layout.map_or(NATIVE, |layout| layout.facts().name).to_owned(),
                 worktree: engine.project.worktree(),
                 parallel,
                 fields: fields.clone(),
@@ -154,7 +154,7 @@ impl Engine {
 
     /// What is asked for, else what the layout's sessions follow, else what the project does.
     fn workflow_for(&self, request: &StartRequest, layout: Option<&dyn Layout>) -> Result<String> {
-        let known = layout.map(Layout::workflows).unwrap_or_default();
+        let known = layout.map(|layout| layout.facts().workflows).unwrap_or_default();
         let name = match (&request.workflow, known.first()) {
             (Some(asked), _) => asked.as_str(),
             (None, Some(first)) => first,
@@ -162,7 +162,7 @@ impl Engine {
         };
         match layout {
             Some(layout) if !known.is_empty() && !known.contains(&name) => Err(Error::WrongUsage {
-                message: format!("a session of {} cannot follow '{name}'", layout.title()),
+                message: format!("a session of {} cannot follow '{name}'", layout.facts().title),
                 hint: format!("one of: {}", known.join(", ")).into(),
             }),
             Some(_) | None => Ok(name.to_owned()),
@@ -181,7 +181,9 @@ impl Engine {
     /// Where a new session of a layout goes. Never where something is.
     fn new_spot(&self, layout: &dyn Layout, request: &StartRequest, title: &str) -> Result<Spot> {
         // A session outside of projects has the folder that was chosen when it was opened.
-        if let Some(spot) = layout.spot(&self.project.worktree(), true).filter(|_| self.project.is_outside) {
+        if let Some(spot) =
+            layout.identify(&self.project.worktree(), true).filter(|_| self.project.is_outside)
+        {
             return Ok(spot);
         }
         let now = self.clock.now();
@@ -192,25 +194,20 @@ impl Engine {
         let listed = self.listed_by_index(layout);
         // A name that is made up is nobody's: neither one of another worktree, nor one of which only a line is left.
         let is_anothers = |path: &str| {
-            let spot = layout.spot(path, true).filter(|_| request.id.is_none());
+            let spot = layout.identify(path, true).filter(|_| request.id.is_none());
             spot.is_some_and(|spot| {
                 listed.contains(&spot.id) || self.store.load(&spot.id).is_ok_and(|found| found.is_some())
             })
         };
-        let spot = layout
-            .begin(&Beginning {
-                id: request.id.as_deref(),
-                title,
-                today: now.to_zoned(TimeZone::system()).date(),
-                now,
-                branch: self.project.branch().as_deref(),
-                is_taken: &|path| root.join(path).symlink_metadata().is_ok() || is_anothers(path),
-                random,
-            })
-            .map_err(|message| Error::WrongUsage {
-                message,
-                hint: Hint::new("see: ").run(words!["start", "--help"]),
-            })?;
+        let branch = self.project.branch();
+        let today = now.to_zoned(TimeZone::system()).date();
+        let occasion = Occasion { title, today, now, branch: branch.as_deref(), random };
+        let is_taken = |path: &str| root.join(path).symlink_metadata().is_ok() || is_anothers(path);
+        let placed = layout.place(&NewSession::new(request.id.as_deref(), occasion, &is_taken));
+        let spot = placed.map_err(|why| Error::WrongUsage {
+            message: why.to_string(),
+            hint: Hint::new("see: ").run(words!["start", "--help"]),
+        })?;
         if root.join(&spot.path).symlink_metadata().is_ok() && !self.is_empty_place(layout, &spot) {
             return Err(self.taken(&spot.id));
         }
@@ -310,12 +307,12 @@ fn parse_id(text: &str) -> Result<SessionId> {
 
 /// One active session at a time is a rule of some formats: their own tools would take one of two for the other.
 fn refuse_parallel(request: &StartRequest, layout: Option<&dyn Layout>) -> Result<()> {
-    match layout.filter(|layout| request.parallel && layout.takes_the_worktree()) {
+    match layout.filter(|layout| request.parallel && layout.facts().exclusive) {
         None => Ok(()),
         Some(layout) => Err(Error::WrongUsage {
             message: format!(
                 "a session of {} cannot be parallel: its files have one active session",
-                layout.title()
+                layout.facts().title
             ),
             hint: "leave --parallel out: the session that is active now is paused".into(),
         }),
@@ -325,7 +322,7 @@ fn refuse_parallel(request: &StartRequest, layout: Option<&dyn Layout>) -> Resul
 /// The layout that is asked for; none for a native session.
 pub(crate) fn foreign_layout(asked: Option<&str>) -> Result<Option<&'static dyn Layout>> {
     let Some(asked) = asked.filter(|asked| *asked != NATIVE) else { return Ok(None) };
-    let names: Vec<&str> = layout::all().iter().map(|layout| layout.name()).collect();
+    let names: Vec<&str> = layout::all().iter().map(|layout| layout.facts().name).collect();
     match layout::by_name(asked) {
         Some(found) => Ok(Some(found)),
         None => Err(Error::WrongUsage {

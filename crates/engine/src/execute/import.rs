@@ -68,7 +68,7 @@ impl Engine {
         let origin = self.origin(&id)?;
         // What came from there goes on here as what it became.
         let came_before = from.is_some() && origin.is_some();
-        let was_kept_in = origin.as_ref().filter(|_| came_before).map(|origin| origin.layout.name());
+        let was_kept_in = origin.as_ref().filter(|_| came_before).map(|origin| origin.layout.facts().name);
         if into != NATIVE && into != kept_in && Some(into) != was_kept_in {
             return Err(Error::WrongUsage {
                 message: format!("{id} is a session of {kept_in}, and cannot become one of {into}"),
@@ -159,7 +159,9 @@ impl Engine {
         }
         let id = match self.imported_from(&found)? {
             Some(id) => id,
-            None if into == found.layout.name() => self.attend_brought(&found).map_err(no_session_in)?,
+            None if into == found.layout.facts().name => {
+                self.attend_brought(&found).map_err(no_session_in)?
+            }
             None => self.attend_elsewhere(&found)?,
         };
         let root = found.root.to_string_lossy().into_owned();
@@ -180,8 +182,10 @@ fn no_session_in(error: Error) -> Error {
 /// What was named is there and is no session: what would be, and what to do about it.
 fn no_session(asked: &str, place: &Path) -> Error {
     let whole = place.canonicalize().unwrap_or_else(|_| place.to_owned());
-    let looked_for: Vec<String> =
-        layout::all().iter().map(|layout| format!("{} ({})", layout.name(), layout.looks_for())).collect();
+    let looked_for: Vec<String> = layout::all()
+        .iter()
+        .map(|layout| format!("{} ({})", layout.facts().name, layout.facts().looks_for))
+        .collect();
     let why = format!("looked for {}", looked_for.join(", "));
     Error::NotASession { asked: asked.to_owned(), why, instead: instead(asked, &whole) }
 }

@@ -10,7 +10,8 @@ use crate::execute::plan::Plan;
 use crate::execute::set::refuse_no_fields;
 use crate::execute::{Answer, bounded};
 use crate::items::read_item;
-use layouts::layout::{self, FieldOf, ItemHome};
+use layouts::capabilities::{FieldOf, ItemHome};
+use layouts::layout;
 use load::Loading;
 use model::actor::Actor;
 use model::command::items::{AddItem, Context, Count, ItemCommand, ItemEdit, decide, renewals};
@@ -297,7 +298,7 @@ impl Engine {
 /// not done, and nothing else is said.
 fn told_by_its_id(session: &Session, request: &ItemAdd) -> Option<ItemHome> {
     let id = ItemId::parse(request.id.as_deref()?).ok()?;
-    let told = layout::by_name(&session.layout)?.home_of_item(&id)?;
+    let told = layout::by_name(&session.layout)?.capabilities().item_rules?.home(&id)?;
     let is_open = session.run()?.resolve(told.phase).is_some_and(|phase| !phase.is_done());
     (is_open && request.phase.is_none() && request.parent.is_none()).then_some(told)
 }

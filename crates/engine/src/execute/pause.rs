@@ -5,7 +5,7 @@ use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
-use layouts::layout::{self, Layout};
+use layouts::layout;
 use model::command::{Command, REASON_USER_REQUEST, decide};
 use model::lifecycle::Lifecycle;
 use model::session::Session;
@@ -49,7 +49,8 @@ impl Engine {
     /// Pausing again is no mistake, but for layouts whose tool knows only the active session: there, unless one is
     /// named, nothing is left that could be meant.
     fn refuse_nothing_active(&self, session: &Session) -> Result<()> {
-        let is_meant = layout::by_name(&session.layout).is_some_and(Layout::pauses_only_what_is_active)
+        let is_meant = layout::by_name(&session.layout)
+            .is_some_and(|layout| layout.facts().pauses_active_only)
             && matches!(session.lifecycle, Lifecycle::Paused { .. })
             && self.options.session.is_none();
         let worktree = self.project.worktree();

@@ -337,9 +337,9 @@ fn propose(own: &[OwnFile], fields: &[FieldChange]) -> (Impact, String) {
 /// What follows for items, and for what the session's own tool says of files and sections.
 fn follow(session: &Session, run: &Run, revision: &Revision, items: &ItemBook) -> Vec<Event> {
     let mut events: Vec<Event> = reopens(revision, run, items.iter()).into_iter().map(Event::Item).collect();
-    if let Some(layout) = layouts::layout::by_name(&session.layout) {
-        let standing = Standing::new(session, items, &[]);
-        events.extend(layout.revised(revision, &standing));
+    let layout = layouts::layout::by_name(&session.layout);
+    if let Some(consequences) = layout.and_then(|layout| layout.capabilities().consequences) {
+        events.extend(consequences.of_revision(revision, &Standing::new(session, items, &[])));
     }
     events
 }

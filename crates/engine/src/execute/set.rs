@@ -5,7 +5,8 @@ use crate::error::{Error, Result};
 use crate::execute::beginning::check_fields;
 use crate::execute::plan::Plan;
 use crate::execute::{Answer, bounded};
-use layouts::layout::{self, FieldOf};
+use layouts::capabilities::FieldOf;
+use layouts::layout;
 use model::command::{Command, decide};
 use model::gate::Given;
 use model::hint::Hint;
@@ -50,10 +51,11 @@ pub(super) fn refuse_no_fields(
     given: &BTreeMap<String, Given>,
 ) -> Result<()> {
     let Some(layout) = layout::by_name(&session.layout) else { return Ok(()) };
-    let told = given.keys().find_map(|name| Some((name, layout.no_field(of, name)?)));
+    let Some(rules) = layout.capabilities().item_rules else { return Ok(()) };
+    let told = given.keys().find_map(|name| Some((name, rules.instead_of_field(of, name)?)));
     match told {
         Some((name, instead)) => Err(Error::WrongUsage {
-            message: format!("'{name}' cannot be set as a field of a session of {}", layout.title()),
+            message: format!("'{name}' cannot be set as a field of a session of {}", layout.facts().title),
             hint: instead.into(),
         }),
         None => Ok(()),

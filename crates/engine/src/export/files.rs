@@ -5,7 +5,10 @@ use super::{Content, Piece, Share, put_all};
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::sync::{self, NATIVE, tree};
-use layouts::layout::{self, Beginning, Depth, Folder, Layout, Spot, Standing};
+use layouts::capabilities::is_shared;
+use layouts::layout::{
+    self, Depth, Folder, Layout, NewSession, Occasion, Purpose, ReadAs, Spot, Standing, WriteRequest, puts,
+};
 use layouts::tree::{Entry, Tree};
 use model::event::{Event, Recorded};
 use model::hint::Hint;
@@ -32,7 +35,7 @@ struct Ground {
 impl Engine {
     /// The session that is meant, as the files of a layout below a folder, where a project of that tool has them.
     pub fn export_as(&self, layout: &str, folder: &Path) -> Result<Vec<PathBuf>> {
-        let names: Vec<&str> = layout::all().iter().map(|layout| layout.name()).collect();
+        let names: Vec<&str> = layout::all().iter().map(|layout| layout.facts().name).collect();
         let layout = layout::by_name(layout).ok_or_else(|| Error::WrongUsage {
             message: format!("there is no layout '{layout}' that has files"),
             hint: format!("one of: {}", names.join(", ")).into(),
@@ -58,9 +61,12 @@ impl Engine {
 
     /// What a layout has no words for is said before anything is done, with where the session can go.
     fn check_words_for(&self, layout: &dyn Layout, session: &Session, folder: &Path) -> Result<()> {
-        let Some(run) = session.run().filter(|run| !layout.can_tell(run)) else { return Ok(()) };
-        let able: Vec<&str> =
-            layout::all().iter().filter(|other| other.can_tell(run)).map(|other| other.name()).collect();
+        let Some(run) = session.run().filter(|run| !layout.facts().can_show(run)) else { return Ok(()) };
+        let able: Vec<&str> = layout::all()
+            .iter()
+            .filter(|other| other.facts().can_show(run))
+            .map(|other| other.facts().name)
+            .collect();
         let all_of_it = "plain JSON has everything: leave --layout out";
         let hint = able.first().map_or_else(
             || Hint::new(all_of_it),
@@ -75,7 +81,7 @@ impl Engine {
         Err(Error::WrongUsage {
             message: format!(
                 "{} has no way to show a session that follows '{}'",
-                layout.title(),
+                layout.facts().title,
                 run.workflow.name
             ),
             hint,
@@ -85,7 +91,8 @@ impl Engine {
     fn ground_for(&self, layout: &'static dyn Layout, session: &Session, folder: &Path) -> Result<Ground> {
         let id = &session.id;
         let workspace = self.workspace(session);
-        if let Some(located) = self.located(session).filter(|located| located.layout.name() == layout.name())
+        if let Some(located) =
+            self.located(session).filter(|located| located.layout.facts().name == layout.facts().name)
         {
             let root = self.root_of(session);
             let state = self.files_seen(id);
@@ -94,7 +101,7 @@ impl Engine {
             let spot = inside(layout, located.spot);
             return Ok(Ground { spot, tree, state, told, documents: vec![workspace] });
         }
-        let origin = self.origin(id)?.filter(|origin| origin.layout.name() == layout.name());
+        let origin = self.origin(id)?.filter(|origin| origin.layout.facts().name == layout.facts().name);
         if let Some(origin) = origin {
             let root = self.root_of_origin(&origin, id)?;
             let state = self.files_kept(&origin)?;
@@ -113,20 +120,18 @@ impl Engine {
 
     /// Where a new one of that name goes; under a name that the layout gives where it cannot have its own.
     fn spot_for(&self, layout: &dyn Layout, session: &Session, folder: &Path) -> Result<Spot> {
-        let begin = |id: Option<&str>| {
-            layout.begin(&Beginning {
-                id,
-                title: &session.title,
-                today: session.created_at.to_zoned(jiff::tz::TimeZone::UTC).date(),
-                now: session.created_at,
-                branch: None,
-                is_taken: &|path| folder.join(path).symlink_metadata().is_ok(),
-                random: [0; 16],
-            })
+        let occasion = Occasion {
+            title: &session.title,
+            today: session.created_at.to_zoned(jiff::tz::TimeZone::UTC).date(),
+            now: session.created_at,
+            branch: None,
+            random: [0; 16],
         };
-        let spot = begin(Some(session.id.as_str())).or_else(|_| begin(None));
-        spot.map_err(|message| Error::WrongUsage {
-            message,
+        let is_taken = |path: &str| folder.join(path).symlink_metadata().is_ok();
+        let place = |id: Option<&str>| layout.place(&NewSession::new(id, occasion, &is_taken));
+        let spot = place(Some(session.id.as_str())).or_else(|_| place(None));
+        spot.map_err(|why| Error::WrongUsage {
+            message: why.to_string(),
             hint: "export it as JSON: leave --layout out".into(),
         })
     }
@@ -172,6 +177,7 @@ impl Engine {
             worktree: &session.worktree,
             tree: &ground.tree,
             now: self.clock.now(),
+            read_as: ReadAs::Found,
         };
         let told = history.first().and_then(|first| layout.read(&folder).value.fold(&first.actor));
         !ground.state.is_empty()
@@ -202,27 +208,33 @@ impl Engine {
             worktree: &there.to_string_lossy(),
             tree: &tree,
             now: self.clock.now(),
+            read_as: ReadAs::Found,
         };
         // Its own files keep their shape; what they do not tell is written as a new one's is.
-        let changes = if session.layout == layout.name() {
-            layout.write_elsewhere(&standing, &aim)
+        let purpose = if session.layout == layout.facts().name {
+            Purpose::Export
         } else if ground.state.is_empty() {
-            layout.write_anew(&standing, &aim)
+            Purpose::Newest
         } else {
-            layout.write_back(&standing, &aim)
+            Purpose::Restore
         };
+        let changes = puts(layout.write(&WriteRequest { purpose, standing: &standing }, &aim));
         for change in &changes {
             tree::check_length(layout, &ground.spot, &change.path, &change.content)?;
         }
         let mut files = ground.state.clone();
         files.extend(changes.into_iter().map(|change| (change.path, change.content)));
+        let rules = layout.files(&ground.spot);
         let mut pieces = documents(layout, ground);
         for (path, content) in files {
             let own = sync::own_part(layout, &ground.spot, &path, &content);
-            let is_shared = layout.share(&ground.spot, &path, &content).is_some();
-            let path = layout.belongs_at(session, &path);
+            let is_of_several = is_shared(layout, &path);
+            // A session's only file goes to the place of its status; a folder is exported as it is.
+            let is_place = rules.places.all.iter().any(|place| place.path == path);
+            let moved = rules.places.belongs(&path, &session.lifecycle).filter(|_| is_place);
+            let path = moved.unwrap_or(path);
             let place = ground.spot.below_project(&path);
-            let content = if is_shared {
+            let content = if is_of_several {
                 Content::Share(Share { layout, spot: ground.spot.clone(), path, own })
             } else {
                 Content::Bytes(own)
@@ -243,8 +255,8 @@ fn inside(layout: &dyn Layout, spot: Spot) -> Spot {
 /// All that is where its files are, with these as its state.
 fn with_state(layout: &dyn Layout, spot: &Spot, root: &Path, state: &BTreeMap<String, Vec<u8>>) -> Tree {
     let mut tree = tree::read(layout, spot, root, Depth::Whole);
-    let stale: Vec<String> =
-        tree.files().filter(|path| tree::is_state(layout, spot, path)).map(str::to_owned).collect();
+    let rules = layout.files(spot);
+    let stale: Vec<String> = tree.files().filter(|path| rules.is_state(path)).map(str::to_owned).collect();
     for path in &stale {
         tree.remove(path);
     }

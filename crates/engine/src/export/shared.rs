@@ -3,6 +3,8 @@
 use crate::disk::exchange::{self, Put};
 use crate::error::{Error, Result};
 use crate::sync::tree;
+use layouts::capabilities::shared_part;
+use layouts::layout::Merge;
 use layouts::layout::{Layout, Spot};
 use std::fs;
 use std::io;
@@ -29,7 +31,7 @@ impl Share {
             Ok(_) => {}
         }
         let there = exchange::read(target).map_err(|source| failed(target, source))?;
-        let part = self.layout.share(&self.spot, &self.path, &there).unwrap_or_default();
+        let part = shared_part(self.layout, &self.spot, &self.path, &there).unwrap_or_default();
         if !part.is_empty() {
             return Err(Error::ListedAlready { path: target.to_owned(), session: self.spot.id.to_string() });
         }
@@ -72,7 +74,7 @@ impl Share {
         if others.is_empty() {
             return self.own.clone();
         }
-        self.layout.merge_slipped(&self.path, &[], &self.own, others)
+        self.layout.merge(&self.path, Merge::Onto { base: &[], theirs: &self.own, onto: others })
     }
 }
 

@@ -12,7 +12,10 @@ use crate::disk::{self, Recovered};
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::workspace::journal_for;
-use layouts::layout::{Depth, Folder, Spot};
+use layouts::capabilities::is_shared;
+use layouts::layout::Merge;
+use layouts::layout::{Depth, Folder, NewName, NewSession, ReadAs, Spot};
+use layouts::question::where_to_resume;
 use layouts::tree::{Entry, Tree};
 use model::hint::Hint;
 use model::id::SessionId;
@@ -76,8 +79,15 @@ impl Engine {
     /// tool asks a person how far it was, that is asked.
     fn refuse_what_tells_nothing(&self, there: &Look, session: &Session) -> Result<()> {
         let (id, spot, tree) = (&session.id, &there.located.spot, &there.documents);
-        let folder = Folder { spot, id, worktree: &session.worktree, tree, now: self.clock.now() };
-        if there.located.layout.asks_where(&folder).is_some() {
+        let folder = Folder {
+            spot,
+            id,
+            worktree: &session.worktree,
+            tree,
+            now: self.clock.now(),
+            read_as: ReadAs::Found,
+        };
+        if where_to_resume(there.located.layout, &folder).is_some() {
             return Ok(());
         }
         let whole = || Some((spot.path.clone(), there.why_it_tells_nothing(session)?));
@@ -98,7 +108,9 @@ impl Engine {
             let is_known = listed.contains(&spot.id) || unadopted.iter().any(|known| known.id == spot.id);
             !is_known && (!is_there || self.is_empty_place(*layout, spot))
         };
-        let others = (2..MOST_OF_ONE_NAME).map_while(|number| layout.numbered(spot, number));
+        let others = (2..MOST_OF_ONE_NAME).map_while(|number| {
+            layout.place(&NewSession { name: NewName::Beside(spot, number), is_taken: &|_| false }).ok()
+        });
         for spot in [spot.clone()].into_iter().chain(others) {
             if is_free(&spot) && self.store.load(&spot.id)?.is_none() {
                 return Ok(spot);
@@ -147,12 +159,13 @@ fn placed(pointed: &Pointed, to: &Spot, there: &Tree, here: &Tree) -> Tree {
     };
     let mut placed = there.clone().with_paths(|path| place(&path));
     // What sessions share here is there for this one as well, whether it had its part of such a file before or not.
-    for path in here.files().filter(|path| layout.share(to, path, &[]).is_some()) {
+    for path in here.files().filter(|path| is_shared(*layout, path)) {
         if let Some(entry) = here.get(path) {
             placed.insert(path, entry.clone());
         }
     }
-    for path in there.files().filter(|path| tree::is_state(*layout, from, path)) {
+    let rules = layout.files(from);
+    for path in there.files().filter(|path| rules.is_state(path)) {
         // What calls a session active here is said here.
         if is_sign(*layout, path) {
             placed.remove(&place(path));
@@ -160,10 +173,13 @@ fn placed(pointed: &Pointed, to: &Spot, there: &Tree, here: &Tree) -> Tree {
         }
         let Some(content) = there.content(path) else { continue };
         let own = own_part(*layout, from, path, content);
-        let own = if is_renamed { layout.renamed(from, to, path, &own) } else { own };
-        let is_shared = layout.share(from, path, content).is_some();
+        let own = if is_renamed { layout.rename(path, &own, from, to) } else { own };
         let known = here.content(path).unwrap_or_default();
-        let whole = if is_shared { layout.merge_slipped(path, &[], &own, known) } else { own };
+        let whole = if is_shared(*layout, path) {
+            layout.merge(path, Merge::Onto { base: &[], theirs: &own, onto: known })
+        } else {
+            own
+        };
         placed.insert(place(path), Entry::File(whole));
     }
     placed

@@ -54,7 +54,7 @@ impl Engine {
         let layout = layout::by_name(layout).filter(|layout| tells_by_name(*layout))?;
         let filter = Filter {
             lifecycles: lifecycles.iter().map(|name| (*name).to_owned()).collect(),
-            layout: Some(layout.name().to_owned()),
+            layout: Some(layout.facts().name.to_owned()),
             worktree: Some(self.project.worktree()),
             ..Filter::default()
         };
@@ -76,10 +76,10 @@ impl Engine {
         let shorts = self.shorts();
         for located in self.unadopted().iter().rev() {
             // Of one layout the first that will do is taken, so that a thousand old ones are not read.
-            if known == Some(located.layout.name()) {
+            if known == Some(located.layout.facts().name) {
                 continue;
             }
-            let found = if located.layout.takes_the_worktree() {
+            let found = if located.layout.facts().exclusive {
                 shorts::by_path(&shorts, located).cloned()
             } else {
                 self.eyes().in_short(located)
@@ -90,7 +90,7 @@ impl Engine {
                 continue;
             }
             if found.says_where_it_stands && tells_by_name(located.layout) {
-                known = Some(located.layout.name());
+                known = Some(located.layout.facts().name);
             }
             let rank = |found: &Short| (found.says_where_it_stands, found.is_active(), found.line.updated_at);
             if best.as_ref().is_none_or(|best| rank(&found) > rank(best)) {
@@ -189,5 +189,5 @@ impl Engine {
 /// Whether of two sessions the one that is later is known by its name; where only one is active, that is the one,
 /// whatever it is called.
 fn tells_by_name(layout: &dyn Layout) -> bool {
-    layout.paths_tell_the_order() && !layout.takes_the_worktree()
+    layout.facts().ordered_by_name && !layout.facts().exclusive
 }

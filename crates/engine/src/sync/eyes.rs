@@ -7,13 +7,13 @@ use super::tree;
 use crate::view::{ShortView, Warning};
 use crate::words::one_line;
 use jiff::Timestamp;
-use layouts::layout::{Depth, Folder, Layout, Line, Spot, Told};
+use layouts::capabilities::Summary;
+use layouts::layout::{Depth, Folder, ForeignSession, Layout, ReadAs, Spot};
 use layouts::problem::{Problem, Then, What};
 use layouts::reading::Reading;
 use layouts::tree::{Entry, Tree};
 use model::actor::Actor;
 use model::session::Session;
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,13 +34,21 @@ impl Eyes<'_> {
     /// A session on one line of a list.
     pub(super) fn line(&self, located: &Located, number: u64) -> Option<(ShortView, Vec<Warning>)> {
         let Located { layout, spot, id } = located;
-        let files = layout.line_files();
+        let files = layout.facts().summary_files;
+        let summaries = layout.capabilities().quick_summary;
         if !files.is_empty() {
             let mut tree = tree::read_files(*layout, spot, self.root, files);
-            let folders = layout.line_folders(&tree);
-            tree::add_folders(&mut tree, spot, self.root, folders);
-            let folder = Folder { spot, id, worktree: &self.worktree, tree: &tree, now: self.now };
-            if let Some(reading) = layout.line(&folder) {
+            let home = self.root.join(&spot.home);
+            tree::add(&home, &mut tree, |tree| layout.more_files(spot, tree, Depth::Summary));
+            let folder = Folder {
+                spot,
+                id,
+                worktree: &self.worktree,
+                tree: &tree,
+                now: self.now,
+                read_as: ReadAs::Found,
+            };
+            if let Some(reading) = summaries.and_then(|summaries| summaries.summary(&folder)) {
                 let said = warnings(spot, &reading);
                 return Some((self.short(located, number, reading.value), said));
             }
@@ -49,7 +57,7 @@ impl Eyes<'_> {
         Some((ShortView { number, ..(&found.session).into() }, found.warnings))
     }
 
-    fn short(&self, located: &Located, number: u64, line: Line) -> ShortView {
+    fn short(&self, located: &Located, number: u64, line: Summary) -> ShortView {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         ShortView {
             number,
@@ -57,7 +65,7 @@ impl Eyes<'_> {
             title: line.title,
             goal: None,
             target: None,
-            layout: located.layout.name().to_owned(),
+            layout: located.layout.facts().name.to_owned(),
             workflow: line.workflow.to_owned(),
             worktree: self.worktree.clone(),
             lifecycle: line.lifecycle.to_owned(),
@@ -99,9 +107,14 @@ impl Eyes<'_> {
         Some(Foreign { layout, spot, id, tree, documents, damaged, told, warnings, recorded, session })
     }
 
-    pub(super) fn read(&self, located: &Located, tree: &Tree) -> Reading<Told> {
+    pub(super) fn read(&self, located: &Located, tree: &Tree) -> Reading<ForeignSession> {
+        self.read_as(located, tree, ReadAs::Found)
+    }
+
+    pub(super) fn read_as(&self, located: &Located, tree: &Tree, read_as: ReadAs) -> Reading<ForeignSession> {
         let Located { layout, spot, id } = located;
-        let mut reading = layout.read(&Folder { spot, id, worktree: &self.worktree, tree, now: self.now });
+        let (worktree, now) = (self.worktree.as_str(), self.now);
+        let mut reading = layout.read(&Folder { spot, id, worktree, tree, now, read_as });
         let cut_off = What::CutOff { most: tree::MOST_ENTRIES };
         reading.warnings.extend(tree.cut().map(|folder| Problem::of_file(folder, cut_off)));
         reading
@@ -109,21 +122,21 @@ impl Eyes<'_> {
 
     /// Whoever wrote a session's files.
     pub(super) fn actor(&self, layout: &dyn Layout) -> Actor {
-        Actor::Person { name: layout.name().to_owned(), host: self.host.to_owned() }
+        Actor::Person { name: layout.facts().name.to_owned(), host: self.host.to_owned() }
     }
 
     /// The next rung after a file that cannot be read: the version before it.
-    fn use_backups(&self, located: &Located, tree: &mut Tree, reading: &mut Reading<Told>) {
+    fn use_backups(&self, located: &Located, tree: &mut Tree, reading: &mut Reading<ForeignSession>) {
         let home = self.root.join(&located.spot.home);
         let parts = reading.value.unreadable_parts.clone();
         for path in reading.value.unreadable.clone().into_iter().chain(parts) {
             let backup = format!("{path}.bak");
-            let most = located.layout.most_bytes(&path);
+            let most = located.layout.files(&located.spot).most_bytes(&path);
             let Entry::File(content) = tree::content(&home.join(&backup), most) else { continue };
             let mut other = tree.clone();
             other.insert(path.clone(), Entry::File(content));
-            let wanted = |tree: &Tree, _: &BTreeSet<String>| located.layout.wanted(&located.spot, tree);
-            tree::add(&home, &mut other, &mut BTreeSet::new(), wanted);
+            let needed = |tree: &Tree| located.layout.more_files(&located.spot, tree, Depth::Whole);
+            tree::add(&home, &mut other, needed);
             let mut read = self.read(located, &other);
             if read.value.cannot_read(&path) {
                 continue;
@@ -135,7 +148,8 @@ impl Eyes<'_> {
                     problem.what = What::Unreadable { why, then };
                 }
             }
-            let recovered = located.layout.recovered().map(|words| What::Recovered { words });
+            let note = located.layout.facts().recovered_note;
+            let recovered = note.map(|words| What::Recovered { words });
             read.warnings.extend(recovered.map(|what| Problem::of_file(&backup, what)));
             // The file itself is as damaged as it was.
             if reading.value.unreadable.contains(&path) {

@@ -7,8 +7,9 @@ use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::place::Project;
 use crate::view::{HealthView, Warning};
-use layouts::layout::{self, Depth, Details, Health, Layout, Place, Spot, Told};
+use layouts::layout::{self, Depth, ForeignSession, Health, Layout, Place, ReadAs, Spot};
 use layouts::reading::Reading;
+use layouts::screen::Screen;
 use layouts::tree::{Entry, Tree};
 use model::actor::Actor;
 use model::event::Recorded;
@@ -33,7 +34,7 @@ pub(crate) struct Foreign {
     pub(crate) documents: Tree,
     /// Files of its state that cannot be read.
     pub(crate) damaged: Vec<String>,
-    pub(crate) told: Told,
+    pub(crate) told: ForeignSession,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) recorded: Vec<Recorded>,
     pub(crate) session: Session,
@@ -42,7 +43,7 @@ pub(crate) struct Foreign {
 impl Foreign {
     /// A place without anything of a session is one only for whoever names it.
     pub(super) fn holds_any(&self) -> bool {
-        self.layout.holds_any(&self.spot, &self.documents)
+        self.told.holds
     }
 }
 
@@ -152,10 +153,11 @@ impl Engine {
         Eyes { shares: Some(self.shares_here()), ..self.eyes() }
     }
 
-    /// What a layout's own screen shows of a session, adopted or not.
-    pub fn details(&self, id: &SessionId) -> Option<Details> {
+    /// A session as its tool's own screen shows it, adopted or not; none where its tool has none.
+    pub fn screen(&self, id: &SessionId) -> Option<Screen> {
         let (_, session) = self.load(id).ok()?;
         let located = self.located(&session)?;
+        let own = located.layout.capabilities().own_screen?;
         let mut tree = tree::read(located.layout, &located.spot, &self.root_of(&session), Depth::Whole);
         // Where a file of its state is missing or damaged, what stands for it in the session stands for it here.
         if let Some(look) = self.seen.looks.borrow().get(id) {
@@ -165,23 +167,27 @@ impl Engine {
                 }
             }
         }
-        let details = self.read_tree(&located, &tree).value.details;
-        Some(located.layout.details_of(details, &session))
+        Some(own.screen(&session, &self.folder(&located, &session, &tree)))
     }
 
-    /// What its layout checks of a session's files, adopted or laid over.
+    /// The checks of its layout over a session's files, adopted or laid over.
     pub(crate) fn health(&self, id: &SessionId) -> Vec<Health> {
         let Ok((_, session)) = self.load(id) else { return Vec::new() };
-        let Some(located) = self.located(&session) else { return Vec::new() };
-        let tree = tree::read(located.layout, &located.spot, &self.root_of(&session), Depth::Whole);
-        located.layout.health(&self.read_tree(&located, &tree).value.details)
+        self.read_whole(&session).map(|(_, told)| told.checks).unwrap_or_default()
+    }
+
+    /// All that a session's files tell now.
+    pub(crate) fn read_whole(&self, session: &Session) -> Option<(Located, ForeignSession)> {
+        let (located, tree) = self.whole_tree(session)?;
+        let told = self.read_tree(&located, &tree).value;
+        Some((located, told))
     }
 
     /// Where the files of a session of ours are; none for a native one.
     pub(crate) fn located(&self, session: &Session) -> Option<Located> {
         let layout = layout::by_name(&session.layout)?;
         let path = session.path.as_deref()?;
-        let spot = layout.spot(path, true).or_else(|| layout.spot(path, false))?;
+        let spot = layout.identify(path, true).or_else(|| layout.identify(path, false))?;
         Some(Located { layout, spot, id: session.id.clone() })
     }
 
@@ -193,7 +199,7 @@ impl Engine {
     pub(crate) fn is_empty_place(&self, layout: &dyn Layout, spot: &Spot) -> bool {
         let is_folder = |found: std::fs::Metadata| found.is_dir();
         self.project.root.join(&spot.path).symlink_metadata().is_ok_and(is_folder)
-            && layout.may_begin_in(&tree::read(layout, spot, &self.project.root, Depth::Whole))
+            && layout.facts().may_start_in(&tree::read(layout, spot, &self.project.root, Depth::Whole))
     }
 
     fn foreign_below(&self, located: &Located, root: &Path, depth: Depth) -> Option<Foreign> {
@@ -202,8 +208,13 @@ impl Engine {
         Eyes { root, signs, ..self.eyes() }.foreign(located, depth)
     }
 
-    pub(crate) fn read_tree(&self, located: &Located, tree: &Tree) -> Reading<Told> {
+    pub(crate) fn read_tree(&self, located: &Located, tree: &Tree) -> Reading<ForeignSession> {
         self.eyes().read(located, tree)
+    }
+
+    /// As we wrote the files of the state: others that came since are left out.
+    pub(super) fn read_as_written(&self, located: &Located, tree: &Tree) -> ForeignSession {
+        self.eyes().read_as(located, tree, ReadAs::Written).value
     }
 
     /// Whoever wrote a session's files.
@@ -217,13 +228,13 @@ impl Engine {
             return self.spots_now(layout);
         }
         let mut known = self.seen.spots.borrow_mut();
-        known.entry(layout.name()).or_insert_with(|| self.spots_now(layout)).clone()
+        known.entry(layout.facts().name).or_insert_with(|| self.spots_now(layout)).clone()
     }
 
     fn spots_now(&self, layout: &dyn Layout) -> Vec<Spot> {
         let mut found = spots_of(&self.project, layout);
         // Places that are configured, below the project; others are outside of it.
-        let can_be_anywhere = layout.places().iter().any(|place| matches!(place, Place::Temporary(_)));
+        let can_be_anywhere = layout.facts().places.iter().any(|place| matches!(place, Place::Temporary(_)));
         for place in self.config.places.iter().filter(|_| can_be_anywhere && !self.project.is_outside) {
             if Path::new(place).is_relative() {
                 entries(&self.project.root, place.trim_matches('/'), layout, &mut found);
@@ -267,7 +278,9 @@ impl Engine {
         for again in 0..3 {
             match self.store.load(&id)? {
                 None => return Ok(Owner::Nobody(id)),
-                Some(loaded) if loaded.row.worktree == worktree && loaded.row.layout == layout.name() => {
+                Some(loaded)
+                    if loaded.row.worktree == worktree && loaded.row.layout == layout.facts().name =>
+                {
                     return Ok(Owner::Ours(id));
                 }
                 // It was imported: the files are left alone since.
@@ -293,6 +306,17 @@ pub(super) fn other_id(id: &SessionId, what: &str) -> Result<SessionId> {
     SessionId::parse(&text).map_err(|why| Error::InvalidSessionId { asked: text, why })
 }
 
+/// Whether sessions of a layout have a screen of their tool's own.
+pub fn has_own_screen(layout: &str) -> bool {
+    layout::by_name(layout).is_some_and(|layout| layout.capabilities().own_screen.is_some())
+}
+
+/// The workflows that such screens show.
+pub fn workflows_with_a_screen() -> Vec<&'static str> {
+    let with_one = layout::all().iter().filter(|layout| layout.capabilities().own_screen.is_some());
+    with_one.flat_map(|layout| layout.facts().workflows).copied().collect()
+}
+
 /// Whether another tool keeps sessions in a project.
 pub(crate) fn has_foreign(project: &Project) -> bool {
     layout::all().iter().any(|layout| !spots_of(project, *layout).is_empty())
@@ -301,10 +325,10 @@ pub(crate) fn has_foreign(project: &Project) -> bool {
 /// A session that is outside of projects is alone in its own.
 pub(super) fn spots_of(project: &Project, layout: &dyn Layout) -> Vec<Spot> {
     if project.is_outside {
-        return layout.spot(&project.worktree(), true).into_iter().collect();
+        return layout.identify(&project.worktree(), true).into_iter().collect();
     }
     let mut found = Vec::new();
-    for place in layout.places() {
+    for place in layout.facts().places {
         match place {
             Place::Project(folder) => entries(&project.root, folder, layout, &mut found),
             Place::Temporary(_) => {}
@@ -315,14 +339,14 @@ pub(super) fn spots_of(project: &Project, layout: &dyn Layout) -> Vec<Spot> {
 
 pub(super) fn entries(root: &Path, folder: &str, layout: &dyn Layout, found: &mut Vec<Spot>) {
     each_entry(root, folder, |path, is_folder| {
-        let spot = layout.spot(path, is_folder).filter(|spot| is_known(layout, root, spot));
-        found.extend(spot.filter(|spot| !layout.is_private() || !is_of_others(root, &spot.path)));
+        let spot = layout.identify(path, is_folder).filter(|spot| is_known(root, spot));
+        found.extend(spot.filter(|spot| !layout.facts().private || !is_of_others(root, &spot.path)));
     });
 }
 
 /// Whether what is called as a session may be is one.
-pub(super) fn is_known(layout: &dyn Layout, root: &Path, spot: &Spot) -> bool {
-    layout.known_by(spot).is_none_or(|file| root.join(file).symlink_metadata().is_ok())
+pub(super) fn is_known(root: &Path, spot: &Spot) -> bool {
+    spot.known_by.as_ref().is_none_or(|file| root.join(file).symlink_metadata().is_ok())
 }
 
 /// Whether a folder of a project is neither this user's nor of who has the project: of a session that is its user's

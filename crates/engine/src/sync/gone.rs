@@ -21,7 +21,7 @@ impl Look {
     /// A project that was moved took it along.
     pub(super) fn has_lost_its_folder(&self, root: &Path) -> bool {
         let missing = self.states.iter().filter(|(_, state)| **state == FileState::Missing);
-        if !self.located.layout.goes_with_its_folder() || !is_nowhere(&self.home) || !root.is_dir() {
+        if !self.located.layout.facts().goes_with_folder || !is_nowhere(&self.home) || !root.is_dir() {
             return false;
         }
         let before = Before::seen(root);
@@ -74,7 +74,8 @@ impl Engine {
     /// The session in another folder whose files are just what we wrote into this one.
     fn renamed_to(&self, look: &Look) -> Option<String> {
         let all = self.unadopted();
-        let mut others = all.iter().filter(|other| other.layout.name() == look.located.layout.name());
+        let mut others =
+            all.iter().filter(|other| other.layout.facts().name == look.located.layout.facts().name);
         let found = others.find(|other| {
             let home = self.project.root.join(&other.spot.home);
             look.rows.iter().any(|(path, row)| {

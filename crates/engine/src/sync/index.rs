@@ -6,7 +6,8 @@ use super::{NATIVE, signs, tree};
 use crate::doctor::Finding;
 use crate::engine::Engine;
 use crate::view::Warning;
-use layouts::layout::{self, Index, Layout, Spot, Survey, some_of};
+use layouts::capabilities::{Registry, RegistryFile, Survey};
+use layouts::layout::{self, Layout, Spot, some_of};
 use layouts::problem::Problem;
 use layouts::tree::{Entry, Tree};
 use model::hint::Hint;
@@ -19,6 +20,21 @@ use store::SessionRow;
 
 /// So many are made again without being named; more have hardly been lost one by one.
 pub(super) const MOST_MADE: usize = 20;
+
+/// A tool's registry as it is now, with the marker files beside it.
+struct FoundRegistry {
+    layout: &'static dyn Layout,
+    registry: &'static dyn Registry,
+    file: RegistryFile,
+    tree: Tree,
+}
+
+impl FoundRegistry {
+    /// Below the project's folder.
+    fn path(&self) -> String {
+        format!("{}/{}", self.file.home, self.file.file)
+    }
+}
 
 impl Engine {
     /// The session that is active here, as files have it by now. `latest` is what the log takes for it.
@@ -52,22 +68,23 @@ impl Engine {
     /// One that no index tells of has to be looked at.
     fn active_without_index(&self) -> Option<SessionId> {
         let indexes = self.indexes();
-        let indexed = indexes.iter().flat_map(|(layout, _, tree)| layout.indexed(tree)).collect();
+        let indexed = indexes.iter().flat_map(|found| found.registry.sessions(&found.tree)).collect();
         self.foreign_active(&indexed).into_iter().max().map(|(_, id)| id)
     }
 
     /// Sessions that a layout's index tells of, whether they are there or not.
     pub(crate) fn listed_by_index(&self, layout: &dyn Layout) -> BTreeSet<SessionId> {
-        let own = self.indexes().into_iter().filter(|(known, _, _)| known.name() == layout.name());
-        own.flat_map(|(layout, _, tree)| layout.indexed(&tree)).collect()
+        let is_own = |found: &FoundRegistry| found.layout.facts().name == layout.facts().name;
+        let own = self.indexes().into_iter().filter(is_own);
+        own.flat_map(|found| found.registry.sessions(&found.tree)).collect()
     }
 
     /// Sessions that some index calls active, known to the log or not.
     pub(super) fn called_active(&self) -> BTreeSet<SessionId> {
         let indexes = self.indexes().into_iter();
-        let called = indexes.flat_map(|(layout, _, tree)| {
-            let called = layout.called_active(&tree).into_iter();
-            called.map(move |id| self.meant_here(layout, id)).collect::<Vec<_>>()
+        let called = indexes.flat_map(|found| {
+            let called = found.registry.active(&found.tree).into_iter();
+            called.map(move |id| self.meant_here(found.layout, id)).collect::<Vec<_>>()
         });
         called.collect()
     }
@@ -100,7 +117,7 @@ impl Engine {
     /// What is there where sessions would be, and is of a kind that is not known.
     pub(crate) fn unknown_warnings(&self) -> Vec<Warning> {
         let hint = "if those are sessions, their layout is not known here";
-        let of = |(_, index, survey): (&dyn Layout, Index, Survey)| {
+        let of = |(_, index, survey): (&dyn Layout, RegistryFile, Survey)| {
             survey.unknown.map(|problem| warning(&index, problem, hint))
         };
         self.surveys().into_iter().filter_map(of).collect()
@@ -149,56 +166,55 @@ impl Engine {
     }
 
     pub(super) fn index_paths(&self) -> Vec<String> {
-        let of =
-            |(_, index, _): &(&'static dyn Layout, Index, Tree)| format!("{}/{}", index.home, index.file);
-        self.indexes().iter().map(of).collect()
+        self.indexes().iter().map(FoundRegistry::path).collect()
     }
 
     /// The indexes as they are now, by their paths below the project's folder.
     pub(super) fn index_files(&self) -> Vec<(String, Vec<u8>)> {
-        let of = |(_, index, tree): (&'static dyn Layout, Index, Tree)| {
-            let content = tree.content(index.file)?.to_vec();
-            Some((format!("{}/{}", index.home, index.file), content))
+        let of = |found: FoundRegistry| {
+            let content = found.tree.content(found.file.file)?.to_vec();
+            Some((found.path(), content))
         };
         self.indexes().into_iter().filter_map(of).collect()
     }
 
-    fn surveys(&self) -> Vec<(&'static dyn Layout, Index, Survey)> {
+    fn surveys(&self) -> Vec<(&'static dyn Layout, RegistryFile, Survey)> {
         let is_there = |path: &str| self.project.root.join(path).symlink_metadata().is_ok();
-        let survey = |(layout, index, mut tree): (&'static dyn Layout, Index, Tree)| {
-            for name in names_in(&self.project.root.join(index.home)) {
+        let survey = |found: FoundRegistry| {
+            let FoundRegistry { layout, registry, file, mut tree } = found;
+            for name in names_in(&self.project.root.join(file.home)) {
                 if tree.get(&name).is_none() {
                     tree.insert(name, Entry::Unread { size: 0 });
                 }
             }
-            let found = layout.survey(&tree, &is_there);
-            (layout, index, found)
+            (layout, file, registry.survey(&tree, &is_there))
         };
         self.indexes().into_iter().map(survey).collect()
     }
 
-    fn indexes(&self) -> Vec<(&'static dyn Layout, Index, Tree)> {
+    fn indexes(&self) -> Vec<FoundRegistry> {
         // A session outside of projects is alone in its own.
         let known = layout::all().iter().filter(|_| !self.project.is_outside);
         known
             .filter_map(|layout| {
-                let index = layout.index()?;
-                let home = self.project.root.join(index.home);
+                let registry = layout.capabilities().registry?;
+                let file = registry.file();
+                let home = self.project.root.join(file.home);
                 let mut tree = Tree::default();
-                let content = tree::content(&home.join(index.file), layout.most_bytes(index.file));
+                let content = tree::content(&home.join(file.file), file.most);
                 if let Entry::File(content) = content {
-                    tree.insert(index.file, Entry::File(content));
+                    tree.insert(file.file, Entry::File(content));
                 }
                 for name in signs::listed(*layout, &home) {
                     tree.insert(name, Entry::Unread { size: 0 });
                 }
-                Some((*layout, index, tree))
+                Some(FoundRegistry { layout: *layout, registry, file, tree })
             })
             .collect()
     }
 }
 
-fn warning(index: &Index, problem: Problem, hint: &str) -> Warning {
+fn warning(index: &RegistryFile, problem: Problem, hint: &str) -> Warning {
     let path = format!("{}/{}", index.home, problem.path).trim_end_matches('/').to_owned();
     Warning {
         kind: "foreign_file".to_owned(),

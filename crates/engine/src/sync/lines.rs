@@ -33,7 +33,7 @@ impl Engine {
         let number = |located: &Located| numbers.get(&located.id).copied().unwrap_or(0);
         let numbered: Vec<(&Located, u64)> = all.iter().map(|located| (located, number(located))).collect();
         let mut lines = shorts::by_several(&numbered, |(located, number)| {
-            if located.layout.takes_the_worktree() {
+            if located.layout.facts().exclusive {
                 let short = shorts::by_path(&shorts, located)?;
                 Some((ShortView { number: *number, ..short.line.clone() }, short.warnings.clone()))
             } else {
@@ -69,14 +69,17 @@ impl Engine {
         };
         let over = self.store.list(&filter)?;
         let mut found = Vec::new();
-        let tells = |layout: &&&dyn Layout| !layout.line_files().is_empty() || layout.opened_in().is_some();
+        let tells = |layout: &&&dyn Layout| {
+            !layout.facts().summary_files.is_empty() || layout.facts().reopened_in.is_some()
+        };
         for layout in layout::all().iter().filter(tells) {
-            if !over.iter().any(|listed| listed.row.layout == layout.name()) {
+            if !over.iter().any(|listed| listed.row.layout == layout.facts().name) {
                 continue;
             }
             for spot in self.spots(*layout) {
-                let is_it =
-                    |listed: &&store::Listed| listed.row.id == spot.id && listed.row.layout == layout.name();
+                let is_it = |listed: &&store::Listed| {
+                    listed.row.id == spot.id && listed.row.layout == layout.facts().name
+                };
                 let Some(listed) = over.iter().find(is_it).filter(|listed| self.may_say_more(&spot, listed))
                 else {
                     continue;
@@ -94,7 +97,7 @@ impl Engine {
     /// Whether the files of a finished session may say something that the log does not: not where the one that would was
     /// written when the log was.
     fn may_say_more(&self, spot: &Spot, listed: &store::Listed) -> bool {
-        let file = layout::by_name(&listed.row.layout).and_then(Layout::opened_in);
+        let file = layout::by_name(&listed.row.layout).and_then(|layout| layout.facts().reopened_in);
         let Some(file) = file else { return true };
         let place = self.project.root.join(&spot.home).join(file);
         let written = place.symlink_metadata().and_then(|found| found.modified()).ok();
@@ -117,7 +120,7 @@ impl Engine {
     pub(crate) fn place_warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         for layout in layout::all() {
-            for place in layout.places() {
+            for place in layout.facts().places {
                 if let Place::Project(folder) = place {
                     warnings.extend(odd_entries(&self.project.root, folder, *layout));
                 }
@@ -153,16 +156,19 @@ fn odd_entries(root: &Path, folder: &str, layout: &dyn Layout) -> Vec<Warning> {
         let name_there = name.to_string_lossy();
         let path = if folder.is_empty() { name_there.into_owned() } else { format!("{folder}/{name_there}") };
         // A project's own folder holds much that is none of the layout's.
-        if folder.is_empty() && layout.spot(&path, true).is_none() {
+        if folder.is_empty() && layout.identify(&path, true).is_none() {
             continue;
         }
         if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
             warnings.push(odd(path, "it is a link, and links are not followed"));
         } else if name.to_str().is_none() {
             warnings.push(odd(path, "its name is no UTF-8"));
-        } else if layout.is_private() && is_of_others(root, &path) {
+        } else if layout.facts().private && is_of_others(root, &path) {
             warnings.push(odd(path, "it belongs to somebody else, and is left alone"));
-        } else if layout.is_mistaken(&path) && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+        } else if layout.facts().takes_every_folder
+            && layout.identify(&path, true).is_none()
+            && entry.file_type().is_ok_and(|kind| kind.is_dir())
+        {
             warnings.push(odd(path, "it is no session, and its tool may take it for one"));
         }
     }

@@ -3,7 +3,6 @@
 
 use super::eyes::reason;
 use super::find::{Foreign, Located};
-use super::furniture::is_furniture;
 use super::late::Before;
 use super::moving::Moving;
 use super::signs::is_sign;
@@ -13,7 +12,8 @@ use crate::disk::exchange;
 use crate::engine::Engine;
 use crate::view::Warning;
 use jiff::Timestamp;
-use layouts::layout::{Depth, Interest, Layout, Proof, Spot, Told};
+use layouts::layout::Merge;
+use layouts::layout::{Depth, FileRules, ForeignSession, Knows, Layout, Proof, Spot};
 use layouts::reading::Dated;
 use layouts::reconcile::{self, Draft, Laid};
 use layouts::tree::{Entry, Tree};
@@ -97,6 +97,9 @@ pub(crate) struct Look {
     pub(crate) brought_from: Option<PathBuf>,
     /// Its folder was there, and is not any more.
     pub(crate) is_gone: bool,
+    /// Of a session that is not ours yet: its files hold something of a session, and how much they tell.
+    pub(super) holds: bool,
+    pub(super) knows: Knows,
 }
 
 impl Look {
@@ -136,12 +139,14 @@ impl Look {
             moving: None,
             brought_from: None,
             is_gone: false,
+            holds: found.told.holds,
+            knows: found.told.knows,
         }
     }
 
     /// A place where a session could be, and nothing of one is.
     pub(super) fn holds_nothing(&self) -> bool {
-        self.is_foreign && !self.located.layout.holds_any(&self.located.spot, &self.documents)
+        self.is_foreign && !self.holds
     }
 
     /// A session that has no file yet.
@@ -170,6 +175,8 @@ impl Look {
             moving: None,
             brought_from: None,
             is_gone: false,
+            holds: true,
+            knows: Knows::Said,
         }
     }
 
@@ -227,6 +234,8 @@ impl Look {
             moving: None,
             brought_from: None,
             is_gone: false,
+            holds: true,
+            knows: Knows::Said,
         };
         look.find_unmoved();
         look.leave_out_furniture();
@@ -234,8 +243,9 @@ impl Look {
         let beside = look.find_beside(&before);
         look.put = look.put_by_this_process(engine);
         let boot_id = engine.processes.boot_id();
+        let rules = look.rules();
         for (path, row) in look.rows.clone() {
-            let state = look.state_of(&path, &row, &boot_id);
+            let state = look.state_of(&rules, &path, &row, &boot_id);
             look.states.insert(path, state);
         }
         for path in state_files(look.located.layout, &look.located.spot, &look.tree) {
@@ -248,17 +258,21 @@ impl Look {
         look
     }
 
-    fn state_of(&self, path: &str, row: &ViewRow, boot_id: &str) -> FileState {
+    pub(super) fn rules(&self) -> FileRules {
+        self.located.layout.files(&self.located.spot)
+    }
+
+    fn state_of(&self, rules: &FileRules, path: &str, row: &ViewRow, boot_id: &str) -> FileState {
         if is_sign(self.located.layout, path) {
             return self.state_of_sign(path, row);
         }
         // Where it once was, another session of that name may be by now.
-        if self.located.layout.has_moved(&self.located.spot, path, &self.tree) {
+        if rules.has_left(path, &self.tree) {
             return FileState::Moved;
         }
         match self.tree.get(path) {
             None if self.tree.why_hidden(path).is_some() => FileState::Unreadable,
-            None if is_furniture(&self.located, path) => FileState::Leftover,
+            None if !rules.is_state(path) => FileState::Leftover,
             None => FileState::Missing,
             Some(Entry::File(content)) => {
                 let hash = hash(content);
@@ -358,7 +372,7 @@ impl Look {
         }
         let backup = exchange::read(&exchange::backup(&self.home.join(path))).ok()?;
         let is_file = self.tree.content(path).is_some();
-        Some(backup).filter(|backup| is_part && is_file && self.located.layout.is_readable(path, backup))
+        Some(backup).filter(|backup| is_part && is_file && self.located.layout.is_whole(path, backup))
     }
 
     /// Laid over: what differs between what we wrote and what is there.
@@ -367,14 +381,16 @@ impl Look {
         engine: &Engine,
         draft: &mut Draft,
         base: &Tree,
-        theirs: &Told,
+        theirs: &ForeignSession,
         paths: &[String],
     ) {
         let actor = engine.actor_of(self.located.layout);
-        let before = engine.read_tree(&self.located, &self.located.layout.as_we_wrote(base)).value;
-        let only_claims = self.located.layout.edits_only_claim();
-        let spelled = |told: Told| reconcile::in_known_spelling(told, self.located.layout, draft);
-        let laid = |told: Told| fold(&if only_claims { told.only_claiming() } else { told }, &actor);
+        let before = engine.read_as_written(&self.located, base);
+        let only_claims = self.located.layout.facts().edits_only_claim;
+        let spelled = |told: ForeignSession| reconcile::in_known_spelling(told, self.located.layout, draft);
+        let laid =
+            |told: ForeignSession| fold(&if only_claims { told.only_claiming() } else { told }, &actor);
+        let approved = before.approved.clone();
         let (before, now) = (laid(spelled(before)), laid(spelled(theirs.clone())));
         let (Some(before), Some(now)) = (before, now) else { return };
         let (title, goal, target) = reconcile::described(&before.0, &now.0);
@@ -389,8 +405,8 @@ impl Look {
             Laid { session: &before.0, items: &before.1 },
             Laid { session: &now.0, items: &now.1 },
         );
-        reconcile::withdraw(draft, &self.located.layout.withdrawn(&before.0, &now.0));
-        if self.located.layout.counts_parts() {
+        reconcile::withdraw(draft, &approved, &theirs.approved);
+        if self.located.layout.facts().counts_parts {
             reconcile::count_parts(draft, &before.1, &now.1);
             let mut stays = reconcile::drop_parts(draft, &before.1, &now.1);
             stays.extend(reconcile::drop_listed(draft, &before.1, &now.1));
@@ -412,7 +428,7 @@ impl Look {
 
     /// Runs that other files show: forward only, and only what was written since the phase began in which the log has the
     /// session.
-    fn prove(&self, engine: &Engine, draft: &mut Draft, told: &Told, session: &Session) {
+    fn prove(&self, engine: &Engine, draft: &mut Draft, told: &ForeignSession, session: &Session) {
         let run_began = session.run().and_then(|run| {
             let began = engine.files_count_since(session, run, run.current().id());
             began.or(Some(run.started_at))
@@ -446,7 +462,7 @@ impl Look {
             }
             // Whoever edited the version before dropped nothing that came after it.
             let had = if self.not_there_yet.contains(&path) { &row.previous } else { &row.body };
-            let merged = self.located.layout.merge(&path, had, theirs);
+            let merged = self.located.layout.merge(&path, Merge::Dropped { base: had, theirs });
             any |= merged != theirs;
             self.documents.insert(path, Entry::File(merged));
         }
@@ -457,9 +473,7 @@ impl Look {
     pub(super) fn untold(&self) -> impl Iterator<Item = &String> {
         let is_bad = |state: &FileState| matches!(state, FileState::Damaged | FileState::Unreadable);
         let found = self.states.iter().filter(move |(path, state)| {
-            self.is_foreign
-                && is_bad(state)
-                && self.located.layout.knows_nothing_of(self.documents.content(path))
+            self.is_foreign && is_bad(state) && self.knows == Knows::Nothing((*path).clone())
         });
         found.map(|(path, _)| path)
     }
@@ -470,17 +484,13 @@ impl Look {
     }
 }
 
-/// Files of a session's state: those whose content even a short look wants.
+/// Files of a session's state.
 pub(super) fn state_files(layout: &dyn Layout, spot: &Spot, tree: &Tree) -> impl Iterator<Item = String> {
-    let is_state = |path: &&str| {
-        layout.interest(spot, path, false, Depth::Short) == Interest::Content
-            && !layout.has_moved(spot, path, tree)
-    };
-    tree.files().filter(is_state).map(ToOwned::to_owned).collect::<Vec<_>>().into_iter()
+    layout.files(spot).state_files(tree).into_iter()
 }
 
-fn fold(told: &Told, actor: &model::actor::Actor) -> Option<(Session, ItemBook)> {
-    let without_proofs = Told { proofs: Vec::new(), ..told.clone() };
+fn fold(told: &ForeignSession, actor: &model::actor::Actor) -> Option<(Session, ItemBook)> {
+    let without_proofs = ForeignSession { proofs: Vec::new(), ..told.clone() };
     without_proofs.fold(actor).map(|(_, session, items)| (session, items))
 }
 

@@ -11,7 +11,7 @@ use crate::engine::{Engine, is_unfinished};
 use crate::error::{Error, Result};
 use crate::execute::plan::Plan;
 use crate::failpoint;
-use layouts::layout::Spot;
+use layouts::layout::{Layout, Spot};
 use layouts::reconcile::Draft;
 use layouts::tree::Tree;
 use model::artifact::moved_path;
@@ -58,12 +58,15 @@ impl Look {
     /// Where somebody has put it, if that is elsewhere. A finished one that they put among those that go on, goes on.
     pub(super) fn bring_in_move(&mut self, draft: &mut Draft) {
         let layout = self.located.layout;
-        let Some(path) = layout.found_at(&self.located.spot, &self.tree) else { return };
-        let Some(spot) = layout.spot(&path, true) else { return };
+        let rules = layout.files(&self.located.spot);
+        let Some(place) = rules.places.now(&self.tree) else { return };
+        let path = self.located.spot.below_project(place);
+        let spot = layout.identify(&path, true).filter(|spot| spot.path != self.located.spot.path);
+        let Some(spot) = spot else { return };
         draft.push(Event::SessionMoved { path });
         let session = draft.session();
         let (worktree, parallel) = (session.worktree.clone(), session.parallel);
-        if !is_unfinished(session.lifecycle.name()) && layout.belongs(session, &spot).is_some() {
+        if !is_unfinished(session.lifecycle.name()) && belongs(layout, &spot, session).is_some() {
             draft.push(Event::SessionReopened { worktree, parallel });
         }
         self.located.spot = spot;
@@ -110,6 +113,8 @@ impl Look {
             brought_from: None,
             lost: self.lost.clone(),
             is_gone: self.is_gone,
+            holds: self.holds,
+            knows: self.knows.clone(),
             located,
         }
     }
@@ -158,7 +163,7 @@ impl Engine {
     /// Where a session's files belong, if they are elsewhere, and whether that place is free.
     pub(super) fn to_be_at(&self, session: &Session) -> Option<(String, bool)> {
         let located = self.located(session)?;
-        let path = located.layout.belongs(session, &located.spot)?;
+        let path = belongs(located.layout, &located.spot, session)?;
         let is_free = self.root_of(session).join(&path).symlink_metadata().is_err();
         Some((path, is_free))
     }
@@ -215,6 +220,12 @@ impl Engine {
         failpoint::reached("folder-moved");
         before.moved(lock, &source, &target).map_err(failed)
     }
+}
+
+/// Where a session's files belong that stands so, if that is another place: its path there.
+fn belongs(layout: &dyn Layout, spot: &Spot, session: &Session) -> Option<String> {
+    let path = layout.files(spot).places.belongs(folder_of(spot), &session.lifecycle)?;
+    Some(spot.below_project(&path))
 }
 
 /// A session after events that nobody has kept yet; when and by whom makes no difference here.

@@ -28,11 +28,10 @@ impl Engine {
         let given: BTreeSet<u64> =
             self.store.list(&Filter::default())?.into_iter().map(|listed| listed.number).collect();
         let free = (1..).filter(|number| !given.contains(number));
-        let of_layouts = all.chunk_by(|one, next| one.layout.name() == next.layout.name());
+        let of_layouts = all.chunk_by(|one, next| one.layout.facts().name == next.layout.facts().name);
         let in_order = of_layouts.flat_map(|of_one| {
             let ids = of_one.iter().map(|located| located.id.clone());
-            let begins_with_the_newest = of_one[0].layout.heading().is_some();
-            if begins_with_the_newest { ids.rev().collect::<Vec<_>>() } else { ids.collect() }
+            if of_one[0].layout.facts().newest_first { ids.rev().collect::<Vec<_>>() } else { ids.collect() }
         });
         Ok(in_order.zip(free).collect())
     }
@@ -74,7 +73,9 @@ impl Engine {
         if !missing.is_empty() {
             all.extend(missing);
             let place = |located: &Located| {
-                layouts::layout::all().iter().position(|layout| layout.name() == located.layout.name())
+                layouts::layout::all()
+                    .iter()
+                    .position(|layout| layout.facts().name == located.layout.facts().name)
             };
             all.sort_by(|one, other| (place(one), &one.spot.path).cmp(&(place(other), &other.spot.path)));
         }

@@ -8,6 +8,7 @@ use super::pointed::{Pointed, spot_at};
 use super::tree;
 use crate::engine::Engine;
 use crate::error::Result;
+use layouts::capabilities::shared_part;
 use layouts::layout::{self, Depth, Layout, Spot};
 use model::event::Event;
 use model::id::SessionId;
@@ -57,7 +58,8 @@ impl Engine {
             return Ok(Some(id));
         }
         // One that stayed what it is may have another name here.
-        let (layout, worktree) = (Some(pointed.layout.name().to_owned()), Some(self.project.worktree()));
+        let (layout, worktree) =
+            (Some(pointed.layout.facts().name.to_owned()), Some(self.project.worktree()));
         let stayed = self.store.list(&Filter { layout, worktree, ..Filter::default() })?;
         self.first_from(pointed, stayed.into_iter().map(|listed| listed.row.id))
     }
@@ -158,7 +160,7 @@ impl Engine {
 
 /// A file; of one that sessions share, this session's lines.
 pub(crate) fn own_part(layout: &dyn Layout, spot: &Spot, path: &str, content: &[u8]) -> Vec<u8> {
-    let Some(mut own) = layout.share(spot, path, content) else { return content.to_vec() };
+    let Some(mut own) = shared_part(layout, spot, path, content) else { return content.to_vec() };
     if content.ends_with(b"\n") && !own.is_empty() && !own.ends_with(b"\n") {
         own.push(b'\n');
     }

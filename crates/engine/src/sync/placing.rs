@@ -4,7 +4,7 @@
 use super::aside::{aside_of, clear_the_backup, move_aside, not_kept};
 use super::eyes::LONGEST_WARNING;
 use super::find::Located;
-use super::furniture::{self, is_furniture};
+use super::furniture;
 use super::gone::{is_nowhere, was_there};
 use super::late::{Before, Beside, LOCK};
 use super::look::hash;
@@ -22,7 +22,8 @@ use crate::place::FOLDER;
 use crate::view::Warning;
 use crate::words::one_line;
 use crate::workspace::ensure_ignored;
-use layouts::layout::{Depth, Spot};
+use layouts::capabilities;
+use layouts::layout::{Depth, FileRules, Merge, Spot};
 use layouts::tree::Entry;
 use model::id::SessionId;
 use model::session::Session;
@@ -57,6 +58,7 @@ enum Outcome {
 struct Ground {
     session: Session,
     located: Located,
+    rules: FileRules,
     root: PathBuf,
     lock: File,
     before: Before,
@@ -67,21 +69,21 @@ impl Ground {
     fn is_gone(&self, row: &ViewRow) -> bool {
         let Self { located, root, before, .. } = self;
         let home = root.join(&located.spot.home);
-        located.layout.goes_with_its_folder()
+        located.layout.facts().goes_with_folder
             && was_there(row, before, &home.join(&row.path))
             && is_nowhere(&home)
     }
 
     /// What its own tool moved away does not come back for a file that was in it.
     fn has_left(&self, row: &ViewRow) -> bool {
-        let Self { located, root, .. } = self;
+        let Self { located, rules, root, .. } = self;
         let place = root.join(located.spot.below_project(&row.path));
         if row.confirmed {
             return !place.parent().is_some_and(Path::exists);
         }
         let has_moved = || {
             let tree = tree::read(located.layout, &located.spot, root, Depth::Short);
-            located.layout.has_moved(&located.spot, &row.path, &tree)
+            rules.has_left(&row.path, &tree)
         };
         place.symlink_metadata().is_err() && has_moved()
     }
@@ -95,12 +97,13 @@ impl Engine {
         let (_, session) = self.load_kept(id)?;
         let Some(located) = self.located(&session) else { return Ok(done) };
         let root = self.root_of(&session);
-        if located.layout.is_private() {
+        if located.layout.facts().private {
             make_private(&root.join(&located.spot.home))?;
         }
         let lock = self.lock_views(&root)?;
         let before = Before::read(&lock).unwrap_or_default();
-        let mut ground = Ground { session, located, root, lock, before };
+        let rules = located.layout.files(&located.spot);
+        let mut ground = Ground { session, located, rules, root, lock, before };
         let (places, files): (Vec<ViewRow>, Vec<ViewRow>) =
             self.store.views(id)?.into_iter().partition(is_place);
         // First of all: its files are written where it belongs.
@@ -139,7 +142,7 @@ impl Engine {
         if ground.has_left(&row) || (ground.is_gone(&row) && !self.seen.is_mending.get()) {
             return Ok(Outcome::AsKnown);
         }
-        let Ground { session, located, root, before, .. } = &*ground;
+        let Ground { session, located, rules, root, before, .. } = &*ground;
         let target = self.target(root, &located.spot, &row.path)?;
         self.clear_the_way(root, &session.id, &target, &row.path)?;
         let moved =
@@ -147,7 +150,7 @@ impl Engine {
         exchange::let_read(&exchange::waiting(&target))
             .map_err(|source| Error::io(format!("reading what waits beside {}", target.display()), source))?;
         let found = exchange::read(&target).ok();
-        let beside = before.beside(&target, found.as_deref(), located.layout.most_bytes(&row.path));
+        let beside = before.beside(&target, found.as_deref(), rules.most_bytes(&row.path));
         if let Some(by) = self.settle_waiting(root, &target, &row, located, beside)? {
             return Ok(Outcome::Slipped(by));
         }
@@ -158,17 +161,17 @@ impl Engine {
         if is_sign(located.layout, &row.path) {
             let held = signs::place(&target, &row)?;
             let aside = held
-                .map(|held| self.keep_old(root, &session.id, &target, &row.path, &held, located.layout))
+                .map(|held| self.keep_old(root, &session.id, &target, &row.path, &held, located))
                 .transpose()?
                 .flatten();
             return Ok(there(row, aside));
         }
-        if is_furniture(located, &row.path) {
+        if !rules.is_state(&row.path) {
             furniture::make_folders(located, session, root)?;
             exchange::put_new(&target, &row.body).map_err(|source| not_written(&target, source))?;
             return Ok(there(settled(located, &row), None));
         }
-        let most = located.layout.most_bytes(&row.path);
+        let most = rules.most_bytes(&row.path);
         let is_there = target.symlink_metadata().is_ok();
         if is_there
             && !self.seen.is_mending.get()
@@ -202,22 +205,21 @@ impl Engine {
         target: &Path,
         found: Option<&[u8]>,
     ) -> Result<Outcome> {
-        let Ground { session, located, root, lock, before } = ground;
+        let Ground { session, located, root, lock, before, .. } = ground;
         let failed = |source| not_written(target, source);
-        let is_shared = located.layout.share(&located.spot, &row.path, &row.body).is_some();
+        let is_shared = capabilities::is_shared(located.layout, &row.path);
         let (mut body, previous) = beside_others(located, target, row);
         if let Some(late) = before.late(target).filter(|_| is_shared) {
-            body = located.layout.merge_slipped(&row.path, &[], &late, &body);
+            body = located.layout.merge(&row.path, Merge::Onto { base: &[], theirs: &late, onto: &body });
         }
         if is_shared && found == Some(&body[..]) {
             return Ok(there(settled(located, row), None));
         }
         // What cannot be read becomes no backup, and the one that is there stays.
-        let takes_its_place = located.layout.is_readable(&row.path, &previous);
+        let takes_its_place = located.layout.is_whole(&row.path, &previous);
         let others = before.others_backup(target, row).filter(|_| takes_its_place);
         let kept = others.map(|bytes| self.keep_others_backup(root, target, row, &bytes)).transpose()?;
-        let lost = located.layout.not_understood(&row.path, &previous, &body);
-        let kept = match self.keep_not_understood(root, target, row, &previous, &lost)? {
+        let kept = match self.keep_not_understood(root, target, row, &previous)? {
             Some(said) => Some(said),
             None => kept,
         };
@@ -234,7 +236,7 @@ impl Engine {
         if out != previous && !is_known(row, &out) {
             return Ok(Outcome::Slipped(session.id.clone()));
         }
-        let aside = match self.keep_old(root, &session.id, target, &row.path, &out, located.layout) {
+        let aside = match self.keep_old(root, &session.id, target, &row.path, &out, located) {
             Ok(aside) => aside,
             // The file is there: only what was there before has no place yet.
             Err(error) => return Ok(there(settled(located, row), Some(not_kept(target, &error)))),
@@ -272,9 +274,8 @@ impl Engine {
         beside: Beside,
     ) -> Result<Option<SessionId>> {
         let waiting = exchange::waiting(target);
-        let keep = |bytes: &[u8]| {
-            self.keep_old(root, &row.session, target, &row.path, bytes, located.layout).map(|_| None)
-        };
+        let keep =
+            |bytes: &[u8]| self.keep_old(root, &row.session, target, &row.path, bytes, located).map(|_| None);
         let is_ours = |bytes: &[u8]| hash(bytes) == row.hash || is_cut_off(&row.body, bytes);
         let is_before = |bytes: &[u8]| bytes == row.previous || row.earlier.contains(&hash(bytes));
         let failed = |source| Error::io(format!("looking at {}", waiting.display()), source);
@@ -304,13 +305,14 @@ impl Engine {
         target: &Path,
         path: &str,
         out: &[u8],
-        layout: &dyn layouts::layout::Layout,
+        located: &Located,
     ) -> Result<Option<Warning>> {
         let waiting = exchange::waiting(target);
         let failed =
             |source| Error::io(format!("keeping the version before of {}", target.display()), source);
         // The next write would put its own version before in the place of one that nobody has read.
-        let is_read = out.len() as u64 <= layout.most_bytes(path) && layout.is_readable(path, out);
+        let is_read = out.len() as u64 <= located.layout.files(&located.spot).most_bytes(path)
+            && located.layout.is_whole(path, out);
         if is_read {
             fs::rename(&waiting, exchange::backup(target)).map_err(failed)?;
             return Ok(None);
@@ -353,15 +355,12 @@ impl Engine {
         target: &Path,
         row: &ViewRow,
         bytes: &[u8],
-        lost: &[String],
     ) -> Result<Option<Warning>> {
-        if lost.is_empty() {
-            return Ok(None);
-        }
+        let Some(lost) = &row.journal.loses else { return Ok(None) };
         let aside = aside_of(root, &row.session, &row.path, bytes)?;
         fs::write(&aside, bytes)
             .map_err(|source| Error::io(format!("keeping {}", target.display()), source))?;
-        let lost = one_line(&lost.join(", "), LONGEST_WARNING);
+        let lost = one_line(lost, LONGEST_WARNING);
         Ok(Some(Warning {
             kind: "set_aside".to_owned(),
             message: format!(
@@ -385,7 +384,7 @@ impl Engine {
             // Another process may have put something else there since: that is looked at again.
             let is_it = |there: Vec<u8>| there.starts_with(bytes);
             if exchange::read(&exchange::waiting(target)).is_ok_and(is_it)
-                && self.keep_old(&root, &session.id, target, path, bytes, located.layout)?.is_none()
+                && self.keep_old(&root, &session.id, target, path, bytes, &located)?.is_none()
             {
                 before.note(&lock, target, bytes).map_err(failed)?;
             }

@@ -1,7 +1,7 @@
 //! Paths that somebody names: the session whose file or folder one is, in this project or in another. Writes nothing.
 
 use super::find::{each_entry, is_known};
-use layouts::layout::{self, Depth, Interest, Layout, Place, Spot};
+use layouts::layout::{self, Layout, Place, Spot};
 use std::path::{Path, PathBuf};
 
 /// What is meant by a path: a session's file or folder, in this project or in another.
@@ -26,15 +26,15 @@ pub(crate) fn around(whole: &Path) -> Option<Pointed> {
 fn pointed_whole(whole: &Path) -> Option<Pointed> {
     let is_folder = whole.is_dir();
     for layout in layout::all() {
-        for place in layout.places() {
+        for place in layout.facts().places {
             let Place::Project(folder) = place else { continue };
             let depth = Path::new(folder).components().count() + 1;
             let Some(root) = whole.ancestors().nth(depth) else { continue };
             let Some(relative) = whole.strip_prefix(root).ok().and_then(Path::to_str) else { continue };
             let is_there =
                 relative.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with('/'));
-            let spot = layout.spot(relative, is_folder).filter(|_| is_there);
-            if let Some(spot) = spot.filter(|spot| is_known(*layout, root, spot)) {
+            let spot = layout.identify(relative, is_folder).filter(|_| is_there);
+            if let Some(spot) = spot.filter(|spot| is_known(root, spot)) {
                 return Some(Pointed { layout: *layout, spot, root: root.to_owned() });
             }
         }
@@ -49,24 +49,23 @@ impl Pointed {
 
     fn is_state(&self, whole: &Path) -> bool {
         let below = whole.strip_prefix(self.root.join(&self.spot.home)).ok().and_then(Path::to_str);
-        let interest = |path| self.layout.interest(&self.spot, path, false, Depth::Short);
-        whole.is_file() && below.is_some_and(|path| interest(path) == Interest::Content)
+        whole.is_file() && below.is_some_and(|path| self.layout.files(&self.spot).is_state(path))
     }
 }
 
 /// The session at a path that is told relative to its project, whatever stands there.
 pub(crate) fn spot_at(layout: &dyn Layout, path: &str) -> Option<Spot> {
-    layout.spot(path, true).or_else(|| layout.spot(path, false))
+    layout.identify(path, true).or_else(|| layout.identify(path, false))
 }
 
 /// Sessions of other tools in a project's folder, by their paths below it.
 pub(crate) fn sessions_in(root: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for layout in layout::all() {
-        for place in layout.places() {
+        for place in layout.facts().places {
             if let Place::Project(folder) = place {
                 each_entry(root, folder, |path, is_folder| {
-                    let spot = layout.spot(path, is_folder).filter(|spot| is_known(*layout, root, spot));
+                    let spot = layout.identify(path, is_folder).filter(|spot| is_known(root, spot));
                     found.extend(spot.map(|_| path.to_owned()));
                 });
             }

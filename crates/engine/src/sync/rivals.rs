@@ -9,7 +9,7 @@ use crate::execute::plan::{Change, Plan};
 use crate::view::{ShortView, Warning};
 use crate::words::one_line;
 use jiff::Timestamp;
-use layouts::layout::{self, Layout};
+use layouts::layout;
 use layouts::problem::{Problem, What};
 use model::command::{Command, REASON_SWITCHED, decide};
 use model::event::{Event, Recorded};
@@ -39,7 +39,7 @@ impl Engine {
 
     /// A foreign session as it counts beside the others that are called active.
     pub(super) fn beside_others(&self, mut found: Foreign) -> Foreign {
-        if !found.layout.takes_the_worktree() || !is_active(&found.session) {
+        if !found.layout.facts().exclusive || !is_active(&found.session) {
             return found;
         }
         let own = (found.session.updated_at, found.id.clone());
@@ -132,7 +132,7 @@ impl Engine {
     /// What files say is active takes the place of what was: the edit is the newer of the two.
     pub(crate) fn make_room_for_found(&self, plan: &mut Plan) -> Result<()> {
         let Some(before) = &plan.subject.before else { return Ok(()) };
-        let takes_it = layout::by_name(&before.layout).is_some_and(Layout::takes_the_worktree);
+        let takes_it = layout::by_name(&before.layout).is_some_and(|layout| layout.facts().exclusive);
         let stays = !plan.subject.events.iter().any(ends_activity);
         if !takes_it || !is_active(before) || before.parallel || !stays || plan.subject.events.is_empty() {
             return Ok(());
@@ -152,7 +152,7 @@ impl Engine {
         let Some(before) = &plan.subject.before else { return Ok(()) };
         let is_of_here = before.worktree == self.project.worktree() && !before.parallel;
         let takes_it = before.layout == super::NATIVE
-            || layout::by_name(&before.layout).is_some_and(Layout::takes_the_worktree);
+            || layout::by_name(&before.layout).is_some_and(|layout| layout.facts().exclusive);
         let is_moment = |event: &Event| ends_activity(event) || matches!(event, Event::Adopted { .. });
         // What comes from another project was never the active one here.
         let comes_here = |event: &Event| matches!(event, Event::Imported { from: Some(_), .. });
@@ -204,7 +204,7 @@ impl Engine {
     /// The same for what is taken in without a command: a turn of its own, before that.
     pub(super) fn make_way(&mut self, id: &SessionId) -> Result<()> {
         let (_, session) = self.load(id)?;
-        let takes_it = layout::by_name(&session.layout).is_some_and(Layout::takes_the_worktree);
+        let takes_it = layout::by_name(&session.layout).is_some_and(|layout| layout.facts().exclusive);
         let rival = self.store.active_kept(&session.worktree)?.filter(|rival| rival != id);
         let Some(rival) = rival.filter(|_| takes_it && is_active(&session) && !session.parallel) else {
             return Ok(());
@@ -268,7 +268,7 @@ impl Engine {
 }
 
 fn takes_it(line: &ShortView) -> bool {
-    let takes_it = layout::by_name(&line.layout).is_some_and(Layout::takes_the_worktree);
+    let takes_it = layout::by_name(&line.layout).is_some_and(|layout| layout.facts().exclusive);
     takes_it && line.lifecycle == "active"
 }
 

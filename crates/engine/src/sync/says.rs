@@ -6,7 +6,8 @@ use super::tree;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::validation::Discrepancy;
-use layouts::layout::{self, Depth, Folder, Moment, Refused, Standing};
+use layouts::capabilities::{Moment, Saying};
+use layouts::layout::{self, Depth, Folder, Question, ReadAs, Refused, Standing};
 use layouts::tree::Tree;
 use model::Refusal;
 use model::id::SessionId;
@@ -22,7 +23,9 @@ impl Engine {
         let (located, tree) = self.whole_tree(&session)?;
         let items = self.all_items(id).ok()?;
         let standing = Standing::new(&session, &items, &[]);
-        located.layout.says(moment, &standing, &self.folder(&located, &session, &tree))
+        let folder = self.folder(&located, &session, &tree);
+        let voice = located.layout.capabilities().tool_voice?;
+        voice.say(&Saying::Session { moment, standing: &standing, folder: &folder })
     }
 
     /// The same after a command: by what it did to the session.
@@ -50,17 +53,20 @@ impl Engine {
         told_of: &BTreeSet<String>,
     ) -> Vec<Discrepancy> {
         let Some((located, tree)) = self.whole_tree(session) else { return Vec::new() };
-        let found = located.layout.discrepancies(&self.folder(&located, session, &tree));
+        let found = located.layout.questions(&self.folder(&located, session, &tree));
         let told = |path: &str| format!("{}/{path}", located.spot.home);
-        found
-            .into_iter()
-            .filter(|problem| !problem.names_file().is_some_and(|path| told_of.contains(path)))
-            .map(|problem| Discrepancy {
+        let discrepancies = found.into_iter().filter_map(|question| match question {
+            Question::Discrepancy { problem, remedy } => Some((problem, remedy)),
+            Question::WhereToResume { .. } => None,
+        });
+        discrepancies
+            .filter(|(problem, _)| !problem.names_file().is_some_and(|path| told_of.contains(path)))
+            .map(|(problem, remedy)| Discrepancy {
                 kind: "foreign_file".to_owned(),
                 phase: None,
                 path: Some(told(&problem.path)),
                 message: format!("{}: {problem}", told(&problem.path)),
-                remedy: "bring the file back, or mend what is said of it".into(),
+                remedy: remedy.into(),
             })
             .collect()
     }
@@ -72,15 +78,28 @@ impl Engine {
         Some((located, tree))
     }
 
-    fn folder<'a>(&self, located: &'a Located, session: &'a Session, tree: &'a Tree) -> Folder<'a> {
+    pub(super) fn folder<'a>(
+        &self,
+        located: &'a Located,
+        session: &'a Session,
+        tree: &'a Tree,
+    ) -> Folder<'a> {
         let now = self.clock.now();
-        Folder { spot: &located.spot, id: &session.id, worktree: &session.worktree, tree, now }
+        Folder {
+            spot: &located.spot,
+            id: &session.id,
+            worktree: &session.worktree,
+            tree,
+            now,
+            read_as: ReadAs::Found,
+        }
     }
 }
 
 /// A refusal as the tool says it whose session it is; as it is where that has no words of its own.
 pub(crate) fn in_own_words(session: &Session, refusal: Refusal) -> Error {
-    let words = Refused::of(&refusal).and_then(|why| layout::by_name(&session.layout)?.refuses(&why));
+    let voice = layout::by_name(&session.layout).and_then(|layout| layout.capabilities().tool_voice);
+    let words = Refused::of(&refusal).zip(voice).and_then(|(why, voice)| voice.say(&Saying::Refused(&why)));
     match words {
         Some(words) => Error::RefusedInOwnWords { words, refusal: Box::new(refusal) },
         None => Error::Refused(refusal),
@@ -89,5 +108,5 @@ pub(crate) fn in_own_words(session: &Session, refusal: Refusal) -> Error {
 
 /// What a layout's own list begins with.
 pub(crate) fn heading(layout: Option<&str>) -> Option<&'static str> {
-    layout::by_name(layout?)?.heading()
+    layout::by_name(layout?)?.facts().list_heading
 }

@@ -6,14 +6,15 @@ use super::look::{FileState, Look, hash};
 use super::signs::is_sign;
 use super::tree;
 use crate::disk::exchange;
+use layouts::capabilities::{self, shared_part};
+use layouts::layout::{Depth, Merge};
 use layouts::tree::{Entry, Tree};
-use std::collections::BTreeSet;
 use std::path::Path;
 use store::ViewRow;
 
 /// A file as it is known once it is in its place. What was there before is still known by its hash.
 pub(super) fn settled(located: &Located, row: &ViewRow) -> ViewRow {
-    let share = |content: &[u8]| located.layout.share(&located.spot, &row.path, content);
+    let share = |content: &[u8]| shared_part(located.layout, &located.spot, &row.path, content);
     let (Some(body), Some(previous)) = (share(&row.body), share(&row.previous)) else {
         return ViewRow { confirmed: true, ..row.clone() };
     };
@@ -29,7 +30,7 @@ pub(super) fn settled(located: &Located, row: &ViewRow) -> ViewRow {
 /// What is written and what is expected to be there. Where other sessions changed their parts of a shared file since it
 /// was looked at, those stay: not for a moment is there a file without them.
 pub(super) fn beside_others(located: &Located, target: &Path, row: &ViewRow) -> (Vec<u8>, Vec<u8>) {
-    let share = |content: &[u8]| located.layout.share(&located.spot, &row.path, content);
+    let share = |content: &[u8]| shared_part(located.layout, &located.spot, &row.path, content);
     let there = exchange::read(target).unwrap_or_default();
     // Another process of ours may have put this session's part there already.
     let own = share(&there);
@@ -40,12 +41,15 @@ pub(super) fn beside_others(located: &Located, target: &Path, row: &ViewRow) -> 
     if !is_theirs_alone {
         return (row.body.clone(), row.previous.clone());
     }
-    (located.layout.merge_slipped(&row.path, &row.previous, &there, &row.body), there)
+    (
+        located.layout.merge(&row.path, Merge::Onto { base: &row.previous, theirs: &there, onto: &row.body }),
+        there,
+    )
 }
 
 impl Look {
     pub(super) fn is_shared(&self, path: &str) -> bool {
-        self.located.layout.share(&self.located.spot, path, &[]).is_some()
+        capabilities::is_shared(self.located.layout, path)
     }
 
     /// Only this session's part of it is known.
@@ -60,7 +64,7 @@ impl Look {
         }
         let backup = || exchange::read(&exchange::backup(&self.home.join(path))).unwrap_or_default();
         let onto = self.tree.content(path).map_or_else(backup, <[u8]>::to_vec);
-        self.located.layout.merge_slipped(path, &[], &row.body, &onto)
+        self.located.layout.merge(path, Merge::Onto { base: &[], theirs: &row.body, onto: &onto })
     }
 
     /// What somebody had before them who wrote what now waits beside a file.
@@ -80,7 +84,7 @@ impl Look {
     }
 
     pub(super) fn is_same_share(&self, path: &str, one: &[u8], other: &[u8]) -> bool {
-        let share = |content: &[u8]| self.located.layout.share(&self.located.spot, path, content);
+        let share = |content: &[u8]| shared_part(self.located.layout, &self.located.spot, path, content);
         share(one).is_some_and(|one| Some(one) == share(other))
     }
 
@@ -95,7 +99,7 @@ impl Look {
     /// Files that only the version which counts instead of a damaged or missing one names.
     pub(super) fn add_what_is_named(&self, tree: &mut Tree) {
         let Located { layout, spot, .. } = &self.located;
-        tree::add(&self.home, tree, &mut BTreeSet::new(), |tree, _| layout.wanted(spot, tree));
+        tree::add(&self.home, tree, |tree| layout.more_files(spot, tree, Depth::Whole));
     }
 
     /// The tree with our own bytes for files in these states. For a `base`, files that we never wrote are left out.

@@ -66,13 +66,15 @@ struct Share {
 
 impl Shares {
     fn below(root: &Path) -> Self {
-        let of = |layout: &&'static dyn Layout| Some((layout.name(), Share::of(*layout, root)?));
+        let of = |layout: &&'static dyn Layout| Some((layout.facts().name, Share::of(*layout, root)?));
         Self(layout::all().iter().filter_map(of).collect())
     }
 
     /// Puts what a session's index says about it into its tree; whether that was all that is to be known of this file.
     pub(super) fn put(&self, layout: &dyn Layout, spot: &Spot, path: &str, tree: &mut Tree) -> bool {
-        let Some(share) = self.0.get(layout.name()).filter(|share| share.file == path) else { return false };
+        let Some(share) = self.0.get(layout.facts().name).filter(|share| share.file == path) else {
+            return false;
+        };
         let own = share.by_session.get(&spot.id).cloned().unwrap_or_default();
         tree.insert(path, Entry::File(own));
         if let Some(at) = share.modified {
@@ -84,11 +86,12 @@ impl Shares {
 
 impl Share {
     fn of(layout: &'static dyn Layout, root: &Path) -> Option<Self> {
-        let index = layout.index()?;
+        let registry = layout.capabilities().registry?;
+        let index = registry.file();
         let place = root.join(index.home).join(index.file);
         let modified = tree::modified(&place);
-        let Entry::File(content) = tree::content(&place, layout.most_bytes(index.file)) else { return None };
-        Some(Self { file: index.file, modified, by_session: layout.index_by_session(&content)? })
+        let Entry::File(content) = tree::content(&place, index.most) else { return None };
+        Some(Self { file: index.file, modified, by_session: registry.by_session(&content) })
     }
 }
 
@@ -111,7 +114,7 @@ impl Engine {
 
     fn read_shorts(&self) -> Vec<Short> {
         let mut all = self.in_files_alone();
-        all.retain(|located| located.layout.takes_the_worktree());
+        all.retain(|located| located.layout.facts().exclusive);
         all.sort_by(|one, other| one.spot.path.cmp(&other.spot.path));
         if all.is_empty() {
             return Vec::new();

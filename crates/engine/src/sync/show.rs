@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::execute::Answer;
 use crate::failpoint;
 use crate::view::Warning;
-use layouts::layout::{Folder, Standing};
+use layouts::layout::{FileOp, Folder, Purpose, ReadAs, Standing, WriteRequest, puts};
 use layouts::tree::{Entry, Tree};
 use model::event::{Event, Recorded};
 use model::hint::Hint;
@@ -70,16 +70,17 @@ impl Engine {
             worktree: &session.worktree,
             tree: &tree,
             now: self.clock.now(),
+            read_as: ReadAs::Found,
         };
         let undone = self.undone_among(session, &since, new)?;
         let standing =
             Standing { shown: &versions, undone: &undone, ..Standing::new(session, &items, &since) };
         let is_import = |row: &store::EventRow| row.kind == "imported";
-        let changes = if new.iter().any(is_import) {
-            look.located.layout.write_anew(&standing, &folder)
-        } else {
-            look.located.layout.write(&standing, &folder)
-        };
+        let purpose = if new.iter().any(is_import) { Purpose::Newest } else { Purpose::Update };
+        let ops = look.located.layout.write(&WriteRequest { purpose, standing: &standing }, &folder);
+        let markers = self.marker_rows(session, look, &ops);
+        let lost: BTreeMap<String, String> = ops.iter().filter_map(lost_by).collect();
+        let changes = puts(ops);
         // What nobody can look at is left alone, unless it is to be set aside. What is to be in a file of ours is
         // known: it is written when somebody can.
         let is_left_alone = |path: &String| match look.states.get(path) {
@@ -101,11 +102,12 @@ impl Engine {
             let changed =
                 changes.iter().find(|change| change.path == *path).map(|change| &change.content[..]);
             let body = changed.or_else(|| look.documents.content(path))?;
-            self.view_row(session, look, path, body)
+            let row = self.view_row(session, look, path, body)?;
+            Some(with_loss(row, lost.get(path), look.rows.get(path)))
         });
         let place = look.place_row(session, self.processes.boot_id()).filter(|_| moved.is_some());
         let rows = rows.chain(self.furniture_rows(session, look)).chain(place);
-        Ok(rows.chain(self.sign_rows(&standing, look, &folder)).collect())
+        Ok(rows.chain(markers).collect())
     }
 
     /// What these events undid, where one of them undid anything.
@@ -329,6 +331,21 @@ impl Engine {
         self.look_again();
         Ok(())
     }
+}
+
+/// What a write makes a file say no longer, though nobody understood it.
+fn lost_by(op: &FileOp) -> Option<(String, String)> {
+    match op {
+        FileOp::Put { file, loses } => Some((file.path.clone(), loses.clone()?)),
+        FileOp::Create(_) | FileOp::Folder(_) | FileOp::Marker { .. } => None,
+    }
+}
+
+/// A file as it is to be kept, with what is lost by it; also by a write before it that did not get there.
+fn with_loss(mut row: ViewRow, lost: Option<&String>, known: Option<&ViewRow>) -> ViewRow {
+    let before = known.filter(|known| !known.confirmed).and_then(|known| known.journal.loses.as_ref());
+    row.journal.loses = lost.or(before).cloned();
+    row
 }
 
 fn read_snapshot(stream: &StreamAppend) -> Result<Session> {

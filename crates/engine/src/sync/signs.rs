@@ -5,7 +5,7 @@ use super::look::{FileState, Look, hash};
 use crate::disk::exchange;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use layouts::layout::{self, Folder, Layout, Standing};
+use layouts::layout::{self, FileOp, Layout};
 use layouts::problem::Change;
 use layouts::tree::{Entry, Tree};
 use model::session::Session;
@@ -20,12 +20,12 @@ const GONE: &str = "gone";
 
 /// Whether a path is one of such a file.
 pub(super) fn is_sign(layout: &dyn Layout, path: &str) -> bool {
-    layout.sign().is_some_and(|beginning| path.starts_with(beginning))
+    layout.facts().marker_prefix.is_some_and(|beginning| path.starts_with(beginning))
 }
 
 /// Names right below a layout's home that are such files.
 pub(super) fn listed(layout: &dyn Layout, home: &Path) -> Vec<String> {
-    let Some(beginning) = layout.sign() else { return Vec::new() };
+    let Some(beginning) = layout.facts().marker_prefix else { return Vec::new() };
     let Ok(entries) = fs::read_dir(home) else { return Vec::new() };
     let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     names.filter(|name| name.starts_with(beginning)).collect()
@@ -38,7 +38,7 @@ pub(crate) struct Signs(BTreeMap<&'static str, Vec<String>>);
 impl Signs {
     /// A session's tree tells of those of others, too: they may say that it is not the one.
     pub(super) fn add_to(&self, tree: &mut Tree, layout: &dyn Layout) {
-        for name in self.0.get(layout.name()).into_iter().flatten() {
+        for name in self.0.get(layout.facts().name).into_iter().flatten() {
             if tree.get(name).is_none() {
                 tree.insert(name.clone(), Entry::Unread { size: 0 });
             }
@@ -87,28 +87,24 @@ impl Engine {
         let mut known = self.seen.signs.borrow_mut();
         let found = known.get_or_insert_with(|| {
             let of = |layout: &&'static dyn Layout| {
-                let home = self.project.root.join(layout.index()?.home);
-                Some((layout.name(), listed(*layout, &home)))
+                let home = self.project.root.join(layout.capabilities().registry?.file().home);
+                Some((layout.facts().name, listed(*layout, &home)))
             };
             Arc::new(Signs(layout::all().iter().filter_map(of).collect()))
         });
         Arc::clone(found)
     }
 
-    /// Which of such files are to be there, where that is not known of them.
-    pub(super) fn sign_rows(
-        &self,
-        standing: &Standing<'_>,
-        look: &Look,
-        folder: &Folder<'_>,
-    ) -> Vec<ViewRow> {
-        let row = |(path, is_to_be): (String, bool)| {
-            let is_so = look.tree.get(&path).is_some() == is_to_be;
-            let hash = if is_to_be { hash(&[]) } else { GONE.to_owned() };
-            let is_known = look.rows.get(&path).is_some_and(|row| row.hash == hash && row.confirmed);
-            (!is_known || !is_so).then(|| self.sign_row(standing.session, path, hash, is_so))
+    /// Which marker files are to be there, where that is not known of them.
+    pub(super) fn marker_rows(&self, session: &Session, look: &Look, ops: &[FileOp]) -> Vec<ViewRow> {
+        let row = |op: &FileOp| {
+            let FileOp::Marker { path, on } = op else { return None };
+            let is_so = look.tree.get(path).is_some() == *on;
+            let hash = if *on { hash(&[]) } else { GONE.to_owned() };
+            let is_known = look.rows.get(path).is_some_and(|row| row.hash == hash && row.confirmed);
+            (!is_known || !is_so).then(|| self.sign_row(session, path.clone(), hash, is_so))
         };
-        look.located.layout.signs(standing, folder).into_iter().filter_map(row).collect()
+        ops.iter().filter_map(row).collect()
     }
 
     fn sign_row(&self, session: &Session, path: String, hash: String, is_so: bool) -> ViewRow {
@@ -130,7 +126,7 @@ impl Engine {
     /// of this session, or of the one that changed last.
     pub(super) fn add_customs(&self, look: &Look, tree: &mut Tree) {
         let layout = look.located.layout;
-        let Some(beginning) = layout.sign() else { return };
+        let Some(beginning) = layout.facts().marker_prefix else { return };
         let is_known = |paths: &[String]| paths.iter().any(|path| is_sign(layout, path));
         let own: Vec<String> = look.rows.keys().cloned().collect();
         if is_known(&own) || is_known(&listed(layout, &look.home)) || is_known(&self.paths_of_siblings(look))
@@ -140,7 +136,7 @@ impl Engine {
     }
 
     fn paths_of_siblings(&self, look: &Look) -> Vec<String> {
-        let layout = Some(look.located.layout.name().to_owned());
+        let layout = Some(look.located.layout.facts().name.to_owned());
         let worktree = Some(self.project.worktree());
         let filter = Filter { worktree, layout, limit: Some(2), ..Filter::default() };
         let siblings = self.store.list(&filter).unwrap_or_default().into_iter().map(|listed| listed.row.id);

@@ -5,6 +5,7 @@ use super::late::{Before, Beside};
 use super::look::{FileState, Look, hash};
 use super::signs::is_sign;
 use crate::engine::Engine;
+use layouts::layout::Merge;
 use layouts::reconcile::Draft;
 use layouts::tree::{Entry, Tree};
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,12 +44,11 @@ impl Look {
     /// What waits beside each file. An edit that came out of a file in which nobody has changed anything since counts as
     /// if it were there: what we put over it did not know of it.
     pub(super) fn find_beside(&mut self, before: &Before) -> BTreeMap<String, Beside> {
-        let mut all = BTreeMap::new();
+        let (mut all, rules) = (BTreeMap::new(), self.rules());
         let is_file = |(path, _): &(&String, &ViewRow)| !is_sign(self.located.layout, path);
         for (path, row) in self.rows.iter().filter(is_file) {
             let there = self.tree.content(path);
-            let mut beside =
-                before.beside(&self.home.join(path), there, self.located.layout.most_bytes(path));
+            let mut beside = before.beside(&self.home.join(path), there, rules.most_bytes(path));
             // It is in the log, and about to become the version before.
             if let Beside::CameOut { bytes, .. } = &beside
                 && row.earlier.contains(&hash(bytes))
@@ -116,7 +116,7 @@ impl Look {
                 | Beside::VersionBefore => None,
             };
             // The version before of a shared file may be any session's.
-            let is_readable = |bytes: &Vec<u8>| self.located.layout.is_readable(&path, bytes);
+            let is_readable = |bytes: &Vec<u8>| self.located.layout.is_whole(&path, bytes);
             let backup = before.written_on(&target).filter(|bytes| !is_shared && is_readable(bytes));
             let backup = backup.filter(|bytes| !is_ours(bytes));
             let had_one_before = !row.previous.is_empty() || (is_shared && !row.earlier.is_empty());
@@ -136,7 +136,8 @@ impl Look {
             let late = before.late(&self.home.join(path)).filter(|_| self.is_shared(path) && !has_slipped);
             let Some(late) = late else { continue };
             let there = self.tree.content(path).unwrap_or_default();
-            if self.located.layout.merge_slipped(path, &[], &late, there) != there {
+            if self.located.layout.merge(path, Merge::Onto { base: &[], theirs: &late, onto: there }) != there
+            {
                 let end: &[u8] = if row.previous.ends_with(b"\n") { b"" } else { b"\n" };
                 let bytes = [row.previous.as_slice(), end, &late].concat();
                 self.slipped.push(Slip { path: path.clone(), bytes, before: row.previous.clone() });
@@ -149,7 +150,10 @@ impl Look {
         let Slip { path, bytes, before } = slip;
         let (mut was, mut now) = (base.clone(), base.clone());
         was.insert(path, Entry::File(before.clone()));
-        now.insert(path, Entry::File(self.located.layout.merge(path, before, bytes)));
+        now.insert(
+            path,
+            Entry::File(self.located.layout.merge(path, Merge::Dropped { base: before, theirs: bytes })),
+        );
         let theirs = engine.read_tree(&self.located, &now).value;
         if theirs.unreadable.contains(path) {
             return;
@@ -167,7 +171,7 @@ impl Look {
         let merged = if is_edited_since {
             self.before_a_later_edit(slip, put, &onto)
         } else {
-            self.located.layout.merge_slipped(path, before, bytes, &onto)
+            self.located.layout.merge(path, Merge::Onto { base: before, theirs: bytes, onto: &onto })
         };
         self.documents.insert(path, Entry::File(merged));
     }
@@ -177,9 +181,9 @@ impl Look {
     fn before_a_later_edit(&self, slip: &Slip, put: &[u8], later: &[u8]) -> Vec<u8> {
         let Slip { path, bytes, before } = slip;
         let layout = self.located.layout;
-        let with_the_earlier = layout.merge_slipped(path, before, bytes, put);
-        let with_both = layout.merge_slipped(path, put, later, &with_the_earlier);
-        layout.merge_slipped(path, later, &with_both, later)
+        let with_the_earlier = layout.merge(path, Merge::Onto { base: before, theirs: bytes, onto: put });
+        let with_both = layout.merge(path, Merge::Onto { base: put, theirs: later, onto: &with_the_earlier });
+        layout.merge(path, Merge::Onto { base: later, theirs: &with_both, onto: later })
     }
 
     /// An edit of the version before, and what we want there: both.
@@ -189,8 +193,8 @@ impl Look {
             let Some(theirs) = self.documents.content(path).filter(|theirs| *theirs != row.body) else {
                 continue;
             };
-            let with_ours = layout.merge_slipped(path, &row.previous, theirs, &row.body);
-            let merged = layout.merge_slipped(path, theirs, &with_ours, theirs);
+            let with_ours = layout.merge(path, Merge::Onto { base: &row.previous, theirs, onto: &row.body });
+            let merged = layout.merge(path, Merge::Onto { base: theirs, theirs: &with_ours, onto: theirs });
             self.documents.insert(path.clone(), Entry::File(merged));
         }
     }

@@ -5,7 +5,7 @@ use super::look::{FileState, Look};
 use super::moving::Moving;
 use super::signs::is_sign;
 use crate::view::Warning;
-use layouts::layout::Told;
+use layouts::layout::ForeignSession;
 use layouts::problem::{AgainstTheLog, Change, Problem, Stale, What};
 use layouts::reading::Reading;
 use layouts::tree::Entry;
@@ -15,7 +15,7 @@ use model::session::Session;
 use model::words;
 
 impl Look {
-    pub(super) fn tell(&mut self, session: &Session, reading: &Reading<Told>) {
+    pub(super) fn tell(&mut self, session: &Session, reading: &Reading<ForeignSession>) {
         if self.is_gone {
             return self.tell_gone(session);
         }

@@ -30,7 +30,7 @@ impl Engine {
         let is_torn = |tree: &Tree| {
             let ours = rows.keys().filter(|path| !is_sign(located.layout, path));
             ours.filter_map(|path| Some((path, tree.content(path)?)))
-                .any(|(path, content)| !located.layout.is_readable(path, content))
+                .any(|(path, content)| !located.layout.is_whole(path, content))
         };
         self.when_written(read, is_torn)
     }
@@ -63,7 +63,7 @@ impl Engine {
 pub(super) fn out_when_written(target: &Path, path: &str, out: Vec<u8>, layout: &dyn Layout) -> Vec<u8> {
     let mut found = out;
     for _ in 0..LOOKS {
-        if layout.is_readable(path, &found) {
+        if layout.is_whole(path, &found) {
             break;
         }
         std::thread::sleep(BETWEEN);

@@ -5,9 +5,9 @@ use crate::disk::below;
 use crate::error::{Error, Result};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use layouts::layout::{Depth, Interest, Layout, Spot};
+use layouts::file_rules::MOST_BYTES;
+use layouts::layout::{Depth, FileRules, Layout, Need, Spot};
 use layouts::tree::{Entry, Tree};
-use std::collections::BTreeSet;
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
@@ -19,10 +19,10 @@ const DEEPEST: usize = 6;
 /// A file names others, and those others again; more is no session but a trap.
 const MOST_ROUNDS: usize = 4;
 const MOST_WANTED: usize = 1_000;
-const MOST_BYTES: u64 = 1024 * 1024;
 
 struct Walk<'a> {
     layout: &'a dyn Layout,
+    rules: &'a FileRules,
     spot: &'a Spot,
     home: &'a Path,
     depth: Depth,
@@ -46,8 +46,10 @@ pub(super) fn read_with(
     shares: Option<&Shares>,
 ) -> Tree {
     let home = root.join(&spot.home);
+    let rules = layout.files(spot);
     let mut walk = Walk {
         layout,
+        rules: &rules,
         spot,
         home: &home,
         depth,
@@ -56,52 +58,67 @@ pub(super) fn read_with(
         tree: Tree::default(),
         shares,
     };
-    if layout.has_local_times() {
+    if layout.facts().local_times {
         walk.tree.set_zone(TimeZone::system());
     }
     match fs::symlink_metadata(&home) {
         // A link may lead anywhere.
-        Ok(found) if layout.walks() && found.is_dir() => match layout.entrances(spot) {
-            all if all.is_empty() => walk.folder("", 0),
-            named => named.into_iter().for_each(|path| walk.entrance(path)),
-        },
+        Ok(found) if found.is_dir() => rules.roots.iter().for_each(|path| walk.root(path)),
         // It may be there: a folder on the way to it cannot be looked into.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             walk.tree.insert(String::new(), Entry::Unusable(error.to_string()));
         }
         Ok(_) | Err(_) => {}
     }
-    let mut missing = BTreeSet::new();
-    add(&home, &mut walk.tree, &mut missing, |tree, _| layout.wanted(spot, tree));
+    add(&home, &mut walk.tree, |tree| layout.more_files(spot, tree, depth));
     walk.tree
 }
 
-/// Reads what is asked for, and what is asked for then. Stops when nothing new is, or too much.
-pub(crate) fn add(
-    home: &Path,
-    tree: &mut Tree,
-    missing: &mut BTreeSet<String>,
-    wanted: impl Fn(&Tree, &BTreeSet<String>) -> Vec<String>,
-) {
+/// Reads what is needed, and what is needed then. Stops when nothing new is, or too much. What is not there is noted.
+pub(crate) fn add(home: &Path, tree: &mut Tree, needed: impl Fn(&Tree) -> Vec<Need>) {
     tree.set_root(&home.to_string_lossy());
     for _ in 0..MOST_ROUNDS {
-        let is_new = |path: &String| tree.get(path).is_none() && !missing.contains(path);
-        let new: Vec<String> = wanted(tree, missing).into_iter().filter(is_new).take(MOST_WANTED).collect();
+        let is_new = |need: &Need| match need {
+            Need::Content(path) | Need::Name(path) => !tree.is_asked(path),
+        };
+        let new: Vec<Need> = needed(tree).into_iter().filter(is_new).take(MOST_WANTED).collect();
         if new.is_empty() {
             return;
         }
-        for path in new {
-            match below(home, &path) {
-                Ok(place) if fs::symlink_metadata(&place).is_ok() => {
-                    date(tree, &path, &place);
-                    tree.insert(path, content(&place, MOST_BYTES));
-                }
-                Ok(_) => {
-                    missing.insert(path);
-                }
-                Err(error) => tree.insert(path, Entry::Unusable(error.to_string())),
+        for need in new {
+            match need {
+                Need::Content(path) => add_content(home, tree, path),
+                Need::Name(path) => add_name(home, tree, path),
             }
         }
+    }
+}
+
+fn add_content(home: &Path, tree: &mut Tree, path: String) {
+    match below(home, &path) {
+        Ok(place) if fs::symlink_metadata(&place).is_ok() => {
+            date(tree, &path, &place);
+            tree.insert(path, content(&place, MOST_BYTES));
+        }
+        Ok(_) => tree.set_absent(path),
+        Err(error) => tree.insert(path, Entry::Unusable(error.to_string())),
+    }
+}
+
+/// A glance: a list looks at a thousand of them.
+fn add_name(home: &Path, tree: &mut Tree, path: String) {
+    match home.join(&path).symlink_metadata() {
+        Ok(found) if found.is_dir() => tree.insert(path, Entry::Folder),
+        Ok(found) if found.is_file() => {
+            for (end, _) in path.match_indices('/') {
+                tree.insert(&path[..end], Entry::Folder);
+            }
+            if let Some(at) = found.modified().ok().and_then(|at| Timestamp::try_from(at).ok()) {
+                tree.set_modified(path.clone(), at);
+            }
+            tree.insert(path, Entry::Unread { size: found.len() });
+        }
+        Ok(_) | Err(_) => tree.set_absent(path),
     }
 }
 
@@ -113,21 +130,11 @@ pub(super) fn read_files(layout: &dyn Layout, spot: &Spot, root: &Path, paths: &
         let whole = home.join(path);
         let content = match read_small(&whole) {
             Some(small) => Entry::File(small),
-            None => content(&whole, layout.most_bytes(path)),
+            None => content(&whole, layout.files(spot).most_bytes(path)),
         };
         tree.insert(*path, content);
     }
     tree
-}
-
-/// These folders, where they are there.
-pub(super) fn add_folders(tree: &mut Tree, spot: &Spot, root: &Path, paths: &[&str]) {
-    let home = root.join(&spot.home);
-    for path in paths {
-        if home.join(path).symlink_metadata().is_ok_and(|found| found.is_dir()) {
-            tree.insert(*path, Entry::Folder);
-        }
-    }
 }
 
 /// What is in a small file, at one go: a list opens a thousand of them. None for any other, and for what is no file.
@@ -176,47 +183,50 @@ impl Walk<'_> {
     }
 
     fn is_state(&self, kind: FileType, path: &str) -> bool {
-        !kind.is_dir() && self.layout.interest(self.spot, path, false, Depth::Short) == Interest::Content
+        !kind.is_dir() && self.rules.is_state(path)
     }
 
-    /// One entry that is asked for by name; no link leads to it, whatever lies between.
-    fn entrance(&mut self, path: String) {
-        if self.shares.is_some_and(|shares| shares.put(self.layout, self.spot, &path, &mut self.tree)) {
+    /// All of the home, or one entry of it by name; no link leads to that, whatever lies between.
+    fn root(&mut self, path: &str) {
+        if path.is_empty() {
+            return self.folder("", 0);
+        }
+        if self.shares.is_some_and(|shares| shares.put(self.layout, self.spot, path, &mut self.tree)) {
             return;
         }
         let is_link = |folder: &Path| {
             fs::symlink_metadata(self.home.join(folder)).is_ok_and(|found| found.is_symlink())
         };
-        let mut above = Path::new(&path).ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+        let mut above = Path::new(path).ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
         if above.any(is_link) {
             return;
         }
-        match fs::symlink_metadata(self.home.join(&path)) {
-            Ok(found) => self.entry(found.file_type(), path, 1),
+        match fs::symlink_metadata(self.home.join(path)) {
+            Ok(found) => self.entry(found.file_type(), path.to_owned(), 1),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => self.tree.insert(path, Entry::Unusable(error.to_string())),
         }
     }
 
     fn entry(&mut self, kind: FileType, path: String, level: usize) {
-        match self.layout.interest(self.spot, &path, kind.is_dir(), self.depth) {
-            Interest::Skip => {}
-            Interest::Name | Interest::Evidence | Interest::Content if kind.is_dir() => {
-                if level < DEEPEST {
-                    self.tree.insert(path.clone(), Entry::Folder);
-                    self.folder(&path, level + 1);
-                }
+        let role = self.rules.role(&path, kind.is_dir());
+        if !role.is_listed(self.depth) {
+            return;
+        }
+        if kind.is_dir() {
+            if level < DEEPEST {
+                self.tree.insert(path.clone(), Entry::Folder);
+                self.folder(&path, level + 1);
             }
-            Interest::Name | Interest::Evidence | Interest::Content if !kind.is_file() => {
-                let why = if kind.is_symlink() { "it is a link" } else { "it is no regular file" };
-                self.tree.insert(path, Entry::Unusable(why.to_owned()));
-            }
-            Interest::Name => self.named(path),
-            Interest::Evidence | Interest::Content => {
-                let content = content(&self.home.join(&path), self.layout.most_bytes(&path));
-                self.dated(&path);
-                self.tree.insert(path, content);
-            }
+        } else if !kind.is_file() {
+            let why = if kind.is_symlink() { "it is a link" } else { "it is no regular file" };
+            self.tree.insert(path, Entry::Unusable(why.to_owned()));
+        } else if role.is_read(self.depth) {
+            let content = content(&self.home.join(&path), self.rules.most_bytes(&path));
+            self.dated(&path);
+            self.tree.insert(path, content);
+        } else {
+            self.named(path);
         }
     }
 
@@ -272,25 +282,24 @@ pub(super) fn files_below(folder: &Path) -> Vec<String> {
 
 /// The files of a session's own folder that are not its state, by their paths there.
 pub(crate) fn documents(layout: &dyn Layout, spot: &Spot, folder: &Path) -> Vec<String> {
-    let is_state = |path: &String| below_home(spot, path).is_some_and(|path| is_state(layout, spot, &path));
+    let rules = layout.files(spot);
+    let is_state = |path: &String| below_home(spot, path).is_some_and(|path| rules.is_state(&path));
     files_below(folder).into_iter().filter(|path| !is_state(path)).collect()
 }
 
 /// The documents of a folder, as they are in a session's workspace once they are there.
 pub(crate) fn add_documents(tree: &mut Tree, layout: &dyn Layout, spot: &Spot, folder: &Path) {
+    let rules = layout.files(spot);
     for path in documents(layout, spot, folder) {
         let Some(below) = below_home(spot, &path) else { continue };
         let place = folder.join(&path);
-        match layout.interest(spot, &below, false, Depth::Whole) {
-            Interest::Skip => {}
-            Interest::Name => {
-                let size = fs::symlink_metadata(&place).map_or(0, |found| found.len());
-                tree.insert(below, Entry::Unread { size });
-            }
-            Interest::Evidence | Interest::Content => {
-                let most = layout.most_bytes(&below);
-                tree.insert(below, content(&place, most));
-            }
+        let role = rules.role(&below, false);
+        if role.is_read(Depth::Whole) {
+            let most = rules.most_bytes(&below);
+            tree.insert(below, content(&place, most));
+        } else if role.is_listed(Depth::Whole) {
+            let size = fs::symlink_metadata(&place).map_or(0, |found| found.len());
+            tree.insert(below, Entry::Unread { size });
         }
     }
 }
@@ -299,10 +308,6 @@ pub(crate) fn add_documents(tree: &mut Tree, layout: &dyn Layout, spot: &Spot, f
 pub(super) fn below_home(spot: &Spot, path: &str) -> Option<String> {
     let path = format!("{}/{path}", spot.workspace);
     path.strip_prefix(&spot.home).map(|rest| rest.trim_start_matches('/').to_owned())
-}
-
-pub(crate) fn is_state(layout: &dyn Layout, spot: &Spot, path: &str) -> bool {
-    layout.interest(spot, path, false, Depth::Short) == Interest::Content
 }
 
 /// What waits beside a file of ours, and the version before it.
@@ -322,7 +327,7 @@ pub(super) fn content(path: &Path, most: u64) -> Entry {
 
 /// What could not be read again must not be written.
 pub(crate) fn check_length(layout: &dyn Layout, spot: &Spot, path: &str, body: &[u8]) -> Result<()> {
-    let (length, longest) = (body.len() as u64, layout.most_bytes(path));
+    let (length, longest) = (body.len() as u64, layout.files(spot).most_bytes(path));
     if length > longest {
         return Err(Error::FileTooLong { path: spot.below_project(path), length, longest });
     }

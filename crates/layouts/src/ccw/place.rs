@@ -1,12 +1,13 @@
 //! Where sessions are, what of their files is wanted, and what a new one is called. Ids never become a path unchecked.
 
-use super::{ACTIVE, ARCHIVES, HOME, MARKER, REGISTRY, STATE, TASKS};
-use crate::layout::{Beginning, Depth, Interest, Spot, id_of_name};
+use super::{ACTIVE, ARCHIVES, HOME, MARKER, MOST_OF_THE_REGISTRY, REGISTRY, STATE, TASKS};
+use crate::layout::{
+    FileRules, Fits, NewName, NewSession, Places, Role, Rule, SessionPlace, Spot, Unplaced, id_of_name,
+};
 use crate::problem::{OfRegistry, Problem, What};
 use crate::tree::Tree;
 use model::id::SessionId;
 use model::lifecycle::Lifecycle;
-use model::session::Session;
 
 const PREFIX: &str = "WFS-";
 /// Of a new session's id, `WFS-` counted.
@@ -45,17 +46,14 @@ pub(super) fn spot(path: &str, is_folder: bool) -> Option<Spot> {
         path: path.to_owned(),
         home: HOME.to_owned(),
         workspace: path.to_owned(),
+        // A folder that is called as sessions are is one; another is known by its state.
+        known_by: (!name.starts_with(PREFIX)).then(|| format!("{path}/{STATE}")),
     })
-}
-
-/// What is called as sessions are is one; another folder is known by its state.
-pub(super) fn known_by(spot: &Spot) -> Option<String> {
-    (!name_of(spot).starts_with(PREFIX)).then(|| format!("{}/{STATE}", spot.path))
 }
 
 /// Whether a session is there.
 pub(super) fn is_there(spot: &Spot, is_there: &dyn Fn(&str) -> bool) -> bool {
-    is_there(&spot.path) && known_by(spot).is_none_or(|file| is_there(&file))
+    is_there(&spot.path) && spot.known_by.as_ref().is_none_or(|file| is_there(file))
 }
 
 /// Every path that a session of this name can be at, below the project's folder.
@@ -76,16 +74,6 @@ pub(super) fn folder_in(spot: &Spot, tree: &Tree) -> String {
     let is_there =
         |folder: &String| tree.has_folder(folder) || tree.get(&format!("{folder}/{STATE}")).is_some();
     candidates.into_iter().find(is_there).unwrap_or(own)
-}
-
-/// Whether a file was in the session's folder when that was in another place.
-pub(super) fn has_moved(spot: &Spot, path: &str, tree: &Tree) -> bool {
-    let now = folder_in(spot, tree);
-    let name = name_of(spot);
-    let places = [name.to_owned(), format!("{ACTIVE}/{name}"), format!("{ARCHIVES}/{name}")];
-    let is_in =
-        |folder: &String| path.strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'));
-    places.iter().any(|folder| *folder != now && is_in(folder))
 }
 
 /// A home in which nothing is known: saying that there are no sessions would be saying too much.
@@ -115,94 +103,88 @@ pub(super) fn stray_markers(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Ve
         .collect()
 }
 
-/// In later releases the place is the state: what is finished is among the archived ones, all else among the active.
-pub(super) fn belongs(session: &Session, spot: &Spot) -> Option<String> {
-    let is_finished = match session.lifecycle {
-        Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => true,
-        Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => false,
-    };
-    let place = match (Ground::of(below_home(spot)), is_finished) {
-        (Ground::Active, true) => ARCHIVES,
-        (Ground::Archives, false) => ACTIVE,
-        (Ground::Active, false) | (Ground::Archives, true) | (Ground::Home, _) => return None,
-    };
-    Some(format!("{HOME}/{place}/{}", name_of(spot)))
-}
-
-/// A session that was moved from one place to another is in one of these.
-pub(super) fn entrances(spot: &Spot) -> Vec<String> {
+/// Of the home only the registry, the session's own marker and its own folder are looked at.
+pub(super) fn files(spot: &Spot) -> FileRules {
     let name = name_of(spot);
-    let own = [name.to_owned(), format!("{ACTIVE}/{name}"), format!("{ARCHIVES}/{name}")];
-    own.into_iter().chain([REGISTRY.to_owned(), format!("{MARKER}{name}")]).collect()
-}
-
-pub(super) fn interest(spot: &Spot, path: &str, is_folder: bool, depth: Depth) -> Interest {
-    let name = name_of(spot);
-    if path == REGISTRY {
-        return Interest::Content;
-    }
-    if path.strip_prefix(MARKER) == Some(name) {
-        return if is_folder { Interest::Skip } else { Interest::Content };
-    }
-    // The home itself, which holds all of them.
-    if path.is_empty() || (is_folder && (path == ACTIVE || path == ARCHIVES)) {
-        return Interest::Name;
-    }
-    let below = path.strip_prefix(ACTIVE).or_else(|| path.strip_prefix(ARCHIVES));
-    let below = below.and_then(|rest| rest.strip_prefix('/')).unwrap_or(path);
-    match below.strip_prefix(name) {
-        Some("") if is_folder => Interest::Name,
-        Some(rest) => rest.strip_prefix('/').map_or(Interest::Skip, |own| own_file(own, is_folder, depth)),
-        None => Interest::Skip,
-    }
-}
-
-fn own_file(path: &str, is_folder: bool, depth: Depth) -> Interest {
-    let whole = depth == Depth::Whole;
-    match path {
-        // What was said is nobody's state, and there may be much of it.
-        ".chat" => Interest::Skip,
-        STATE => Interest::Content,
-        super::PLAN => Interest::Evidence,
-        _ if !is_folder && is_task(path) => Interest::Content,
-        _ if path.contains('/') && !whole => Interest::Skip,
-        _ => Interest::Name,
+    let marker = format!("{MARKER}{name}");
+    let mut rules = vec![
+        Rule { most: MOST_OF_THE_REGISTRY, ..Rule::both(Fits::Is(REGISTRY.to_owned()), Role::Shared) },
+        Rule::files(Fits::Is(marker.clone()), Role::Marker),
+        Rule::folders(Fits::Is(marker.clone()), Role::Skip),
+        // The home itself, which holds all of them.
+        Rule::both(Fits::Is(String::new()), Role::Listed),
+        Rule::folders(Fits::Is(ACTIVE.to_owned()), Role::Listed),
+        Rule::folders(Fits::Is(ARCHIVES.to_owned()), Role::Listed),
+    ];
+    let folders = [name.to_owned(), format!("{ACTIVE}/{name}"), format!("{ARCHIVES}/{name}")];
+    rules.extend(folders.iter().flat_map(|folder| own_files(folder)));
+    let own = below_home(spot).to_owned();
+    let others = folders.iter().filter(|folder| **folder != own).cloned();
+    let place = |path: String| SessionPlace {
+        known_by: format!("{path}/{STATE}"),
+        lifecycles: lifecycles(Ground::of(&path)),
+        path,
+    };
+    FileRules {
+        // A session that was moved from one place to another is in one of these.
+        roots: folders.iter().cloned().chain([REGISTRY.to_owned(), marker]).collect(),
+        // Its tool archives a session by moving its folder.
+        places: Places {
+            all: [own.clone()].into_iter().chain(others).map(place).collect(),
+            when_gone: Some(own),
+        },
+        rules,
     }
 }
 
-fn is_task(path: &str) -> bool {
-    path.strip_prefix(TASKS)
-        .and_then(|rest| rest.strip_prefix('/'))
-        .is_some_and(|name| name.strip_suffix(".json").is_some() && !name.contains('/'))
+/// In later releases the place is the state: the archives have what is finished, the active ones all else.
+fn lifecycles(ground: Ground) -> &'static [&'static str] {
+    match ground {
+        Ground::Home => &[],
+        Ground::Active => &Lifecycle::UNFINISHED,
+        Ground::Archives => &["completed", "abandoned"],
+    }
+}
+
+fn own_files(folder: &str) -> Vec<Rule> {
+    let own = |name: &str| Fits::Is(format!("{folder}/{name}"));
+    vec![
+        Rule::folders(Fits::Is(folder.to_owned()), Role::Listed),
+        // A chat is nobody's state, and may be long.
+        Rule::both(own(".chat"), Role::Skip),
+        Rule::both(own(STATE), Role::State),
+        Rule::both(own(super::PLAN), Role::Evidence),
+        Rule::files(Fits::In(format!("{folder}/{TASKS}"), ".json"), Role::State),
+        Rule::both(Fits::In(folder.to_owned(), ""), Role::Listed),
+        Rule::both(Fits::Below(folder.to_owned()), Role::ListedIfWhole),
+    ]
 }
 
 /// Where a new session goes. In a project that has a folder for active ones it goes there: its tools look there.
-pub(super) fn begin(beginning: &Beginning<'_>) -> Result<Spot, String> {
-    let is_taken = |name: &str| places_of(name).iter().any(|path| (beginning.is_taken)(path));
-    let name = match beginning.id {
-        Some(id) => asked_for(id).and_then(|name| {
-            if is_taken(&name) { Err(format!("there is a session '{name}' already")) } else { Ok(name) }
-        })?,
-        None => free_name(&slug(beginning.title), is_taken),
+pub(super) fn of_new(new: &NewSession<'_>) -> Result<Spot, Unplaced> {
+    let is_taken = |name: &str| places_of(name).iter().any(|path| (new.is_taken)(path));
+    let name = match new.name {
+        NewName::Beside(beside, number) => return numbered(beside, number),
+        NewName::Asked(id) => asked_for(id)
+            .and_then(|name| if is_taken(&name) { Err(Unplaced::Exists { name }) } else { Ok(name) })?,
+        NewName::Made(occasion) => free_name(&slug(occasion.title), is_taken),
     };
-    let has_active = (beginning.is_taken)(&format!("{HOME}/{ACTIVE}"));
+    let has_active = (new.is_taken)(&format!("{HOME}/{ACTIVE}"));
     let place = if has_active { format!("{HOME}/{ACTIVE}") } else { HOME.to_owned() };
-    spot(&format!("{place}/{name}"), true)
-        .ok_or_else(|| format!("'{name}' is no name for a session's folder"))
+    spot(&format!("{place}/{name}"), true).ok_or(Unplaced::NoFolderName { name })
 }
 
-fn asked_for(id: &str) -> Result<String, String> {
+fn asked_for(id: &str) -> Result<String, Unplaced> {
     let slug = id.strip_prefix(PREFIX).unwrap_or(id);
     let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
     let is_slug =
         !slug.is_empty() && slug.chars().all(is_plain) && !slug.starts_with('-') && !slug.ends_with('-');
     if !is_slug {
-        return Err(format!(
-            "'{id}' is no id of this layout: lowercase letters, digits and hyphens, after WFS-"
-        ));
+        let rule = "lowercase letters, digits and hyphens, after WFS-";
+        return Err(Unplaced::NoId { id: id.to_owned(), rule });
     }
     if slug.len() + PREFIX.len() > MOST_IN_AN_ID {
-        return Err(format!("'{id}' is too long: {MOST_IN_AN_ID} characters at most, with WFS-"));
+        return Err(Unplaced::TooLong { id: id.to_owned(), most: MOST_IN_AN_ID, with: PREFIX });
     }
     Ok(format!("{PREFIX}{slug}"))
 }
@@ -267,10 +249,10 @@ fn with_number(slug: &str, number: u32) -> String {
 }
 
 /// Beside one of the same name, in the same of the places.
-pub(super) fn numbered(beside: &Spot, number: u32) -> Option<Spot> {
-    let (place, name) = beside.path.rsplit_once('/')?;
-    let slug = name.strip_prefix(PREFIX).unwrap_or(name);
-    spot(&format!("{place}/{}", with_number(slug, number)), true)
+fn numbered(beside: &Spot, number: u32) -> Result<Spot, Unplaced> {
+    let (place, name) = beside.path.rsplit_once('/').unwrap_or(("", &beside.path));
+    let name = with_number(name.strip_prefix(PREFIX).unwrap_or(name), number);
+    spot(&format!("{place}/{name}"), true).ok_or(Unplaced::NoFolderName { name })
 }
 
 pub(super) fn below_home(spot: &Spot) -> &str {

@@ -8,6 +8,7 @@ mod sources;
 mod writing;
 
 use super::*;
+use crate::layout::{ReadAs, Standing, puts};
 use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 use model::actor::Actor;
@@ -47,15 +48,15 @@ fn tree(files: &[(&str, &str)]) -> Tree {
 }
 
 fn spot_at(path: &str) -> Spot {
-    Ccw.spot(path, true).expect("a session's folder")
+    Ccw.identify(path, true).expect("a session's folder")
 }
 
-fn told_at(path: &str, tree: &Tree) -> Reading<Told> {
+fn told_at(path: &str, tree: &Tree) -> Reading<ForeignSession> {
     let spot = spot_at(path);
-    Ccw.read(&Folder { spot: &spot, id: &spot.id, worktree: "/w", tree, now: now() })
+    Ccw.read(&Folder { spot: &spot, id: &spot.id, worktree: "/w", tree, now: now(), read_as: ReadAs::Found })
 }
 
-fn told(tree: &Tree) -> Reading<Told> {
+fn told(tree: &Tree) -> Reading<ForeignSession> {
     told_at(FOLDER, tree)
 }
 
@@ -66,10 +67,10 @@ fn folded(tree: &Tree) -> (Session, ItemBook) {
 }
 
 fn details(tree: &Tree) -> CcwSession {
-    match told(tree).value.details {
-        Details::Ccw(session) => *session,
-        Details::None | Details::Ocr(_) => panic!("another layout's"),
-    }
+    let spot = spot_at(FOLDER);
+    let folder =
+        Folder { spot: &spot, id: &spot.id, worktree: "/w", tree, now: now(), read_as: ReadAs::Found };
+    super::read(&folder).value
 }
 
 fn warnings(tree: &Tree) -> Vec<String> {
@@ -85,6 +86,10 @@ fn check_warnings(tree: &Tree, expected: &[&str]) {
     }
 }
 
+fn updated(standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileOp> {
+    Ccw.write(&WriteRequest { purpose: Purpose::Update, standing }, folder)
+}
+
 /// What a write would change now, after these events of ours.
 fn written(tree: &Tree, events: &[Event]) -> Vec<FileChange> {
     let (before, _, _) = told(tree).value.fold(&actor()).expect("a session");
@@ -96,8 +101,9 @@ fn written(tree: &Tree, events: &[Event]) -> Vec<FileChange> {
     let session = Session::fold(&all).expect("a session");
     let items = ItemBook::fold(&all);
     let spot = spot_at(FOLDER);
-    let folder = Folder { spot: &spot, id: &spot.id, worktree: "/w", tree, now: now() };
-    Ccw.write(&Standing::new(&session, &items, &all), &folder)
+    let folder =
+        Folder { spot: &spot, id: &spot.id, worktree: "/w", tree, now: now(), read_as: ReadAs::Found };
+    puts(updated(&Standing::new(&session, &items, &all), &folder))
 }
 
 /// The tree after a write.

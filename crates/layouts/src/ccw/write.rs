@@ -11,7 +11,7 @@ use super::status::Word;
 use super::words::Size;
 use super::{CcwSession, HOME, PLAN, REGISTRY, STATE};
 use crate::json::Document;
-use crate::layout::{Details, FileChange, Folder, Standing, Told};
+use crate::layout::{FileChange, Folder, ForeignSession, Standing};
 use crate::tree::Entry;
 use model::actor::Actor;
 use model::event::{Event, Recorded};
@@ -29,14 +29,7 @@ struct Said<'a> {
 
 pub(super) fn files(standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
     let read = super::read(folder).value;
-    let told = Told {
-        history: history::of(&read, folder),
-        workflows: Vec::new(),
-        proofs: Vec::new(),
-        unreadable: Vec::new(),
-        unreadable_parts: Vec::new(),
-        details: Details::None,
-    };
+    let told = ForeignSession::of_history(history::of(&read, folder));
     let reader = Actor::Person { name: String::new(), host: String::new() };
     let Some((_, session, items)) = told.fold(&reader) else { return Vec::new() };
     let said = Said { read: &read, session: &session, items: &items };

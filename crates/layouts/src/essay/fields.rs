@@ -1,6 +1,6 @@
 //! Keys of the state that are no fields, with what sets them: they follow from the session, or stand elsewhere.
 
-use crate::layout::FieldOf;
+use crate::capabilities::FieldOf;
 
 pub(super) fn instead(of: FieldOf, name: &str) -> Option<&'static str> {
     match of {

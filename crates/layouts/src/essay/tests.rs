@@ -9,7 +9,7 @@ mod validation;
 mod wording;
 
 use super::*;
-use crate::layout::{Moment, Standing};
+use crate::layout::{Occasion, ReadAs, Standing, puts};
 use crate::tree::Tree;
 use model::actor::Actor;
 use model::event::{Event, Recorded};
@@ -59,15 +59,23 @@ struct Read {
     items: ItemBook,
     warnings: Vec<String>,
     unreadable: Vec<String>,
+    approved: Vec<Approved>,
 }
 
 fn spot() -> Spot {
-    Essay.spot(FOLDER, true).expect("a session's folder")
+    Essay.identify(FOLDER, true).expect("a session's folder")
 }
 
 fn with_folder<T>(tree: &Tree, look: impl FnOnce(&Folder<'_>) -> T) -> T {
     let spot = spot();
-    look(&Folder { spot: &spot, id: &spot.id, worktree: "/home/ada/essays", tree, now: now() })
+    look(&Folder {
+        spot: &spot,
+        id: &spot.id,
+        worktree: "/home/ada/essays",
+        tree,
+        now: now(),
+        read_as: ReadAs::Found,
+    })
 }
 
 fn actor() -> Actor {
@@ -78,7 +86,14 @@ fn read(tree: Tree) -> Read {
     let reading = with_folder(&tree, |folder| Essay.read(folder));
     let (_, session, items) = reading.value.fold(&actor()).expect("a session");
     let warnings = reading.warnings.into_iter().map(|problem| problem.to_string()).collect();
-    Read { tree, session, items, warnings, unreadable: reading.value.unreadable }
+    Read {
+        tree,
+        session,
+        items,
+        warnings,
+        unreadable: reading.value.unreadable,
+        approved: reading.value.approved,
+    }
 }
 
 impl Read {
@@ -96,7 +111,9 @@ impl Read {
             since.push(recorded);
         }
         let standing = Standing::new(&session, &items, &since);
-        let changes = with_folder(&self.tree, |folder| Essay.write(&standing, folder));
+        let changes = with_folder(&self.tree, |folder| {
+            puts(Essay.write(&WriteRequest { purpose: Purpose::Update, standing: &standing }, folder))
+        });
         changes.into_iter().next().map(|change| {
             assert_eq!(change.path, STATE);
             String::from_utf8(change.content).expect("text")
@@ -105,7 +122,8 @@ impl Read {
 
     fn says(&self, moment: Moment) -> String {
         let standing = Standing::new(&self.session, &self.items, &[]);
-        with_folder(&self.tree, |folder| Essay.says(moment, &standing, folder)).expect("words")
+        with_folder(&self.tree, |folder| Essay.say(&Saying::Session { moment, standing: &standing, folder }))
+            .expect("words")
     }
 
     fn item(&self, id: &str) -> &Item {
@@ -125,8 +143,8 @@ fn folders_of_the_right_name_are_sessions_wherever_they_are() {
         "essay-pipeline-20260214-143022",
         "drafts/essay-pipeline-99999999-999999",
     ] {
-        assert!(Essay.spot(good, true).is_some(), "{good}");
-        assert!(Essay.spot(good, false).is_none(), "a file is none: {good}");
+        assert!(Essay.identify(good, true).is_some(), "{good}");
+        assert!(Essay.identify(good, false).is_none(), "a file is none: {good}");
     }
     for bad in [
         "essay-pipeline-2026-143022",
@@ -136,41 +154,48 @@ fn folders_of_the_right_name_are_sessions_wherever_they_are() {
         "x-essay-pipeline-20260214-143022",
         "essay-pipeline-20260214-143022.bak",
     ] {
-        assert!(Essay.spot(bad, true).is_none(), "{bad}");
+        assert!(Essay.identify(bad, true).is_none(), "{bad}");
     }
-    assert_eq!(Essay.places(), [Place::Project(""), Place::Temporary("essay-pipeline-")]);
+    assert_eq!(Essay.facts().places, [Place::Project(""), Place::Temporary("essay-pipeline-")]);
 }
 
 #[test]
 fn the_folder_itself_is_looked_into_and_no_folder_in_it() {
     for (path, is_folder, wanted) in [
-        ("", true, Interest::Name),
-        (".leftoff", true, Interest::Skip),
-        (STATE, false, Interest::Content),
-        ("stage-1-thesis.md", false, Interest::Name),
+        ("", true, Role::Listed),
+        (".leftoff", true, Role::Skip),
+        (STATE, false, Role::State),
+        ("stage-1-thesis.md", false, Role::Listed),
     ] {
-        assert_eq!(Essay.interest(&spot(), path, is_folder, Depth::Short), wanted, "{path:?}");
+        assert_eq!(Essay.files(&spot()).role(path, is_folder), wanted, "{path:?}");
     }
-    assert_eq!(Essay.interest(&spot(), "final-essay.md", false, Depth::Whole), Interest::Content);
+    assert_eq!(Essay.files(&spot()).role("final-essay.md", false), Role::ReadIfWhole);
 }
 
 #[test]
 fn a_new_session_has_a_folder_that_nobody_has() {
     let taken = |path: &str| path == "essay-pipeline-20260216-120000";
-    let beginning = |id| Beginning {
-        id,
-        title: "t",
-        today: jiff::civil::date(2026, 2, 16),
-        now: now(),
-        branch: None,
-        is_taken: &taken,
-        random: [0; 16],
+    let beginning = |id| {
+        NewSession::new(
+            id,
+            Occasion {
+                title: "t",
+                today: jiff::civil::date(2026, 2, 16),
+                now: now(),
+                branch: None,
+                random: [0; 16],
+            },
+            &taken,
+        )
     };
-    assert_eq!(Essay.begin(&beginning(None)).expect("a spot").path, "essay-pipeline-20260216-120001");
-    let asked = Essay.begin(&beginning(Some("essay-pipeline-20260101-000000"))).expect("a spot");
+    assert_eq!(Essay.place(&beginning(None)).expect("a spot").path, "essay-pipeline-20260216-120001");
+    let asked = Essay.place(&beginning(Some("essay-pipeline-20260101-000000"))).expect("a spot");
     assert_eq!(asked.id.as_str(), "essay-pipeline-20260101-000000");
     for bad in ["mine", "../essay-pipeline-20260101-000000", "/tmp/essay-pipeline-20260101-000000"] {
-        assert!(Essay.begin(&beginning(Some(bad))).is_err_and(|why| why.contains("must be like")), "{bad}");
+        assert!(
+            Essay.place(&beginning(Some(bad))).is_err_and(|why| why.to_string().contains("must be like")),
+            "{bad}"
+        );
     }
 }
 

@@ -33,7 +33,7 @@ const TEMPLATE: &str = include_str!("template.yaml");
 /// The file as it is to be; none when it shows the session already.
 pub(super) fn state(standing: &Standing<'_>, folder: &Folder<'_>) -> Option<Vec<u8>> {
     let run = standing.session.run()?;
-    if *run.workflow.name.as_str() != *NAME && !Essay.can_tell(run) {
+    if *run.workflow.name.as_str() != *NAME && !Essay.facts().can_show(run) {
         return None;
     }
     let (document, is_new) = there(folder)?;

@@ -1,11 +1,15 @@
 //! What lies in a session's folder beside its state: rounds, runs, reviewers with their findings, and what of it cannot
 //! be read.
 
-use super::{Kind, Ocr, STATE, State};
-use crate::layout::Layout;
+use super::{Kind, STATE, State};
+use crate::file_rules::MOST_BYTES;
 use crate::problem::{Problem, Range, Then, What, Why};
 use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
+
+/// Parts of the paths of files in which something is counted.
+pub(super) const REVIEWS: &str = "reviews/";
+pub(super) const TOPOLOGY: &str = "topology.md";
 
 /// One round of a review, as its folder shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -153,7 +157,7 @@ pub(super) fn unusable(tree: &Tree) -> impl Iterator<Item = Problem> {
 
 /// Files that a short look does not read, and that nobody will.
 fn too_large(tree: &Tree) -> impl Iterator<Item = (String, Why)> {
-    let most = Ocr.most_bytes("");
+    let most = MOST_BYTES;
     tree.files().filter(|path| is_counted(path)).filter_map(move |path| match tree.get(path) {
         Some(Entry::Unread { size }) if *size > most => Some((path.to_owned(), Why::TooLarge { most })),
         Some(Entry::Unread { .. } | Entry::File(_) | Entry::Folder | Entry::Unusable(_)) | None => None,
@@ -161,6 +165,6 @@ fn too_large(tree: &Tree) -> impl Iterator<Item = (String, Why)> {
 }
 
 /// Files in which something is counted.
-pub(super) fn is_counted(path: &str) -> bool {
-    path.contains("reviews/") || path.ends_with("topology.md")
+fn is_counted(path: &str) -> bool {
+    path.contains(REVIEWS) || path.ends_with(TOPOLOGY)
 }

@@ -2,19 +2,7 @@
 //! to be.
 
 use super::{Kind, OcrSession};
-
-/// How a phase stands on the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Row {
-    /// Its file is there; where it writes none, the state is past it.
-    Done,
-    /// The state is past it, and its file is not there.
-    Claimed,
-    /// Somebody left it out.
-    Skipped,
-    Current,
-    Open,
-}
+use crate::screen::Mark;
 
 impl OcrSession {
     /// How the phase at a position stands in a round or run that is at the phase `current`.
@@ -24,16 +12,16 @@ impl OcrSession {
         ordinal: u32,
         (current, is_finished): (usize, bool),
         position: usize,
-    ) -> Row {
+    ) -> Mark {
         if position == current && !is_finished {
-            return Row::Current;
+            return Mark::Current;
         }
         match self.shown(kind, ordinal, kind.phases()[position]) {
-            Some(true) => Row::Done,
-            _ if self.skipped_of(kind, ordinal).contains(&position) => Row::Skipped,
-            None if position <= current => Row::Done,
-            Some(false) if position < current => Row::Claimed,
-            Some(false) | None => Row::Open,
+            Some(true) => Mark::Done,
+            _ if self.skipped_of(kind, ordinal).contains(&position) => Mark::Skipped,
+            None if position <= current => Mark::Done,
+            Some(false) if position < current => Mark::Claimed,
+            Some(false) | None => Mark::Open,
         }
     }
 

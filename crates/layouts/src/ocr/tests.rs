@@ -1,3 +1,4 @@
+use super::files::Reviewer;
 use super::*;
 use crate::layout::Proof;
 use crate::tree::Entry;
@@ -31,9 +32,9 @@ fn reading(files: &[(&str, &str)]) -> Reading<OcrSession> {
     read("2026-01-31-feature-x", &tree(files), now())
 }
 
-fn told(tree: &Tree) -> Reading<Told> {
-    let spot = Ocr.spot(".ocr/sessions/2026-01-31-feature-x", true).expect("a session's folder");
-    Ocr.read(&Folder { spot: &spot, id: &spot.id, worktree: "/w", tree, now: now() })
+fn told(tree: &Tree) -> Reading<ForeignSession> {
+    let spot = Ocr.identify(".ocr/sessions/2026-01-31-feature-x", true).expect("a session's folder");
+    Ocr.read(&Folder { spot: &spot, id: &spot.id, worktree: "/w", tree, now: now(), read_as: ReadAs::Found })
 }
 
 /// The session that the files make.
@@ -158,9 +159,16 @@ fn o3_the_status_alone_closes_a_session() {
             "{status}\"workflow_type\":\"review\",\"current_phase\":\"{phase}\",\"phase_number\":{number},{TIMES}"
         ));
         let tree = tree(&[("state.json", &json), ("rounds/round-1/final.md", "x")]);
-        let spot = Ocr.spot(".ocr/sessions/2026-01-31-feature-x", true).expect("a session's folder");
-        let folder = Folder { spot: &spot, id: &spot.id, worktree: "/w", tree: &tree, now: now() };
-        let line = Ocr.line(&folder).expect("a line").value;
+        let spot = Ocr.identify(".ocr/sessions/2026-01-31-feature-x", true).expect("a session's folder");
+        let folder = Folder {
+            spot: &spot,
+            id: &spot.id,
+            worktree: "/w",
+            tree: &tree,
+            now: now(),
+            read_as: ReadAs::Found,
+        };
+        let line = Ocr.summary(&folder).expect("a line").value;
         assert_eq!(line.lifecycle, folded(&tree).lifecycle.name(), "a list says what the session is");
         (line.lifecycle, line.phases_done)
     };

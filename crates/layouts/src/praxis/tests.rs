@@ -11,6 +11,7 @@ mod version_two;
 mod writing;
 
 use super::*;
+use crate::layout::{Occasion, ReadAs, Standing, puts};
 use crate::tree::Entry;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -148,7 +149,7 @@ impl Case {
     fn new(path: &str, text: &str) -> Self {
         let mut tree = Tree::default();
         tree.set_zone(zone());
-        let case = Self { spot: Praxis.spot(path, false).expect("a session's file"), tree };
+        let case = Self { spot: Praxis.identify(path, false).expect("a session's file"), tree };
         case.with(path, text)
     }
 
@@ -169,10 +170,17 @@ impl Case {
     }
 
     fn folder(&self) -> Folder<'_> {
-        Folder { spot: &self.spot, id: &self.spot.id, worktree: "/w", tree: &self.tree, now: now() }
+        Folder {
+            spot: &self.spot,
+            id: &self.spot.id,
+            worktree: "/w",
+            tree: &self.tree,
+            now: now(),
+            read_as: ReadAs::Found,
+        }
     }
 
-    fn told(&self) -> Reading<Told> {
+    fn told(&self) -> Reading<ForeignSession> {
         Praxis.read(&self.folder())
     }
 
@@ -204,7 +212,9 @@ impl Case {
     fn written(&self, session: &Session) -> Option<String> {
         let items = ItemBook::default();
         let standing = Standing::new(session, &items, &[]);
-        let mut changes = Praxis.write(&standing, &self.folder());
+        let mut changes = puts(
+            Praxis.write(&WriteRequest { purpose: Purpose::Update, standing: &standing }, &self.folder()),
+        );
         assert!(changes.len() < 2);
         changes.pop().map(|change| String::from_utf8(change.content).expect("text"))
     }

@@ -2,7 +2,7 @@
 //! state, never by a file that exists.
 
 use super::Draft;
-use crate::layout::{Proof, Told};
+use crate::layout::{ForeignSession, Proof};
 use crate::{builtin, definition};
 use model::event::Event;
 use model::gate::{AttemptReport, CheckOutcome, CheckResult};
@@ -11,7 +11,7 @@ use model::run::{Run, RunPlan};
 
 /// Brings into `draft` the runs that files show and it does not have. `counts` tells whether a proof's file is not older
 /// than what it is to prove.
-pub fn prove(draft: &mut Draft, told: &Told, counts: &dyn Fn(&Proof) -> bool) {
+pub fn prove(draft: &mut Draft, told: &ForeignSession, counts: &dyn Fn(&Proof) -> bool) {
     for proof in told.proofs.iter().filter(|proof| counts(proof)) {
         match proof {
             Proof::Run { workflow, ordinal, phase, at, .. } => {
@@ -23,7 +23,7 @@ pub fn prove(draft: &mut Draft, told: &Told, counts: &dyn Fn(&Proof) -> bool) {
     }
 }
 
-fn begin(draft: &mut Draft, told: &Told, workflow: &Name, ordinal: u32, current: &Name) {
+fn begin(draft: &mut Draft, told: &ForeignSession, workflow: &Name, ordinal: u32, current: &Name) {
     // Only the next of its kind: an old folder says nothing about what goes on now, nor does one of another workflow
     // than the session is in.
     let is_another = |run: &Run| run.workflow.name != *workflow;
@@ -40,7 +40,7 @@ fn begin(draft: &mut Draft, told: &Told, workflow: &Name, ordinal: u32, current:
     draft.push(Event::PhaseStarted { phase: current.clone() });
 }
 
-fn plan(told: &Told, workflow: &Name) -> Option<RunPlan> {
+fn plan(told: &ForeignSession, workflow: &Name) -> Option<RunPlan> {
     if let Some(own) = told.workflows.iter().find(|own| own.name == *workflow) {
         return Some(RunPlan::new(own, Vec::new()));
     }

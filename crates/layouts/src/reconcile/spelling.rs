@@ -2,7 +2,7 @@
 //! way they write its id.
 
 use super::Draft;
-use crate::layout::{Layout, Told};
+use crate::layout::{ForeignSession, Layout};
 use model::event::{Event, ItemEvent};
 use model::id::ItemId;
 use model::item::NewItem;
@@ -10,9 +10,10 @@ use std::collections::BTreeMap;
 
 /// What files tell, with the ids as the session's own items have them. An id that the session has in that spelling is it.
 #[must_use]
-pub fn in_known_spelling(mut told: Told, layout: &dyn Layout, draft: &Draft) -> Told {
-    let spelled = |id: &ItemId| Some((layout.spelling(id.as_str())?, id.clone()));
-    let known: BTreeMap<String, ItemId> = draft.items().iter().filter_map(|item| spelled(&item.id)).collect();
+pub fn in_known_spelling(mut told: ForeignSession, layout: &dyn Layout, draft: &Draft) -> ForeignSession {
+    let Some(spelling) = layout.capabilities().id_spelling else { return told };
+    let spelled = |id: &ItemId| (spelling.plain(id.as_str()), id.clone());
+    let known: BTreeMap<String, ItemId> = draft.items().iter().map(|item| spelled(&item.id)).collect();
     if known.is_empty() {
         return told;
     }
@@ -20,7 +21,7 @@ pub fn in_known_spelling(mut told: Told, layout: &dyn Layout, draft: &Draft) -> 
         if draft.items().contains(id) {
             return;
         }
-        if let Some(known) = layout.spelling(id.as_str()).and_then(|spelling| known.get(&spelling)) {
+        if let Some(known) = known.get(&spelling.plain(id.as_str())) {
             id.clone_from(known);
         }
     };

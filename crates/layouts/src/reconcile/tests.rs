@@ -1,5 +1,5 @@
 use super::*;
-use crate::layout::{Details, Proof, Told};
+use crate::layout::{ForeignSession, Proof};
 use crate::reading::Dated;
 use crate::{builtin, definition};
 use jiff::Timestamp;
@@ -320,17 +320,10 @@ fn items_are_added_described_moved_on_and_opened_again() {
     assert_eq!((draft.events().len(), draft.items().iter().count()), (0, 2), "none was deleted");
 }
 
-fn told(proofs: Vec<Proof>) -> Told {
+fn told(proofs: Vec<Proof>) -> ForeignSession {
     let history =
         recorded(&reached(1, "reviews")).into_iter().map(|one| Dated { at: one.at, event: one.event });
-    Told {
-        history: history.collect(),
-        workflows: Vec::new(),
-        proofs,
-        unreadable: Vec::new(),
-        unreadable_parts: Vec::new(),
-        details: Details::None,
-    }
+    ForeignSession { proofs, ..ForeignSession::of_history(history.collect()) }
 }
 
 fn proven(events: &[Event], proofs: Vec<Proof>) -> Draft {

@@ -60,7 +60,7 @@ impl Engine {
                 }
             }
         }
-        if layout.is_private() && !becomes_native && !operation.steps.is_empty() {
+        if layout.facts().private && !becomes_native && !operation.steps.is_empty() {
             make_private(&root.join(&workspace))?;
         }
         let count = operation.steps.len();

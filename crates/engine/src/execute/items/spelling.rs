@@ -3,32 +3,31 @@
 
 use crate::engine::Engine;
 use crate::error::Result;
-use layouts::layout::{self, Layout};
+use layouts::capabilities::IdSpelling;
+use layouts::layout;
 use model::command::items::{AddItem, ItemCommand, ItemEdit};
 use model::id::ItemId;
 use model::session::Session;
 
 /// The ids of a session's items, for a layout that has several spellings.
 pub(super) struct Spellings {
-    layout: &'static dyn Layout,
+    spelling: &'static dyn IdSpelling,
     known: Vec<ItemId>,
 }
 
 impl Spellings {
     /// None where an id is written in one way only.
     pub(super) fn of(engine: &Engine, session: &Session) -> Result<Option<Self>> {
-        let Some(layout) = layout::by_name(&session.layout).filter(|layout| layout.spelling("").is_some())
-        else {
-            return Ok(None);
-        };
+        let spelling = layout::by_name(&session.layout).and_then(|layout| layout.capabilities().id_spelling);
+        let Some(spelling) = spelling else { return Ok(None) };
         let known = engine.all_items(&session.id)?.iter().map(|item| item.id.clone()).collect();
-        Ok(Some(Self { layout, known }))
+        Ok(Some(Self { spelling, known }))
     }
 
     /// The id as the item has it that is meant: the one of that very id before one in another spelling.
     pub(super) fn known(&self, id: ItemId) -> ItemId {
-        let meant = self.layout.spelling(id.as_str());
-        let is_same = |known: &&ItemId| self.layout.spelling(known.as_str()) == meant;
+        let meant = self.spelling.plain(id.as_str());
+        let is_same = |known: &&ItemId| self.spelling.plain(known.as_str()) == meant;
         let exact = self.known.iter().find(|known| known.is(&id));
         exact.or_else(|| self.known.iter().find(is_same)).cloned().unwrap_or(id)
     }
@@ -40,7 +39,7 @@ impl Spellings {
     /// A new id as those that are there are written.
     pub(super) fn new_one(&self, id: ItemId) -> ItemId {
         let known: Vec<&str> = self.known.iter().map(ItemId::as_str).collect();
-        let written = self.layout.spelled_like(id.as_str(), &known);
+        let written = self.spelling.like(id.as_str(), &known);
         written.and_then(|text| ItemId::parse(&text).ok()).unwrap_or(id)
     }
 

@@ -5,7 +5,6 @@ use crate::artifacts::{Difference, LARGEST_KEPT, look};
 use crate::disk::{Operation, Step, next_version, version_name};
 use crate::files::Seen;
 use crate::workspace::archive_name;
-use layouts::layout::{Depth, Interest};
 use model::revision::Archived;
 use model::session::Session;
 use std::collections::BTreeSet;
@@ -134,8 +133,8 @@ impl Archive {
 
 fn elsewhere(session: &Session) -> Option<(String, String)> {
     let layout = layouts::layout::by_name(&session.layout)?;
-    let within = layout.no_archives_in()?;
-    let spot = layout.spot(session.path.as_deref()?, true)?;
+    let within = layout.facts().no_archives_in?;
+    let spot = layout.identify(session.path.as_deref()?, true)?;
     let place = |folder: String| if within.is_empty() { folder } else { format!("{folder}/{within}") };
     Some((place(spot.workspace), place(archive_name(&session.id))))
 }
@@ -143,11 +142,12 @@ fn elsewhere(session: &Session) -> Option<(String, String)> {
 /// Whether a path is one of the files in which a session is written.
 fn state_of(session: &Session) -> Box<dyn Fn(&str) -> bool> {
     let layout = layouts::layout::by_name(&session.layout);
-    let spot = layout.zip(session.path.as_deref()).and_then(|(layout, path)| layout.spot(path, true));
+    let spot = layout.zip(session.path.as_deref()).and_then(|(layout, path)| layout.identify(path, true));
     let Some((layout, spot)) = layout.zip(spot) else { return Box::new(|_| false) };
+    let rules = layout.files(&spot);
     Box::new(move |path| {
         let below_home = path.strip_prefix(spot.home.as_str()).and_then(|rest| rest.strip_prefix('/'));
-        below_home.is_some_and(|path| layout.interest(&spot, path, false, Depth::Short) == Interest::Content)
+        below_home.is_some_and(|path| rules.is_state(path))
     })
 }
 

@@ -1,11 +1,12 @@
 //! The registry as a whole: which sessions it calls active, and which of its lines fit nothing that is there.
 
 use super::super::fields::cut;
-use super::super::place::{self, id_of, known_by, name_of, places_of, spot};
+use super::super::place::{self, id_of, name_of, places_of, spot};
 use super::super::status::Word;
 use super::super::{ACTIVE, ARCHIVES, HOME, REGISTRY, STATE};
 use super::{is_blank, lines, mentioning, mentions, name_in, object, odd};
-use crate::layout::{Spot, Survey};
+use crate::capabilities::Survey;
+use crate::layout::Spot;
 use crate::problem::{Elsewhere, OfRegistry, Problem};
 use crate::tree::{Entry, Tree};
 use model::id::SessionId;
@@ -144,7 +145,7 @@ pub(in crate::ccw) fn unlisted(index: &Tree, is_there: &dyn Fn(&str) -> bool) ->
 fn spot_of(name: &str, fields: &Map<String, Value>) -> Option<Spot> {
     let said = directory(fields).and_then(|path| spot(path, true)).filter(|spot| name_of(spot) == name);
     // Of another name nothing is made up.
-    said.or_else(|| spot(&format!("{HOME}/{name}"), true)).filter(|spot| known_by(spot).is_none())
+    said.or_else(|| spot(&format!("{HOME}/{name}"), true)).filter(|spot| spot.known_by.is_none())
 }
 
 fn directory(fields: &Map<String, Value>) -> Option<&str> {

@@ -104,7 +104,7 @@ fn what_we_wrote_survives_ten_rounds_of_a_writer_that_keeps_only_what_it_knows()
         let mut theirs = json::object(&content).expect("an object");
         theirs.retain(|key, _| ["session_id", "current_phase", "status"].contains(&key.as_str()));
         let theirs = serde_json::Value::Object(theirs).to_string();
-        content = Ccw.merge(path, &content, theirs.as_bytes());
+        content = Ccw.merge(path, Merge::Dropped { base: &content, theirs: theirs.as_bytes() });
     }
     let kept = json::object(&content).expect("an object");
     assert_eq!(serde_json::Value::Object(kept), json_at(&ours, path));

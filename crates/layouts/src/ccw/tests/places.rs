@@ -1,20 +1,24 @@
 //! Where sessions are found, what of them is read, and what new ones are called.
 
 use super::*;
-use crate::layout::Beginning;
+use crate::layout::Role;
+use crate::layout::{NewName, Occasion};
 
 #[track_caller]
 fn begin(title: &str, id: Option<&str>, taken: &[&str]) -> Result<String, String> {
-    let beginning = Beginning {
+    let is_taken = |path: &str| taken.contains(&path);
+    let beginning = NewSession::new(
         id,
-        title,
-        today: "2026-02-01".parse().expect("a date"),
-        now: now(),
-        branch: None,
-        is_taken: &|path| taken.contains(&path),
-        random: [0; 16],
-    };
-    Ccw.begin(&beginning).map(|spot| spot.path)
+        Occasion {
+            title,
+            today: "2026-02-01".parse().expect("a date"),
+            now: now(),
+            branch: None,
+            random: [0; 16],
+        },
+        &is_taken,
+    );
+    Ccw.place(&beginning).map(|spot| spot.path).map_err(|why| why.to_string())
 }
 
 #[test]
@@ -61,7 +65,7 @@ fn a_project_with_a_folder_for_active_ones_gets_its_new_ones_there() {
 #[test]
 fn only_folders_of_the_right_name_are_sessions() {
     for path in [".workflow/WFS-a", ".workflow/active/WFS-a", ".workflow/archives/WFS-a.b"] {
-        let spot = Ccw.spot(path, true).expect(path);
+        let spot = Ccw.identify(path, true).expect(path);
         assert_eq!(
             (spot.path.as_str(), spot.home.as_str(), spot.workspace.as_str()),
             (path, ".workflow", path)
@@ -76,12 +80,12 @@ fn only_folders_of_the_right_name_are_sessions() {
         "WFS-a",
         ".workflow/.active-WFS-a",
     ] {
-        assert_eq!(Ccw.spot(path, true), None, "{path}");
+        assert_eq!(Ccw.identify(path, true), None, "{path}");
     }
-    assert_eq!(Ccw.spot(".workflow/WFS-a", false), None);
+    assert_eq!(Ccw.identify(".workflow/WFS-a", false), None);
     // A folder of another name is none unless its state says so.
-    assert_eq!(Ccw.known_by(&spot_at(".workflow/WFS-a")), None);
-    let state = Ccw.known_by(&spot_at(".workflow/active/tmp"));
+    assert_eq!(spot_at(".workflow/WFS-a").known_by, None);
+    let state = spot_at(".workflow/active/tmp").known_by;
     assert_eq!(state.as_deref(), Some(".workflow/active/tmp/workflow-session.json"));
     // Two names never become one id.
     assert_ne!(spot_at(".workflow/WFS-ä").id, spot_at(".workflow/WFS-ö").id);
@@ -90,26 +94,26 @@ fn only_folders_of_the_right_name_are_sessions() {
 #[test]
 fn of_the_home_only_the_registry_the_own_folder_and_the_own_marker_are_looked_at() {
     let spot = spot_at(FOLDER);
-    let interest = |path: &str, is_folder: bool, depth: Depth| Ccw.interest(&spot, path, is_folder, depth);
+    let rules = Ccw.files(&spot);
     for (path, is_folder, expected) in [
-        ("session_status.jsonl", false, Interest::Content),
-        ("WFS-login/workflow-session.json", false, Interest::Content),
-        ("WFS-login/.task/impl-1.1.json", false, Interest::Content),
-        ("WFS-login/IMPL_PLAN.md", false, Interest::Evidence),
-        ("active/WFS-login/workflow-session.json", false, Interest::Content),
-        (".active-WFS-login", false, Interest::Content),
-        ("WFS-login", true, Interest::Name),
-        ("WFS-login/REVIEW.md", false, Interest::Name),
-        ("WFS-login/.chat", true, Interest::Skip),
-        ("WFS-other", true, Interest::Skip),
-        ("WFS-login-2", true, Interest::Skip),
-        (".active-WFS-other", false, Interest::Skip),
+        ("session_status.jsonl", false, Role::Shared),
+        ("WFS-login/workflow-session.json", false, Role::State),
+        ("WFS-login/.task/impl-1.1.json", false, Role::State),
+        ("WFS-login/IMPL_PLAN.md", false, Role::Evidence),
+        ("active/WFS-login/workflow-session.json", false, Role::State),
+        (".active-WFS-login", false, Role::Marker),
+        ("WFS-login", true, Role::Listed),
+        ("WFS-login/REVIEW.md", false, Role::Listed),
+        ("WFS-login/.chat", true, Role::Skip),
+        ("WFS-other", true, Role::Skip),
+        ("WFS-login-2", true, Role::Skip),
+        (".active-WFS-other", false, Role::Skip),
     ] {
-        assert_eq!(interest(path, is_folder, Depth::Whole), expected, "{path}");
+        assert_eq!(rules.role(path, is_folder), expected, "{path}");
     }
     // What is state is state however little is wanted: else nobody would see that it was edited.
     for path in ["session_status.jsonl", "WFS-login/workflow-session.json", "WFS-login/.task/impl-1.1.json"] {
-        assert_eq!(interest(path, false, Depth::Short), Interest::Content, "{path}");
+        assert!(rules.is_state(path), "{path}");
     }
 }
 
@@ -129,20 +133,27 @@ fn the_place_is_the_state() {
     assert_eq!(session.lifecycle.name(), "completed");
     // Those have no registry, and get none.
     let spot = spot_at(".workflow/active/WFS-login");
-    let folder = Folder { spot: &spot, id: &spot.id, worktree: "/w", tree: &active, now: now() };
+    let folder = Folder {
+        spot: &spot,
+        id: &spot.id,
+        worktree: "/w",
+        tree: &active,
+        now: now(),
+        read_as: ReadAs::Found,
+    };
     let (all, session, items) =
         told_at(".workflow/active/WFS-login", &active).value.fold(&actor()).expect("one");
-    assert_eq!(Ccw.write(&Standing::new(&session, &items, &all), &folder), []);
+    assert_eq!(updated(&Standing::new(&session, &items, &all), &folder), []);
 }
 
 #[test]
 fn a_new_folder_has_a_plans_template_and_a_place_for_tasks() {
     let (session, _) = folded(&seed());
-    let furniture = Ccw.furnish(&session, &spot_at(FOLDER));
-    assert_eq!(furniture.folders, ["WFS-login/.task"]);
-    assert_eq!(furniture.files[0].path, "WFS-login/IMPL_PLAN.md");
+    let ops = initial_files(&session, &spot_at(FOLDER));
+    let [FileOp::Folder(folder), FileOp::Create(plan)] = &ops[..] else { panic!("{ops:?}") };
+    assert_eq!((folder.as_str(), plan.path.as_str()), ("WFS-login/.task", "WFS-login/IMPL_PLAN.md"));
     let mut tree = seed();
-    tree.insert("WFS-login/IMPL_PLAN.md", Entry::File(furniture.files[0].content.clone()));
+    tree.insert("WFS-login/IMPL_PLAN.md", Entry::File(plan.content.clone()));
     assert!(!documents::has(&details(&tree).documents, PLAN));
 }
 
@@ -171,10 +182,10 @@ fn every_document_of_the_format_is_seen_and_what_was_said_is_not_looked_at() {
     for file in files {
         let name = file.split_once('/').map_or(file, |(folder, _)| folder);
         assert!(seen.contains(&name), "{name} in {seen:?}");
-        let is_wanted = Ccw.interest(&spot_at(FOLDER), &format!("WFS-login/{file}"), false, Depth::Whole);
-        assert_ne!(is_wanted, Interest::Skip, "{file}");
+        let role = Ccw.files(&spot_at(FOLDER)).role(&format!("WFS-login/{file}"), false);
+        assert!(role.is_listed(Depth::Whole), "{file}");
     }
-    assert_eq!(Ccw.interest(&spot_at(FOLDER), "WFS-login/.chat", true, Depth::Whole), Interest::Skip);
+    assert_eq!(Ccw.files(&spot_at(FOLDER)).role("WFS-login/.chat", true), Role::Skip);
 }
 
 #[test]
@@ -205,12 +216,15 @@ fn a_home_that_holds_something_else_is_not_an_empty_one() {
 #[test]
 fn a_session_that_gets_another_name_is_called_so_in_all_of_its_files() {
     let from = spot_at(".workflow/active/WFS-fix");
-    let to = Ccw.numbered(&from, 2).expect("a name");
+    let beside = |spot: &Spot, number| {
+        Ccw.place(&NewSession { name: NewName::Beside(spot, number), is_taken: &|_| false }).expect("a name")
+    };
+    let to = beside(&from, 2);
     assert_eq!(to.path, ".workflow/active/WFS-fix-002");
     let long = spot_at(&format!(".workflow/WFS-{}", "y".repeat(46)));
-    assert!(Ccw.numbered(&long, 12).expect("a name").id.as_str().len() <= MOST_IN_AN_ID);
+    assert!(beside(&long, 12).id.as_str().len() <= MOST_IN_AN_ID);
     let renamed = |path: &str, content: &str| {
-        String::from_utf8(Ccw.renamed(&from, &to, path, content.as_bytes())).expect("text")
+        String::from_utf8(Ccw.rename(path, content.as_bytes(), &from, &to)).expect("text")
     };
     assert_eq!(
         renamed("active/WFS-fix/workflow-session.json", r#"{ "session_id": "WFS-fix", "n": 1.0 }"#),

@@ -1,6 +1,7 @@
 //! session_status.jsonl: a session's own line, and nobody else's.
 
 use super::*;
+use crate::capabilities::shared_part;
 use crate::ccw::registry;
 
 fn paused() -> Event {
@@ -191,18 +192,20 @@ fn a_broken_line_of_this_session_is_told_and_kept() {
 
 #[test]
 fn a_share_is_the_sessions_lines_and_edits_of_others_are_kept() {
-    let share = |text: &str| Ccw.share(&spot_at(FOLDER), "session_status.jsonl", text.as_bytes());
+    let share = |text: &str| shared_part(&Ccw, &spot_at(FOLDER), "session_status.jsonl", text.as_bytes());
     assert_eq!(share(&format!("{OTHER}\n{LINE}\r\n")), Some(LINE.as_bytes().to_vec()));
     assert_eq!(share(OTHER), Some(Vec::new()));
-    assert_eq!(Ccw.share(&spot_at(FOLDER), "WFS-login/workflow-session.json", b"{}"), None);
+    assert_eq!(shared_part(&Ccw, &spot_at(FOLDER), "WFS-login/workflow-session.json", b"{}"), None);
     // Somebody changed the other's line and added one while we wrote ours.
     let base = format!("{OTHER}\n{LINE}\n");
     let changed = OTHER.replace("active", "paused");
     let theirs = format!("{changed}\n{LINE}\n{{\"id\":\"WFS-new\"}}\n");
     let ours = LINE.replace("active", "paused");
     let onto = format!("{OTHER}\n{ours}\n");
-    let merged =
-        Ccw.merge_slipped("session_status.jsonl", base.as_bytes(), theirs.as_bytes(), onto.as_bytes());
+    let merged = Ccw.merge(
+        "session_status.jsonl",
+        Merge::Onto { base: base.as_bytes(), theirs: theirs.as_bytes(), onto: onto.as_bytes() },
+    );
     assert_eq!(
         String::from_utf8(merged).expect("text"),
         format!("{changed}\n{ours}\n{{\"id\":\"WFS-new\"}}\n")
@@ -218,8 +221,10 @@ fn a_session_that_is_written_beside_others_has_one_line_then() {
     let ours = format!("{OTHER}\n{LINE}\n");
     let onto = format!("{LINE}\r\n{other_paused}\r\n{paused}\r\n");
     let merge = |theirs: &str| {
-        let merged =
-            Ccw.merge_slipped("session_status.jsonl", base.as_bytes(), theirs.as_bytes(), onto.as_bytes());
+        let merged = Ccw.merge(
+            "session_status.jsonl",
+            Merge::Onto { base: base.as_bytes(), theirs: theirs.as_bytes(), onto: onto.as_bytes() },
+        );
         String::from_utf8(merged).expect("text")
     };
     assert_eq!(merge(&ours), format!("{other_paused}\r\n{LINE}\r\n"));
@@ -234,7 +239,8 @@ fn a_session_that_is_written_beside_others_has_one_line_then() {
 fn keys_that_another_writer_dropped_from_a_line_come_back_and_dropped_lines_do_not() {
     let base = format!("{}\n{OTHER}\n", LINE.replacen('}', ",\"mine\":1}", 1));
     let theirs = format!("{}\n", LINE.replace("active", "paused"));
-    let merged = Ccw.merge("session_status.jsonl", base.as_bytes(), theirs.as_bytes());
+    let merged = Ccw
+        .merge("session_status.jsonl", Merge::Dropped { base: base.as_bytes(), theirs: theirs.as_bytes() });
     let expected = LINE.replace("active", "paused").replacen('}', ",\"mine\":1}", 1);
     assert_eq!(String::from_utf8(merged).expect("text"), format!("{expected}\n"));
 }

@@ -3,7 +3,7 @@
 
 use super::writing::rich;
 use super::*;
-use crate::layout::Beginning;
+use crate::layout::Occasion;
 use model::event::ItemEvent;
 use model::gate::AttemptReport;
 use model::id::ItemId;
@@ -22,16 +22,18 @@ fn completed(phase: &str) -> Event {
 }
 
 fn begun(title: &str, taken: &dyn Fn(&str) -> bool) -> String {
-    let beginning = Beginning {
-        id: None,
-        title,
-        today: "2026-02-01".parse().expect("a date"),
-        now: now(),
-        branch: None,
-        is_taken: taken,
-        random: [0; 16],
-    };
-    let path = Ccw.begin(&beginning).expect("a place").path;
+    let beginning = NewSession::new(
+        None,
+        Occasion {
+            title,
+            today: "2026-02-01".parse().expect("a date"),
+            now: now(),
+            branch: None,
+            random: [0; 16],
+        },
+        taken,
+    );
+    let path = Ccw.place(&beginning).expect("a place").path;
     path.strip_prefix(".workflow/").expect("below the home").to_owned()
 }
 

@@ -88,8 +88,14 @@ fn markers_are_kept_true_only_where_there_are_some() {
         let all: Vec<Recorded> = before.into_iter().chain(new).collect();
         let session = Session::fold(&all).expect("a session");
         let (items, spot) = (ItemBook::fold(&all), spot_at(FOLDER));
-        let folder = Folder { spot: &spot, id: &spot.id, worktree: "/w", tree, now: now() };
-        Ccw.signs(&Standing::new(&session, &items, &all), &folder)
+        let folder =
+            Folder { spot: &spot, id: &spot.id, worktree: "/w", tree, now: now(), read_as: ReadAs::Found };
+        let ops = updated(&Standing::new(&session, &items, &all), &folder).into_iter();
+        let marker = |op| match op {
+            FileOp::Marker { path, on } => Some((path, on)),
+            FileOp::Put { .. } | FileOp::Create(_) | FileOp::Folder(_) => None,
+        };
+        ops.filter_map(marker).collect::<Vec<_>>()
     };
     let paused = Event::SessionPaused { reason: "r".to_owned(), context: None, saved: Vec::new() };
     let own = || ".active-WFS-login".to_owned();
@@ -142,7 +148,7 @@ fn inactivity_never_pauses() {
         r#"{"current_phase":"PLAN","status":"active","updated_at":"2025-09-01T10:00:00Z"}"#,
     ));
     assert_eq!(session.lifecycle.name(), "active");
-    assert_eq!(session.expired_since(None, Some(60), now()), None);
+    assert!(!Ccw.facts().expires);
 }
 
 #[test]

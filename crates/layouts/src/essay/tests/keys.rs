@@ -423,7 +423,7 @@ fn edits_of_every_kind_are_taken_in_and_never_reverted() {
             Laid { session: &base_session, items: &base_items },
             Laid { session: &their_session, items: &their_items },
         );
-        assert!(Essay.counts_parts());
+        assert!(Essay.facts().counts_parts);
         assert_eq!(drop_parts(&mut draft, &base_items, &their_items), Vec::<ItemId>::new());
         let kinds: Vec<&str> = draft.events().iter().map(Event::kind).collect();
         for kind in wanted {
@@ -431,7 +431,9 @@ fn edits_of_every_kind_are_taken_in_and_never_reverted() {
         }
         let (_, session, items) = draft.into_parts();
         let standing = Standing::new(&session, &items, &[]);
-        let written = with_folder(&theirs.tree, |folder| Essay.write(&standing, folder));
+        let written = with_folder(&theirs.tree, |folder| {
+            puts(Essay.write(&WriteRequest { purpose: Purpose::Update, standing: &standing }, folder))
+        });
         let written: Vec<String> =
             written.into_iter().map(|change| String::from_utf8(change.content).expect("text")).collect();
         assert!(written.is_empty() || written[0].contains(new), "{new}: {}", written[0]);
@@ -540,7 +542,7 @@ fn another_run_begins_without_the_sections_of_the_one_before() {
     let run = late.session.run().expect("a run");
     let stubs = run.phases.iter().map(|phase| phase.stub.clone()).collect();
     let standing = Standing::new(&late.session, &late.items, &[]);
-    let dropped = Essay.begun_again(&standing);
+    let dropped = Essay.of_new_run(&standing);
     let begun = Event::RunStarted { workflow: run.workflow.clone(), ordinal: 2, phases: stubs };
     let events: Vec<Event> = [begun].into_iter().chain(dropped).collect();
     let text = late.written_after(events.clone()).expect("a change");
@@ -589,14 +591,13 @@ fn a_section_that_is_not_listed_any_more_goes_unless_somebody_worked_on_it() {
 #[test]
 fn an_approval_that_the_file_takes_back_makes_the_stage_a_claim() {
     let base = read(whole(LATE));
+    assert_eq!(base.approved, [Approved { phase: "argument_development", check: "birds-eye" }]);
     for no in ["birds_eye_approved: false", "birds_eye_approved: null"] {
         let theirs = read(whole(&LATE.replace("birds_eye_approved: true", no)));
-        let taken_back = Essay.withdrawn(&base.session, &theirs.session);
-        assert_eq!(taken_back, [("argument_development", "birds-eye")], "{no}");
+        assert_eq!(theirs.approved, [], "{no}");
         let mut draft = Draft::new(base.session.clone(), base.items.clone(), now(), actor());
-        withdraw(&mut draft, &taken_back);
+        withdraw(&mut draft, &base.approved, &theirs.approved);
         let kinds: Vec<&str> = draft.events().iter().map(Event::kind).collect();
         assert_eq!(kinds, ["phase_claimed"], "nobody approved it here");
     }
-    assert!(Essay.withdrawn(&base.session, &base.session).is_empty());
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::essay::recover::{sections_of_draft, sections_of_outline};
+use crate::question::where_to_resume;
 
 const BROKEN: &str = "status: \"in_progress\nstages: [\n";
 
@@ -13,7 +14,7 @@ fn at(read: &Read) -> (String, Vec<&'static str>) {
 #[test]
 fn level_1_the_backup() {
     assert_eq!(
-        Essay.recovered(),
+        Essay.facts().recovered_note,
         Some("Session state recovered from backup. Last state update may be lost.")
     );
     for damaged in [
@@ -27,10 +28,10 @@ fn level_1_the_backup() {
         "status: in_progress\nstages: []\n",
         "status: in_progress\nstages: {stage_1: done}\n",
     ] {
-        assert!(!Essay.is_readable(STATE, damaged.as_bytes()), "{damaged:?} would become the backup");
+        assert!(!Essay.is_whole(STATE, damaged.as_bytes()), "{damaged:?} would become the backup");
         assert_eq!(read(tree(&[(STATE, damaged)])).unreadable, [STATE]);
     }
-    assert!(Essay.is_readable(STATE, LATE.as_bytes()) && Essay.is_readable(STATE, EARLY.as_bytes()));
+    assert!(Essay.is_whole(STATE, LATE.as_bytes()) && Essay.is_whole(STATE, EARLY.as_bytes()));
 }
 
 /// The session that these artifacts make, in which stage, with which statuses.
@@ -144,11 +145,11 @@ fn level_3_asks_where_to_resume_and_lists_the_artifacts() {
         "Session state could not be automatically recovered. Available artifact files: fact-check-log.md, stage-1-thesis.v1.md. Say where to resume: leftoff repair --session essay-pipeline-20260214-143022"
     );
     let report = told.split_once(" Say where").expect("the report").0;
-    assert_eq!(with_folder(&read.tree, |folder| Essay.asks_where(folder)).as_deref(), Some(report));
+    assert_eq!(with_folder(&read.tree, |folder| where_to_resume(&Essay, folder)).as_deref(), Some(report));
     let known = whole(LATE);
-    assert_eq!(with_folder(&known, |folder| Essay.asks_where(folder)), None, "its state tells");
+    assert_eq!(with_folder(&known, |folder| where_to_resume(&Essay, folder)), None, "its state tells");
     let shown = tree(&[(STATE, BROKEN), ARTIFACTS[0]]);
-    assert_eq!(with_folder(&shown, |folder| Essay.asks_where(folder)), None, "its thesis tells");
+    assert_eq!(with_folder(&shown, |folder| where_to_resume(&Essay, folder)), None, "its thesis tells");
     assert_eq!(at(&read).0, "thesis_development");
     assert_eq!(read.session.created_at.to_string(), "2026-02-14T14:30:22Z", "by its folder's name");
     let fresh = read.written_after(Vec::new()).expect("a fresh state");

@@ -210,7 +210,7 @@ fn lists_and_mappings_of_a_wrong_type_are_told_with_their_names() {
 #[test]
 fn a_file_of_nothing_but_braces_is_no_state_and_is_reconstructed_from_the_artifacts() {
     for empty in ["{}", "{}\n", "\u{feff}{}\r\n"] {
-        assert!(!Essay.is_readable(STATE, empty.as_bytes()), "{empty:?} would become the backup");
+        assert!(!Essay.is_whole(STATE, empty.as_bytes()), "{empty:?} would become the backup");
         let read = read(whole(empty));
         assert_eq!(read.unreadable, [STATE]);
         assert_eq!(read.statuses()[0], "completed", "as the thesis shows");

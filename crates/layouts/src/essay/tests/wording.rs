@@ -26,7 +26,7 @@ fn resuming() {
 #[test]
 fn the_list_of_sessions() {
     let (early, late) = (read(whole(EARLY)).says(Moment::Listed), read(whole(LATE)).says(Moment::Listed));
-    assert_eq!(Essay.heading(), Some("Sessions found:"));
+    assert_eq!(Essay.facts().list_heading, Some("Sessions found:"));
     assert_eq!(late, "essay-pipeline-20260214-143022 -- Stage 4, Section 2 -- Last active: 2 hours ago");
     assert_eq!(early, "essay-pipeline-20260214-143022 -- Stage 1 -- Last active: 1 day ago");
 }
@@ -77,9 +77,18 @@ fn how_long_ago() {
     ] {
         let spot = spot();
         let now = last.checked_add(SignedDuration::from_secs(seconds)).expect("a time");
-        let folder = Folder { spot: &spot, id: &spot.id, worktree: "/w", tree: &early.tree, now };
+        let folder = Folder {
+            spot: &spot,
+            id: &spot.id,
+            worktree: "/w",
+            tree: &early.tree,
+            now,
+            read_as: ReadAs::Found,
+        };
         let standing = Standing::new(&early.session, &early.items, &[]);
-        let line = Essay.says(Moment::Listed, &standing, &folder).expect("a line");
+        let line = Essay
+            .say(&Saying::Session { moment: Moment::Listed, standing: &standing, folder: &folder })
+            .expect("a line");
         assert!(line.ends_with(&format!("Last active: {words}")), "{line}");
     }
 }

@@ -1,6 +1,7 @@
 //! Workflows from metadata.json, gate-definition.yaml and tasks.md.
 
 use super::*;
+use crate::refused::Refused;
 use model::workflow::{CheckKind, ValueType, Workflow};
 
 pub(super) const METADATA: &str = ".praxis-os/workflows/ship_v1/metadata.json";
@@ -27,15 +28,14 @@ pub(super) const FILES: &[(&str, &str)] = &[
 pub(super) fn defined_with(files: &[(&str, &str)], target: Option<&str>) -> Defined {
     let mut tree = Tree::default();
     tree.set_root("/w/");
-    let mut missing: Vec<String> = Vec::new();
     // As the engine does it: what is asked for is read, until nothing more is.
     for _ in 0..5 {
-        let asked = Asked { name: "ship_v1", target, tree: &tree, missing: &missing };
+        let asked = Asked { name: "ship_v1", target, tree: &tree };
         let Defined::Needs(paths) = Praxis.define(&asked) else { return Praxis.define(&asked) };
         for path in paths {
             match files.iter().find(|(known, _)| *known == path) {
                 Some((_, text)) => tree.insert(path, Entry::File(text.as_bytes().to_vec())),
-                None => missing.push(path),
+                None => tree.set_absent(path),
             }
         }
     }
@@ -160,7 +160,7 @@ fn true_is_no_integer_and_the_messages_are_kept() {
     assert_eq!(help(Some(json!(90))), "");
     let says = |given: &Value| {
         let needed = ValueType::Integer;
-        Praxis.refuses(&Refused::Mistyped { field: "n", needed, given }).expect("words")
+        Praxis.say(&Saying::Refused(&Refused::Mistyped { field: "n", needed, given })).expect("words")
     };
     for (given, python) in [
         (json!("four"), "str"),
@@ -175,7 +175,9 @@ fn true_is_no_integer_and_the_messages_are_kept() {
     }
     let (asked, current) = (definition::phase_name(4), definition::phase_name(2));
     assert_eq!(
-        Praxis.refuses(&Refused::PhaseNotCurrent { asked: &asked, current: &current }).as_deref(),
+        Praxis
+            .say(&Saying::Refused(&Refused::PhaseNotCurrent { asked: &asked, current: &current }))
+            .as_deref(),
         Some("Cannot complete phase 4. Current phase is 2. Complete phase 2 first.")
     );
 }
@@ -289,7 +291,7 @@ fn a_total_that_is_wrong_is_refused() {
 fn an_unknown_workflow_is_refused_and_six_phases_are_not_made_up() {
     assert_eq!(defined_with(&[], None), Defined::Unknown);
     let tree = Tree::default();
-    let odd = Praxis.define(&Asked { name: "../../etc", target: None, tree: &tree, missing: &[] });
+    let odd = Praxis.define(&Asked { name: "../../etc", target: None, tree: &tree });
     assert!(matches!(odd, Defined::Unknown), "a name never becomes a path unchecked");
 }
 
@@ -392,18 +394,27 @@ fn a_session_keeps_the_number_of_phases_that_it_was_begun_with() {
         .warns("total_phases is 3, and its workflow is defined with 5 phases; what was recorded counts");
 }
 
+fn needed(spot: &Spot, tree: &Tree) -> Vec<String> {
+    let needs = Praxis.more_files(spot, tree, Depth::Short).into_iter();
+    let path = |need| match need {
+        Need::Content(path) => path,
+        Need::Name(path) => panic!("only the name of {path}"),
+    };
+    needs.map(path).collect()
+}
+
 #[test]
 fn what_is_asked_for_to_read_a_session_is_its_file_its_definition_and_its_tasks() {
     let empty = Case::first("");
-    assert_eq!(Praxis.wanted(&empty.spot, &Tree::default()), [FIRST_PATH]);
+    assert_eq!(needed(&empty.spot, &Tree::default()), [FIRST_PATH]);
     let case = Case::first(FIRST_FILE);
-    let wanted = Praxis.wanted(&case.spot, &case.tree);
+    let wanted = needed(&case.spot, &case.tree);
     assert!(wanted.contains(&METADATA.to_owned()) && !wanted.contains(&GATE.to_owned()), "{wanted:?}");
     let case = case.with(METADATA, DYNAMIC);
-    let wanted = Praxis.wanted(&case.spot, &case.tree);
+    let wanted = needed(&case.spot, &case.tree);
     assert!(wanted.contains(&".praxis-os/specs/2025-11-02-import/tasks.md".to_owned()), "{wanted:?}");
     let case = case.with(METADATA, FILES[0].1);
-    assert!(Praxis.wanted(&case.spot, &case.tree).contains(&GATE.to_owned()));
+    assert!(needed(&case.spot, &case.tree).contains(&GATE.to_owned()));
 }
 
 #[test]

@@ -5,7 +5,8 @@ use super::*;
 fn imported(case: &Case) -> Map<String, Value> {
     let (session, items) = (case.session(), ItemBook::default());
     let standing = Standing::new(&session, &items, &[]);
-    let changes = Praxis.write_anew(&standing, &case.folder());
+    let changes =
+        puts(Praxis.write(&WriteRequest { purpose: Purpose::Newest, standing: &standing }, &case.folder()));
     crate::json::object(&changes[0].content).expect("an object")
 }
 
@@ -73,7 +74,8 @@ fn an_import_keeps_what_python_writes_for_no_number() {
     let case = Case::first(&FIRST_FILE.replace("\"files_read\": 4", "\"files_read\": NaN"));
     let (session, items) = (case.session(), ItemBook::default());
     let standing = Standing::new(&session, &items, &[]);
-    let changes = Praxis.write_anew(&standing, &case.folder());
+    let changes =
+        puts(Praxis.write(&WriteRequest { purpose: Purpose::Newest, standing: &standing }, &case.folder()));
     let text = String::from_utf8(changes[0].content.clone()).expect("text");
     assert!(text.contains("\"files_read\": NaN"), "{text}");
 }

@@ -1,6 +1,7 @@
 //! What the tool itself, or somebody by hand, does to a file that we know: taken in, and never written back.
 
 use super::*;
+use crate::layout::Merge;
 use crate::reconcile::{Draft, Laid, reconcile};
 
 /// A session that we know, with the file as we wrote it last.
@@ -237,7 +238,7 @@ fn attempts_never_make_the_file_one_that_is_not_read() {
         session =
             session.clone().apply(&Recorded { version: session.version + 1, at, actor: actor(), event });
         let text = case.written(&session).expect("a change");
-        assert!((text.len() as u64) < Praxis.most_bytes(FIRST_PATH), "{} bytes after try {n}", text.len());
+        assert!((text.len() as u64) < crate::file_rules::MOST_BYTES, "{} bytes after try {n}", text.len());
         case = case.with(FIRST_PATH, &text);
     }
     assert_eq!(case.written(&session), None, "what is left out is not put in again and again");
@@ -258,7 +259,8 @@ fn a_section_that_somebody_emptied_undoes_nothing() {
         fields["lifecycle"] = Value::Null;
         Value::Object(fields).to_string()
     };
-    let merged = Praxis.merge(FIRST_PATH, paused.as_bytes(), theirs.as_bytes());
+    let merged =
+        Praxis.merge(FIRST_PATH, Merge::Dropped { base: paused.as_bytes(), theirs: theirs.as_bytes() });
     let merged = crate::json::object(&merged).expect("an object");
     assert_eq!(merged["lifecycle"], crate::json::object(paused.as_bytes()).expect("an object")["lifecycle"]);
     // What is theirs alone is none of ours to put back.
@@ -266,7 +268,10 @@ fn a_section_that_somebody_emptied_undoes_nothing() {
     let mut with_null = never.clone();
     with_null.insert("lifecycle".to_owned(), Value::Null);
     let text = Value::Object(with_null).to_string();
-    assert_eq!(Praxis.merge(FIRST_PATH, FIRST_FILE.as_bytes(), text.as_bytes()), text.as_bytes());
+    assert_eq!(
+        Praxis.merge(FIRST_PATH, Merge::Dropped { base: FIRST_FILE.as_bytes(), theirs: text.as_bytes() }),
+        text.as_bytes()
+    );
 }
 
 #[test]

@@ -25,9 +25,9 @@ fn v1_is_read_with_its_ten_keys_and_its_local_times() {
 #[test]
 fn v1_is_found_in_each_of_its_places_and_nothing_else_is() {
     for folder in [".praxis-os/.cache/state", ".agent-os/.cache/state", ".agent-os/state"] {
-        let spot = Praxis.spot(&format!("{folder}/x1.json"), false).expect("a session");
+        let spot = Praxis.identify(&format!("{folder}/x1.json"), false).expect("a session");
         assert_eq!((spot.id.as_str(), spot.path), ("x1", format!("{folder}/x1.json")));
-        assert!(Praxis.places().contains(&Place::Project(match folder {
+        assert!(Praxis.facts().places.contains(&Place::Project(match folder {
             ".praxis-os/.cache/state" => ".praxis-os/.cache/state",
             ".agent-os/.cache/state" => ".agent-os/.cache/state",
             _ => ".agent-os/state",
@@ -40,9 +40,9 @@ fn v1_is_found_in_each_of_its_places_and_nothing_else_is() {
         ".praxis-os/state/browser/active/x1.json",
         ".praxis-os/.cache/state/notes.md",
     ] {
-        assert!(Praxis.spot(path, false).is_none(), "{path}");
+        assert!(Praxis.identify(path, false).is_none(), "{path}");
     }
-    assert!(Praxis.spot(FIRST_PATH, true).is_none(), "a folder");
+    assert!(Praxis.identify(FIRST_PATH, true).is_none(), "a folder");
 }
 
 #[test]
@@ -248,19 +248,19 @@ fn what_a_folder_calls_completed_without_a_total_has_no_phase_beyond_the_complet
 fn a_session_that_moves_between_the_folders_stays_itself() {
     let spots: Vec<Spot> = ["active", "completed", "error"]
         .iter()
-        .map(|status| Praxis.spot(&second(status), false).expect("a session"))
+        .map(|status| Praxis.identify(&second(status), false).expect("a session"))
         .collect();
     assert!(spots.iter().all(|spot| *spot == spots[0]));
     assert_eq!(
-        Praxis.spot(&spots[0].path, false).as_ref(),
+        Praxis.identify(&spots[0].path, false).as_ref(),
         Some(&spots[0]),
         "the path that is kept leads back"
     );
     let case = Case::new(&second("active"), SECOND_FILE).with(&second("error"), SECOND_FILE);
     case.stands(("failed", 1, 2, 2)).warns("it is in another folder as well");
     let moved = Case::new(&second("completed"), SECOND_FILE);
-    assert!(Praxis.has_moved(&moved.spot, &second("active"), &moved.tree));
-    assert!(!Praxis.has_moved(&moved.spot, &second("completed"), &moved.tree));
+    assert!(Praxis.files(&moved.spot).has_left(&second("active"), &moved.tree));
+    assert!(!Praxis.files(&moved.spot).has_left(&second("completed"), &moved.tree));
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn what_python_writes_for_no_number_is_named_and_stays_and_damages_nothing() {
     case.warns("phase_artifacts.0.evidence.ratio is NaN")
         .warns("phase_artifacts.0.commands_executed.0.duration_ms is -Infinity")
         .stands(("active", 2, 2, 3));
-    assert!(Praxis.is_readable(FIRST_PATH, text.as_bytes()));
+    assert!(Praxis.is_whole(FIRST_PATH, text.as_bytes()));
     assert_eq!(case.written(&case.session()), None);
     let (after, _) = case.after(&[("2025-11-02T09:30:00Z", completed(2, json!({"n": 1})))]);
     assert!(after.contains("\"ratio\": NaN") && after.contains("\"duration_ms\": -Infinity"), "{after}");

@@ -4,6 +4,7 @@
 use super::definitions::{DYNAMIC, FILES, GATE, METADATA, defined_with, found};
 use super::*;
 use crate::problem::What;
+use crate::refused::Refused;
 use model::gate::{CheckOutcome, Given, read_evidence};
 use model::lifecycle::Lifecycle;
 use model::workflow::Indexing;
@@ -103,8 +104,11 @@ fn each_of_the_five_types_takes_its_own_values_and_refuses_the_others_by_name() 
                 "{value} as {declared}: {checks:?}"
             );
             assert!(!is_own || kept["n"] == *value, "{kept:?}");
-            let refused =
-                Praxis.refuses(&Refused::Mistyped { field: "n", needed: field.value_type, given: value });
+            let refused = Praxis.say(&Saying::Refused(&Refused::Mistyped {
+                field: "n",
+                needed: field.value_type,
+                given: value,
+            }));
             assert_eq!(refused.as_deref(), Some(&*format!("Field 'n' must be {declared}, got: {python}")));
         }
     }

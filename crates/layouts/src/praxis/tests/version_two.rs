@@ -147,15 +147,9 @@ fn p1_a_file_whose_times_have_a_zone_is_still_version_2s() {
 #[test]
 fn p1_a_new_session_goes_where_version_2s_files_are() {
     let begin = |id: Option<&str>, there: &'static str| {
-        let spot = Praxis.begin(&Beginning {
-            id,
-            title: "t",
-            today: jiff::civil::date(2026, 2, 1),
-            now: now(),
-            branch: None,
-            is_taken: &|path| path == there,
-            random: [7; 16],
-        });
+        let today = jiff::civil::date(2026, 2, 1);
+        let occasion = Occasion { title: "t", today, now: now(), branch: None, random: [7; 16] };
+        let spot = Praxis.place(&NewSession::new(id, occasion, &|path| path == there));
         spot.map(|spot| file_of(&spot, &Tree::default()))
     };
     let active = ".praxis-os/state/workflow/active";

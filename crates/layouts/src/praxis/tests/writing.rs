@@ -1,6 +1,7 @@
 //! What is written into each shape, and what is left alone.
 
 use super::*;
+use crate::layout::Merge;
 
 fn fields(text: &str) -> Map<String, Value> {
     crate::json::object(text.as_bytes()).expect("an object")
@@ -83,7 +84,8 @@ fn a_v2_file_keeps_its_place_and_its_own_keys() {
     let session = case.session_after(&done);
     let items = ItemBook::default();
     let standing = Standing::new(&session, &items, &[]);
-    let changes = Praxis.write(&standing, &case.folder());
+    let changes =
+        puts(Praxis.write(&WriteRequest { purpose: Purpose::Update, standing: &standing }, &case.folder()));
     assert_eq!(changes[0].path, second("active"), "the folder is the tool's own to choose");
     let (text, after) = case.after(&done);
     let found = fields(&text);
@@ -269,7 +271,9 @@ fn only_an_import_turns_an_old_shape_into_the_seeds() {
         let session = case.session();
         let items = ItemBook::default();
         let standing = Standing::new(&session, &items, &[]);
-        let changes = Praxis.write_anew(&standing, &case.folder());
+        let changes = puts(
+            Praxis.write(&WriteRequest { purpose: Purpose::Newest, standing: &standing }, &case.folder()),
+        );
         let text = String::from_utf8(changes[0].content.clone()).expect("text");
         let found = fields(&text);
         assert_eq!(keys(&text)[..10], OLD_KEYS);
@@ -301,7 +305,8 @@ fn keys_that_a_real_reader_drops_are_no_deletion() {
     }
     theirs["current_phase"] = json!(3);
     let theirs = Value::Object(theirs).to_string();
-    let merged = Praxis.merge(FIRST_PATH, text.as_bytes(), theirs.as_bytes());
+    let merged =
+        Praxis.merge(FIRST_PATH, Merge::Dropped { base: text.as_bytes(), theirs: theirs.as_bytes() });
     let merged = fields(&String::from_utf8(merged).expect("text"));
     assert_eq!(merged["current_phase"], json!(3));
     assert!(merged.contains_key("workflow_structure"), "{merged:?}");
@@ -310,15 +315,17 @@ fn keys_that_a_real_reader_drops_are_no_deletion() {
 #[test]
 fn a_new_session_has_a_random_name_of_its_own_or_the_one_that_is_asked_for() {
     let begin = |id: Option<&str>, is_taken: bool| {
-        Praxis.begin(&Beginning {
+        Praxis.place(&NewSession::new(
             id,
-            title: "t",
-            today: jiff::civil::date(2026, 2, 1),
-            now: now(),
-            branch: None,
-            is_taken: &|_| is_taken,
-            random: [7; 16],
-        })
+            Occasion {
+                title: "t",
+                today: jiff::civil::date(2026, 2, 1),
+                now: now(),
+                branch: None,
+                random: [7; 16],
+            },
+            &|_| is_taken,
+        ))
     };
     let spot = begin(None, false).expect("a place");
     assert_eq!(spot.path, ".praxis-os/.cache/state/07070707-0707-4707-8707-070707070707.json");
@@ -391,15 +398,17 @@ fn a_v2_file_that_goes_on_says_no_more_how_it_had_ended_and_belongs_to_its_statu
     let again = ("2025-11-02T09:40:00Z", resumed);
     let (failed, after) = case.after(std::slice::from_ref(&wrong));
     assert!(fields(&failed)["completed_at"].is_string());
-    assert_eq!(Praxis.belongs_at(&after.session(), &second("active")), second("error"));
+    let belongs =
+        |case: &Case, path: &str| Praxis.files(&case.spot).places.belongs(path, &case.session().lifecycle);
+    assert_eq!(belongs(&after, &second("active")), Some(second("error")));
     let (text, after) = after.after(&[again]);
     let found = fields(&text);
     assert_eq!(
         (&found["status"], &found["completed_at"], found.get("error_reason")),
         (&json!("active"), &Value::Null, None)
     );
-    assert_eq!(Praxis.belongs_at(&after.session(), &second("error")), second("active"));
-    assert_eq!(Praxis.belongs_at(&after.session(), FIRST_PATH), FIRST_PATH);
+    assert_eq!(belongs(&after, &second("error")), Some(second("active")));
+    assert_eq!(belongs(&after, FIRST_PATH), None);
 }
 
 #[test]

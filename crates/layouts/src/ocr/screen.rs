@@ -1,0 +1,147 @@
+//! The tool's own screen: its two workflows, their phases, and the rounds and runs with their files.
+
+use super::files::{MapRun, Reviewer, Round};
+use super::{Beside, Kind, OcrSession, SESSIONS};
+use crate::screen::{Cell, Count, Mark, Row, RowStanding, Screen, Track, TrackEnd};
+use jiff::Timestamp;
+
+/// The current round or run of one of the workflows.
+struct Shown {
+    kind: Kind,
+    ordinal: u32,
+    phase: usize,
+    is_finished: bool,
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+}
+
+pub(super) fn of(session: &OcrSession) -> Screen {
+    let own = Shown {
+        kind: session.kind,
+        ordinal: session.ordinal(),
+        phase: session.phase,
+        is_finished: session.is_finished,
+        since: session.since(),
+        // Of one that is over or closed, how long it went.
+        until: session.ended_at.or(session.state.updated_at.filter(|_| session.is_closed)),
+    };
+    let other = session.beside.as_ref().map(|other| Shown {
+        kind: other.kind,
+        ordinal: other.ordinal,
+        phase: other.phase,
+        is_finished: other.is_finished,
+        since: since_beside(session, other),
+        until: None,
+    });
+    let shown = [Some(own), other].into_iter().flatten();
+    Screen { heading: session.folder.clone(), tracks: shown.map(|shown| track(session, &shown)).collect() }
+}
+
+/// When the other workflow began, where the state tells that and it goes on.
+fn since_beside(session: &OcrSession, other: &Beside) -> Option<Timestamp> {
+    let since = match other.kind {
+        Kind::Review => session.state.round_started_at,
+        Kind::Map => session.state.map_started_at,
+    };
+    let goes_on = !session.is_closed && !other.is_finished;
+    since.filter(|_| goes_on)
+}
+
+fn track(session: &OcrSession, shown: &Shown) -> Track {
+    let Shown { kind, ordinal, phase, is_finished, since, until } = *shown;
+    let (title, word) = match kind {
+        Kind::Review => ("Review", "Round"),
+        Kind::Map => ("Map", "Run"),
+    };
+    let (number, total) = (phase + 1, kind.phases().len());
+    let is_given_up = session.is_given_up && kind == session.kind;
+    let end = match (is_finished, is_given_up) {
+        (true, _) => Some(TrackEnd::Done),
+        (false, true) => Some(TrackEnd::GivenUp),
+        (false, false) => None,
+    };
+    let result = session.result(kind, ordinal);
+    Track {
+        workflow: kind.workflow(),
+        title,
+        run: format!("{word} {ordinal}"),
+        since,
+        until,
+        number,
+        total,
+        end,
+        cells: cells(session, shown),
+        rows: rows(session, kind, ordinal),
+        result: result.map(|path| format!("{SESSIONS}/{}/{path}", session.folder)),
+    }
+}
+
+fn cells(session: &OcrSession, shown: &Shown) -> Vec<Cell> {
+    let Shown { kind, ordinal, phase, is_finished, .. } = *shown;
+    let is_shown = |name: &str| name != "requirements-mapping" || session.has_requirements;
+    let phases = kind.phases().iter().enumerate().filter(|(_, name)| is_shown(name));
+    let mark = |position: usize| -> Mark { session.row(kind, ordinal, (phase, is_finished), position) };
+    phases.map(|(position, name)| Cell { title: label(kind, name), mark: mark(position) }).collect()
+}
+
+fn rows(session: &OcrSession, kind: Kind, ordinal: u32) -> Vec<Row> {
+    // Nothing goes on in a closed session.
+    let is_left = |number: u32| session.is_closed || number < ordinal;
+    match kind {
+        Kind::Review => session.rounds.iter().map(|found| round(found, is_left(found.number))).collect(),
+        Kind::Map => session.map_runs.iter().map(|found| map_run(found, is_left(found.number))).collect(),
+    }
+}
+
+fn round(round: &Round, is_left: bool) -> Row {
+    Row {
+        title: format!("Round {}", round.number),
+        standing: Some(standing(round.is_final, is_left)),
+        count: Some(Count { what: "reviewer", number: Some(round.reviewers.len()) }),
+        below: round.reviewers.iter().map(reviewer).collect(),
+    }
+}
+
+fn reviewer(reviewer: &Reviewer) -> Row {
+    Row {
+        title: reviewer.name.clone(),
+        standing: None,
+        count: Some(Count { what: "finding", number: reviewer.findings }),
+        below: Vec::new(),
+    }
+}
+
+fn map_run(run: &MapRun, is_left: bool) -> Row {
+    Row {
+        title: format!("Map run {}", run.number),
+        standing: Some(standing(run.is_final, is_left)),
+        count: run.files.map(|count| Count { what: "file", number: Some(count) }),
+        below: Vec::new(),
+    }
+}
+
+fn standing(is_final: bool, is_left: bool) -> RowStanding {
+    match (is_final, is_left) {
+        (true, _) => RowStanding::Final,
+        (false, true) => RowStanding::LeftUnfinished,
+        (false, false) => RowStanding::GoingOn,
+    }
+}
+
+fn label(kind: Kind, phase: &'static str) -> &'static str {
+    match (kind, phase) {
+        (_, "context" | "map-context") => "Context Discovery",
+        (_, "change-context") => "Change Context",
+        (_, "analysis") => "Tech Lead Analysis",
+        (_, "reviews") => "Parallel Reviews",
+        (_, "aggregation") => "Aggregate Findings",
+        (_, "discourse") => "Reviewer Discourse",
+        (_, "topology") => "Topology Analysis",
+        (_, "flow-analysis") => "Flow Tracing",
+        (_, "requirements-mapping") => "Requirements Mapping",
+        (Kind::Review, "synthesis") => "Final Synthesis",
+        (Kind::Map, "synthesis") => "Map Synthesis",
+        (_, "complete") => "Complete",
+        (_, other) => other,
+    }
+}
