@@ -2,12 +2,16 @@
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Result, Transaction, TransactionBehavior, params};
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-/// leftoff's own rule: past this the log is written into the database and cut.
+/// leftoff's own rules: past this the log is written into the database and cut; whoever has written so often stays open,
+/// and copies the log back every so many pages instead.
 const LONG_LOG_BYTES: u64 = 256 * 1024;
+const WRITES_OF_ONE_COMMAND: u32 = 8;
+const COPY_BACK_OFTEN: &str = "PRAGMA wal_autocheckpoint=64";
 
-const ACTIVE: &str = "worktree=?1 AND lifecycle='active' AND parallel=0 AND layout IN('native','ccw')";
+const ACTIVE: &str = "worktree=?1 AND lifecycle='active' AND parallel=0 AND exclusive=1 AND machine IS NULL";
 
 const ACTOR: &str = r#"{"kind":"person","name":"anna","host":"bench"}"#;
 
@@ -54,6 +58,7 @@ pub fn read(database: &Path, worktree: &str) -> Result<String> {
 pub struct Writer {
     connection: Connection,
     log: PathBuf,
+    writes: Cell<u32>,
 }
 
 impl Writer {
@@ -64,21 +69,27 @@ impl Writer {
         connection.execute_batch("PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=0")?;
         let mut log = database.as_os_str().to_owned();
         log.push("-wal");
-        Ok(Self { connection, log: log.into() })
+        Ok(Self { connection, log: log.into(), writes: Cell::new(0) })
     }
 
     /// Events, the session's line and its snapshot, of the worktree's active session.
     pub fn write(&self, worktree: &str, events: Events, growth: usize) -> Result<()> {
         let change = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
         let (number, mut version, at, mut body) = find(&change, worktree)?;
+        let mut cursor: i64 =
+            change.prepare_cached("SELECT max(turn) FROM sessions")?.query_row([], |row| row.get(0))?;
+        let ordinal = version + 1;
         for (kind, text) in events {
             version += 1;
-            let sql = "INSERT INTO events(session,version,at,actor,kind,body)VALUES(?1,?2,?3,?4,?5,?6)";
-            change.prepare_cached(sql)?.execute(params![number, version, at, ACTOR, kind, text])?;
+            cursor += 1;
+            let sql = "INSERT INTO events(session,version,at,actor,kind,body,cursor,command,ordinal)\
+                       VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9)";
+            let values = params![number, version, at, ACTOR, kind, text, cursor, "note", ordinal];
+            change.prepare_cached(sql)?.execute(values)?;
         }
-        let sql = "UPDATE sessions SET phase=?2,phases_done=?3,updated_at=?4,version=?5,\
-                   turn=(SELECT coalesce(max(cursor),0)+1 FROM events)WHERE number=?1";
-        change.prepare_cached(sql)?.execute(params![number, "testing", 3, at, version])?;
+        let sql =
+            "UPDATE sessions SET phase=?2,phases_done=?3,updated_at=?4,version=?5,turn=?6 WHERE number=?1";
+        change.prepare_cached(sql)?.execute(params![number, "testing", 3, at, version, cursor])?;
         put_version(&mut body, version, growth);
         let sql = "INSERT OR REPLACE INTO snapshots(session,fold_version,version,body)VALUES(?1,?2,?3,?4)";
         change.prepare_cached(sql)?.execute(params![number, 1, version, body])?;
@@ -125,6 +136,13 @@ impl Writer {
     }
 
     fn shorten_log(&self) -> Result<()> {
+        self.writes.set(self.writes.get() + 1);
+        if self.writes.get() == WRITES_OF_ONE_COMMAND {
+            self.connection.execute_batch(COPY_BACK_OFTEN)?;
+        }
+        if self.writes.get() >= WRITES_OF_ONE_COMMAND {
+            return Ok(());
+        }
         if std::fs::metadata(&self.log).map_or(0, |log| log.len()) <= LONG_LOG_BYTES {
             return Ok(());
         }

@@ -7,6 +7,7 @@ mod hooks;
 mod items;
 mod mcp;
 mod measures;
+mod peer;
 mod project;
 mod sample;
 mod table;
@@ -84,7 +85,9 @@ fn measure(effort: Effort) -> Result<Table> {
     files::many_files(&programs, effort, &mut table)?;
     measures::bundle(&programs, effort, &mut table)?;
     items::many_items(&programs, effort, &mut table)?;
+    measures::pages(&programs, &mut table)?;
     measures::in_process(&programs, effort, &mut table)?;
+    peer::langgraph(&programs, effort, &mut table)?;
     measures::many_processes(&programs, effort, &mut table)?;
     hooks::hooks(&programs, effort, &mut table)?;
     mcp::server(&programs, effort, &mut table)?;

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// How many phases of a session can be completed one after another, each with the same two events.
 const ADVANCES_A_SESSION: usize = 4;
-const NOTE: &str = "replay is visible then";
+pub const NOTE: &str = "replay is visible then";
 /// Notes of one kind that a snapshot holds: with more of them it no longer grows.
 const NOTES_UNTIL_STEADY: usize = 60;
 
@@ -145,6 +145,33 @@ pub fn long_history(programs: &Programs, effort: Effort, table: &mut Table) -> R
         let what = format!("{}, {} events : 10", arguments[0], effort.long_history);
         compare(&what, effort, &long, &short, arguments, Must::AtMost(1.15), table)?;
     }
+    Ok(())
+}
+
+/// Pages that one `note` writes to the log, by how much longer the log is after it.
+pub fn pages(programs: &Programs, table: &mut Table) -> Result<()> {
+    const FRAME_BYTES: u64 = 24 + 4096;
+    const NOTES: usize = 40;
+    let project = programs.project()?;
+    note(&project, NOTES_UNTIL_STEADY)?;
+    let log =
+        || std::fs::metadata(project.database().with_extension("db-wal")).map_or(0, |found| found.len());
+    let mut pages = Vec::new();
+    for _ in 0..NOTES {
+        let before = log();
+        project.run(&["note", NOTE])?;
+        // Shorter: the log was cut, and nothing can be told.
+        pages.extend(log().checked_sub(before).map(|grown| grown / FRAME_BYTES));
+    }
+    pages.sort_unstable();
+    let (middle, most) = (pages[pages.len() / 2], pages[pages.len() - 1]);
+    let of = format!("{} notes, at most {most}", pages.len());
+    table.line(
+        "pages that a note writes to the log",
+        count(usize::try_from(middle)?),
+        Must::AtMost(5.0),
+        &of,
+    );
     Ok(())
 }
 

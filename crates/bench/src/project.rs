@@ -25,6 +25,7 @@ fn steps(name: &str, gate: &str) -> String {
 
 /// The programs, all linked with the same flags, and a folder for them and for projects.
 pub struct Programs {
+    built: PathBuf,
     folder: TempDir,
 }
 
@@ -38,7 +39,12 @@ impl Programs {
         for name in [LEFTOFF, BARE] {
             std::fs::copy(built.join(name), folder.path().join(name))?;
         }
-        Ok(Self { folder })
+        Ok(Self { built: built.to_owned(), folder })
+    }
+
+    /// Where the programs were built: stays from run to run.
+    pub fn built(&self) -> &Path {
+        &self.built
     }
 
     /// A repository with one session in the second phase of a workflow without gates.

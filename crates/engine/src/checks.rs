@@ -357,7 +357,12 @@ fn help_of(check: &CheckDefinition, found: Option<String>, found_first: bool) ->
 
 /// It is over because another tool's files say so.
 fn is_told_by_files(session: &Session, phase: &Phase) -> bool {
-    let by_layout = |actor: &Actor| matches!(actor, Actor::Person { name, .. } if *name == session.layout);
+    // Version 0.1 wrote a layout's tool down as a person of its name.
+    let by_layout = |actor: &Actor| match actor {
+        Actor::Tool { .. } => true,
+        Actor::Person { name, .. } => *name == session.layout,
+        Actor::Agent { .. } | Actor::Automation { .. } | Actor::Unknown(_) => false,
+    };
     let shown = phase.last_attempt().is_some_and(|attempt| by_layout(&attempt.actor));
     phase.is_done() && session.layout != NATIVE && (phase.claimed || shown)
 }

@@ -4,12 +4,17 @@ use crate::config::Config;
 use crate::definitions;
 use crate::engine::{Engine, is_unfinished};
 use crate::error::{Error, Result};
+use crate::from_hex;
 use crate::{Intent, Options};
+use model::event::Event;
 use model::hint::Hint;
+use model::id::SessionId;
 use model::session::{FOLD_VERSION, Session};
 use model::words;
 use serde::Serialize;
-use store::{Filter, Loaded};
+use std::collections::BTreeMap;
+use store::chain::{Broken, Hash, check};
+use store::{EventRow, Filter, Loaded};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
@@ -106,6 +111,7 @@ fn session_findings(engine: &Engine) -> Result<Vec<Finding>> {
                     let message = format!("session {id} holds an event of a newer leftoff: '{kind}'");
                     findings.push(Finding::new("newer_event", message, "use the newer leftoff for it"));
                 }
+                findings.extend(chain_findings(engine, &id)?);
                 if !engine.items_agree(&id)? {
                     let message = format!("the items of session {id} are not what its log says");
                     findings.push(Finding::new("items", message, "the log is the truth; report this"));
@@ -118,6 +124,26 @@ fn session_findings(engine: &Engine) -> Result<Vec<Finding>> {
         }
     }
     Ok(findings)
+}
+
+/// Rows that somebody changed, took out or put in past leftoff.
+fn chain_findings(engine: &Engine, id: &SessionId) -> Result<Vec<Finding>> {
+    let (chain, events) = (engine.store.chain(id)?, engine.store.events(id, 0, None)?);
+    let broken = check(&chain, &events, &purged_hashes(&events));
+    let finding = |broken: &Broken| {
+        let message = format!("the log of session {id} is not what was written: {broken}");
+        Finding::new("chain", message, "compare it with a copy from before: leftoff store backup, a bundle")
+    };
+    Ok(broken.iter().map(finding).collect())
+}
+
+/// What the log says about content that was purged: the newest word about each event counts.
+fn purged_hashes(events: &[EventRow]) -> BTreeMap<u64, Hash> {
+    let purges = events.iter().filter(|row| row.kind == "purged").filter_map(|row| {
+        let Event::Purged { rewritten, .. } = Event::read(&row.kind, &row.body) else { return None };
+        Some(rewritten)
+    });
+    purges.flatten().filter_map(|told| Some((told.version, from_hex(&told.hash)?))).collect()
 }
 
 /// What an unfinished session says, against what is on disk.

@@ -45,12 +45,12 @@ use model::note::NoteKind;
 use model::run::RunPlan;
 use model::session::Session;
 use model::words;
-use plan::Plan;
+use plan::{Order, Plan};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use store::{Batch, StreamAppend};
+use store::{Batch, KeyRow, StreamAppend};
 
 /// The longest text that is kept of one note, goal, reason.
 const LONGEST_TEXT: usize = 64 * 1024;
@@ -186,7 +186,8 @@ impl Engine {
         let Ok(id) = self.select(Want::Unfinished) else { return Ok(()) };
         // No key: this is not the command that the key is for.
         let key = self.options.key.take();
-        let told = self.execute("", |engine| {
+        let order = self.fingerprint("req", "");
+        let told = self.execute(&order, |engine| {
             let subject = engine.take_up(&id)?;
             if let Some(kind) = &subject.session.unknown_event {
                 return Err(Refusal::NewerEvent { session: id.clone(), kind: kind.clone() }.into());
@@ -198,7 +199,7 @@ impl Engine {
     }
 
     /// A command on one session that needs nothing but the model to decide.
-    fn change(&mut self, name: &str, want: Want, command: &Command) -> Result<Answer> {
+    fn change(&mut self, name: &'static str, want: Want, command: &Command) -> Result<Answer> {
         let fingerprint = self.fingerprint(name, &format!("{command:?}"));
         self.execute(&fingerprint, |engine| {
             let id = engine.select(want)?;
@@ -211,14 +212,14 @@ impl Engine {
     /// Builds a plan inside this process's turn, keeps it, answers. A key that was used answers as the first time.
     pub(crate) fn execute(
         &mut self,
-        fingerprint: &str,
+        order: &Order,
         mut build: impl FnMut(&mut Self) -> Result<Plan>,
     ) -> Result<Answer> {
         for _ in 0..TRIES {
             self.store.take_turn(self.patience)?;
             self.look_again();
             self.seen.set_changing(true);
-            let decided = match self.remembered(fingerprint) {
+            let decided = match self.remembered(order) {
                 Ok(Some(answer)) => {
                     self.seen.set_changing(false);
                     self.store.give_turn_back();
@@ -227,7 +228,7 @@ impl Engine {
                 Ok(None) => build(self),
                 Err(error) => Err(error),
             };
-            let kept = decided.and_then(|plan| self.keep(plan, fingerprint));
+            let kept = decided.and_then(|plan| self.keep(plan, order));
             self.seen.set_changing(false);
             self.store.give_turn_back();
             match kept {
@@ -238,7 +239,7 @@ impl Engine {
         Err(Error::Contended)
     }
 
-    fn keep(&mut self, mut plan: Plan, fingerprint: &str) -> Result<Answer> {
+    fn keep(&mut self, mut plan: Plan, order: &Order) -> Result<Answer> {
         let now = self.clock.now();
         let agent = self.asking_agent()?;
         let actor = self.actor(agent.as_ref());
@@ -247,7 +248,8 @@ impl Engine {
         self.send_to_places(&mut plan);
         self.renew_leases(&mut plan, &actor)?;
         plan.restored = self.restored_items(&plan, &actor)?;
-        let mut kept = plan.fold(now, &actor)?;
+        self.name_commit(&mut plan);
+        let mut kept = plan.fold(order.name, now, &actor)?;
         let mut view = self.view_after(&kept.subject, kept.number, kept.already, &kept.batch)?;
         view.item = kept.item.take().map(|item| ItemView::of(item, &actor, now));
         let mut answer = Answer { view, said: kept.said, gate_failed: kept.gate_failed };
@@ -255,7 +257,7 @@ impl Engine {
         if batch.streams.is_empty() && self.has_found(&kept.subject) {
             // All is done already, as files tell that were written since: what they tell is kept, and shown by them.
             let found = self.look_up(&kept.subject.id)?.change_and_found(Vec::new());
-            batch.streams = Plan::of(found).fold(now, &actor)?.batch.streams;
+            batch.streams = Plan::of(found).fold(order.name, now, &actor)?.batch.streams;
             if batch.streams.is_empty() {
                 // Nothing comes on top of what is laid over: appending brings it along.
                 let laid = self.store.pending(&kept.subject.id);
@@ -270,7 +272,7 @@ impl Engine {
             return Ok(answer);
         }
         if let Some(key) = &self.options.key {
-            batch.key = Some(plan::key_row(key, fingerprint, &answer, now)?);
+            batch.key = Some(plan::key_row(key, order, &answer, now)?);
         }
         // What was done before brings no work on files with it.
         match kept.operation.filter(|_| !batch.streams.is_empty()) {
@@ -366,26 +368,68 @@ impl Engine {
     }
 
     /// What was answered under this command's key, if it was given one that was used.
-    fn remembered(&self, fingerprint: &str) -> Result<Option<Answer>> {
+    fn remembered(&self, order: &Order) -> Result<Option<Answer>> {
         const KEPT_FOR_SECONDS: i64 = 7 * 24 * 3600;
         let Some(key) = &self.options.key else { return Ok(None) };
         let now = self.clock.now();
         let since =
             jiff::Timestamp::from_second(now.as_second().saturating_sub(KEPT_FOR_SECONDS)).unwrap_or(now);
         let Some(row) = self.store.recall(key, since)? else { return Ok(None) };
-        if row.fingerprint != fingerprint {
+        if row.fingerprint != order.fingerprint {
             return Err(Error::KeyUsed { key: key.clone() });
         }
-        // The answer was kept in the same transaction as the session, before its number was known.
-        Ok(serde_json::from_str(&row.answer).ok().map(|answer| self.with_its_number(answer)))
+        match plan::kept_answer(&row) {
+            // The answer was kept in the same transaction as the session, before its number was known.
+            Some(answer) => Ok(Some(self.with_its_number(answer))),
+            None => self.done_before(&row).map(Some),
+        }
     }
 
-    /// Tells one command from another under the same key. A hash: what a command was given may hold a secret, and
-    /// this is kept.
-    pub(crate) fn fingerprint(&self, name: &str, arguments: &str) -> String {
+    /// The command was carried out, and another program wrote the answer in a shape that this one cannot read. It must
+    /// not be decided again: the session is shown as it is now.
+    fn done_before(&self, row: &KeyRow) -> Result<Answer> {
+        let id = match &row.session {
+            Some(id) => id.clone(),
+            None => self.select(Want::Latest)?,
+        };
+        let (loaded, session) = self.load(&id)?;
+        let view = self.view_of(&session, loaded.number, true)?;
+        let said = vec![format!(
+            "done before under the key '{}'; that answer cannot be read any more, so this is how the session is now: \
+             leftoff status",
+            row.key
+        )];
+        Ok(Answer { view, said, gate_failed: false })
+    }
+
+    /// The branch and commit that a session starts from and a phase is completed on. Git is not started for it.
+    fn name_commit(&self, plan: &mut Plan) {
+        let names = |event: &&mut Event| {
+            matches!(
+                event,
+                Event::SessionStarted { branch: None, .. } | Event::PhaseCompleted { branch: None, .. }
+            )
+        };
+        let mut events = plan.subject.events.iter_mut().filter(names).peekable();
+        if events.peek().is_none() {
+            return;
+        }
+        let (at_branch, at_head) = (self.project.branch(), self.project.head());
+        for event in events {
+            if let Event::SessionStarted { branch, head, .. } | Event::PhaseCompleted { branch, head, .. } =
+                event
+            {
+                branch.clone_from(&at_branch);
+                head.clone_from(&at_head);
+            }
+        }
+    }
+
+    /// Names a command, and tells it from another under the same key.
+    pub(crate) fn fingerprint(&self, name: &'static str, arguments: &str) -> Order {
         let session = self.options.session.as_deref().unwrap_or_default();
         let text = format!("{name}\n{session}\n{}\n{arguments}", self.project.worktree());
-        crate::hex(&Sha256::digest(text.as_bytes()))
+        Order { name, fingerprint: crate::hex(&Sha256::digest(text.as_bytes())) }
     }
 }
 

@@ -82,6 +82,17 @@ pub fn workflow_schema() -> serde_json::Value {
 }
 
 /// Bytes as lower-case hexadecimal digits.
+/// Bytes that were written as hexadecimal text, if there are as many of them.
+fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
+    let digits: Vec<u8> = text
+        .chars()
+        .map(|digit| digit.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
+        .collect::<Option<_>>()?;
+    let bytes: Vec<u8> =
+        digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, half| byte << 4 | half)).collect();
+    <[u8; N]>::try_from(bytes).ok().filter(|_| digits.len() == 2 * N)
+}
+
 fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |half: u8| char::from(DIGITS[usize::from(half)]);

@@ -122,6 +122,33 @@ impl Project {
         let head = fs::read_to_string(self.git.as_ref()?.folder.join("HEAD")).ok()?;
         head.trim().strip_prefix("ref: refs/heads/").map(ToOwned::to_owned)
     }
+
+    /// The commit that is checked out, as far as plain files tell it; none outside git and before the first commit.
+    pub fn head(&self) -> Option<String> {
+        let git = self.git.as_ref()?;
+        let head = fs::read_to_string(git.folder.join("HEAD")).ok()?;
+        let Some(name) = head.trim().strip_prefix("ref: ") else { return commit(&head) };
+        let loose = [&git.folder, &git.common]
+            .into_iter()
+            .find_map(|folder| fs::read_to_string(folder.join(name)).ok());
+        loose.as_deref().and_then(commit).or_else(|| packed(&git.common, name))
+    }
+}
+
+/// The commit of a ref that git has packed away with others.
+fn packed(common: &Path, name: &str) -> Option<String> {
+    let refs = fs::read_to_string(common.join("packed-refs")).ok()?;
+    let of_name = |line: &str| {
+        line.split_once(' ').filter(|(_, found)| *found == name).map(|(hash, _)| hash.to_owned())
+    };
+    refs.lines().find_map(of_name).as_deref().and_then(commit)
+}
+
+/// A line that is a commit's hash, in either length that git has.
+fn commit(line: &str) -> Option<String> {
+    let hash = line.trim();
+    let is_hash = matches!(hash.len(), 40 | 64) && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hash.then(|| hash.to_owned())
 }
 
 /// Where a session's artifacts are, below the project's folder unless its layout has another place for them.

@@ -98,6 +98,7 @@ fn runs(draft: &mut Draft, base: &Session, theirs: &Session) -> bool {
             workflow: now.workflow.clone(),
             ordinal: now.ordinal,
             phases: now.phases.iter().map(|phase| phase.stub.clone()).collect(),
+            definition: None,
         });
     }
     true
@@ -284,7 +285,12 @@ fn done(draft: &mut Draft, theirs: &Phase) {
             let event = if theirs.claimed {
                 Event::PhaseClaimed { phase, attempt }
             } else {
-                Event::PhaseCompleted { phase, attempt: attempt.unwrap_or_default() }
+                Event::PhaseCompleted {
+                    phase,
+                    attempt: attempt.unwrap_or_default(),
+                    branch: None,
+                    head: None,
+                }
             };
             draft.push_said(event, theirs.completed_at().map(Said::Ended));
         }
@@ -373,10 +379,10 @@ fn lifecycle(draft: &mut Draft, base: Option<&Lifecycle>, theirs: &Session) {
         }
         Lifecycle::Active => match ours.lifecycle {
             Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => {
-                Event::SessionReopened { worktree, parallel }
+                Event::SessionReopened { worktree, parallel, machine: None }
             }
             Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => {
-                Event::SessionResumed { worktree, parallel }
+                Event::SessionResumed { worktree, parallel, machine: None }
             }
         },
         Lifecycle::Completed { forced, .. } => Event::SessionCompleted { forced: *forced },

@@ -135,6 +135,9 @@ pub fn start(start: Start) -> Vec<Event> {
         parallel: start.parallel,
         fields: start.fields,
         path: start.path,
+        machine: None,
+        branch: None,
+        head: None,
     }];
     events.extend(runs::begin(start.run, 1, false));
     events

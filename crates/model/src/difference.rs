@@ -190,6 +190,9 @@ mod tests {
             parallel: false,
             fields: BTreeMap::new(),
             path: None,
+            machine: None,
+            branch: None,
+            head: None,
         };
         let actor = Actor::Person { name: "anna".to_owned(), host: "desk".to_owned() };
         let recorded: Vec<Recorded> = (1..)
@@ -223,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_session_that_was_taken_in_waits_where_it_was_taken_and_one_that_ended_has_ended() {
-        let taken = || Event::SessionTaken { worktree: "/elsewhere".to_owned() };
+        let taken = || Event::SessionTaken { worktree: "/elsewhere".to_owned(), machine: None };
         let waiting = session(vec![taken()]);
         assert_eq!(paths(&session(Vec::new()), &waiting), ["worktree", "lifecycle"]);
         assert!(matches!(&waiting.lifecycle, Lifecycle::Paused { reason, .. } if reason == REASON_TAKEN));

@@ -25,6 +25,14 @@ pub struct Recorded {
     pub event: Event,
 }
 
+/// An event that has other words than it was written with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rewritten {
+    pub version: u64,
+    /// The hash of what stands there now, without a salt, as hexadecimal text.
+    pub hash: String,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
@@ -45,6 +53,14 @@ pub enum Event {
         /// Where its files are, in a layout that has some.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<String>,
+        /// The machine of the worktree; absent: the store's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        machine: Option<String>,
+        /// The branch that was checked out, and its commit, where git is used.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        branch: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        head: Option<String>,
     },
     /// A session that another tool had kept in files was taken in: what came before is what those files told.
     Adopted { layout: String, path: String },
@@ -93,7 +109,14 @@ pub enum Event {
     /// Somebody said in a file that a phase that was done needs a review.
     PhaseFlagged { phase: Name },
     /// A pass through a workflow began; it is now the session's current run.
-    RunStarted { workflow: WorkflowRef, ordinal: u32, phases: Vec<PhaseStub> },
+    RunStarted {
+        workflow: WorkflowRef,
+        ordinal: u32,
+        phases: Vec<PhaseStub>,
+        /// The SHA-256 of the definition as it is stored.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        definition: Option<String>,
+    },
     /// The current run has more phases than it was begun with, as somebody's file says. They come after the others.
     PhasesAdded { phases: Vec<PhaseStub> },
     /// An unfinished run became the current one again.
@@ -103,7 +126,15 @@ pub enum Event {
     /// A gate was tried and did not pass. The phase goes on.
     GateFailed { phase: Name, attempt: AttemptReport },
     /// A phase's gate passed.
-    PhaseCompleted { phase: Name, attempt: AttemptReport },
+    PhaseCompleted {
+        phase: Name,
+        attempt: AttemptReport,
+        /// The branch that was checked out, and its commit, where git is used.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        branch: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        head: Option<String>,
+    },
     /// A phase was passed over.
     PhaseSkipped { phase: Name, reason: String },
     /// All phases of the current run are done.
@@ -143,6 +174,9 @@ pub enum Event {
         worktree: String,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         parallel: bool,
+        /// The machine of the worktree; absent: the store's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        machine: Option<String>,
     },
     /// The session is done.
     SessionCompleted {
@@ -165,6 +199,9 @@ pub enum Event {
         worktree: String,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         parallel: bool,
+        /// The machine of the worktree; absent: the store's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        machine: Option<String>,
     },
     /// Nothing happened for so long that the session counts as paused since then.
     SessionExpired { since: Timestamp },
@@ -199,9 +236,19 @@ pub enum Event {
     /// The session is again as it was at this version. The fold resolves it; nothing is taken out of the log.
     Restored { to_version: u64 },
     /// Text was taken out of this session's history for good, in so many places. What it was is not told.
-    Purged { replaced: u64 },
+    Purged {
+        replaced: u64,
+        /// The events that have other words since, so that the chain tells this from tampering.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        rewritten: Vec<Rewritten>,
+    },
     /// The session came in a bundle from another machine. It waits here, in this worktree, to be gone on with.
-    SessionTaken { worktree: String },
+    SessionTaken {
+        worktree: String,
+        /// The machine of the worktree; absent: the store's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        machine: Option<String>,
+    },
     /// A requirement was satisfied. The branch's file is the truth about it; this tells when, by what and by whom.
     RequirementSatisfied {
         requirement: String,

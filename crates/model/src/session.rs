@@ -44,6 +44,9 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     pub worktree: String,
+    /// The machine of the worktree; none: the store's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// Stands beside the one active session of its worktree.
     pub parallel: bool,
     pub lifecycle: Lifecycle,
@@ -125,8 +128,19 @@ impl Session {
 
     /// The session that a first event makes.
     pub fn begin(recorded: &Recorded) -> Option<Self> {
-        let Event::SessionStarted { id, title, goal, target, layout, worktree, parallel, fields, path } =
-            &recorded.event
+        let Event::SessionStarted {
+            id,
+            title,
+            goal,
+            target,
+            layout,
+            worktree,
+            parallel,
+            fields,
+            path,
+            machine,
+            ..
+        } = &recorded.event
         else {
             return None;
         };
@@ -138,6 +152,7 @@ impl Session {
             layout: layout.clone(),
             path: path.clone(),
             worktree: worktree.clone(),
+            machine: machine.clone(),
             parallel: *parallel,
             lifecycle: Lifecycle::Active,
             runs: Vec::new(),
@@ -188,7 +203,9 @@ impl Session {
             }
             Event::PhaseClaimed { phase, attempt } => self.claim(phase, attempt.as_ref(), recorded),
             Event::PhaseFlagged { phase } => self.on_phase(phase, Phase::flag),
-            Event::RunStarted { workflow, ordinal, phases } => self.start_run(workflow, *ordinal, phases, at),
+            Event::RunStarted { workflow, ordinal, phases, .. } => {
+                self.start_run(workflow, *ordinal, phases, at);
+            }
             Event::PhasesAdded { phases } => self.on_run(|run| run.add(phases)),
             Event::RunSelected { workflow, ordinal } => self.select(workflow, *ordinal),
             Event::RunCompleted => self.on_run(|run| run.finish(at)),
@@ -197,15 +214,7 @@ impl Session {
                 let attempt = attempt_of(recorded, AttemptOutcome::Failed, attempt);
                 self.on_phase(phase, |phase| phase.keep(attempt));
             }
-            Event::PhaseCompleted { phase, attempt } => {
-                let attempt = attempt_of(recorded, AttemptOutcome::Passed, attempt);
-                let fields = self.fields.clone();
-                self.on_phase(phase, |phase| {
-                    phase.keep(attempt);
-                    phase.complete(at);
-                    phase.fields_at_completion = fields;
-                });
-            }
+            Event::PhaseCompleted { phase, attempt, .. } => self.complete(phase, attempt, recorded),
             Event::PhaseSkipped { phase, reason } => self.on_phase(phase, |phase| {
                 phase.state = PhaseState::Skipped { at, reason: reason.clone() };
             }),
@@ -249,12 +258,14 @@ impl Session {
                 self.pause(reason.clone(), context.clone(), saved.clone(), at);
             }
             Event::SessionExpired { since } => self.enter(paused_by_inactivity(*since), at),
-            Event::SessionTaken { worktree } => self.take(worktree, at),
-            Event::SessionResumed { worktree, parallel } => {
+            Event::SessionTaken { worktree, machine } => self.take(worktree, machine.as_ref(), at),
+            Event::SessionResumed { worktree, parallel, machine } => {
                 self.resume_count = self.resume_count.saturating_add(1);
-                self.activate(worktree, *parallel, at);
+                self.activate(worktree, machine.as_ref(), *parallel, at);
             }
-            Event::SessionReopened { worktree, parallel } => self.activate(worktree, *parallel, at),
+            Event::SessionReopened { worktree, parallel, machine } => {
+                self.activate(worktree, machine.as_ref(), *parallel, at);
+            }
             Event::SessionCompleted { forced } => {
                 self.enter(Lifecycle::Completed { at, forced: *forced }, at);
             }
@@ -323,6 +334,16 @@ impl Session {
         self.run_counts.insert(workflow.name.to_string(), ordinal);
         self.runs.push(run);
         self.current_run = self.runs.len() - 1;
+    }
+
+    fn complete(&mut self, phase: &Name, attempt: &AttemptReport, recorded: &Recorded) {
+        let attempt = attempt_of(recorded, AttemptOutcome::Passed, attempt);
+        let fields = self.fields.clone();
+        self.on_phase(phase, |phase| {
+            phase.keep(attempt);
+            phase.complete(recorded.at);
+            phase.fields_at_completion = fields;
+        });
     }
 
     /// What a file says a session is about; what it does not say stays.
@@ -486,15 +507,20 @@ impl Session {
         self.lifecycle = Lifecycle::Paused { at, reason, context, saved };
     }
 
-    fn activate(&mut self, worktree: &str, parallel: bool, at: Timestamp) {
+    fn activate(&mut self, worktree: &str, machine: Option<&String>, parallel: bool, at: Timestamp) {
         self.enter(Lifecycle::Active, at);
-        worktree.clone_into(&mut self.worktree);
+        self.go_to_worktree(worktree, machine);
         self.parallel = parallel;
     }
 
-    /// What is finished stays finished. Taken in once more, it has been paused since the first time.
-    fn take(&mut self, worktree: &str, at: Timestamp) {
+    fn go_to_worktree(&mut self, worktree: &str, machine: Option<&String>) {
         worktree.clone_into(&mut self.worktree);
+        self.machine = machine.cloned();
+    }
+
+    /// What is finished stays finished. Taken in once more, it has been paused since the first time.
+    fn take(&mut self, worktree: &str, machine: Option<&String>, at: Timestamp) {
+        self.go_to_worktree(worktree, machine);
         self.parallel = false;
         let reason = REASON_TAKEN.to_owned();
         let paused = Lifecycle::Paused { at, reason, context: None, saved: Vec::new() };

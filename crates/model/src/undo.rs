@@ -5,12 +5,18 @@ use crate::event::{Event, Recorded};
 use crate::nearest::nearest;
 use crate::refusal::Refusal;
 use crate::session::Session;
+use std::collections::BTreeMap;
+
+/// Which command each event belongs to, by the event's version: the version of that command's first event. Events of
+/// older programs are not in it; they belong together when they share moment and actor.
+pub type Commands = BTreeMap<u64, u64>;
 
 /// What undoing does: back before the last command of this actor, or to the point that is named.
 /// No events: it is there already.
 pub fn undo(
     session: &Session,
     events: &[Recorded],
+    commands: &Commands,
     actor: &Actor,
     to: Option<&str>,
 ) -> Result<Vec<Event>, Refusal> {
@@ -19,9 +25,9 @@ pub fn undo(
     }
     let to_version = match to {
         Some(asked) => point(events, asked)?,
-        None => before_last_command(events, actor)?,
+        None => before_last_command(events, commands, actor)?,
     };
-    let first = command_beginning_at(events, 0);
+    let first = end_of_first_command(events, commands);
     if to_version < first {
         return Err(Refusal::UndoesTheStart { session: session.id.clone(), first });
     }
@@ -55,7 +61,7 @@ pub fn point(events: &[Recorded], asked: &str) -> Result<u64, Refusal> {
 }
 
 /// The version before the last command, if that was this actor's.
-fn before_last_command(events: &[Recorded], actor: &Actor) -> Result<u64, Refusal> {
+fn before_last_command(events: &[Recorded], commands: &Commands, actor: &Actor) -> Result<u64, Refusal> {
     // What was purged stays gone; its mark is not what somebody wants to take back.
     // Requirements are none of the session's: the log tells of them, and undoing leaves them alone.
     let is_mark = |recorded: &&Recorded| {
@@ -65,8 +71,7 @@ fn before_last_command(events: &[Recorded], actor: &Actor) -> Result<u64, Refusa
         )
     };
     let Some(last) = events.iter().rev().find(|recorded| !is_mark(recorded)) else { return Ok(0) };
-    let of_one_command =
-        |recorded: &&Recorded| recorded.at == last.at && recorded.actor == last.actor && !is_mark(recorded);
+    let of_one_command = |recorded: &&Recorded| is_together(recorded, last, commands) && !is_mark(recorded);
     let begins = events.iter().rev().skip_while(is_mark).take_while(of_one_command).last().unwrap_or(last);
     let before = begins.version.saturating_sub(1);
     if last.actor != *actor {
@@ -75,11 +80,18 @@ fn before_last_command(events: &[Recorded], actor: &Actor) -> Result<u64, Refusa
     Ok(before)
 }
 
-/// The last version of the command whose first event is at this place: events of one command share moment and actor.
-fn command_beginning_at(events: &[Recorded], place: usize) -> u64 {
-    let Some(first) = events.get(place) else { return 0 };
-    let same = events.iter().skip(place).take_while(|next| next.at == first.at && next.actor == first.actor);
+/// The last version of the command that the log begins with.
+fn end_of_first_command(events: &[Recorded], commands: &Commands) -> u64 {
+    let Some(first) = events.first() else { return 0 };
+    let same = events.iter().take_while(|next| is_together(next, first, commands));
     same.last().map_or(first.version, |last| last.version)
+}
+
+fn is_together(one: &Recorded, other: &Recorded, commands: &Commands) -> bool {
+    match (commands.get(&one.version), commands.get(&other.version)) {
+        (None, None) => one.at == other.at && one.actor == other.actor,
+        (known, other_known) => known == other_known,
+    }
 }
 
 #[cfg(test)]
@@ -92,7 +104,6 @@ mod tests {
     use crate::run::WorkflowRef;
     use crate::workflow::{Indexing, OnComplete};
     use jiff::Timestamp;
-    use std::collections::BTreeMap;
 
     fn actor(name: &str) -> Actor {
         Actor::Person { name: name.to_owned(), host: "desk".to_owned() }
@@ -127,6 +138,9 @@ mod tests {
                 parallel: false,
                 fields: BTreeMap::new(),
                 path: None,
+                machine: None,
+                branch: None,
+                head: None,
             },
             Event::RunStarted {
                 workflow: WorkflowRef {
@@ -139,6 +153,7 @@ mod tests {
                 },
                 ordinal: 1,
                 phases: vec![PhaseStub { id: name("plan"), title: "Plan".to_owned(), terminal: false }],
+                definition: None,
             },
             Event::PhaseStarted { phase: name("plan") },
         ]
@@ -149,7 +164,7 @@ mod tests {
     }
 
     fn undone(log: &[Recorded], who: &str, to: Option<&str>) -> Result<Vec<Event>, Refusal> {
-        undo(&Session::fold(log).expect("a session"), log, &actor(who), to)
+        undo(&Session::fold(log).expect("a session"), log, &Commands::new(), &actor(who), to)
     }
 
     fn after(log: &[Recorded], event: Event) -> Vec<Recorded> {
@@ -222,7 +237,7 @@ mod tests {
         let log = log(vec![
             ("anna", 1, start()),
             ("anna", 2, vec![note(1)]),
-            ("ben", 3, vec![Event::Purged { replaced: 1 }]),
+            ("ben", 3, vec![Event::Purged { replaced: 1, rewritten: Vec::new() }]),
         ]);
         assert_eq!(undone(&log, "anna", None), Ok(vec![Event::Restored { to_version: 3 }]));
     }
@@ -245,5 +260,29 @@ mod tests {
             log = after(&log, Event::Restored { to_version });
         }
         assert_eq!(notes(&log), [1]);
+    }
+
+    #[test]
+    fn commands_of_one_moment_are_taken_back_one_by_one() {
+        let log =
+            log(vec![("anna", 1, start()), ("anna", 1, vec![note(1)]), ("anna", 1, vec![note(2), note(3)])]);
+        let commands = Commands::from([(1, 1), (2, 1), (3, 1), (4, 4), (5, 5), (6, 5)]);
+        let session = Session::fold(&log).expect("a session");
+        let undone = |to| undo(&session, &log, &commands, &actor("anna"), to);
+        assert_eq!(undone(None), Ok(vec![Event::Restored { to_version: 4 }]));
+        assert_eq!(undone(Some("3")), Ok(vec![Event::Restored { to_version: 3 }]));
+        assert!(matches!(undone(Some("2")), Err(Refusal::UndoesTheStart { first: 3, .. })));
+        // Without them the moment is all there is to go by.
+        let by_time = undo(&session, &log, &Commands::new(), &actor("anna"), None);
+        assert!(matches!(by_time, Err(Refusal::UndoesTheStart { first: 6, .. })));
+    }
+
+    #[test]
+    fn a_command_of_today_does_not_take_older_events_with_it() {
+        let log = log(vec![("anna", 1, start()), ("anna", 2, vec![note(1)]), ("anna", 2, vec![note(2)])]);
+        let commands = Commands::from([(5, 5)]);
+        let session = Session::fold(&log).expect("a session");
+        let undone = undo(&session, &log, &commands, &actor("anna"), None);
+        assert_eq!(undone, Ok(vec![Event::Restored { to_version: 4 }]));
     }
 }

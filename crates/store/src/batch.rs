@@ -6,15 +6,12 @@ use jiff::{SignedDuration, Timestamp};
 /// How long a key makes a command count once.
 const KEY_LIFETIME: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// Of these layouts a worktree has one active session at most; the others keep the statuses they know.
-const LAYOUTS_WITH_ONE_ACTIVE: [&str; 2] = ["native", "ccw"];
-
 /// The lifecycle that takes a worktree's place, as rows spell it.
 const ACTIVE: &str = "active";
 
 /// Whether this session takes its worktree's one place for an active session.
 pub(crate) fn takes_the_worktree(row: &SessionRow) -> bool {
-    row.lifecycle == ACTIVE && !row.parallel && LAYOUTS_WITH_ONE_ACTIVE.contains(&row.layout.as_str())
+    row.lifecycle == ACTIVE && !row.parallel && row.exclusive && row.machine.is_none()
 }
 
 /// Keys used at this moment or before no longer count for a command of `now`.

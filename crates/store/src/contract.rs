@@ -9,6 +9,7 @@
 mod activity;
 mod agents;
 mod append;
+mod chain;
 mod items;
 mod keys;
 mod one_active;
@@ -52,7 +53,8 @@ pub const CASES: &[Case] = cases![
         pausing_one_and_resuming_another_passes_in_both_orders,
         two_active_sessions_in_one_batch_are_refused,
         parallel_sessions_are_free_of_it,
-        other_layouts_are_free_of_it,
+        layouts_that_are_not_exclusive_are_free_of_it,
+        worktrees_of_other_machines_are_free_of_it,
         other_worktrees_are_free_of_it,
         a_session_that_ended_leaves_its_place,
     },
@@ -74,6 +76,11 @@ pub const CASES: &[Case] = cases![
         streams_of_one_batch_keep_their_order_in_the_changes,
         lists_begin_with_the_newest_activity,
         lists_are_filtered,
+    },
+    chain::{
+        every_event_is_sealed_when_it_is_kept,
+        what_is_rewritten_loses_its_salt_and_keeps_its_link,
+        a_history_from_elsewhere_keeps_its_links,
     },
     views::{
         a_file_comes_back_as_it_was_given,

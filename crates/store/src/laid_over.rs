@@ -2,6 +2,7 @@
 //! first append of such a session keeps them with it. Never writes anything by itself: where there is no store yet, one is
 //! made with the first thing that is kept.
 
+use crate::chain::Chain;
 use crate::{
     ActivityRow, AgentRow, Batch, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
     Loaded, MemoryStore, ReadyQuery, Result, Rewrite, Store, StreamAppend, Trace, ViewRow, WriteJournal,
@@ -140,7 +141,8 @@ impl LaidOver {
     /// A batch with what is laid over the sessions that it changes.
     fn with_pending(&self, batch: &Batch) -> Batch {
         let over = self.over.borrow();
-        let mut whole = Batch { numbers: batch.numbers.clone(), ..Batch::default() };
+        let mut whole =
+            Batch { numbers: batch.numbers.clone(), seals: batch.seals.clone(), ..Batch::default() };
         for pending in batch.streams.iter().filter_map(|stream| over.get(&stream.row.id)) {
             whole.definitions.extend(pending.pending.definitions.iter().cloned());
             whole.contents.extend(pending.pending.contents.iter().cloned());
@@ -224,6 +226,10 @@ impl Store for LaidOver {
 
     fn events(&self, id: &SessionId, after: u64, limit: Option<usize>) -> Result<Vec<EventRow>> {
         self.of(id, |store| store.events(id, after, limit))
+    }
+
+    fn chain(&self, id: &SessionId) -> Result<Chain> {
+        self.base.chain(id)
     }
 
     fn definition(&self, hash: &str) -> Result<Option<String>> {

@@ -1,6 +1,7 @@
 //! Where sessions live: one trait, the engines behind it. Never decides anything, and never reads the clock.
 
 mod batch;
+pub mod chain;
 #[cfg(any(test, feature = "contract"))]
 pub mod contract;
 mod error;
@@ -16,6 +17,7 @@ pub use memory::MemoryStore;
 pub use record::*;
 pub use sqlite::{Access, SqliteStore};
 
+use chain::Chain;
 use model::id::{ItemId, SessionId};
 use std::path::Path;
 use std::time::Duration;
@@ -37,6 +39,8 @@ pub trait Store {
     }
     /// Events after this version, oldest first.
     fn events(&self, id: &SessionId, after: u64, limit: Option<usize>) -> Result<Vec<EventRow>>;
+    /// The hash chain over a session's events; empty of a session that is not there.
+    fn chain(&self, id: &SessionId) -> Result<Chain>;
     fn definition(&self, hash: &str) -> Result<Option<String>>;
     /// What was in a file of this hash, if it was kept.
     fn content(&self, hash: &str) -> Result<Option<Vec<u8>>>;

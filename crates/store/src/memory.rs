@@ -3,6 +3,7 @@
 mod items;
 
 use crate::batch::{check_rewrite, check_shape, keys_expire_at, malformed, takes_the_worktree};
+use crate::chain::{self, Chain, Given, Seal};
 use crate::{
     ActivityRow, AgentRow, Batch, Binding, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow,
     KEPT_ACTIVITIES, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, SessionRow, Snapshot, Store,
@@ -39,6 +40,7 @@ struct Kept {
     turn: u64,
     snapshot: Snapshot,
     events: Vec<EventRow>,
+    chain: Chain,
     activity: Vec<ActivityRow>,
 }
 
@@ -117,7 +119,7 @@ impl MemoryStore {
         malformed(format!("it binds an agent to session {}, which does not exist", binding.session))
     }
 
-    fn keep_stream(&mut self, stream: &StreamAppend, turn: u64, known_by: Option<u64>) {
+    fn keep_stream(&mut self, stream: &StreamAppend, seals: Vec<Seal>, turn: u64, known_by: Option<u64>) {
         for event in &stream.events {
             let cursor = self.log.len() as u64 + 1;
             self.log.push(Change { cursor, session: stream.row.id.clone(), event: event.clone() });
@@ -128,18 +130,27 @@ impl MemoryStore {
             kept.turn = turn;
             kept.snapshot = stream.snapshot.clone();
             kept.events.extend_from_slice(&stream.events);
+            kept.chain.extend(&stream.events, seals);
         } else {
             self.places.insert(folded(stream.row.id.as_str()), self.sessions.len());
             let number = self.number_for(known_by);
+            let mut chain = Chain::default();
+            chain.extend(&stream.events, seals);
             self.sessions.push(Kept {
                 number,
                 row: stream.row.clone(),
                 turn,
                 snapshot: stream.snapshot.clone(),
                 events: stream.events.clone(),
+                chain,
                 activity: Vec::new(),
             });
         }
+    }
+
+    fn sealed(&self, stream: &StreamAppend, known: Option<&BTreeMap<u64, Given>>) -> Result<Vec<Seal>> {
+        let head = self.find(&stream.row.id).and_then(|(_, kept)| kept.chain.head);
+        chain::seal_new(head, &stream.events, known)
     }
 
     fn bind(&mut self, binding: &Binding) {
@@ -172,6 +183,11 @@ impl Store for MemoryStore {
 
     fn append(&mut self, batch: &Batch) -> Result<()> {
         self.refuse(batch)?;
+        let sealed: Vec<Vec<Seal>> = batch
+            .streams
+            .iter()
+            .map(|stream| self.sealed(stream, batch.seals.get(&stream.row.id)))
+            .collect::<Result<_>>()?;
         // From here on nothing can fail.
         for definition in &batch.definitions {
             self.definitions.insert(definition.hash.clone(), definition.body.clone());
@@ -180,8 +196,8 @@ impl Store for MemoryStore {
             self.contents.entry(content.hash.clone()).or_insert_with(|| content.body.clone());
         }
         let turn = self.log.len() as u64 + 1;
-        for stream in &batch.streams {
-            self.keep_stream(stream, turn, batch.numbers.get(&stream.row.id).copied());
+        for (stream, seals) in batch.streams.iter().zip(sealed) {
+            self.keep_stream(stream, seals, turn, batch.numbers.get(&stream.row.id).copied());
         }
         if let Some(key) = &batch.key {
             self.keys.retain(|_, kept| kept.at > keys_expire_at(key.at));
@@ -207,6 +223,10 @@ impl Store for MemoryStore {
         let events = self.find_exactly(id).map(|(_, kept)| kept.events.as_slice()).unwrap_or_default();
         let newer = events.iter().filter(|event| event.version > after);
         Ok(newer.take(limit.unwrap_or(usize::MAX)).cloned().collect())
+    }
+
+    fn chain(&self, id: &SessionId) -> Result<Chain> {
+        Ok(self.find_exactly(id).map(|(_, kept)| kept.chain.clone()).unwrap_or_default())
     }
 
     fn definition(&self, hash: &str) -> Result<Option<String>> {
@@ -328,9 +348,7 @@ impl Store for MemoryStore {
             if self.recall(key, keys_expire_at(trace.at))?.is_some() {
                 return Ok(false);
             }
-            let row =
-                KeyRow { key: key.clone(), fingerprint: String::new(), answer: String::new(), at: trace.at };
-            self.keys.insert(key.clone(), row);
+            self.keys.insert(key.clone(), KeyRow::of_hook(key, trace.at));
         }
         if let Some(row) = self.agents.get_mut(&(trace.agent.clone(), trace.agent_session.clone())) {
             row.last_seen = trace.at;
@@ -382,7 +400,8 @@ impl Store for MemoryStore {
         self.refuse_version(stream)?;
         self.refuse_second_active(std::slice::from_ref(stream))?;
         let turn = self.log.len() as u64 + 1;
-        self.keep_stream(stream, turn, None);
+        let seals = self.sealed(stream, None)?;
+        self.keep_stream(stream, seals, turn, None);
         let Some(place) = self.find(&stream.row.id).map(|(place, _)| place) else { return Ok(()) };
         let of_session = |change: &&mut Change| change.session == stream.row.id;
         let log = self.log.iter_mut().filter(of_session).map(|change| &mut change.event);
@@ -391,6 +410,9 @@ impl Store for MemoryStore {
                 event.actor.clone_from(&other.actor);
                 event.body.clone_from(&other.body);
             }
+        }
+        for event in &rewrite.events {
+            self.sessions[place].chain.forget_salt(event.version);
         }
         self.sessions[place].activity.clone_from(&rewrite.activity);
         self.contents.retain(|hash, _| !rewrite.contents.contains(hash));
@@ -410,6 +432,7 @@ impl Store for MemoryStore {
     fn info(&self) -> Result<Info> {
         Ok(Info {
             engine: "memory".to_owned(),
+            id: "memory".to_owned(),
             place: "memory".to_owned(),
             schema_version: 0,
             journal: "none".to_owned(),

@@ -1,5 +1,6 @@
 //! What goes in and out of a store: plain rows. Events and snapshots are opaque JSON text here; only the engine reads them.
 
+use crate::chain::Given;
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
 use model::item::ItemState;
@@ -17,6 +18,16 @@ pub struct EventRow {
     pub kind: String,
     /// The event, as JSON.
     pub body: String,
+    /// Events of programs that did not keep it have none.
+    pub command: Option<CommandMark>,
+}
+
+/// The command that an event came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandMark {
+    pub name: String,
+    /// The version of the command's first event in this session: events with the same one belong together.
+    pub ordinal: u64,
 }
 
 /// A session's line in the index: what lists and look-ups need without folding anything.
@@ -24,7 +35,11 @@ pub struct EventRow {
 pub struct SessionRow {
     pub id: SessionId,
     pub worktree: String,
+    /// The machine of the worktree; none: this store's own.
+    pub machine: Option<String>,
     pub layout: String,
+    /// Its layout allows one active session a worktree.
+    pub exclusive: bool,
     pub workflow: String,
     pub title: String,
     pub goal: Option<String>,
@@ -100,7 +115,19 @@ pub struct KeyRow {
     /// Tells whether the same key comes with the same command.
     pub fingerprint: String,
     pub answer: String,
+    /// Which shape the answer has; programs that did not keep it wrote none.
+    pub version: Option<u32>,
+    /// The session that the answer is about.
+    pub session: Option<SessionId>,
     pub at: Timestamp,
+}
+
+impl KeyRow {
+    /// A key of something that is not answered.
+    pub(crate) fn of_hook(key: &str, at: Timestamp) -> Self {
+        let (key, nothing) = (key.to_owned(), String::new());
+        Self { key, fingerprint: nothing.clone(), answer: nothing, version: None, session: None, at }
+    }
 }
 
 /// All that one command changes: all of it is kept, or nothing.
@@ -117,6 +144,8 @@ pub struct Batch {
     pub replace_items: Vec<ItemsReplaced>,
     /// Files that show a session; each takes the place of what was known of that file.
     pub views: Vec<ViewRow>,
+    /// Salts and hashes that new events have already, because they came from elsewhere: by session and version.
+    pub seals: BTreeMap<SessionId, BTreeMap<u64, Given>>,
     /// Numbers that people know new sessions by already. One that is given to another session is not given again.
     pub numbers: BTreeMap<SessionId, u64>,
 }
@@ -278,6 +307,8 @@ pub struct Change {
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Info {
     pub engine: String,
+    /// The store's own id, which stays with it when it is moved.
+    pub id: String,
     /// The file or address.
     pub place: String,
     pub schema_version: u32,
@@ -333,7 +364,8 @@ pub struct ActivityRow {
 pub struct Rewrite {
     /// What is added, with the session's line and snapshot as they are after all of it.
     pub stream: StreamAppend,
-    /// Events that are there already: actor and body are replaced, everything else stays.
+    /// Events that are there already: actor and body are replaced, and the salt of their hash is deleted; everything else
+    /// stays.
     pub events: Vec<EventRow>,
     /// Takes the place of all that is kept of the session's activity.
     pub activity: Vec<ActivityRow>,

@@ -3,6 +3,7 @@
 mod activity;
 mod agents;
 mod append;
+mod chain;
 mod columns;
 mod create;
 mod detached;
@@ -24,6 +25,7 @@ mod tests;
 
 pub use open::Access;
 
+use crate::chain::Chain;
 use crate::{
     ActivityRow, AgentRow, Batch, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
     Loaded, ReadyQuery, Result, Rewrite, Store, Trace, ViewRow, WriteJournal,
@@ -52,6 +54,8 @@ pub struct SqliteStore {
     /// How long SQLite waits for other programs.
     busy_wait: Duration,
     turn: Option<Turn>,
+    /// How often this connection has written.
+    writes: u32,
 }
 
 impl SqliteStore {
@@ -123,6 +127,10 @@ impl Store for SqliteStore {
 
     fn events(&self, id: &SessionId, after: u64, limit: Option<usize>) -> Result<Vec<EventRow>> {
         queries::events(&self.connection, id, after, limit).map_err(self.fail("reading events"))
+    }
+
+    fn chain(&self, id: &SessionId) -> Result<Chain> {
+        chain::of(&self.connection, id).map_err(self.fail("reading a session's chain"))
     }
 
     fn definition(&self, hash: &str) -> Result<Option<String>> {

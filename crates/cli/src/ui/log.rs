@@ -28,7 +28,7 @@ pub fn words(event: &Event) -> String {
             let foreign = if layout == "native" { String::new() } else { format!(" ({layout})") };
             format!("session started{foreign}{beside}: {}", one_line(title, LONGEST))
         }
-        Event::RunStarted { workflow, ordinal, phases } => {
+        Event::RunStarted { workflow, ordinal, phases, .. } => {
             format!(
                 "run {ordinal} of {} v{} started, {} phases",
                 workflow.name,
@@ -47,7 +47,9 @@ pub fn words(event: &Event) -> String {
                 attempt.checks.iter().filter(|check| check.failed()).map(|check| check.id.as_str()).collect();
             format!("gate of {phase} did not pass: {}{}", failed.join(", "), evidence(attempt))
         }
-        Event::PhaseCompleted { phase, attempt } => format!("phase {phase} completed{}", evidence(attempt)),
+        Event::PhaseCompleted { phase, attempt, .. } => {
+            format!("phase {phase} completed{}", evidence(attempt))
+        }
         Event::PhaseSkipped { phase, reason } => {
             format!("phase {phase} skipped: {}", one_line(reason, LONGEST))
         }
@@ -110,8 +112,8 @@ pub fn words(event: &Event) -> String {
         Event::CheckpointMade { name } => format!("checkpoint: {}", one_line(name, LONGEST)),
         Event::Restored { to_version } => format!("undone: back to where it was at version {to_version}"),
         Event::Item(event) => crate::ui::items::words(event),
-        Event::Purged { replaced: 1 } => "text was purged in one place".to_owned(),
-        Event::Purged { replaced } => format!("text was purged in {replaced} places"),
+        Event::Purged { replaced: 1, .. } => "text was purged in one place".to_owned(),
+        Event::Purged { replaced, .. } => format!("text was purged in {replaced} places"),
         Event::RequirementSatisfied { requirement, by, expires_at, .. } => {
             let until = expires_at.map(|at| format!(", until {at}")).unwrap_or_default();
             format!("requirement {} satisfied by {}{until}", one_line(requirement, 80), one_line(by, 40))

@@ -126,7 +126,7 @@ fn phase_table() -> String {
     let states = ["not_started", "in_progress", "completed", "needs_review", "skipped"];
     let phase = || name("two");
     let started = Event::PhaseStarted { phase: phase() };
-    let completed = Event::PhaseCompleted { phase: phase(), attempt: report(true) };
+    let completed = Event::PhaseCompleted { phase: phase(), attempt: report(true), branch: None, head: None };
     let skipped = Event::PhaseSkipped { phase: phase(), reason: "x".to_owned() };
     let flagged = revised(Impact::Minor);
     let into = |state| match state {
@@ -177,7 +177,12 @@ fn revised(impact: Impact) -> Event {
 }
 
 fn in_state(lifecycle: &str, in_last_phase: bool) -> Session {
-    let done = |phase: &str| Event::PhaseCompleted { phase: name(phase), attempt: report(true) };
+    let done = |phase: &str| Event::PhaseCompleted {
+        phase: name(phase),
+        attempt: report(true),
+        branch: None,
+        head: None,
+    };
     let began = |phase: &str| Event::PhaseStarted { phase: name(phase) };
     let question =
         Event::NoteAdded { id: 1, kind: NoteKind::Question, text: "x".to_owned(), fields: BTreeMap::new() };

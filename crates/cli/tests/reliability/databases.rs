@@ -143,8 +143,8 @@ fn an_event_of_a_newer_program_is_shown_and_its_session_is_not_written() {
     // As a newer program would have written it: the event, the line's version, a snapshot of its own fold.
     database
         .execute_batch(
-            r#"INSERT INTO events(session,version,at,actor,kind,body)
-                 SELECT session,version+1,at,actor,'phase_teleported','{"type":"phase_teleported"}'
+            r#"INSERT INTO events(session,version,cursor,at,actor,kind,body)
+                 SELECT session,version+1,cursor+1,at,actor,'phase_teleported','{"type":"phase_teleported"}'
                  FROM events ORDER BY version DESC LIMIT 1;
                UPDATE sessions SET version=version+1;
                UPDATE snapshots SET version=version+1,fold_version=999;"#,
@@ -162,4 +162,23 @@ fn an_event_of_a_newer_program_is_shown_and_its_session_is_not_written() {
         assert_eq!(error["kind"], "newer_event", "{change:?}");
     }
     assert_eq!(sandbox.run(["log", "--json"]).ok().stdout, before);
+}
+
+#[test]
+fn an_actor_of_a_kind_that_is_not_known_is_shown_and_kept() {
+    let sandbox = git_with_session();
+    let actor = r#"{"kind":"fleet","name":"seven","host":"far","size":7}"#;
+    let database = open(&sandbox);
+    database.execute("UPDATE events SET actor=?1 WHERE kind='note_added'", [actor]).unwrap();
+    database.execute("DELETE FROM snapshots", []).unwrap();
+    drop(database);
+    let log = sandbox.run(["log"]).ok().stdout;
+    assert!(log.contains("seven (fleet)"), "{log}");
+    sandbox.run(["status"]).ok();
+    sandbox.run(["note", "work goes on"]).ok();
+    let log = sandbox.run(["log", "--json"]).ok().json();
+    let events = log["events"].as_array().unwrap();
+    let note = events.iter().find(|event| event["type"] == "note_added").unwrap();
+    assert_eq!(note["actor"].to_string(), actor);
+    assert_eq!(events.last().unwrap()["actor"]["kind"], "person");
 }

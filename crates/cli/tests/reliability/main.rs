@@ -17,6 +17,7 @@ mod hook_events;
 mod hooks;
 mod kill;
 mod locked;
+mod migration;
 mod nobody;
 mod places;
 mod praxis;

@@ -73,7 +73,7 @@ impl Engine {
         if events.is_empty() && self.stands_beside_another(session) {
             // Several of its kind are active at once: that it is meant from now on has to be kept.
             let parallel = !self.make_room(&mut plan, id)?;
-            events = vec![Event::SessionResumed { worktree, parallel }];
+            events = vec![Event::SessionResumed { worktree, parallel, machine: None }];
         } else if !events.is_empty() {
             let mut there = session.clone();
             if self.refuse_what_came_along(session).is_err() {
@@ -103,7 +103,11 @@ impl Engine {
         let back = self.checked(&session, on)?;
         if plan.subject.events.is_empty() {
             let parallel = !self.make_room(plan, &session.id)?;
-            plan.subject.events.push(Event::SessionResumed { worktree: self.project.worktree(), parallel });
+            plan.subject.events.push(Event::SessionResumed {
+                worktree: self.project.worktree(),
+                parallel,
+                machine: None,
+            });
         }
         self.go_back(plan, back)
     }
@@ -165,7 +169,7 @@ impl Engine {
         let resumed = |event: &Event| matches!(event, Event::SessionResumed { .. });
         if !stays || plan.subject.events.iter().any(resumed) {
             plan.subject.events.retain(|event| !resumed(event));
-            plan.subject.events.insert(0, Event::SessionResumed { worktree, parallel });
+            plan.subject.events.insert(0, Event::SessionResumed { worktree, parallel, machine: None });
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use crate::artifacts::Recording;
 use crate::checks::{GateRun, Submission};
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
-use crate::execute::plan::Plan;
+use crate::execute::plan::{Order, Plan};
 use crate::execute::{Answer, bounded};
 use crate::sync::in_own_words;
 use crate::validation::OnDiscrepancy;
@@ -124,7 +124,7 @@ impl Engine {
     /// A session that was marked failed goes on; its gate is tried when its phase is done.
     fn retry_failed_session(
         &mut self,
-        fingerprint: &str,
+        order: &Order,
         subject: &SessionId,
         evidence: &BTreeMap<String, Given>,
     ) -> Result<Answer> {
@@ -139,7 +139,7 @@ impl Engine {
                     .run_here(words!["advance"]),
             });
         }
-        self.execute(fingerprint, |engine| engine.activate(subject, OnDiscrepancy::GoOn))
+        self.execute(order, |engine| engine.activate(subject, OnDiscrepancy::GoOn))
     }
 
     /// Runs the checks of a phase, the current one when none is named, and changes nothing.
@@ -166,13 +166,13 @@ impl Engine {
 
     fn complete(
         &mut self,
-        fingerprint: &str,
+        order: &Order,
         subject: &SessionId,
         request: &AdvanceRequest,
         tried: Option<&Tried>,
     ) -> Result<Answer> {
         let recording = self.recording(subject, request, tried)?;
-        let answer = self.execute(fingerprint, |engine| {
+        let answer = self.execute(order, |engine| {
             let subject = engine.take_up(subject)?;
             let session = &subject.session;
             let attempt = match tried {

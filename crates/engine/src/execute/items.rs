@@ -111,12 +111,12 @@ impl Engine {
         self.item_change("item set", &arguments, &Asked::Set { id, setting: setting.clone() })
     }
 
-    fn item_command(&mut self, name: &str, command: ItemCommand) -> Result<Answer> {
+    fn item_command(&mut self, name: &'static str, command: ItemCommand) -> Result<Answer> {
         let arguments = format!("{command:?}");
         self.item_change(name, &arguments, &Asked::Known(command))
     }
 
-    fn item_change(&mut self, name: &str, arguments: &str, asked: &Asked) -> Result<Answer> {
+    fn item_change(&mut self, name: &'static str, arguments: &str, asked: &Asked) -> Result<Answer> {
         let fingerprint = self.fingerprint(name, arguments);
         self.execute(&fingerprint, |engine| {
             let id = engine.select(Want::Unfinished)?;

@@ -12,10 +12,25 @@ use model::id::{ItemId, SessionId};
 use model::item::{Item, ItemBook};
 use model::session::{FOLD_VERSION, Session};
 use model::workflow::Workflow;
+use sha2::{Digest, Sha256};
 use store::{
-    Batch, Binding, ContentRow, DefinitionRow, EventRow, ItemsReplaced, KeyRow, SessionRow, Snapshot,
-    StreamAppend,
+    Batch, Binding, CommandMark, ContentRow, DefinitionRow, EventRow, ItemsReplaced, KeyRow, SessionRow,
+    Snapshot, StreamAppend,
 };
+
+/// The name under which edits found in files are kept.
+const EXTERNAL_EDIT: &str = "external edit";
+
+/// The shape of a kept answer. Raised when a program of today could no longer read what is written.
+const ANSWER_VERSION: u32 = 1;
+
+/// The command that is carried out: its name, and what tells it from another under the same key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Order {
+    pub(crate) name: &'static str,
+    /// A hash: what a command was given may hold a secret, and this is kept.
+    pub(crate) fingerprint: String,
+}
 
 /// New events of one session.
 pub(crate) struct Change {
@@ -81,8 +96,9 @@ impl Plan {
         changes.filter_map(|change| change.before.as_ref()).any(|session| session.id == *id)
     }
 
-    pub(crate) fn fold(mut self, now: Timestamp, actor: &Actor) -> Result<Kept> {
+    pub(crate) fn fold(mut self, command: &str, now: Timestamp, actor: &Actor) -> Result<Kept> {
         self.redact();
+        self.name_definitions();
         let number = self.subject.number;
         let already = self.subject.events.is_empty();
         let gate_failed = self.subject.events.iter().any(|event| matches!(event, Event::GateFailed { .. }));
@@ -91,12 +107,20 @@ impl Plan {
         batch.definitions = self.definitions;
         batch.contents = self.contents;
         batch.bindings = self.bindings;
-        let subject = fold_one(self.subject, &self.history, now, actor, &mut batch)?;
+        let subject = fold_one(self.subject, command, &self.history, now, actor, &mut batch)?;
         for other in self.others {
-            fold_one(other, &[], now, actor, &mut batch)?;
+            fold_one(other, command, &[], now, actor, &mut batch)?;
         }
         let (said, operation) = (self.said, self.operation);
         Ok(Kept { subject, number, already, gate_failed, said, operation, batch, item })
+    }
+
+    /// A run says which definition it was started with, by the text that is stored.
+    fn name_definitions(&mut self) {
+        let changes = std::iter::once(&mut self.subject).chain(&mut self.others);
+        for event in changes.flat_map(|change| &mut change.events) {
+            name_definition(event, &self.definitions);
+        }
     }
 
     /// The one place through which everything goes that is kept: no secret passes it that can be told from other text.
@@ -137,6 +161,7 @@ fn keep_items(plan: &Plan, now: Timestamp, actor: &Actor, batch: &mut Batch) -> 
 /// The session after a change, with its rows added to the batch if anything changed.
 fn fold_one(
     change: Change,
+    command: &str,
     history: &[Recorded],
     now: Timestamp,
     actor: &Actor,
@@ -155,7 +180,7 @@ fn fold_one(
     };
     let after = after.trimmed();
     if !recorded.is_empty() {
-        batch.streams.push(stream(&after, expected, &recorded)?);
+        batch.streams.push(stream_of(command, &after, expected, &recorded)?);
     }
     Ok(after)
 }
@@ -167,11 +192,22 @@ pub(crate) fn fold_whole(events: &[Recorded]) -> Result<Session> {
     })
 }
 
-/// The rows of a session after new events.
+/// The rows of a session after edits that were found in its files.
 pub(crate) fn stream(session: &Session, expected: u64, recorded: &[Recorded]) -> Result<StreamAppend> {
+    stream_of(EXTERNAL_EDIT, session, expected, recorded)
+}
+
+/// The rows of a session after new events of one command.
+pub(crate) fn stream_of(
+    command: &str,
+    session: &Session,
+    expected: u64,
+    recorded: &[Recorded],
+) -> Result<StreamAppend> {
+    let mark = CommandMark { name: command.to_owned(), ordinal: expected + 1 };
     Ok(StreamAppend {
         expected,
-        events: recorded.iter().map(event_row).collect::<Result<_>>()?,
+        events: recorded.iter().map(|recorded| event_row(recorded, &mark)).collect::<Result<_>>()?,
         row: session_row(session),
         snapshot: Snapshot { fold_version: FOLD_VERSION, version: session.version, body: to_json(session)? },
     })
@@ -181,17 +217,39 @@ pub(crate) fn definition_row(workflow: &Workflow) -> Result<DefinitionRow> {
     Ok(DefinitionRow { hash: workflow.hash.clone(), body: to_json(workflow)? })
 }
 
-pub(crate) fn key_row(key: &str, fingerprint: &str, answer: &Answer, at: Timestamp) -> Result<KeyRow> {
-    Ok(KeyRow { key: key.to_owned(), fingerprint: fingerprint.to_owned(), answer: to_json(answer)?, at })
+/// A started run names the stored definition by its SHA-256, unless it does already or the definition is not at hand.
+pub(crate) fn name_definition(event: &mut Event, definitions: &[DefinitionRow]) {
+    if let Event::RunStarted { workflow, definition: definition @ None, .. } = event {
+        let row = definitions.iter().find(|row| row.hash == workflow.hash);
+        *definition = row.map(|row| crate::hex(&Sha256::digest(row.body.as_bytes())));
+    }
 }
 
-fn event_row(recorded: &Recorded) -> Result<EventRow> {
+pub(crate) fn key_row(key: &str, order: &Order, answer: &Answer, at: Timestamp) -> Result<KeyRow> {
+    Ok(KeyRow {
+        key: key.to_owned(),
+        fingerprint: order.fingerprint.clone(),
+        answer: to_json(answer)?,
+        version: Some(ANSWER_VERSION),
+        session: SessionId::parse(&answer.view.session_id).ok(),
+        at,
+    })
+}
+
+/// The answer that a key has; none if another program wrote it in a shape that this one cannot read.
+pub(crate) fn kept_answer(row: &KeyRow) -> Option<Answer> {
+    let is_known = row.version.is_none_or(|version| version <= ANSWER_VERSION);
+    serde_json::from_str(&row.answer).ok().filter(|_| is_known)
+}
+
+fn event_row(recorded: &Recorded, command: &CommandMark) -> Result<EventRow> {
     Ok(EventRow {
         version: recorded.version,
         at: recorded.at,
         actor: to_json(&recorded.actor)?,
         kind: recorded.event.kind().to_owned(),
         body: to_json(&recorded.event)?,
+        command: Some(command.clone()),
     })
 }
 
@@ -201,7 +259,9 @@ fn session_row(session: &Session) -> SessionRow {
     SessionRow {
         id: session.id.clone(),
         worktree: session.worktree.clone(),
+        machine: session.machine.clone(),
         layout: session.layout.clone(),
+        exclusive: layouts::layout::by_name(&session.layout).is_none_or(|layout| layout.facts().exclusive),
         workflow: run.map(|run| run.workflow.name.to_string()).unwrap_or_default(),
         title: session.title.clone(),
         goal: session.goal.clone(),

@@ -3,17 +3,20 @@
 use crate::engine::{Engine, Want, read_event};
 use crate::error::{Error, Result};
 use crate::execute::Answer;
-use crate::execute::plan::{fold_whole, stream, to_json};
+use crate::execute::plan::{fold_whole, stream_of, to_json};
+use crate::hex;
 use crate::items::item_rows;
 use crate::sync::NATIVE;
 use crate::words::one_line;
-use model::event::{Event, Recorded};
+use model::actor::Actor;
+use model::event::{Event, Recorded, Rewritten};
 use model::hint::Hint;
 use model::id::SessionId;
 use model::refusal::Refusal;
 use model::session::Session;
 use model::words;
 use serde_json::Value;
+use store::chain::content_hash;
 use store::{ActivityRow, EventRow, KEPT_ACTIVITIES, Rewrite};
 
 const PURGED: &str = "[purged]";
@@ -127,12 +130,12 @@ impl Engine {
             version: expected + 1,
             at: self.clock.now(),
             actor: self.actor(self.asking_agent()?.as_ref()),
-            event: Event::Purged { replaced: purged.replaced },
+            event: Event::Purged { replaced: purged.replaced, rewritten: purged.rewritten() },
         };
         purged.events.push(mark.clone());
         let session = fold_whole(&purged.events)?.trimmed();
         let rewrite = Rewrite {
-            stream: stream(&session, expected, std::slice::from_ref(&mark))?,
+            stream: stream_of("purge", &session, expected, std::slice::from_ref(&mark))?,
             events: purged.rows,
             activity: purged.activity,
             contents: purged.contents,
@@ -223,6 +226,12 @@ impl Engine {
 }
 
 impl Purged {
+    fn rewritten(&self) -> Vec<Rewritten> {
+        let rewritten =
+            |row: &EventRow| Rewritten { version: row.version, hash: hex(&content_hash(None, row)) };
+        self.rows.iter().map(rewritten).collect()
+    }
+
     fn preview(&self) -> Result<PurgePreview> {
         Ok(PurgePreview {
             session_id: self.id.to_string(),
@@ -253,6 +262,9 @@ fn without_in_json(json: &str, text: &str) -> Result<(String, u64)> {
 fn still_readable(id: &SessionId, row: &EventRow, before: &Recorded) -> Result<Recorded> {
     let refused = |what: &str| Error::NotPurgeable { what: what.to_owned() };
     let after = read_event(id, row).map_err(|_| refused("the kind of an actor"))?;
+    if matches!(after.actor, Actor::Unknown(_)) && !matches!(before.actor, Actor::Unknown(_)) {
+        return Err(refused("the kind of an actor"));
+    }
     if after.event.kind() != before.event.kind() || matches!(after.event, Event::Unknown { .. }) {
         return Err(refused("a name or a number"));
     }
@@ -284,7 +296,7 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         Event::SessionStarted { worktree, layout, .. } => Some((worktree, layout)),
         Event::SessionResumed { worktree, .. }
         | Event::SessionReopened { worktree, .. }
-        | Event::SessionTaken { worktree } => Some((worktree, "")),
+        | Event::SessionTaken { worktree, .. } => Some((worktree, "")),
         Event::Adopted { layout, path } | Event::Imported { layout, path, .. } => Some((path, layout)),
         Event::ExternalEdit { .. }
         | Event::PhaseClaimed { .. }

@@ -15,9 +15,9 @@ use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 use model::lineage::step;
 use model::session::Session;
-use model::undo::undo;
+use model::undo::{Commands, undo};
 use model::words;
-use store::{Filter, SessionRow};
+use store::{EventRow, Filter, SessionRow};
 
 const LONGEST_NAME: usize = 120;
 
@@ -64,13 +64,20 @@ impl Engine {
             let (loaded, session) = engine.load(&subject)?;
             let history = engine.history(&subject)?;
             let actor = engine.actor(engine.asking_agent()?.as_ref());
-            let events = undo(&session, &history, &actor, to)?;
+            let events = undo(&session, &history, &engine.command_of_each_event(&subject)?, &actor, to)?;
             if let Some(Event::Restored { to_version }) = events.first() {
                 engine.refuse_second_active(&history, *to_version)?;
             }
             let change = Change { number: loaded.number, before: Some(session), events };
             Ok(Plan { history, ..Plan::of(change) })
         })
+    }
+
+    /// Which command each event of a session came from, as far as it was kept.
+    fn command_of_each_event(&self, id: &SessionId) -> Result<Commands> {
+        let rows = self.store.events(id, 0, None)?;
+        let ordinal = |row: &EventRow| row.command.as_ref().map(|command| (row.version, command.ordinal));
+        Ok(rows.iter().filter_map(ordinal).collect())
     }
 
     /// What the undoing did that made this version; none if that was something else.

@@ -162,6 +162,6 @@ fn asked<'a>(event: &'a HookEvent, call: &'a ToolCall, files: &'a [&'a str]) -> 
 fn is_by(event: &HookEvent, actor: &Actor) -> bool {
     match actor {
         Actor::Agent { agent, id, .. } => *agent == event.agent.agent && *id == event.agent.id,
-        Actor::Person { .. } => false,
+        Actor::Person { .. } | Actor::Tool { .. } | Actor::Automation { .. } | Actor::Unknown(_) => false,
     }
 }

@@ -122,7 +122,7 @@ impl Eyes<'_> {
 
     /// Whoever wrote a session's files.
     pub(super) fn actor(&self, layout: &dyn Layout) -> Actor {
-        Actor::Person { name: layout.facts().name.to_owned(), host: self.host.to_owned() }
+        Actor::Tool { name: layout.facts().name.to_owned(), host: self.host.to_owned() }
     }
 
     /// The next rung after a file that cannot be read: the version before it.

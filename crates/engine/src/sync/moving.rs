@@ -67,7 +67,7 @@ impl Look {
         let session = draft.session();
         let (worktree, parallel) = (session.worktree.clone(), session.parallel);
         if !is_unfinished(session.lifecycle.name()) && belongs(layout, &spot, session).is_some() {
-            draft.push(Event::SessionReopened { worktree, parallel });
+            draft.push(Event::SessionReopened { worktree, parallel, machine: None });
         }
         self.located.spot = spot;
     }

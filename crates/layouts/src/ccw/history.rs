@@ -31,7 +31,8 @@ pub(super) fn of(session: &CcwSession, folder: &Folder<'_>) -> Vec<Dated> {
     let end = switched_at(session, folder).into_iter().fold(end(session, begin), Timestamp::max);
     let mut events = vec![Dated { at: begin, event: started(session, folder) }];
     let Some((workflow, stubs)) = workflow() else { return events };
-    let run = Event::RunStarted { workflow: workflow.clone(), ordinal: 1, phases: stubs.clone() };
+    let run =
+        Event::RunStarted { workflow: workflow.clone(), ordinal: 1, phases: stubs.clone(), definition: None };
     events.push(Dated { at: begin, event: run });
     let run = RunRef { workflow: workflow.name.clone(), ordinal: 1 };
     tasks(session, &run, begin, &mut events);
@@ -91,6 +92,9 @@ fn started(session: &CcwSession, folder: &Folder<'_>) -> Event {
         parallel: false,
         fields: size.into_iter().collect(),
         path: Some(folder.spot.path.clone()),
+        machine: None,
+        branch: None,
+        head: None,
     }
 }
 
@@ -135,7 +139,7 @@ fn done(session: &CcwSession, word: PhaseWord, phase: Name) -> Event {
         PhaseWord::Init | PhaseWord::Brainstorm | PhaseWord::Vibe | PhaseWord::Complete => None,
     };
     match shown {
-        Some(attempt) => Event::PhaseCompleted { phase, attempt },
+        Some(attempt) => Event::PhaseCompleted { phase, attempt, branch: None, head: None },
         None => Event::PhaseClaimed { phase, attempt: None },
     }
 }

@@ -28,7 +28,15 @@ pub(super) fn of(state: &State, folder: &Folder<'_>) -> Vec<Dated> {
     let run = RunRef { workflow: workflow.name.clone(), ordinal: 1 };
     let mut telling = Telling { state, folder, phases, run, begin, end, events: Vec::new() };
     telling.add(begin, started(folder));
-    telling.add(begin, Event::RunStarted { workflow: workflow.clone(), ordinal: 1, phases: phases.clone() });
+    telling.add(
+        begin,
+        Event::RunStarted {
+            workflow: workflow.clone(),
+            ordinal: 1,
+            phases: phases.clone(),
+            definition: None,
+        },
+    );
     state.revisions.iter().for_each(|revised| telling.revised(revised));
     telling.stages();
     telling.sections();
@@ -51,6 +59,9 @@ fn started(folder: &Folder<'_>) -> Event {
         parallel: false,
         fields: BTreeMap::new(),
         path: Some(folder.spot.path.clone()),
+        machine: None,
+        branch: None,
+        head: None,
     }
 }
 
@@ -144,7 +155,12 @@ impl Telling<'_> {
                 self.add(since.min(at), Event::PhaseStarted { phase: phase.clone() });
                 self.fields_of(position, at);
                 let done = match artifact_of(self.state, position, self.folder) {
-                    Some(path) => Event::PhaseCompleted { phase: phase.clone(), attempt: shown_by(&path) },
+                    Some(path) => Event::PhaseCompleted {
+                        phase: phase.clone(),
+                        attempt: shown_by(&path),
+                        branch: None,
+                        head: None,
+                    },
                     None => Event::PhaseClaimed { phase: phase.clone(), attempt: None },
                 };
                 self.add(at, done);

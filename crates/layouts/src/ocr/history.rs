@@ -30,6 +30,9 @@ pub(super) fn of(session: &OcrSession, folder: &Folder<'_>) -> Vec<Dated> {
             parallel: false,
             fields: session.state.branch.iter().map(|branch| ("branch".to_owned(), json!(branch))).collect(),
             path: Some(folder.spot.path.clone()),
+            machine: None,
+            branch: None,
+            head: None,
         },
     }];
     let other = match session.kind {
@@ -175,8 +178,12 @@ enum Over {
 impl Over {
     fn event(&self, phase: Name) -> Event {
         match self {
-            Self::File(path) => Event::PhaseCompleted { phase, attempt: shown_by(path) },
-            Self::Nothing => Event::PhaseCompleted { phase, attempt: AttemptReport::default() },
+            Self::File(path) => {
+                Event::PhaseCompleted { phase, attempt: shown_by(path), branch: None, head: None }
+            }
+            Self::Nothing => {
+                Event::PhaseCompleted { phase, attempt: AttemptReport::default(), branch: None, head: None }
+            }
             Self::Skipped(reason) => Event::PhaseSkipped { phase, reason: reason.clone() },
         }
     }
@@ -193,7 +200,10 @@ fn run(
     let Some((workflow, phases)) = workflow(kind) else { return Vec::new() };
     let mut events = Vec::new();
     let mut add = |at: Timestamp, event: Event| events.push(Dated { at, event });
-    add(since, Event::RunStarted { workflow: workflow.clone(), ordinal, phases: phases.clone() });
+    add(
+        since,
+        Event::RunStarted { workflow: workflow.clone(), ordinal, phases: phases.clone(), definition: None },
+    );
     let last = phases.len() - 1;
     let (current, is_finished) = match reached {
         Reached::At(current) => (current, false),

@@ -56,11 +56,14 @@ fn started(state: &State, folder: &Folder<'_>) -> Event {
         parallel: false,
         fields: fields(state),
         path: Some(folder.spot.path.clone()),
+        machine: None,
+        branch: None,
+        head: None,
     }
 }
 
 fn run(workflow: WorkflowRef, phases: Vec<PhaseStub>) -> Event {
-    Event::RunStarted { workflow, ordinal: 1, phases }
+    Event::RunStarted { workflow, ordinal: 1, phases, definition: None }
 }
 
 struct Teller<'a> {
@@ -95,7 +98,8 @@ impl Teller<'_> {
         self.add(at, Event::SessionPaused { reason, context: None, saved: Vec::new() });
         let seconds = i64::try_from(seconds).unwrap_or_default();
         let until = at.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(at);
-        let event = Event::SessionResumed { worktree: self.worktree.to_owned(), parallel: false };
+        let event =
+            Event::SessionResumed { worktree: self.worktree.to_owned(), parallel: false, machine: None };
         self.events.push(Dated { at: until, event });
     }
 
@@ -133,7 +137,9 @@ impl Teller<'_> {
         let (phase, report) = (phase_name(number), attempt.report.clone());
         let at = attempt.at.unwrap_or(self.clock);
         let event = match attempt.outcome {
-            AttemptOutcome::Passed => Event::PhaseCompleted { phase, attempt: report },
+            AttemptOutcome::Passed => {
+                Event::PhaseCompleted { phase, attempt: report, branch: None, head: None }
+            }
             AttemptOutcome::Failed => Event::GateFailed { phase, attempt: report },
         };
         self.add(at, event);

@@ -243,11 +243,13 @@ fn completed(number: u32, evidence: Value) -> Event {
     Event::PhaseCompleted {
         phase: definition::phase_name(number),
         attempt: AttemptReport { evidence, ..AttemptReport::default() },
+        branch: None,
+        head: None,
     }
 }
 
 fn failed(number: u32, evidence: Value) -> Event {
-    let Event::PhaseCompleted { phase, attempt } = completed(number, evidence) else {
+    let Event::PhaseCompleted { phase, attempt, .. } = completed(number, evidence) else {
         unreachable!("made above")
     };
     Event::GateFailed { phase, attempt }

@@ -33,7 +33,7 @@ fn begin(draft: &mut Draft, told: &ForeignSession, workflow: &Name, ordinal: u32
     let Some(RunPlan { workflow, phases, .. }) = plan(told, workflow) else { return };
     let before: Vec<Name> =
         phases.iter().map(|stub| stub.id.clone()).take_while(|phase| phase != current).collect();
-    draft.push(Event::RunStarted { workflow, ordinal, phases });
+    draft.push(Event::RunStarted { workflow, ordinal, phases, definition: None });
     for phase in before {
         draft.push(Event::PhaseClaimed { phase, attempt: None });
     }

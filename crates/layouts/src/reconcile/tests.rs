@@ -30,7 +30,7 @@ fn name(text: &str) -> Name {
 fn run(ordinal: u32) -> Event {
     let text = builtin::find("review").expect("it is built in").text;
     let plan = RunPlan::new(&definition::read(text).expect("no mistakes").workflow, Vec::new());
-    Event::RunStarted { workflow: plan.workflow, ordinal, phases: plan.phases }
+    Event::RunStarted { workflow: plan.workflow, ordinal, phases: plan.phases, definition: None }
 }
 
 /// A review that came to this phase: all before it are claimed.
@@ -55,6 +55,9 @@ fn recorded(events: &[Event]) -> Vec<Recorded> {
         parallel: false,
         fields: BTreeMap::new(),
         path: Some(".ocr/sessions/s".to_owned()),
+        machine: None,
+        branch: None,
+        head: None,
     };
     let all = std::iter::once(&start).chain(events).zip(1..);
     all.map(|(event, version)| Recorded { version, at: at(), actor: actor(), event: event.clone() }).collect()
@@ -128,11 +131,11 @@ fn what_the_files_show_is_no_claim() {
     let theirs = vec![
         run(1),
         Event::PhaseStarted { phase: name("context") },
-        Event::PhaseCompleted { phase: name("context"), attempt: shown.clone() },
+        Event::PhaseCompleted { phase: name("context"), attempt: shown.clone(), branch: None, head: None },
         Event::PhaseStarted { phase: name("change-context") },
     ];
     let draft = edited(&reached(1, "context"), &theirs);
-    let expected = Event::PhaseCompleted { phase: name("context"), attempt: shown };
+    let expected = Event::PhaseCompleted { phase: name("context"), attempt: shown, branch: None, head: None };
     assert_eq!(draft.events().first(), Some(&expected));
 }
 
@@ -165,7 +168,12 @@ fn a_run_that_is_finished_there_is_finished_here() {
         [
             Event::PhaseClaimed { phase: name("synthesis"), attempt: None },
             Event::PhaseStarted { phase: name("complete") },
-            Event::PhaseCompleted { phase: name("complete"), attempt: AttemptReport::default() },
+            Event::PhaseCompleted {
+                phase: name("complete"),
+                attempt: AttemptReport::default(),
+                branch: None,
+                head: None,
+            },
             Event::RunCompleted,
         ],
     );
@@ -189,9 +197,9 @@ fn lifecycles_that_changed_there_change_here() {
         let (worktree, parallel) = here();
         let again = match ended {
             Event::SessionPaused { .. } | Event::SessionFailed { .. } => {
-                Event::SessionResumed { worktree, parallel }
+                Event::SessionResumed { worktree, parallel, machine: None }
             }
-            _ => Event::SessionReopened { worktree, parallel },
+            _ => Event::SessionReopened { worktree, parallel, machine: None },
         };
         assert_eq!(edited(&theirs, &base).events(), [again], "and back");
     }

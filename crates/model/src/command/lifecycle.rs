@@ -34,10 +34,10 @@ pub(super) fn pause(
 pub(super) fn resume(session: &Session, worktree: String, parallel: bool) -> Result<Vec<Event>, Refusal> {
     match session.lifecycle {
         Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => {
-            Ok(vec![Event::SessionResumed { worktree, parallel }])
+            Ok(vec![Event::SessionResumed { worktree, parallel, machine: None }])
         }
-        Lifecycle::Active if session.worktree == worktree => Ok(Vec::new()),
-        Lifecycle::Active => Ok(vec![Event::SessionResumed { worktree, parallel }]),
+        Lifecycle::Active if session.worktree == worktree && session.machine.is_none() => Ok(Vec::new()),
+        Lifecycle::Active => Ok(vec![Event::SessionResumed { worktree, parallel, machine: None }]),
         Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => Err(not_active(session, "resume")),
     }
 }
@@ -90,7 +90,7 @@ pub(super) fn fail(session: &Session, error: String) -> Result<Vec<Event>, Refus
 pub(super) fn reopen(session: &Session, worktree: String, parallel: bool) -> Result<Vec<Event>, Refusal> {
     match session.lifecycle {
         Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => {
-            Ok(vec![Event::SessionReopened { worktree, parallel }])
+            Ok(vec![Event::SessionReopened { worktree, parallel, machine: None }])
         }
         Lifecycle::Active => Ok(Vec::new()),
         Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => Err(not_active(session, "reopen")),

@@ -76,7 +76,7 @@ pub(super) fn complete(
     if let Some(reason) = &attempt.overridden {
         events.push(override_note(session, &phase, reason));
     }
-    events.push(Event::PhaseCompleted { phase, attempt });
+    events.push(Event::PhaseCompleted { phase, attempt, branch: None, head: None });
     events.extend(following);
     Ok(events)
 }
@@ -113,7 +113,12 @@ pub(super) fn go_on<'a>(
         if !stub.terminal {
             return events;
         }
-        events.push(Event::PhaseCompleted { phase: stub.id.clone(), attempt: AttemptReport::default() });
+        events.push(Event::PhaseCompleted {
+            phase: stub.id.clone(),
+            attempt: AttemptReport::default(),
+            branch: None,
+            head: None,
+        });
     }
     events.push(Event::RunCompleted);
     if closes {
@@ -150,7 +155,11 @@ pub(super) fn roll_back(
     refuse_what_never_began(session, run, target)?;
     let mut events = Vec::new();
     if matches!(session.lifecycle, Lifecycle::Failed { .. }) {
-        events.push(Event::SessionResumed { worktree: session.worktree.clone(), parallel: session.parallel });
+        events.push(Event::SessionResumed {
+            worktree: session.worktree.clone(),
+            parallel: session.parallel,
+            machine: session.machine.clone(),
+        });
     }
     events.push(Event::RolledBack { phase: target.id().clone(), reason });
     Ok(events)

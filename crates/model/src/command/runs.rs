@@ -12,7 +12,8 @@ use crate::workflow::OnComplete;
 pub(super) fn begin(plan: RunPlan, ordinal: u32, other_run_is_open: bool) -> Vec<Event> {
     let closes = plan.workflow.on_complete == OnComplete::Close && !other_run_is_open;
     let first = go_on(plan.phases.iter(), &plan.skips, closes);
-    let mut events = vec![Event::RunStarted { workflow: plan.workflow, ordinal, phases: plan.phases }];
+    let mut events =
+        vec![Event::RunStarted { workflow: plan.workflow, ordinal, phases: plan.phases, definition: None }];
     events.extend(first);
     events
 }
@@ -36,7 +37,7 @@ pub(super) fn start(session: &Session, plan: RunPlan, is_next: bool) -> Result<V
             | Lifecycle::Failed { .. }
             | Lifecycle::Abandoned { .. } => {
                 let (worktree, parallel) = (session.worktree.clone(), session.parallel);
-                events.push(Event::SessionResumed { worktree, parallel });
+                events.push(Event::SessionResumed { worktree, parallel, machine: session.machine.clone() });
             }
         }
         if !is_current(session, open) {

@@ -80,8 +80,11 @@ fn in_the_third() -> Session {
                 parallel: false,
                 fields: BTreeMap::new(),
                 path: None,
+                machine: None,
+                branch: None,
+                head: None,
             },
-            Event::RunStarted { workflow, ordinal: 1, phases },
+            Event::RunStarted { workflow, ordinal: 1, phases, definition: None },
             Event::PhaseStarted { phase: name("plan") },
         ],
     );

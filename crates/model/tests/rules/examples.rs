@@ -18,7 +18,7 @@ fn three_phases() -> Given {
 }
 
 fn completed(phase: &str) -> Event {
-    Event::PhaseCompleted { phase: name(phase), attempt: AttemptReport::default() }
+    Event::PhaseCompleted { phase: name(phase), attempt: AttemptReport::default(), branch: None, head: None }
 }
 
 fn begun(phase: &str) -> Event {
@@ -112,9 +112,10 @@ fn a_gate_that_did_not_pass_is_kept_and_the_phase_goes_on() {
 fn a_lenient_gate_passes_with_what_failed_in_its_attempt() {
     let attempt = AttemptReport { lenient: true, ..failing_attempt() };
     let command = Command::CompletePhase { phase: None, attempt: attempt.clone(), skips: Vec::new() };
-    three_phases()
-        .when(command)
-        .then([Event::PhaseCompleted { phase: name("plan"), attempt }, begun("implement")]);
+    three_phases().when(command).then([
+        Event::PhaseCompleted { phase: name("plan"), attempt, branch: None, head: None },
+        begun("implement"),
+    ]);
 }
 
 #[test]
@@ -150,7 +151,7 @@ fn paused_time_is_not_working_time() {
         history.push(recorded(version, at(seconds), event));
     };
     add(1_000, Event::SessionPaused { reason: "night".to_owned(), context: None, saved: Vec::new() });
-    add(50_000, Event::SessionResumed { worktree: "/here".to_owned(), parallel: false });
+    add(50_000, Event::SessionResumed { worktree: "/here".to_owned(), parallel: false, machine: None });
     add(50_100, completed("plan"));
     let session = Session::fold(&history).unwrap();
     let phase = &session.run().unwrap().phases[0];
@@ -212,7 +213,11 @@ fn a_session_that_is_active_in_another_worktree_moves_to_this_one() {
     let there = Command::Resume { worktree: "/there".to_owned(), parallel: true };
     let moved = three_phases().after([there]);
     assert_eq!((moved.session.worktree.as_str(), moved.session.parallel), ("/there", true));
-    moved.when(resume()).then([Event::SessionResumed { worktree: "/here".to_owned(), parallel: false }]);
+    moved.when(resume()).then([Event::SessionResumed {
+        worktree: "/here".to_owned(),
+        parallel: false,
+        machine: None,
+    }]);
 }
 
 #[test]

@@ -12,7 +12,9 @@ pub(super) fn a_session_comes_back_as_it_was_given(make: &mut Factory<'_>) {
     let row = SessionRow {
         id: id("WFS-login.v2"),
         worktree: "/home/ada/it's \"here\" %_\\".to_owned(),
-        layout: "ocr".to_owned(),
+        machine: Some("another".to_owned()),
+        layout: "theirs".to_owned(),
+        exclusive: false,
         workflow: "review".to_owned(),
         title: "Ünïcode \u{1f980}\nand a second line".to_owned(),
         goal: Some(String::new()),

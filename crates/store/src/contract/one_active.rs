@@ -68,17 +68,27 @@ pub(super) fn parallel_sessions_are_free_of_it(make: &mut Factory<'_>) {
     refused(&mut *store, vec![go_on(line("first"), 1)]);
 }
 
-pub(super) fn other_layouts_are_free_of_it(make: &mut Factory<'_>) {
+pub(super) fn layouts_that_are_not_exclusive_are_free_of_it(make: &mut Factory<'_>) {
     let mut store = make();
-    let of = |layout: &str, name: &str| SessionRow { layout: layout.to_owned(), ..line(name) };
-    with(
-        &mut *store,
-        [of("ocr", "first"), of("ocr", "second"), of("essay", "third"), of("praxis", "fourth")],
-    );
+    let of = |layout: &str, exclusive, name: &str| SessionRow {
+        layout: layout.to_owned(),
+        exclusive,
+        ..line(name)
+    };
+    with(&mut *store, [of("theirs", false, "first"), of("theirs", false, "second")]);
     assert_eq!(active(&*store, WORKTREE), None);
-    with(&mut *store, [of("ccw", "fifth")]);
-    assert_eq!(active(&*store, WORKTREE).as_deref(), Some("fifth"));
-    refused(&mut *store, vec![begin(of("native", "sixth"))]);
+    with(&mut *store, [of("strict", true, "third")]);
+    assert_eq!(active(&*store, WORKTREE).as_deref(), Some("third"));
+    refused(&mut *store, vec![begin(of("native", true, "fourth"))]);
+    refused(&mut *store, vec![go_on(of("theirs", true, "first"), 1)]);
+}
+
+pub(super) fn worktrees_of_other_machines_are_free_of_it(make: &mut Factory<'_>) {
+    let mut store = make();
+    let far = |name: &str| SessionRow { machine: Some("another".to_owned()), ..line(name) };
+    with(&mut *store, [far("first"), line("second"), far("third")]);
+    assert_eq!(active(&*store, WORKTREE).as_deref(), Some("second"));
+    refused(&mut *store, vec![go_on(line("first"), 1)]);
 }
 
 pub(super) fn other_worktrees_are_free_of_it(make: &mut Factory<'_>) {

@@ -134,7 +134,7 @@ fn a_small_store(make: &mut Factory<'_>) -> Box<dyn Store> {
             // The clock goes back all the time: what was kept last comes first all the same.
             row("old", 9, "completed"),
             row("gone", 7, "abandoned"),
-            SessionRow { layout: "ocr".to_owned(), ..row("tie-a", 5, "active") },
+            SessionRow { layout: "theirs".to_owned(), exclusive: false, ..row("tie-a", 5, "active") },
             SessionRow { worktree: "/elsewhere".to_owned(), ..row("tie-b", 5, "active") },
             row("new", 1, "paused"),
         ],

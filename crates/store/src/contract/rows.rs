@@ -1,8 +1,8 @@
 //! Rows to try a store with, and a look at all that it holds.
 
 use crate::{
-    AgentRow, Batch, Change, EventRow, Filter, ItemFilter, ItemRow, KeyRow, Listed, SessionRow, Snapshot,
-    Store, StreamAppend,
+    AgentRow, Batch, Change, CommandMark, EventRow, Filter, ItemFilter, ItemRow, KeyRow, Listed, SessionRow,
+    Snapshot, Store, StreamAppend,
 };
 use jiff::{SignedDuration, Timestamp};
 use model::id::{ItemId, SessionId};
@@ -26,7 +26,9 @@ pub fn line(name: &str) -> SessionRow {
     SessionRow {
         id: id(name),
         worktree: WORKTREE.to_owned(),
+        machine: None,
         layout: "native".to_owned(),
+        exclusive: true,
         workflow: "plan-implement-review".to_owned(),
         title: format!("Title of {name}"),
         goal: None,
@@ -53,6 +55,7 @@ pub fn event(version: u64, kind: &str, body: &str) -> EventRow {
         actor: r#"{"person":"ada"}"#.to_owned(),
         kind: kind.to_owned(),
         body: body.to_owned(),
+        command: Some(CommandMark { name: "advance".to_owned(), ordinal: version }),
     }
 }
 
@@ -91,6 +94,8 @@ pub fn key(name: &str, at: Timestamp) -> KeyRow {
         key: name.to_owned(),
         fingerprint: "advance plan".to_owned(),
         answer: r#"{"ok":true}"#.to_owned(),
+        version: Some(1),
+        session: Some(id("first")),
         at,
     }
 }

@@ -26,8 +26,7 @@ pub(super) fn trace(connection: &Connection, trace: &Trace) -> Result<bool> {
             return Ok(false);
         }
         if let Some(key) = &trace.once {
-            let key =
-                KeyRow { key: key.clone(), fingerprint: String::new(), answer: String::new(), at: trace.at };
+            let key = KeyRow::of_hook(key, trace.at);
             if !is_new_key(transaction, &key)? {
                 return Ok(false);
             }

@@ -2,11 +2,13 @@
 
 use super::columns::Moment;
 use super::queries::signed;
-use super::{SqliteStore, agents, items, views};
+use super::{SqliteStore, agents, chain, items, queries, views};
 use crate::batch::{check_shape, item_rows, keys_expire_at, malformed, takes_the_worktree};
+use crate::chain::{Given, Hash, Seal, seal_new};
 use crate::{Batch, Error, EventRow, KeyRow, Result, SessionRow, Snapshot, StreamAppend};
 use model::id::SessionId;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
+use std::collections::BTreeMap;
 
 /// How many expired keys one new key sweeps away: enough to keep up, too few to be felt.
 const KEYS_SWEPT: i64 = 8;
@@ -64,9 +66,12 @@ fn write(connection: &Connection, batch: &Batch) -> Step<()> {
         let sql = "INSERT OR IGNORE INTO contents(hash,body)VALUES(?1,?2)";
         connection.prepare_cached(sql)?.execute(params![content.hash, content.body])?;
     }
-    let numbers = keep_lines(connection, batch)?;
-    for (stream, number) in batch.streams.iter().zip(numbers) {
-        keep_history(connection, number, stream)?;
+    let mut cursor = queries::cursor(connection)?;
+    let turn = cursor + batch.streams.iter().map(|stream| stream.events.len() as u64).sum::<u64>();
+    let lines = keep_lines(connection, batch, turn)?;
+    for (stream, line) in batch.streams.iter().zip(lines) {
+        keep_history(connection, line, cursor, stream, batch.seals.get(&stream.row.id))?;
+        cursor += stream.events.len() as u64;
     }
     for binding in &batch.bindings {
         if !agents::bind(connection, binding)? {
@@ -110,15 +115,47 @@ fn keep_items(connection: &Connection, batch: &Batch) -> Step<()> {
 
 /// What a change of one session alone keeps; gives the session's number.
 pub(super) fn keep_stream(connection: &Connection, stream: &StreamAppend) -> Step<i64> {
-    let number = keep_line(connection, stream, None)?;
-    keep_history(connection, number, stream)?;
-    Ok(number)
+    let cursor = queries::cursor(connection)?;
+    let line = keep_line(connection, stream, None, cursor + stream.events.len() as u64)?;
+    keep_history(connection, line, cursor, stream, None)?;
+    Ok(line.number)
 }
 
-fn keep_history(connection: &Connection, number: i64, stream: &StreamAppend) -> Step<()> {
-    keep_events(connection, number, &stream.events)?;
-    keep_snapshot(connection, number, &stream.snapshot)?;
+/// A session's line that was kept.
+#[derive(Clone, Copy, Default)]
+struct Line {
+    number: i64,
+    /// Of its chain, as it was before.
+    head: Option<Hash>,
+}
+
+/// `cursor` is that of the newest event before these.
+fn keep_history(
+    connection: &Connection,
+    line: Line,
+    cursor: u64,
+    stream: &StreamAppend,
+    known: Option<&BTreeMap<u64, Given>>,
+) -> Step<()> {
+    let before = match line.head {
+        None if stream.expected > 0 => chain_older(connection, line.number)?,
+        head => head,
+    };
+    let seals = seal_new(before, &stream.events, known)?;
+    keep_events(connection, line.number, cursor, &stream.events, &seals)?;
+    if let Some(last) = seals.last() {
+        chain::keep_head(connection, line.number, last.link, stream.expected + 1)?;
+    }
+    keep_snapshot(connection, line.number, &stream.snapshot)?;
     Ok(())
+}
+
+/// The first change of a session since there are chains: its older events are sealed as they stand.
+fn chain_older(connection: &Connection, session: i64) -> Step<Option<Hash>> {
+    let events = chain::older_events(connection, session)?;
+    let seals = chain::seal_older(&events)?;
+    chain::keep_older(connection, session, &events, &seals)?;
+    Ok(seals.last().map(|seal| seal.link))
 }
 
 /// Before everything else: whoever repeats a command under its key is to hear that, and not of a conflict.
@@ -133,9 +170,11 @@ pub(super) fn is_new_key(connection: &Connection, key: &KeyRow) -> rusqlite::Res
     if used.exists(params![key.key, expired])? {
         return Ok(false);
     }
-    let mut keep = connection
-        .prepare_cached("INSERT OR REPLACE INTO keys(key,fingerprint,answer,at)VALUES(?1,?2,?3,?4)")?;
-    keep.execute(params![key.key, key.fingerprint, key.answer, Moment(key.at)])?;
+    let mut keep = connection.prepare_cached(
+        "INSERT OR REPLACE INTO keys(key,fingerprint,answer,at,version,session)VALUES(?1,?2,?3,?4,?5,?6)",
+    )?;
+    let session = key.session.as_ref().map(SessionId::as_str);
+    keep.execute(params![key.key, key.fingerprint, key.answer, Moment(key.at), key.version, session])?;
     let mut sweep = connection.prepare_cached(
         "DELETE FROM keys WHERE rowid IN(SELECT rowid FROM keys ORDER BY rowid LIMIT ?1)AND at<=?2",
     )?;
@@ -145,35 +184,37 @@ pub(super) fn is_new_key(connection: &Connection, key: &KeyRow) -> rusqlite::Res
 
 /// Gives the sessions' numbers in the order of the streams. Those that leave a worktree's one place go first,
 /// so that another stream of the batch can take it.
-fn keep_lines(connection: &Connection, batch: &Batch) -> Step<Vec<i64>> {
+fn keep_lines(connection: &Connection, batch: &Batch, turn: u64) -> Step<Vec<Line>> {
     let streams = &batch.streams;
-    let mut numbers = vec![0; streams.len()];
+    let mut lines = vec![Line::default(); streams.len()];
     for takes in [false, true] {
-        for (stream, number) in streams.iter().zip(&mut numbers) {
+        for (stream, line) in streams.iter().zip(&mut lines) {
             if takes_the_worktree(&stream.row) == takes {
-                *number = keep_line(connection, stream, batch.numbers.get(&stream.row.id).copied())?;
+                let known_by = batch.numbers.get(&stream.row.id).copied();
+                *line = keep_line(connection, stream, known_by, turn)?;
             }
         }
     }
-    Ok(numbers)
+    Ok(lines)
 }
 
-fn keep_line(connection: &Connection, stream: &StreamAppend, known_by: Option<u64>) -> Step<i64> {
+fn keep_line(connection: &Connection, stream: &StreamAppend, known_by: Option<u64>, turn: u64) -> Step<Line> {
     let row = &stream.row;
     let existing = find(connection, &row.id)?;
     let done = match &existing {
-        None if stream.expected == 0 => insert(connection, row, free(connection, known_by)?),
+        None if stream.expected == 0 => insert(connection, row, free(connection, known_by)?, turn),
         Some(existing) if stream.expected == 0 || existing.id != row.id.as_str() => {
             let existing = SessionId::parse(&existing.id).unwrap_or_else(|_| row.id.clone());
             return Err(Error::IdTaken { existing }.into());
         }
-        Some(existing) if existing.version == stream.expected => update(connection, existing, row),
+        Some(existing) if existing.version == stream.expected => update(connection, existing, row, turn),
         None | Some(_) => {
             let found = existing.map_or(0, |existing| existing.version);
             return Err(Error::Conflict { session: row.id.clone(), expected: stream.expected, found }.into());
         }
     };
-    done.map_err(|error| match error.sqlite_error_code() {
+    let head = existing.and_then(|existing| existing.head);
+    done.map(|number| Line { number, head }).map_err(|error| match error.sqlite_error_code() {
         // Ids were compared above, so the one thing left that must be unique is the worktree's active session.
         Some(ErrorCode::ConstraintViolation) => Error::ActiveTaken { worktree: row.worktree.clone() }.into(),
         _ => error.into(),
@@ -184,8 +225,17 @@ struct Existing {
     number: i64,
     id: String,
     version: u64,
+    head: Option<Hash>,
+    place: Place,
+}
+
+/// The columns of the indexes by worktree and lifecycle.
+#[derive(PartialEq, Eq)]
+struct Place {
     worktree: String,
+    machine: Option<String>,
     layout: String,
+    exclusive: bool,
     lifecycle: String,
     parallel: bool,
 }
@@ -193,17 +243,22 @@ struct Existing {
 /// By id, case ignored.
 fn find(connection: &Connection, id: &SessionId) -> rusqlite::Result<Option<Existing>> {
     let mut statement = connection.prepare_cached(
-        "SELECT number,id,version,worktree,layout,lifecycle,parallel FROM sessions WHERE id=?1",
+        "SELECT number,id,version,worktree,machine,layout,exclusive,lifecycle,parallel,head FROM sessions WHERE id=?1",
     )?;
     let read = |row: &rusqlite::Row<'_>| {
         Ok(Existing {
             number: row.get(0)?,
             id: row.get(1)?,
             version: row.get(2)?,
-            worktree: row.get(3)?,
-            layout: row.get(4)?,
-            lifecycle: row.get(5)?,
-            parallel: row.get(6)?,
+            head: row.get(9)?,
+            place: Place {
+                worktree: row.get(3)?,
+                machine: row.get(4)?,
+                layout: row.get(5)?,
+                exclusive: row.get(6)?,
+                lifecycle: row.get(7)?,
+                parallel: row.get(8)?,
+            },
         })
     };
     statement.query_row([id.as_str()], read).optional()
@@ -220,11 +275,16 @@ fn free(connection: &Connection, number: Option<u64>) -> rusqlite::Result<Option
 }
 
 /// Without a number the next one is given.
-fn insert(connection: &Connection, row: &SessionRow, number: Option<i64>) -> rusqlite::Result<i64> {
+fn insert(
+    connection: &Connection,
+    row: &SessionRow,
+    number: Option<i64>,
+    turn: u64,
+) -> rusqlite::Result<i64> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO sessions(workflow,title,goal,target,phase,phases_done,phases_total,created_at,updated_at,version,\
-         id,worktree,layout,lifecycle,parallel,number,turn)VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,\
-         ?16,(SELECT coalesce(max(cursor),0)+1 FROM events))",
+         id,worktree,layout,lifecycle,parallel,number,turn,machine,exclusive)VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,\
+         ?12,?13,?14,?15,?16,?17,?18,?19)",
     )?;
     statement.insert(params![
         row.workflow,
@@ -243,23 +303,35 @@ fn insert(connection: &Connection, row: &SessionRow, number: Option<i64>) -> rus
         row.lifecycle,
         row.parallel,
         number,
+        signed(turn),
+        row.machine,
+        row.exclusive,
     ])
 }
 
 /// The columns of the worktree's index are set only when they change: naming them makes SQLite write that index again.
-fn update(connection: &Connection, existing: &Existing, row: &SessionRow) -> rusqlite::Result<i64> {
-    let stays = existing.worktree == row.worktree
-        && existing.layout == row.layout
-        && existing.lifecycle == row.lifecycle
-        && existing.parallel == row.parallel;
-    if !stays {
-        let sql = "UPDATE sessions SET worktree=?2,layout=?3,lifecycle=?4,parallel=?5 WHERE number=?1";
-        let values = params![existing.number, row.worktree, row.layout, row.lifecycle, row.parallel];
-        connection.prepare_cached(sql)?.execute(values)?;
+fn update(
+    connection: &Connection,
+    existing: &Existing,
+    row: &SessionRow,
+    turn: u64,
+) -> rusqlite::Result<i64> {
+    if existing.place != place_of(row) {
+        let sql = "UPDATE sessions SET worktree=?2,machine=?3,layout=?4,exclusive=?5,lifecycle=?6,parallel=?7 \
+                   WHERE number=?1";
+        connection.prepare_cached(sql)?.execute(params![
+            existing.number,
+            row.worktree,
+            row.machine,
+            row.layout,
+            row.exclusive,
+            row.lifecycle,
+            row.parallel,
+        ])?;
     }
     let mut statement = connection.prepare_cached(
         "UPDATE sessions SET workflow=?2,title=?3,goal=?4,target=?5,phase=?6,phases_done=?7,phases_total=?8,\
-         created_at=?9,updated_at=?10,version=?11,turn=(SELECT coalesce(max(cursor),0)+1 FROM events)WHERE number=?1",
+         created_at=?9,updated_at=?10,version=?11,turn=?12 WHERE number=?1",
     )?;
     statement.execute(params![
         existing.number,
@@ -273,17 +345,49 @@ fn update(connection: &Connection, existing: &Existing, row: &SessionRow) -> rus
         Moment(row.created_at),
         Moment(row.updated_at),
         row.version,
+        signed(turn),
     ])?;
     Ok(existing.number)
 }
 
-fn keep_events(connection: &Connection, session: i64, events: &[EventRow]) -> rusqlite::Result<()> {
-    let mut statement = connection
-        .prepare_cached("INSERT INTO events(session,version,at,actor,kind,body)VALUES(?1,?2,?3,?4,?5,?6)")?;
-    for event in events {
-        let values =
-            params![session, signed(event.version), Moment(event.at), event.actor, event.kind, event.body];
-        statement.execute(values)?;
+fn place_of(row: &SessionRow) -> Place {
+    Place {
+        worktree: row.worktree.clone(),
+        machine: row.machine.clone(),
+        layout: row.layout.clone(),
+        exclusive: row.exclusive,
+        lifecycle: row.lifecycle.clone(),
+        parallel: row.parallel,
+    }
+}
+
+fn keep_events(
+    connection: &Connection,
+    session: i64,
+    cursor: u64,
+    events: &[EventRow],
+    seals: &[Seal],
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO events(session,version,at,actor,kind,body,cursor,command,ordinal,salt,hash,link)\
+         VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)",
+    )?;
+    for ((event, seal), cursor) in events.iter().zip(seals).zip(cursor + 1..) {
+        let command = event.command.as_ref();
+        statement.execute(params![
+            session,
+            signed(event.version),
+            Moment(event.at),
+            event.actor,
+            event.kind,
+            event.body,
+            signed(cursor),
+            command.map(|command| &command.name),
+            command.map(|command| signed(command.ordinal)),
+            seal.salt,
+            seal.hash,
+            seal.link,
+        ])?;
     }
     Ok(())
 }

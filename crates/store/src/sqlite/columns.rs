@@ -1,6 +1,6 @@
 //! How values of ours stand in SQLite's columns. No statement is run here.
 
-use crate::{EventRow, Listed, SessionRow};
+use crate::{CommandMark, EventRow, Listed, SessionRow};
 use jiff::Timestamp;
 use model::id::SessionId;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, Type, ValueRef};
@@ -8,10 +8,10 @@ use rusqlite::{Error, Result, Row};
 
 /// A session's columns, in the order in which `listed` reads them.
 pub(super) const SESSION: &str = "s.number,s.id,s.worktree,s.layout,s.workflow,s.title,s.goal,s.target,s.lifecycle,\
-    s.parallel,s.phase,s.phases_done,s.phases_total,s.created_at,s.updated_at,s.version";
+    s.parallel,s.phase,s.phases_done,s.phases_total,s.created_at,s.updated_at,s.version,s.machine,s.exclusive";
 
 /// How many columns `SESSION` has: where those of a join go on.
-pub(super) const AFTER_SESSION: usize = 16;
+pub(super) const AFTER_SESSION: usize = 18;
 
 /// A moment as whole nanoseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,18 +52,23 @@ pub(super) fn listed(row: &Row<'_>) -> Result<Listed> {
             created_at: moment(row, 13)?,
             updated_at: moment(row, 14)?,
             version: row.get(15)?,
+            machine: row.get(16)?,
+            exclusive: row.get(17)?,
         },
     })
 }
 
-/// Reads `version, at, actor, kind, body` from this column on.
+/// Reads `version, at, actor, kind, body, command, ordinal` from this column on.
 pub(super) fn event(row: &Row<'_>, first: usize) -> Result<EventRow> {
+    let name: Option<String> = row.get(first + 5)?;
+    let ordinal: Option<u64> = row.get(first + 6)?;
     Ok(EventRow {
         version: row.get(first)?,
         at: moment(row, first + 1)?,
         actor: row.get(first + 2)?,
         kind: row.get(first + 3)?,
         body: row.get(first + 4)?,
+        command: name.zip(ordinal).map(|(name, ordinal)| CommandMark { name, ordinal }),
     })
 }
 

@@ -6,14 +6,55 @@ use crate::{Filter, Listed};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Result, params_from_iter};
 
+/// Before an index is asked for sessions of one kind, so many of the newest are looked through: what a list wants is
+/// nearly always among them, in order.
+const NEWEST: usize = 64;
+
+/// In the order of what changed last.
+const ORDER: &str = "ORDER BY s.turn DESC,s.number DESC LIMIT";
+
 pub(super) fn list(connection: &Connection, filter: &Filter) -> Result<Vec<Listed>> {
-    let (sql, values) = statement(filter);
+    if let Some((statement, limit)) = among_newest(filter) {
+        let found = run(connection, statement)?;
+        if found.len() == limit {
+            return Ok(found);
+        }
+    }
+    run(connection, statement(filter))
+}
+
+fn run(connection: &Connection, (sql, values): (String, Vec<Value>)) -> Result<Vec<Listed>> {
     let mut statement = connection.prepare_cached(&sql)?;
     let rows = statement.query_map(params_from_iter(values), listed)?;
     rows.collect()
 }
 
+/// For a list of a few sessions of one worktree or lifecycle: the same list, of the newest sessions alone.
+pub(super) fn among_newest(filter: &Filter) -> Option<((String, Vec<Value>), usize)> {
+    let is_of_one_kind = filter.worktree.is_some() || !filter.lifecycles.is_empty();
+    let limit = filter.limit.filter(|limit| *limit <= NEWEST && is_of_one_kind && filter.search.is_none())?;
+    let Conditions { all, values } = conditions(filter, Some(limit));
+    let newest = format!("(SELECT * FROM sessions s ORDER BY s.turn DESC,s.number DESC LIMIT {NEWEST})s");
+    let sql = format!("SELECT {SESSION} FROM {newest} WHERE {} {ORDER} ?{}", all.join(" AND "), values.len());
+    Some(((sql, values), limit))
+}
+
+/// What the filter asks for, by the index that leaves the fewest sessions to be sorted.
 pub(super) fn statement(filter: &Filter) -> (String, Vec<Value>) {
+    let Conditions { all, values } = conditions(filter, filter.limit);
+    let index = match (&filter.worktree, filter.lifecycles.as_slice()) {
+        (Some(_), _) => "sessions_by_worktree",
+        (None, []) => "sessions_by_activity",
+        (None, [_, ..]) => "sessions_by_lifecycle",
+    };
+    let filtering = if all.is_empty() { String::new() } else { format!(" WHERE {}", all.join(" AND ")) };
+    let sql =
+        format!("SELECT {SESSION} FROM sessions s INDEXED BY {index}{filtering} {ORDER} ?{}", values.len());
+    (sql, values)
+}
+
+/// The last value is the limit.
+fn conditions(filter: &Filter, limit: Option<usize>) -> Conditions {
     let mut conditions = Conditions::default();
     if !filter.lifecycles.is_empty() {
         let places: Vec<String> = filter.lifecycles.iter().map(|name| conditions.bind(name)).collect();
@@ -31,15 +72,8 @@ pub(super) fn statement(filter: &Filter) -> (String, Vec<Value>) {
         let place = conditions.bind(&containing(word));
         conditions.all.push(found_in(&place));
     }
-    let filtering = if conditions.all.is_empty() {
-        String::new()
-    } else {
-        format!(" WHERE {}", conditions.all.join(" AND "))
-    };
-    conditions.values.push(Value::Integer(at_most(filter.limit)));
-    let sql =
-        format!("SELECT {SESSION} FROM sessions s{filtering} ORDER BY s.turn DESC,s.number DESC LIMIT ?");
-    (sql, conditions.values)
+    conditions.values.push(Value::Integer(at_most(limit)));
+    conditions
 }
 
 #[derive(Default)]

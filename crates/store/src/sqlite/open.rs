@@ -172,7 +172,7 @@ fn failing(path: &Path) -> impl Fn(rusqlite::Error) -> Error {
 
 fn store(connection: Connection, path: &Path, writable: bool, busy_wait: Duration) -> SqliteStore {
     let lock = beside(path, ".lock");
-    SqliteStore { connection, path: path.to_owned(), lock, writable, busy_wait, turn: None }
+    SqliteStore { connection, path: path.to_owned(), lock, writable, busy_wait, turn: None, writes: 0 }
 }
 
 fn make_durable(connection: &Connection, busy_wait: Duration) -> rusqlite::Result<()> {

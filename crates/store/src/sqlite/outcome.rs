@@ -27,6 +27,7 @@ impl SqliteStore {
         // where a crash could bring it back.
         let settled = upkeep::empty_log(&connection).unwrap_or(false);
         self.connection = connection;
+        self.writes = 0;
         match (trace, settled || !is_of_syncing(error)) {
             (Trace::There, true) => Ok(()),
             (Trace::NotThere, true) => Err(failure(&self.path, "keeping a change", error)),

@@ -1,24 +1,32 @@
 //! Look-ups, each by an index. Nothing here writes.
 
-use super::columns::{AFTER_SESSION, Moment, SESSION, event, listed, moment, session_id};
+use super::columns::{
+    AFTER_SESSION, Moment, SESSION, event, listed, moment, optional_session_id, session_id,
+};
 use crate::{Change, EventRow, KeyRow, Loaded, Snapshot};
 use jiff::Timestamp;
 use model::id::SessionId;
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
 /// The condition is spelled as in the partial index, or SQLite would not use it.
-pub(super) const ACTIVE: &str = "SELECT id FROM sessions \
-    WHERE worktree=?1 AND lifecycle='active' AND parallel=0 AND layout IN('native','ccw')";
+pub(super) const ACTIVE: &str = "SELECT id FROM sessions INDEXED BY one_active \
+    WHERE worktree=?1 AND lifecycle='active' AND parallel=0 AND exclusive=1 AND machine IS NULL";
 
-pub(super) const EVENTS: &str = "SELECT version,at,actor,kind,body FROM events \
+pub(super) const EVENTS: &str = "SELECT version,at,actor,kind,body,command,ordinal FROM events \
     WHERE session=(SELECT number FROM sessions WHERE id=?1 AND id=?1 COLLATE BINARY) AND version>?2 \
     ORDER BY version LIMIT ?3";
 
 pub(super) const WITH_PREFIX: &str =
     "SELECT id FROM sessions WHERE id>=?1 AND id<?2 ORDER BY length(id),id LIMIT ?3";
 
-pub(super) const CHANGES: &str = "SELECT e.cursor,s.id,e.version,e.at,e.actor,e.kind,e.body FROM events e \
-    JOIN sessions s ON s.number=e.session WHERE e.cursor>?1 ORDER BY e.cursor LIMIT ?2";
+/// A session's events grow in cursor and version alike, so each changed session is read from its end to the first event
+/// that is known already.
+pub(super) const CHANGES: &str = "SELECT e.cursor,s.id,e.version,e.at,e.actor,e.kind,e.body,e.command,e.ordinal \
+    FROM sessions s JOIN events e ON e.session=s.number AND e.version>coalesce((SELECT version FROM events \
+    WHERE session=s.number AND cursor<=?1 ORDER BY version DESC LIMIT 1),0) \
+    WHERE s.turn>?1 ORDER BY e.cursor LIMIT ?2";
+
+pub(super) const CURSOR: &str = "SELECT coalesce(max(turn),0) FROM sessions";
 
 /// One query, whatever the length of the history. The index ignores case, the answer does not.
 pub(super) fn load_statement() -> String {
@@ -81,8 +89,9 @@ pub(super) fn with_number(connection: &Connection, number: u64) -> Result<Option
 }
 
 pub(super) fn recall(connection: &Connection, key: &str, since: Timestamp) -> Result<Option<KeyRow>> {
-    let mut statement =
-        connection.prepare_cached("SELECT key,fingerprint,answer,at FROM keys WHERE key=?1 AND at>?2")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT key,fingerprint,answer,at,version,session FROM keys WHERE key=?1 AND at>?2",
+    )?;
     statement.query_row(params![key, Moment(since)], key_row).optional()
 }
 
@@ -95,7 +104,7 @@ pub(super) fn changes(connection: &Connection, after: u64, limit: usize) -> Resu
 }
 
 pub(super) fn cursor(connection: &Connection) -> Result<u64> {
-    connection.prepare_cached("SELECT coalesce(max(cursor),0) FROM events")?.query_row([], |row| row.get(0))
+    connection.prepare_cached(CURSOR)?.query_row([], |row| row.get(0))
 }
 
 /// SQLite's integers are signed; beyond their end there is nothing to find.
@@ -122,5 +131,17 @@ fn loaded(row: &Row<'_>) -> Result<Loaded> {
 }
 
 fn key_row(row: &Row<'_>) -> Result<KeyRow> {
-    Ok(KeyRow { key: row.get(0)?, fingerprint: row.get(1)?, answer: row.get(2)?, at: moment(row, 3)? })
+    Ok(KeyRow {
+        key: row.get(0)?,
+        fingerprint: row.get(1)?,
+        answer: row.get(2)?,
+        at: moment(row, 3)?,
+        version: row.get(4)?,
+        session: optional_session_id(row, 5)?,
+    })
+}
+
+/// The store's own id.
+pub(super) fn own_id(connection: &Connection) -> Result<String> {
+    connection.query_row("SELECT id FROM about", [], |row| row.get(0))
 }

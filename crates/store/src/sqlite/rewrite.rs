@@ -46,8 +46,8 @@ fn write(
     answers: &dyn Fn(&str) -> Option<String>,
 ) -> append::Step<()> {
     let number = append::keep_stream(connection, &rewrite.stream)?;
-    let mut replace =
-        connection.prepare_cached("UPDATE events SET actor=?3,body=?4 WHERE session=?1 AND version=?2")?;
+    let mut replace = connection
+        .prepare_cached("UPDATE events SET actor=?3,body=?4,salt=NULL WHERE session=?1 AND version=?2")?;
     for event in &rewrite.events {
         replace.execute(params![number, signed(event.version), event.actor, event.body])?;
     }

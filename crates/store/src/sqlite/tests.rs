@@ -87,31 +87,62 @@ fn look_ups_go_by_an_index() {
     let (_folder, store) = new_store();
     let active = plan(&store, queries::ACTIVE);
     assert!(active.contains("one_active"), "{active}");
-    for sql in [&queries::load_statement(), queries::EVENTS, queries::WITH_PREFIX, queries::CHANGES] {
+    for sql in
+        [&queries::load_statement(), queries::EVENTS, queries::WITH_PREFIX, queries::CHANGES, queries::CURSOR]
+    {
         let plan = plan(&store, sql);
         assert!(plan.contains("SEARCH") && !plan.contains("SCAN"), "{sql}: {plan}");
     }
 }
 
 #[test]
-fn lists_go_by_an_index_and_sort_nothing() {
+fn lists_go_by_an_index_and_the_newest_are_not_sorted() {
     let (_folder, store) = new_store();
     let all = Filter { limit: Some(20), ..Filter::default() };
     let active = Filter { lifecycles: vec!["active".to_owned()], ..all.clone() };
     let here = Filter { worktree: Some("/w".into()), limit: Some(1), ..Filter::default() };
     let paused_here = Filter { lifecycles: vec!["paused".into(), "failed".into()], ..here.clone() };
-    for (filter, index) in [
-        (&all, "sessions_by_activity"),
-        (&active, "sessions_by_lifecycle"),
-        (&here, "sessions_by_worktree"),
-        (&paused_here, "sessions_by_worktree"),
+    for (filter, index, sorts) in [
+        (&all, "sessions_by_activity", false),
+        (&active, "sessions_by_lifecycle", true),
+        (&here, "sessions_by_worktree", true),
+        (&paused_here, "sessions_by_worktree (worktree=? AND lifecycle=?)", true),
     ] {
         let plan = plan(&store, &list::statement(filter).0);
-        assert!(plan.contains(index) && !plan.contains("B-TREE"), "{plan}");
+        assert!(plan.contains(index) && plan.contains("B-TREE") == sorts, "{plan}");
+    }
+    for filter in [&active, &here, &paused_here] {
+        let plan = plan(&store, &list::among_newest(filter).unwrap().0.0);
+        assert!(plan.contains("sessions_by_activity") && !plan.contains("B-TREE"), "{plan}");
     }
     let searching = Filter { search: Some("word".to_owned()), ..all };
     let plan = plan(&store, &list::statement(&searching).0);
     assert!(plan.contains("INDEX notes"), "{plan}");
+}
+
+/// A list of a few is taken from the newest, and must not differ from one that is sorted.
+#[test]
+fn a_short_list_is_the_beginning_of_the_long_one() {
+    let (_folder, mut store) = new_store();
+    for number in 0..200 {
+        let name = format!("s{number}");
+        let row = if number % 3 == 0 { paused(&name) } else { SessionRow { parallel: true, ..line(&name) } };
+        let worktree = if number % 50 == 0 { "/rare" } else { "/w" };
+        with(&mut store, [SessionRow { worktree: worktree.to_owned(), ..row }]);
+    }
+    let filters = [
+        Filter { worktree: Some("/rare".to_owned()), ..Filter::default() },
+        Filter { worktree: Some("/w".to_owned()), ..Filter::default() },
+        Filter { lifecycles: vec!["paused".to_owned()], ..Filter::default() },
+        Filter { worktree: Some("/none".to_owned()), ..Filter::default() },
+    ];
+    for filter in filters {
+        let long = store.list(&filter).unwrap();
+        for limit in [1, 3, 20, 64, 65] {
+            let short = store.list(&Filter { limit: Some(limit), ..filter.clone() }).unwrap();
+            assert_eq!(short, long[..limit.min(long.len())], "{limit} of {filter:?}");
+        }
+    }
 }
 
 #[test]
@@ -162,7 +193,6 @@ fn a_number_is_not_given_again_after_its_session_is_gone() {
         .unwrap();
     with(&mut store, [paused("third")]);
     assert_eq!(store.load(&id("third")).unwrap().unwrap().number, 3);
-    assert_eq!(store.cursor().unwrap(), 3);
 }
 
 #[test]
@@ -339,4 +369,50 @@ fn a_damaged_page_is_a_finding_or_an_error_and_no_panic() {
     let store = SqliteStore::open(&path, Access::Read).unwrap();
     assert!(store.check().map_or(true, |findings| !findings.is_empty()));
     let _ = store.list(&Filter::default());
+}
+
+/// Pages that one more event writes to the log: they are what a command costs.
+#[test]
+fn a_note_writes_at_most_five_pages() {
+    const FRAME_BYTES: u64 = 24 + 4096;
+    let (_folder, mut store) = new_store();
+    with(&mut store, [line("first")]);
+    let path = store.path.clone();
+    let log = || std::fs::metadata(open::beside(&path, "-wal")).unwrap().len();
+    let mut pages = Vec::new();
+    for version in 1..100 {
+        let mut stream = go_on(SessionRow { version, ..line("first") }, 1);
+        stream.events[0].kind = "note_added".to_owned();
+        stream.snapshot.body = "x".repeat(3000);
+        let before = log();
+        // A process for each, as commands are.
+        SqliteStore::open(&path, Access::Write).unwrap().append(&batch([stream])).unwrap();
+        pages.extend(log().checked_sub(before).map(|grown| grown / FRAME_BYTES));
+    }
+    pages.sort_unstable();
+    assert!(pages[pages.len() / 2] <= 5, "{pages:?}");
+    assert!(
+        pages.iter().sum::<u64>() <= pages.len() as u64 * 5 + 10,
+        "now and then a page is split: {pages:?}"
+    );
+}
+
+#[test]
+fn a_store_that_stays_open_copies_its_log_back_without_cutting_it() {
+    let (_folder, mut store) = new_store();
+    with(&mut store, [line("first")]);
+    let mut longest = 0;
+    for version in 1..500 {
+        store.append(&batch([go_on(SessionRow { version, ..line("first") }, 1)])).unwrap();
+        longest = longest.max(std::fs::metadata(open::beside(&store.path, "-wal")).unwrap().len());
+    }
+    assert_eq!(pragma(&store, "wal_autocheckpoint"), "64");
+    assert_eq!(pragma(&store, "synchronous"), "3");
+    assert!(longest < 512 * 1024, "{longest} bytes");
+    let log = std::fs::metadata(open::beside(&store.path, "-wal")).unwrap().len();
+    assert!(log > 0, "cutting it makes every later write extend the file");
+    // Whoever comes next with one command finds a short log, and cuts it when it is long.
+    let mut once = SqliteStore::open(&store.path, Access::Write).unwrap();
+    assert_durable(&once, "wal");
+    once.append(&batch([go_on(SessionRow { version: 500, ..line("first") }, 1)])).unwrap();
 }

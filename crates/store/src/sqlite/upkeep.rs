@@ -4,6 +4,7 @@ use super::create::{empty_private_file, remove_if_there, sync};
 use super::failure::{failure, folder_of};
 use super::mount::{Place, place_of};
 use super::open::{beside, io};
+use super::queries::own_id;
 use super::{BUSY_WAIT, SqliteStore};
 use crate::migrate::marks;
 use crate::{Error, Info, Result};
@@ -17,13 +18,30 @@ use std::time::Duration;
 /// Past this the log is written into the database and cut. Every new process reads the whole log once.
 const LONG_LOG_BYTES: u64 = 256 * 1024;
 
+/// Whoever has written so often through one connection stays: one command does not.
+const WRITES_OF_ONE_COMMAND: u32 = 8;
+
+/// Copies the log back into the database every so many pages, and leaves the file its length: writing over it is cheaper
+/// than making it longer. How much is copied is known as long as somebody has the database open; a process for each
+/// command would copy all of it each time.
+const COPY_BACK_OFTEN: &str = "PRAGMA wal_autocheckpoint=64";
+
+/// Past this, readers have kept the log from being copied back for long.
+const BLOCKED_LOG_BYTES: u64 = 1024 * 1024;
+
 /// A log of this length means that somebody has been reading without end.
 const STUCK_LOG_BYTES: u64 = 16 * 1024 * 1024;
 
 impl SqliteStore {
     /// Without waiting: when a reader is in the way, a later writer does it.
-    pub(super) fn shorten_log(&self) {
-        if size(&beside(&self.path, "-wal")) <= LONG_LOG_BYTES {
+    pub(super) fn shorten_log(&mut self) {
+        self.writes = self.writes.saturating_add(1);
+        if self.writes == WRITES_OF_ONE_COMMAND {
+            // Not being able to leaves it as it was.
+            let _ = self.connection.execute_batch(COPY_BACK_OFTEN);
+        }
+        let longest = if self.writes < WRITES_OF_ONE_COMMAND { LONG_LOG_BYTES } else { BLOCKED_LOG_BYTES };
+        if size(&beside(&self.path, "-wal")) <= longest {
             return;
         }
         // The change is kept already, whatever becomes of this.
@@ -43,6 +61,7 @@ impl SqliteStore {
         let log = size(&beside(&self.path, "-wal"));
         Ok(Info {
             engine: "sqlite".to_owned(),
+            id: own_id(&self.connection).map_err(self.fail("asking for the store's id"))?,
             place: self.path.display().to_string(),
             schema_version: marks(&self.connection).map_err(self.fail("asking for the schema"))?.schema,
             sessions: number("SELECT count(*) FROM sessions")?,

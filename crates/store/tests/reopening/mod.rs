@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use store::chain::Chain;
 use store::{
     Access, ActivityRow, AgentRow, Batch, Change, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow,
     Listed, Loaded, ReadyQuery, Result, Rewrite, SqliteStore, Store, Trace, ViewRow, WriteJournal,
@@ -50,6 +51,10 @@ impl Store for Reopening {
 
     fn events(&self, id: &SessionId, after: u64, limit: Option<usize>) -> Result<Vec<EventRow>> {
         self.reader()?.events(id, after, limit)
+    }
+
+    fn chain(&self, id: &SessionId) -> Result<Chain> {
+        self.reader()?.chain(id)
     }
 
     fn definition(&self, hash: &str) -> Result<Option<String>> {

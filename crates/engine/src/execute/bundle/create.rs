@@ -7,12 +7,13 @@ use crate::files::{Seen, look};
 use model::event::Event;
 use model::id::SessionId;
 use model::session::Session;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
 use std::io::{BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use store::ContentRow;
+use store::chain::Given;
 
 /// What was put into a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -69,8 +70,17 @@ impl Engine {
             definitions: self.definitions_used(id)?,
             files: self.pack_files(&session, said)?,
             contents: self.contents_kept(id)?,
+            seals: self.seals_of(id)?,
             events,
         })
+    }
+
+    /// The chain, so that it is the same one where the bundle is taken.
+    fn seals_of(&self, id: &SessionId) -> Result<BTreeMap<u64, Given>> {
+        let seals = self.store.chain(id)?.seals.into_iter();
+        Ok(seals
+            .map(|(version, seal)| (version, seal.salt.map_or(Given::Hash(seal.hash), Given::Salt)))
+            .collect())
     }
 
     /// Of every run that there ever was, also of one that was taken back.

@@ -1,6 +1,6 @@
 //! The bundle's format: JSON lines. A header, definitions, events, files, and a last line with the hash of all before it.
 
-use crate::hex;
+use crate::{from_hex, hex};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
@@ -8,8 +8,10 @@ use model::id::SessionId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
-use store::{ContentRow, EventRow};
+use store::chain::Given;
+use store::{CommandMark, ContentRow, EventRow};
 
 /// A file is left out of a bundle beyond this.
 pub(super) const LARGEST_FILE: u64 = 16 * 1024 * 1024;
@@ -54,6 +56,15 @@ struct EventLine {
     kind: String,
     actor: String,
     body: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ordinal: Option<u64>,
+    /// Its place in the hash chain, as hexadecimal text; purged content has no salt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    salt: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hash: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -83,6 +94,8 @@ pub(super) struct Bundle {
     pub(super) header: Header,
     pub(super) definitions: Vec<Definition>,
     pub(super) events: Vec<EventRow>,
+    /// What the hash chain is made of, by version; empty in bundles of version 0.1.
+    pub(super) seals: BTreeMap<u64, Given>,
     pub(super) files: Vec<PackedFile>,
     pub(super) contents: Vec<ContentRow>,
 }
@@ -102,7 +115,7 @@ pub(super) fn write(bundle: &Bundle, to: &mut impl Write) -> io::Result<()> {
         out.put(&Line::Definition(definition.clone()))?;
     }
     for event in &bundle.events {
-        out.put(&Line::Event(EventLine::from(event)))?;
+        out.put(&Line::Event(EventLine::sealed(event, bundle.seals.get(&event.version))))?;
     }
     for file in &bundle.files {
         out.put(&Line::File(FileLine {
@@ -143,6 +156,7 @@ pub(super) fn read(from: &mut impl BufRead) -> Result<(Bundle, String), Unreadab
         header: header(&first)?,
         definitions: Vec::new(),
         events: Vec::new(),
+        seals: BTreeMap::new(),
         files: Vec::new(),
         contents: Vec::new(),
     };
@@ -153,7 +167,10 @@ pub(super) fn read(from: &mut impl BufRead) -> Result<(Bundle, String), Unreadab
             serde_json::from_slice(&text).map_err(|error| wrong(&format!("line {number}: {error}")))?;
         match read {
             Line::Definition(definition) => bundle.definitions.push(definition),
-            Line::Event(event) => bundle.events.push(event.into()),
+            Line::Event(event) => {
+                bundle.seals.extend(event.seal().map(|seal| (event.version, seal)));
+                bundle.events.push(event.into());
+            }
             Line::File(file) => bundle.files.push(unpacked(file, number)?),
             Line::Content(content) => bundle.contents.push(unpacked_content(&content, number)?),
             Line::End { sha256 } => {
@@ -230,20 +247,43 @@ fn wrong(why: &str) -> Unreadable {
     Unreadable::Wrong(why.to_owned())
 }
 
-impl From<&EventRow> for EventLine {
-    fn from(row: &EventRow) -> Self {
+impl EventLine {
+    fn sealed(row: &EventRow, seal: Option<&Given>) -> Self {
+        let (salt, hash) = match seal {
+            Some(Given::Salt(salt)) => (Some(hex(salt)), None),
+            Some(Given::Hash(hash)) => (None, Some(hex(hash))),
+            None => (None, None),
+        };
         Self {
             version: row.version,
             at: row.at,
             kind: row.kind.clone(),
             actor: row.actor.clone(),
             body: row.body.clone(),
+            command: row.command.as_ref().map(|command| command.name.clone()),
+            ordinal: row.command.as_ref().map(|command| command.ordinal),
+            salt,
+            hash,
         }
+    }
+
+    /// One that is spelled wrong is none: the events are then sealed anew.
+    fn seal(&self) -> Option<Given> {
+        let salt = self.salt.as_deref().and_then(from_hex).map(Given::Salt);
+        salt.or_else(|| self.hash.as_deref().and_then(from_hex).map(Given::Hash))
     }
 }
 
 impl From<EventLine> for EventRow {
     fn from(line: EventLine) -> Self {
-        Self { version: line.version, at: line.at, actor: line.actor, kind: line.kind, body: line.body }
+        let command = line.command.zip(line.ordinal);
+        Self {
+            version: line.version,
+            at: line.at,
+            actor: line.actor,
+            kind: line.kind,
+            body: line.body,
+            command: command.map(|(name, ordinal)| CommandMark { name, ordinal }),
+        }
     }
 }

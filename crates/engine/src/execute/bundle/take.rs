@@ -6,7 +6,7 @@ use crate::definitions;
 use crate::engine::{Engine, read_event};
 use crate::error::{Error, Result};
 use crate::execute::Answer;
-use crate::execute::plan::{fold_whole, key_row, stream, to_json};
+use crate::execute::plan::{Order, fold_whole, key_row, stream_of, to_json};
 use crate::items::item_rows;
 use crate::place::workspace_of;
 use crate::sync::NATIVE;
@@ -19,7 +19,8 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
-use store::{Batch, DefinitionRow, EventRow, ItemsReplaced};
+use store::chain::Given;
+use store::{Batch, CommandMark, DefinitionRow, EventRow, ItemsReplaced};
 
 /// What taking a bundle in would add to a session that may be here already.
 struct Addition {
@@ -27,6 +28,10 @@ struct Addition {
     known: Vec<Recorded>,
     /// All that is new, under the versions that it gets here.
     new: Vec<Recorded>,
+    /// The commands that new events came from, by those versions.
+    commands: BTreeMap<u64, CommandMark>,
+    /// What the chain of new events is made of. An event that has another version here is sealed anew.
+    seals: BTreeMap<u64, Given>,
 }
 
 impl Engine {
@@ -55,16 +60,16 @@ impl Engine {
         from: &Path,
         bundle: &Bundle,
         incoming: &[Recorded],
-        fingerprint: &str,
+        order: &Order,
     ) -> Result<Answer> {
         let id = &bundle.header.session;
         let definitions = self.definitions_of(from, bundle)?;
         let local = self.store.events(id, 0, None)?;
-        let mut addition = self.addition(from, &local, &bundle.events, incoming)?;
+        let mut addition = self.addition(from, &local, bundle, incoming)?;
         let expected = addition.known.last().map_or(0, |recorded| recorded.version);
         let already = addition.new.is_empty();
         if !already {
-            self.mark_taken(&mut addition)?;
+            self.mark_taken(order, &mut addition)?;
         }
         let whole = [addition.known, addition.new.clone()].concat();
         let session = fold_whole(&whole)?.trimmed();
@@ -74,14 +79,19 @@ impl Engine {
             .map_err(|source| Error::io(format!("writing the files of {}", from.display()), source))?;
         let mut batch = Batch::default();
         if !already {
-            batch.streams.push(stream(&session, expected, &addition.new)?);
+            let mut stream = stream_of(order.name, &session, expected, &addition.new)?;
+            for event in &mut stream.events {
+                event.command = addition.commands.remove(&event.version);
+            }
+            batch.streams.push(stream);
+            batch.seals.insert(id.clone(), addition.seals);
             batch.replace_items.push(ItemsReplaced { session: id.clone(), rows: item_rows(id, &whole)? });
             batch.definitions = definitions;
             batch.contents.clone_from(&bundle.contents);
         }
         let mut answer = self.answer_to_taking(&session, already, &batch)?;
         if let Some(key) = &self.options.key {
-            batch.key = Some(key_row(key, fingerprint, &answer, self.clock.now())?);
+            batch.key = Some(key_row(key, order, &answer, self.clock.now())?);
         }
         if !already || batch.key.is_some() {
             self.append(&batch)?;
@@ -137,7 +147,7 @@ impl Engine {
         &self,
         from: &Path,
         local: &[EventRow],
-        theirs: &[EventRow],
+        bundle: &Bundle,
         incoming: &[Recorded],
     ) -> Result<Addition> {
         let mut here = local.iter().filter(|row| !is_own_matter(row));
@@ -151,7 +161,9 @@ impl Engine {
         let mut place = 0;
         let mut places: BTreeMap<u64, u64> = BTreeMap::new();
         let mut new = Vec::new();
-        for (row, recorded) in theirs.iter().zip(incoming) {
+        let mut commands = BTreeMap::new();
+        let mut seals = BTreeMap::new();
+        for (row, recorded) in bundle.events.iter().zip(incoming) {
             if !is_own_matter(row) {
                 match here.next() {
                     Some(mine) if is_same(mine, row, &places) => place = mine.version,
@@ -160,6 +172,13 @@ impl Engine {
                         newest += 1;
                         place = newest;
                         let event = moved(&recorded.event, &places);
+                        let seal = bundle.seals.get(&row.version).filter(|_| place == row.version);
+                        seals.extend(seal.map(|seal| (place, *seal)));
+                        let command = row.command.as_ref().map(|command| CommandMark {
+                            name: command.name.clone(),
+                            ordinal: places.get(&command.ordinal).copied().unwrap_or(place),
+                        });
+                        commands.extend(command.map(|command| (place, command)));
                         new.push(Recorded { version: place, event, ..recorded.clone() });
                     }
                 }
@@ -167,17 +186,19 @@ impl Engine {
             // One that is left out stands for the state before it.
             places.insert(row.version, place);
         }
-        Ok(Addition { known, new })
+        Ok(Addition { known, new, commands, seals })
     }
 
     /// The session waits in this worktree until somebody goes on with it here.
-    fn mark_taken(&self, addition: &mut Addition) -> Result<()> {
+    fn mark_taken(&self, order: &Order, addition: &mut Addition) -> Result<()> {
         let version = addition.new.last().map_or(0, |recorded| recorded.version) + 1;
+        let command = CommandMark { name: order.name.to_owned(), ordinal: version };
+        addition.commands.insert(version, command);
         addition.new.push(Recorded {
             version,
             at: self.clock.now(),
             actor: self.actor(self.asking_agent()?.as_ref()),
-            event: Event::SessionTaken { worktree: self.project.worktree() },
+            event: Event::SessionTaken { worktree: self.project.worktree(), machine: None },
         });
         Ok(())
     }

@@ -153,7 +153,7 @@ fn a_word_that_is_no_phase_is_reset_to_the_last_valid_one_by_whoever_goes_on() {
     let paused = Event::SessionPaused { reason: "r".to_owned(), context: None, saved: Vec::new() };
     let waits = after(&tree, &[paused]);
     assert_eq!(json_at(&waits, "WFS-login/workflow-session.json")["current_phase"], "SHIP");
-    let resumed = Event::SessionResumed { worktree: "/w".to_owned(), parallel: false };
+    let resumed = Event::SessionResumed { worktree: "/w".to_owned(), parallel: false, machine: None };
     let json = json_at(&after(&waits, &[resumed]), "WFS-login/workflow-session.json");
     assert_eq!((&json["current_phase"], &json["x"]), (&"IMPLEMENT".into(), &1.into()));
 }

@@ -18,7 +18,7 @@ fn paused() -> Event {
 }
 
 fn completed(phase: &str) -> Event {
-    Event::PhaseCompleted { phase: name(phase), attempt: AttemptReport::default() }
+    Event::PhaseCompleted { phase: name(phase), attempt: AttemptReport::default(), branch: None, head: None }
 }
 
 fn begun(title: &str, taken: &dyn Fn(&str) -> bool) -> String {
@@ -90,8 +90,8 @@ fn phases_tell_which_are_done_and_when_and_one_that_is_not_enabled_is_none_of_th
 
 #[test]
 fn all_that_other_writers_keep_survives_every_kind_of_write() {
-    let resumed = || Event::SessionResumed { worktree: "/w".to_owned(), parallel: false };
-    let reopened = || Event::SessionReopened { worktree: "/w".to_owned(), parallel: false };
+    let resumed = || Event::SessionResumed { worktree: "/w".to_owned(), parallel: false, machine: None };
+    let reopened = || Event::SessionReopened { worktree: "/w".to_owned(), parallel: false, machine: None };
     let failed = || Event::SessionFailed { error: "no disk".to_owned() };
     let abandoned = || Event::SessionAbandoned { reason: None, operation: None };
     let closed = || Event::SessionCompleted { forced: true };
@@ -131,7 +131,8 @@ fn a_switch_away_and_back_leaves_all_that_other_writers_keep() {
     let before = with_state(&rich());
     let away = after(&before, &[paused()]);
     assert_eq!(json_at(&away, STATE)["status"], "paused");
-    let back = after(&away, &[Event::SessionResumed { worktree: "/w".to_owned(), parallel: false }]);
+    let back =
+        after(&away, &[Event::SessionResumed { worktree: "/w".to_owned(), parallel: false, machine: None }]);
     let (was, is) = (json_at(&before, STATE), json_at(&back, STATE));
     for key in [
         "documents",

@@ -25,7 +25,7 @@ pub(super) fn rich() -> String {
 }
 
 fn completed(phase: &str) -> Event {
-    Event::PhaseCompleted { phase: name(phase), attempt: AttemptReport::default() }
+    Event::PhaseCompleted { phase: name(phase), attempt: AttemptReport::default(), branch: None, head: None }
 }
 
 fn started(phase: &str) -> Event {
@@ -142,13 +142,13 @@ fn lifecycles_are_written_as_the_layout_can_say_them() {
     assert_eq!(folded(&failed_tree).0.lifecycle.name(), "failed");
     assert!(text(&failed_tree, "session_status.jsonl").contains("\"status\":\"paused\""));
     // A pause after it is no failure any more.
-    let resumed = Event::SessionResumed { worktree: "/w".to_owned(), parallel: false };
+    let resumed = Event::SessionResumed { worktree: "/w".to_owned(), parallel: false, machine: None };
     let again = after(&failed_tree, &[resumed.clone(), paused()]);
     assert_eq!(folded(&again).0.lifecycle.name(), "paused");
     let abandoned = after(&seed(), &[Event::SessionAbandoned { reason: None, operation: None }]);
     assert_eq!(json_at(&abandoned, STATE)["completion_type"], "abandoned");
     assert_eq!(folded(&abandoned).0.lifecycle.name(), "abandoned");
-    let reopened = Event::SessionReopened { worktree: "/w".to_owned(), parallel: false };
+    let reopened = Event::SessionReopened { worktree: "/w".to_owned(), parallel: false, machine: None };
     let closed = after(&abandoned, &[reopened, Event::SessionCompleted { forced: true }]);
     assert_eq!(folded(&closed).0.lifecycle.name(), "completed");
 }
@@ -203,11 +203,16 @@ fn what_said_how_a_session_had_ended_is_gone_when_it_goes_on() {
         folded(&tree).0.lifecycle.name()
     };
     let failed = after(&seed(), &[Event::SessionFailed { error: "no disk".to_owned() }]);
-    let resumed = after(&failed, &[Event::SessionResumed { worktree: "/w".to_owned(), parallel: false }]);
+    let resumed = after(
+        &failed,
+        &[Event::SessionResumed { worktree: "/w".to_owned(), parallel: false, machine: None }],
+    );
     assert_eq!(next(&resumed, "paused"), "paused", "their tool's next pause is none of our failures");
     let abandoned = after(&seed(), &[Event::SessionAbandoned { reason: None, operation: None }]);
-    let reopened =
-        after(&abandoned, &[Event::SessionReopened { worktree: "/w".to_owned(), parallel: false }]);
+    let reopened = after(
+        &abandoned,
+        &[Event::SessionReopened { worktree: "/w".to_owned(), parallel: false, machine: None }],
+    );
     assert_eq!(next(&reopened, "completed"), "completed");
     // What somebody else says with the same keys stays.
     let theirs = SEED.replacen('{', "{ \"last_error\": \"timeout\", \"completion_type\": \"normal\",", 1);

@@ -228,7 +228,12 @@ fn completing_a_stage_names_its_files_and_begins_the_next() {
     check(
         EARLY,
         vec![
-            Event::PhaseCompleted { phase: name("thesis_development"), attempt: report() },
+            Event::PhaseCompleted {
+                phase: name("thesis_development"),
+                attempt: report(),
+                branch: None,
+                head: None,
+            },
             Event::PhaseStarted { phase: name("essay_structuring") },
         ],
         &[
@@ -379,6 +384,8 @@ fn output_is_filled_on_completion() {
     events.push(Event::PhaseCompleted {
         phase: name("paragraph_writing"),
         attempt: crate::reconcile::shown_by("d"),
+        branch: None,
+        head: None,
     });
     events.extend([Event::RunCompleted, Event::SessionCompleted { forced: false }]);
     let text = late.written_after(events).expect("a change");
@@ -543,7 +550,8 @@ fn another_run_begins_without_the_sections_of_the_one_before() {
     let stubs = run.phases.iter().map(|phase| phase.stub.clone()).collect();
     let standing = Standing::new(&late.session, &late.items, &[]);
     let dropped = Essay.of_new_run(&standing);
-    let begun = Event::RunStarted { workflow: run.workflow.clone(), ordinal: 2, phases: stubs };
+    let begun =
+        Event::RunStarted { workflow: run.workflow.clone(), ordinal: 2, phases: stubs, definition: None };
     let events: Vec<Event> = [begun].into_iter().chain(dropped).collect();
     let text = late.written_after(events.clone()).expect("a change");
     assert!(!text.contains("section_index"), "{text}");

@@ -207,7 +207,9 @@ fn attempts_that_are_no_longer_at_hand_stay_where_they_are_in_the_file() {
 fn what_a_gate_found_in_the_evidence_of_the_tool_is_written_down() {
     let known = Known::new(Case::first(FIRST_FILE))
         .changed("2025-11-02T10:00:00Z", |fields| tool(fields, "2025-11-02T10:59:00.100000", 5, true));
-    let Event::PhaseCompleted { phase, mut attempt } = completed(2, json!({"n": 5})) else { unreachable!() };
+    let Event::PhaseCompleted { phase, mut attempt, .. } = completed(2, json!({"n": 5})) else {
+        unreachable!()
+    };
     attempt.checks.push(
         crate::reconcile::shown_by("a.md").checks.pop().expect("what is found by a file that is there"),
     );
@@ -215,7 +217,7 @@ fn what_a_gate_found_in_the_evidence_of_the_tool_is_written_down() {
         version: known.session.version + 1,
         at: "2025-11-02T10:10:00Z".parse().expect("a time"),
         actor: actor(),
-        event: Event::PhaseCompleted { phase, attempt },
+        event: Event::PhaseCompleted { phase, attempt, branch: None, head: None },
     };
     let session = known.session.clone().apply(&proven);
     let text = known.file.written(&session).expect("a change");

@@ -51,7 +51,7 @@ fn skipped() -> Event {
 }
 
 fn resumed() -> Event {
-    Event::SessionResumed { worktree: "/w".to_owned(), parallel: false }
+    Event::SessionResumed { worktree: "/w".to_owned(), parallel: false, machine: None }
 }
 
 #[test]

@@ -166,7 +166,7 @@ fn a_pause_says_why_and_in_the_middle_of_what() {
     let lifecycle = &fields(&text)["lifecycle"];
     assert_eq!(lifecycle["paused_reason"], json!("user_request"), "the format has no other word for it");
     assert_eq!(lifecycle["paused_context"], json!("waiting for Bo: half of the tests"));
-    let on = Event::SessionResumed { worktree: "/w".to_owned(), parallel: false };
+    let on = Event::SessionResumed { worktree: "/w".to_owned(), parallel: false, machine: None };
     let (text, resumed) = paused.after(&[("2025-11-02T10:10:00Z", on)]);
     let found = fields(&text);
     assert_eq!(found["lifecycle"]["paused"], json!(false));
@@ -394,7 +394,7 @@ fn a_v2_file_that_goes_on_says_no_more_how_it_had_ended_and_belongs_to_its_statu
     let open = SECOND_FILE.replace("\"total_phases\": 2", "\"total_phases\": 3");
     let case = Case::new(&second("active"), &open);
     let wrong = ("2025-11-02T09:30:00Z", Event::SessionFailed { error: "disk full".to_owned() });
-    let resumed = Event::SessionResumed { worktree: "/w".to_owned(), parallel: false };
+    let resumed = Event::SessionResumed { worktree: "/w".to_owned(), parallel: false, machine: None };
     let again = ("2025-11-02T09:40:00Z", resumed);
     let (failed, after) = case.after(std::slice::from_ref(&wrong));
     assert!(fields(&failed)["completed_at"].is_string());

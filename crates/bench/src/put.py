@@ -1,0 +1,21 @@
+# Reads how many checkpoints to put from each line of stdin, puts them durably, and answers with the nanoseconds it took.
+import sys
+import time
+
+from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
+    saver.setup()
+    durability = [saver.conn.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
+    assert durability == ["wal", 2], f"not as durable as leftoff: {durability}"
+    config = {"configurable": {"thread_id": "bench", "checkpoint_ns": ""}}
+    step = 0
+    for line in sys.stdin:
+        begun = time.perf_counter_ns()
+        for _ in range(int(line)):
+            checkpoint = empty_checkpoint()
+            checkpoint["channel_values"] = {"note": "replay is visible then"}
+            config = saver.put(config, checkpoint, {"source": "loop", "step": step}, {})
+            step += 1
+        print(time.perf_counter_ns() - begun, flush=True)

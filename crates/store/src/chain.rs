@@ -1,0 +1,263 @@
+//! The hash chain of a session's log: whoever changes, takes out or adds a row in the middle breaks it. Touches no store.
+
+use crate::{Error, EventRow, Result};
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// What a hash is long, in bytes.
+pub const HASH_BYTES: usize = 32;
+pub const SALT_BYTES: usize = 16;
+
+pub type Hash = [u8; HASH_BYTES];
+pub type Salt = [u8; SALT_BYTES];
+
+/// An event's place in the chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seal {
+    /// None once its content was purged: without it nobody can find out from the hash what stood there.
+    pub salt: Option<Salt>,
+    /// Of the event as it was written.
+    pub hash: Hash,
+    /// Over this hash and the link before.
+    pub link: Hash,
+}
+
+/// A session's chain as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Chain {
+    /// The link of the last event; none before a session's first change by a program that makes chains.
+    pub head: Option<Hash>,
+    /// The first version that was sealed when it was written; those before were sealed later, as they stood then.
+    pub since: Option<u64>,
+    /// By version; an event without a seal is missing.
+    pub seals: BTreeMap<u64, Seal>,
+}
+
+impl Chain {
+    /// Adds the seals of new events.
+    pub(crate) fn extend(&mut self, events: &[EventRow], seals: Vec<Seal>) {
+        self.since = self.since.or_else(|| events.first().map(|event| event.version));
+        self.head = seals.last().map(|seal| seal.link).or(self.head);
+        self.seals.extend(events.iter().map(|event| event.version).zip(seals));
+    }
+
+    /// The content of this event is there no longer.
+    pub(crate) fn forget_salt(&mut self, version: u64) {
+        if let Some(seal) = self.seals.get_mut(&version) {
+            seal.salt = None;
+        }
+    }
+}
+
+/// What is wrong with a chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Broken {
+    /// The event has no seal, though there is a chain.
+    Unsealed { version: u64 },
+    /// The event is not the one that was sealed.
+    Changed { version: u64 },
+    /// The link does not follow from the one before: something was taken out, put in or moved.
+    Unlinked { version: u64 },
+    /// The last link is not the session's head.
+    Head,
+}
+
+/// What a seal is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Given {
+    Salt(Salt),
+    /// Of content that was purged, elsewhere, before it came here.
+    Hash(Hash),
+}
+
+/// The chain's next links, after this one; before the first event there is none.
+pub fn seal(
+    before: Option<Hash>,
+    events: &[EventRow],
+    mut given: impl FnMut(&EventRow) -> Given,
+) -> Vec<Seal> {
+    let mut link = before;
+    let sealed = |event: &EventRow| {
+        let (salt, hash) = match given(event) {
+            Given::Salt(salt) => (Some(salt), content_hash(Some(&salt), event)),
+            Given::Hash(hash) => (None, hash),
+        };
+        let next = next_link(link, &hash);
+        link = Some(next);
+        Seal { salt, hash, link: next }
+    };
+    events.iter().map(sealed).collect()
+}
+
+/// Random bytes for each new event; the operating system's.
+pub(crate) fn fresh_salts(count: usize) -> Result<Vec<Salt>> {
+    let mut bytes = vec![0; count * SALT_BYTES];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Error::Engine { doing: "drawing salts".to_owned(), why: error.to_string() })?;
+    Ok(bytes.as_chunks::<SALT_BYTES>().0.to_vec())
+}
+
+/// Seals new events, with the salts that they have already where they came from elsewhere.
+pub(crate) fn seal_new(
+    before: Option<Hash>,
+    events: &[EventRow],
+    known: Option<&BTreeMap<u64, Given>>,
+) -> Result<Vec<Seal>> {
+    let mut fresh = fresh_salts(events.len())?.into_iter();
+    Ok(seal(before, events, |event| {
+        let salt = fresh.next().unwrap_or_default();
+        known.and_then(|known| known.get(&event.version)).copied().unwrap_or(Given::Salt(salt))
+    }))
+}
+
+/// The hash of an event's stored bytes. Each part says how long it is, so that no two events have the same bytes.
+pub fn content_hash(salt: Option<&Salt>, event: &EventRow) -> Hash {
+    let mut hasher = Sha256::new();
+    let mut put = |bytes: &[u8]| {
+        hasher.update((bytes.len() as u64).to_be_bytes());
+        hasher.update(bytes);
+    };
+    put(salt.map_or(&[], |salt| salt.as_slice()));
+    put(&event.version.to_be_bytes());
+    put(&nanoseconds(event.at).to_be_bytes());
+    put(event.actor.as_bytes());
+    put(event.kind.as_bytes());
+    put(event.body.as_bytes());
+    hasher.finalize().into()
+}
+
+/// As a store keeps it: beyond the years that fit, the nearest end.
+fn nanoseconds(at: Timestamp) -> i64 {
+    let exact = at.as_nanosecond();
+    i64::try_from(exact).unwrap_or(if exact < 0 { i64::MIN } else { i64::MAX })
+}
+
+/// The link over a hash and the link before.
+pub fn next_link(before: Option<Hash>, hash: &Hash) -> Hash {
+    let mut hasher = Sha256::new();
+    hasher.update(before.unwrap_or_default());
+    hasher.update(hash);
+    hasher.finalize().into()
+}
+
+/// What is wrong with a session's chain. `rewritten` is what chained events say about content that was purged: the hash,
+/// without a salt, of what stands there since, by version. A session that nobody changed since there are chains has none,
+/// and nothing is wrong with it.
+pub fn check(chain: &Chain, events: &[EventRow], rewritten: &BTreeMap<u64, Hash>) -> Vec<Broken> {
+    let Some(head) = chain.head else { return Vec::new() };
+    let mut broken = Vec::new();
+    let mut link = None;
+    for event in events {
+        let version = event.version;
+        let Some(seal) = chain.seals.get(&version) else {
+            broken.push(Broken::Unsealed { version });
+            continue;
+        };
+        if !is_as_sealed(seal, event, rewritten) {
+            broken.push(Broken::Changed { version });
+        }
+        if next_link(link, &seal.hash) != seal.link {
+            broken.push(Broken::Unlinked { version });
+        }
+        link = Some(seal.link);
+    }
+    if link != Some(head) {
+        broken.push(Broken::Head);
+    }
+    broken
+}
+
+fn is_as_sealed(seal: &Seal, event: &EventRow, rewritten: &BTreeMap<u64, Hash>) -> bool {
+    match &seal.salt {
+        Some(salt) => content_hash(Some(salt), event) == seal.hash,
+        None => rewritten.get(&event.version).is_some_and(|hash| content_hash(None, event) == *hash),
+    }
+}
+
+impl std::fmt::Display for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unsealed { version } => write!(f, "event {version} was put in past leftoff"),
+            Self::Changed { version } => write!(f, "event {version} was changed after it was written"),
+            Self::Unlinked { version } => write!(f, "event {version} does not follow from the one before it"),
+            Self::Head => f.write_str("the last event is not the one that the session ended with"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+    use super::*;
+    use crate::contract::rows::event;
+
+    fn events() -> Vec<EventRow> {
+        (1..=4).map(|version| event(version, "note_added", &format!(r#"{{"text":"{version}"}}"#))).collect()
+    }
+
+    fn salted(event: &EventRow) -> Given {
+        Given::Salt([u8::try_from(event.version).unwrap(); SALT_BYTES])
+    }
+
+    fn chain(events: &[EventRow]) -> Chain {
+        let seals = seal(None, events, salted);
+        Chain {
+            head: seals.last().map(|seal| seal.link),
+            since: Some(1),
+            seals: events.iter().map(|event| event.version).zip(seals).collect(),
+        }
+    }
+
+    #[test]
+    fn sealed_in_two_steps_is_sealed_in_one() {
+        let events = events();
+        let whole = chain(&events);
+        let first = seal(None, &events[..2], salted);
+        let rest = seal(Some(first[1].link), &events[2..], salted);
+        assert_eq!([first, rest].concat(), whole.seals.values().copied().collect::<Vec<_>>());
+        assert_eq!(check(&whole, &events, &BTreeMap::new()), []);
+    }
+
+    #[test]
+    fn every_way_to_tamper_is_told() {
+        let kept = events();
+        let whole = chain(&kept);
+        let check = |events: &[EventRow], chain: &Chain| super::check(chain, events, &BTreeMap::new());
+        for change in [
+            |event: &mut EventRow| event.body.push(' '),
+            |event: &mut EventRow| event.kind.push('x'),
+            |event: &mut EventRow| event.actor.push(' '),
+            |event: &mut EventRow| event.at += jiff::SignedDuration::from_nanos(1),
+        ] {
+            let mut events = kept.clone();
+            change(&mut events[1]);
+            assert_eq!(check(&events, &whole), [Broken::Changed { version: 2 }]);
+        }
+        let without_last = &kept[..3];
+        assert_eq!(check(without_last, &whole), [Broken::Head]);
+        let mut without_second = kept.clone();
+        without_second.remove(1);
+        assert_eq!(check(&without_second, &whole), [Broken::Unlinked { version: 3 }]);
+        let more = [kept.clone(), vec![event(5, "note_added", "{}")]].concat();
+        assert_eq!(check(&more, &whole), [Broken::Unsealed { version: 5 }]);
+        let mut resealed = whole.clone();
+        let forged = seal(None, &[event(4, "note_added", "{}")], salted)[0];
+        resealed.seals.insert(4, forged);
+        let swapped = [&kept[..3], &[event(4, "note_added", "{}")]].concat();
+        assert_eq!(check(&swapped, &resealed), [Broken::Unlinked { version: 4 }, Broken::Head]);
+    }
+
+    #[test]
+    fn purged_content_is_told_by_the_event_that_purged_it_and_by_no_other() {
+        let mut events = events();
+        let mut whole = chain(&events);
+        events[1].body = "[purged]".to_owned();
+        whole.seals.get_mut(&2).unwrap().salt = None;
+        assert_eq!(check(&whole, &events, &BTreeMap::new()), [Broken::Changed { version: 2 }]);
+        let told = BTreeMap::from([(2, content_hash(None, &events[1]))]);
+        assert_eq!(check(&whole, &events, &told), []);
+        events[1].body = "[forged]".to_owned();
+        assert_eq!(check(&whole, &events, &told), [Broken::Changed { version: 2 }]);
+    }
+}
