@@ -73,7 +73,7 @@ pub use requirements::{
 };
 pub use setup::{Setup, StorePlace, set_up, take_down};
 pub use store::{ActivityKind, ActivityRow};
-pub use sync::{Mended, Rung, has_own_screen, repair, workflows_with_a_screen};
+pub use sync::{Mended, Rung, has_own_screen, layout_names, repair, workflows_with_a_screen};
 pub use validation::{Discrepancy, OnDiscrepancy};
 
 /// The JSON Schema of a workflow definition.

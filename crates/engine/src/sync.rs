@@ -35,7 +35,7 @@ pub(crate) mod tree;
 
 pub(crate) use eyes::LONGEST_WARNING;
 pub(crate) use find::{Owner, has_foreign};
-pub use find::{has_own_screen, workflows_with_a_screen};
+pub use find::{has_own_screen, layout_names, workflows_with_a_screen};
 pub(crate) use look::Look;
 pub use mend::{Mended, Rung, repair};
 pub(crate) use origin::{Origin, own_part};

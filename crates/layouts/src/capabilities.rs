@@ -80,14 +80,14 @@ pub fn shared_part(layout: &dyn Layout, spot: &Spot, path: &str, content: &[u8])
     (registry.file().file == path).then(|| registry.part(spot, content))
 }
 
-/// Whether sessions share a file.
+/// True for a file that sessions share.
 pub fn is_shared(layout: &dyn Layout, path: &str) -> bool {
     layout.capabilities().registry.is_some_and(|registry| registry.file().file == path)
 }
 
 /// A summary from a few files: a list of a thousand has no time for the whole history of each.
 pub trait QuickSummary: Sync {
-    /// The same as the whole history folds into; none where the few files do not say it.
+    /// Equal to the summary of the whole history; none where the few files do not say enough.
     fn summary(&self, folder: &Folder<'_>) -> Option<Reading<Summary>>;
 }
 
@@ -126,7 +126,7 @@ pub trait ItemRules: Sync {
     /// Where an item of this id belongs, where its id says so.
     fn home(&self, id: &ItemId) -> Option<ItemHome>;
 
-    /// What to do instead of setting a field of this name, where the tool's file has something there that follows from
+    /// The way to follow instead of setting a field of this name, where the tool's file has something there that follows from
     /// the session, or a place elsewhere: whoever set it would change nothing.
     fn instead_of_field(&self, of: FieldOf, name: &str) -> Option<&'static str>;
 }
@@ -148,11 +148,11 @@ pub enum FieldOf {
 
 /// Events that follow from others, because of what the layout's files have room for.
 pub trait Consequences: Sync {
-    /// What else a revision changes in a session, as it was before: fields about files that are put away, and about work
+    /// Further changes by a revision to a session, as it was before: fields about files that are put away, and about work
     /// that needs another look. Phases, and items of phases that begin again, are seen to.
     fn of_revision(&self, revision: &Revision, standing: &Standing<'_>) -> Vec<Event>;
 
-    /// What else a further run changes in a session, as it was before, where its files have room for one run alone:
+    /// Further changes by another run to a session, as it was before, where its files have room for one run alone:
     /// whatever an earlier run left would be taken for the new one's.
     fn of_new_run(&self, standing: &Standing<'_>) -> Vec<Event>;
 }

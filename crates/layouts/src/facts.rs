@@ -26,7 +26,7 @@ pub enum Shows {
 /// A place where files lay before they had another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OlderPlace {
-    /// What their paths begin with now, and began with then.
+    /// The beginning of their paths now, and then.
     pub now: &'static str,
     pub then: &'static str,
     /// They are in the older place where this is not there, and one of these is.
@@ -101,7 +101,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Whether its files have words for the phases of such a run.
+    /// True where its files have words for the phases of such a run.
     pub fn can_show(&self, run: &Run) -> bool {
         let has =
             |phases: &[&str]| run.phases.iter().map(|phase| phase.id().as_str()).eq(phases.iter().copied());
@@ -124,8 +124,24 @@ impl Facts {
         })
     }
 
-    /// Whether a session may be started in a folder that is there already and holds these files.
+    /// True where a session may be started in a folder that is there already and holds these files.
     pub fn may_start_in(&self, tree: &Tree) -> bool {
         tree.files().all(|path| self.may_be_there.contains(&path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::layout::{self, Layout};
+
+    #[test]
+    fn a_file_is_in_its_older_place_only_where_the_newer_one_is_not_and_something_of_the_older_is() {
+        let facts = layout::by_name("ocr").map(Layout::facts).expect("a layout");
+        let path =
+            |there: &[&str]| facts.older_path("rounds/round-1/final.md", &|path| there.contains(&path));
+        assert_eq!(path(&["final.md"]).as_deref(), Some("final.md"));
+        assert_eq!(path(&["rounds", "final.md"]), None);
+        assert_eq!(path(&[]), None, "nothing tells how old it is");
+        assert_eq!(facts.older_path("rounds/round-2/final.md", &|path| path == "final.md"), None);
     }
 }

@@ -9,7 +9,7 @@ pub struct WriteRequest<'a> {
     pub standing: &'a Standing<'a>,
 }
 
-/// What files are written for.
+/// The reason for which files are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// The session changed: whatever shows it already is left alone.

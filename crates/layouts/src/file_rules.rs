@@ -61,7 +61,7 @@ pub enum Fits {
     All,
 }
 
-/// Whether a rule is about files or folders.
+/// The entries that a rule is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum On {
     Files,
@@ -74,7 +74,7 @@ pub enum On {
 pub enum Role {
     /// Read; whoever changes it changes the session.
     State,
-    /// The same for a file that holds parts of other sessions, too.
+    /// State that holds parts of other sessions, too.
     Shared,
     /// An empty file that means something by being there.
     Marker,
@@ -188,7 +188,7 @@ impl FileRules {
         self.rule(path, is_folder).map_or(Role::Skip, |rule| rule.role)
     }
 
-    /// Whether a file is one of those in which the session is written.
+    /// True for a file in which the session is written.
     pub fn is_state(&self, path: &str) -> bool {
         self.role(path, false).is_state()
     }
@@ -202,7 +202,7 @@ impl FileRules {
         self.rules.iter().find(|rule| rule.applies(path, is_folder))
     }
 
-    /// Whether a file was in the session's place when that was another one.
+    /// True for a file that was in the session's place when that was another one.
     pub fn has_left(&self, path: &str, tree: &Tree) -> bool {
         let Some(now) = self.places.now(tree) else { return false };
         self.places.all.iter().any(|place| place.path != now && place.holds(path))

@@ -9,15 +9,15 @@ use model::item::ItemBook;
 use model::session::Session;
 use model::workflow::Workflow;
 
-/// What a session's files tell.
+/// A session as its files tell it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForeignSession {
-    /// What happened, as far as the files of its state tell: folding it gives the session. Begins with its start.
-    /// What other files prove is not in it.
+    /// All that happened, as far as the files of its state tell: folding it gives the session. Begins with its start.
+    /// Proofs by other files are not in it.
     pub history: Vec<Dated>,
     /// The definitions that the runs in the history follow, where they are not built in.
     pub workflows: Vec<Workflow>,
-    /// What other files show, in the order in which it counts.
+    /// Proofs by other files, in the order in which they count.
     pub proofs: Vec<Proof>,
     /// Files of its state that are missing or cannot be read. Without one of them the history is approximate.
     pub unreadable: Vec<String>,
@@ -28,7 +28,7 @@ pub struct ForeignSession {
     pub knows: Knows,
     /// Checks that the files call approved.
     pub approved: Vec<Approved>,
-    /// Whether a session can be continued, as far as its files tell; empty where a layout has no such checks.
+    /// Checks that the session can be continued, as far as its files tell; empty where a layout has none.
     pub checks: Vec<Health>,
     /// Files that whoever works on the session should have read, beside those that finished phases produced. Below its
     /// home.
@@ -54,12 +54,12 @@ pub struct Approved {
 }
 
 impl ForeignSession {
-    /// Whether a file is among those that cannot be read.
+    /// True for a file that cannot be read.
     pub fn cannot_read(&self, path: &str) -> bool {
         self.unreadable.iter().chain(&self.unreadable_parts).any(|unreadable| unreadable == path)
     }
 
-    /// One that only its history is known of.
+    /// A session with a history and nothing else.
     pub fn of_history(history: Vec<Dated>) -> Self {
         Self {
             history,
@@ -75,7 +75,7 @@ impl ForeignSession {
         }
     }
 
-    /// Whether the files of its state can be read and say where it stands. A session without that never hides one
+    /// True where the files of its state can be read and say where it stands. A session without that never hides one
     /// with it.
     pub fn says_where_it_stands(&self) -> bool {
         self.unreadable.is_empty() && self.knows != Knows::WorkedOut
@@ -121,6 +121,6 @@ pub struct Health {
     pub check: &'static str,
     pub is_well: bool,
     pub found: String,
-    /// What to do about it, where whoever goes on should be asked first.
+    /// The remedy, where whoever continues should be asked first.
     pub remedy: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! What a foreign format is to the engine: a tree of paths and bytes in, a session with warnings out; a session in,
-//! changed files out. Never touches a disk or a clock: the engine reads, compares, merges and writes for all layouts.
+//! The contract of a foreign format: a tree of paths and bytes in, a session with problems out; a session in, file
+//! operations out. Never touches a disk or a clock: the engine reads, compares, merges and writes for all layouts.
 
 pub use crate::capabilities::Capabilities;
 pub use crate::defined::{Asked, Defined, Definitions};
@@ -21,7 +21,7 @@ use model::item::ItemBook;
 use model::session::Session;
 use std::collections::BTreeMap;
 
-/// A foreign format. What the engine does with it is the same for all of them.
+/// A foreign format. Every method is needed by every layout; an ability of a few is a capability.
 pub trait Layout: Sync {
     /// Plain data about it.
     fn facts(&self) -> &'static Facts;
@@ -36,7 +36,7 @@ pub trait Layout: Sync {
     /// until nothing new is asked for; the tree knows which of them are not there.
     fn more_files(&self, spot: &Spot, tree: &Tree, depth: Depth) -> Vec<Need>;
 
-    /// What the files tell. Never fails: what cannot be read is a warning, and the rest is told.
+    /// The session that the files tell. Never fails: a file that cannot be read is a problem, and the rest is told.
     fn read(&self, folder: &Folder<'_>) -> Reading<ForeignSession>;
 
     /// The operations after which the files show the session. Keep all that is not the session's: unknown keys, their
@@ -52,10 +52,10 @@ pub trait Layout: Sync {
     /// One version of a file, with what another one has.
     fn merge(&self, path: &str, merge: Merge<'_>) -> Vec<u8>;
 
-    /// Whether a file of a session's state can be read at all: a damaged one never becomes the backup.
+    /// True for a file of a session's state that can be read at all: a damaged one never becomes the backup.
     fn is_whole(&self, path: &str, content: &[u8]) -> bool;
 
-    /// What only a person can say about the files.
+    /// Questions about the files that only a person can answer.
     fn questions(&self, folder: &Folder<'_>) -> Vec<Question>;
 
     /// Abilities that only some layouts have.

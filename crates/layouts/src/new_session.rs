@@ -9,7 +9,7 @@ use std::fmt;
 #[derive(Clone, Copy)]
 pub struct NewSession<'a> {
     pub name: NewName<'a>,
-    /// Whether a path is taken.
+    /// Tells which paths are taken.
     pub is_taken: &'a dyn Fn(&str) -> bool,
 }
 
@@ -24,7 +24,7 @@ pub enum NewName<'a> {
     Beside(&'a Spot, u32),
 }
 
-/// What a layout can make a name of.
+/// Everything that a layout can make a name of.
 #[derive(Debug, Clone, Copy)]
 pub struct Occasion<'a> {
     pub title: &'a str,

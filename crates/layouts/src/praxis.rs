@@ -290,7 +290,7 @@ fn read(folder: &Folder<'_>) -> Reading<ForeignSession> {
     Reading { value: told, warnings }
 }
 
-/// Whether a file names its workflow, damaged or not: without that nobody can continue the session.
+/// True for a file that names its workflow, damaged or not: without that nobody can continue the session.
 fn says_workflow(content: Option<&[u8]>) -> bool {
     let fields = content.and_then(|content| crate::json::object_of_python(content).ok());
     fields.is_some_and(|fields| fields.get("workflow_type").is_some_and(serde_json::Value::is_string))

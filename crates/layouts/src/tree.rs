@@ -72,7 +72,7 @@ impl Tree {
         self.absent.contains(path)
     }
 
-    /// Whether it was looked for, and found or not.
+    /// True for a path that was looked for, whether it was found or not.
     pub fn is_asked(&self, path: &str) -> bool {
         self.is_absent(path) || self.get(path).is_some()
     }

@@ -34,7 +34,7 @@ impl Run for Doctor {
                     finding.message
                 ))?;
                 if let Some(hint) = &finding.hint {
-                    out.text(&format!("  {}", hint))?;
+                    out.text(&format!("  {hint}"))?;
                 }
             }
         }

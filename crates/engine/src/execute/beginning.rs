@@ -8,7 +8,7 @@ use crate::execute::plan::{Change, Plan, definition_row};
 use crate::execute::{Answer, bounded};
 use crate::listing::ListRequest;
 use crate::redact::{cleaned, seen};
-use crate::sync::{NATIVE, Owner};
+use crate::sync::{NATIVE, Owner, layout_names};
 use crate::view::ShortView;
 use crate::words::one_line;
 use crate::workspace;
@@ -322,7 +322,7 @@ fn refuse_parallel(request: &StartRequest, layout: Option<&dyn Layout>) -> Resul
 /// The layout that is asked for; none for a native session.
 pub(crate) fn foreign_layout(asked: Option<&str>) -> Result<Option<&'static dyn Layout>> {
     let Some(asked) = asked.filter(|asked| *asked != NATIVE) else { return Ok(None) };
-    let names: Vec<&str> = layout::all().iter().map(|layout| layout.facts().name).collect();
+    let names: Vec<&str> = layout_names();
     match layout::by_name(asked) {
         Some(found) => Ok(Some(found)),
         None => Err(Error::WrongUsage {

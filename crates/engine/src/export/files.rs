@@ -4,7 +4,7 @@
 use super::{Content, Piece, Share, put_all};
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
-use crate::sync::{self, NATIVE, tree};
+use crate::sync::{self, NATIVE, layout_names, tree};
 use layouts::capabilities::is_shared;
 use layouts::layout::{
     self, Depth, Folder, Layout, NewSession, Occasion, Purpose, ReadAs, Spot, Standing, WriteRequest, puts,
@@ -35,7 +35,7 @@ struct Ground {
 impl Engine {
     /// The session that is meant, as the files of a layout below a folder, where a project of that tool has them.
     pub fn export_as(&self, layout: &str, folder: &Path) -> Result<Vec<PathBuf>> {
-        let names: Vec<&str> = layout::all().iter().map(|layout| layout.facts().name).collect();
+        let names: Vec<&str> = layout_names();
         let layout = layout::by_name(layout).ok_or_else(|| Error::WrongUsage {
             message: format!("there is no layout '{layout}' that has files"),
             hint: format!("one of: {}", names.join(", ")).into(),

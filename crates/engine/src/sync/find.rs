@@ -311,6 +311,11 @@ pub fn has_own_screen(layout: &str) -> bool {
     layout::by_name(layout).is_some_and(|layout| layout.capabilities().own_screen.is_some())
 }
 
+/// The names of all layouts of other tools.
+pub fn layout_names() -> Vec<&'static str> {
+    layout::all().iter().map(|layout| layout.facts().name).collect()
+}
+
 /// The workflows that such screens show.
 pub fn workflows_with_a_screen() -> Vec<&'static str> {
     let with_one = layout::all().iter().filter(|layout| layout.capabilities().own_screen.is_some());

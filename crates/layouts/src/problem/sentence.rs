@@ -219,13 +219,13 @@ fn unused(field: &str, why: &Total, out: &mut fmt::Formatter<'_>) -> fmt::Result
 
 fn of_registry(how: &OfRegistry, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     match how {
-        OfRegistry::BrokenLines(lines) => match lines.as_slice() {
-            [one] => write!(out, "line {one} is no JSON object; it is left as it is"),
-            _ => {
-                let numbers: Vec<String> = lines.iter().map(ToString::to_string).collect();
-                write!(out, "lines {} are no JSON objects; they are left as they are", some_of(&numbers))
+        OfRegistry::BrokenLines(lines) => {
+            if let [one] = lines.as_slice() {
+                return write!(out, "line {one} is no JSON object; it is left as it is");
             }
-        },
+            let numbers: Vec<String> = lines.iter().map(ToString::to_string).collect();
+            write!(out, "lines {} are no JSON objects; they are left as they are", some_of(&numbers))
+        }
         OfRegistry::Repeated { name, lines } => write!(out, "{name} has {lines} lines; the last one counts"),
         OfRegistry::LineElsewhere { line, name, path, place: Elsewhere::Session { name: own } } => write!(
             out,

@@ -16,6 +16,8 @@ pub(crate) struct Parameter {
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Text,
+    /// The name of a layout; the help begins with all of them.
+    Layout,
     Flag,
     Number,
     Object,
@@ -74,15 +76,21 @@ pub(crate) fn output(fields: &[Field]) -> JsonObject {
 
 fn schema(parameter: &Parameter) -> Value {
     let mut schema = match parameter.kind {
-        Kind::Text => json!({ "type": "string" }),
+        Kind::Text | Kind::Layout => json!({ "type": "string" }),
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::Number => json!({ "type": "integer" }),
         Kind::Object => json!({ "type": "object" }),
         Kind::List => json!({ "type": "array", "items": { "type": "string" } }),
         Kind::Choice(words) => json!({ "type": "string", "enum": words }),
     };
-    if !parameter.help.is_empty() {
-        schema["description"] = parameter.help.into();
+    let help = match parameter.kind {
+        Kind::Layout => format!("{}: {}", engine::layout_names().join(", "), parameter.help),
+        Kind::Text | Kind::Flag | Kind::Number | Kind::Object | Kind::List | Kind::Choice(_) => {
+            parameter.help.to_owned()
+        }
+    };
+    if !help.is_empty() {
+        schema["description"] = help.into();
     }
     schema
 }

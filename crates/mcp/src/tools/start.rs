@@ -16,7 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
         optional("target", Kind::Text, "path, branch or ticket"),
         optional("fields", Kind::Object, ""),
         optional("parallel", Kind::Flag, "beside the active session"),
-        optional("layout", Kind::Text, "ocr, ccw, praxis, essay: kept in that tool's files"),
+        optional("layout", Kind::Layout, "kept in that tool's files"),
     ],
     fields: &[("current_phase", "object"), ("next", "object")],
     effect: Effect::Adds,

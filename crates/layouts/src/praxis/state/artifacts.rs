@@ -19,13 +19,12 @@ pub(super) fn phases(fields: &mut Fields<'_>, state: &State) -> BTreeMap<u32, Ph
     let mut phases: BTreeMap<u32, PhaseSaid> = BTreeMap::new();
     timings(fields, &mut phases);
     for (number, value) in fields.by_phase("checkpoints") {
-        match value.as_str().filter(|word| CHECKPOINTS.contains(word)) {
-            Some(word) => phases.entry(number).or_default().checkpoint = Some(word.to_owned()),
-            None => {
-                let known = CHECKPOINTS.iter().map(|word| (*word).to_owned()).collect();
-                let what = What::NotOneOf { found: value.to_string(), known, taken: Taken::Nothing };
-                (fields.say)(&format!("checkpoint {number}"), what);
-            }
+        if let Some(word) = value.as_str().filter(|word| CHECKPOINTS.contains(word)) {
+            phases.entry(number).or_default().checkpoint = Some(word.to_owned());
+        } else {
+            let known = CHECKPOINTS.iter().map(|word| (*word).to_owned()).collect();
+            let what = What::NotOneOf { found: value.to_string(), known, taken: Taken::Nothing };
+            (fields.say)(&format!("checkpoint {number}"), what);
         }
     }
     only_ours(state, &mut phases);
