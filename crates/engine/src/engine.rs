@@ -53,6 +53,8 @@ pub struct Caller {
     pub home: Option<PathBuf>,
     /// Known from the environment that the agent was given.
     pub agent: Option<AgentIdentity>,
+    /// Whoever started the agent switched requirements off for it.
+    pub skips_requirements: bool,
 }
 
 impl Caller {
@@ -67,7 +69,9 @@ impl Caller {
             // Codex names its session in the environment of every command by itself.
             agent: set("LEFTOFF_AGENT_SESSION")
                 .or_else(|| set("CODEX_SESSION_ID").map(|id| format!("codex:{id}")))
+                .or_else(|| set("CLAUDE_SESSION_ID").map(|id| format!("claude:{id}")))
                 .and_then(|text| AgentIdentity::parse(&text)),
+            skips_requirements: set("CLAUDE_SKIP_REQUIREMENTS").is_some(),
         }
     }
 }

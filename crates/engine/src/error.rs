@@ -181,6 +181,8 @@ pub enum Error {
     NotASession { asked: String, why: String, instead: Hint },
     #[error("there is no requirement '{asked}'")]
     UnknownRequirement { asked: String, nearest: Option<String>, known: Vec<String> },
+    #[error("requirement '{requirement}' is satisfied by phase {}, not by hand", phases.join(" or phase "))]
+    ProvedByPhase { requirement: String, phases: Vec<String> },
     #[error("no agent session is known here that this could be about")]
     NoAgentSession,
     #[error("{reason}")]
@@ -241,6 +243,7 @@ impl Error {
             | Self::NoOverride { .. }
             | Self::ActiveAlready { .. }
             | Self::NotPurgeable { .. }
+            | Self::ProvedByPhase { .. }
             | Self::BadBundle { .. }
             | Self::Diverged { .. }
             | Self::FolderGone { .. }
@@ -328,6 +331,7 @@ impl Error {
             Self::FolderGone { .. } => "folder_gone",
             Self::FileBusy { .. } => "file_busy",
             Self::UnknownRequirement { .. } => "unknown_requirement",
+            Self::ProvedByPhase { .. } => "proved_by_phase",
             Self::NoAgentSession => "no_agent_session",
             Self::NoRequirementsHere { .. } => "no_requirements_here",
             Self::NotASession { .. } => "not_a_session",

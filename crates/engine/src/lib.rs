@@ -68,8 +68,8 @@ pub use presence::AgentIdentity;
 pub use query::{AgentView, Current};
 pub use registry::{projects_outside_git, state_folder};
 pub use requirements::{
-    Gated, LiveAgent, OpenRequirement, Opening, RequirementAnswer, RequirementList, RequirementView,
-    SatisfyRequest, ToolCall, Verdict,
+    Clearing, Gated, LiveAgent, OpenRequirement, Opening, RecordView, RequirementAnswer, RequirementList,
+    RequirementView, SatisfyRequest, SessionRecord, ToolCall, TrackedBranch, Verdict,
 };
 pub use setup::{Setup, StorePlace, set_up, take_down};
 pub use store::{ActivityKind, ActivityRow};

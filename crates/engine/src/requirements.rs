@@ -20,24 +20,31 @@
 //! store's turn; an event in the session's log follows.
 
 mod branch;
+mod branches;
 mod command;
 mod file;
 mod gate;
 mod life;
 mod live;
+mod pause;
+mod produced;
 mod record;
+mod sessions;
 mod setting;
 mod size;
+mod stack;
 mod status;
 #[cfg(test)]
 mod tests;
 mod used;
 mod wording;
 
-pub use command::{RequirementAnswer, SatisfyRequest};
+pub use branches::TrackedBranch;
+pub use command::{Clearing, RequirementAnswer, SatisfyRequest};
 pub use life::{OpenRequirement, Opening};
 pub use live::LiveAgent;
 pub(crate) use live::is_same as is_same_agent;
+pub use sessions::{RecordView, SessionRecord};
 pub(crate) use status::warning;
 pub use status::{RequirementList, RequirementView};
 
@@ -102,11 +109,21 @@ impl Ground {
 impl Engine {
     /// None outside git and where no branch is checked out: nothing is required there.
     fn ground(&self) -> Option<Ground> {
+        self.ground_on(None)
+    }
+
+    /// None also where a person switched requirements off for everything that this agent does.
+    fn hook_ground(&self) -> Option<Ground> {
+        if self.caller.skips_requirements { None } else { self.ground() }
+    }
+
+    /// The branch that is named, else the one that is checked out.
+    fn ground_on(&self, branch: Option<&str>) -> Option<Ground> {
         let git = self.project.git.as_ref()?;
         let root = self.project.root.clone();
         Some(Ground {
             folder: git.common.join("requirements"),
-            branch: self.project.branch()?,
+            branch: branch.map(ToOwned::to_owned).or_else(|| self.project.branch())?,
             project: self.project.worktree(),
             root,
             home: self.caller.home.clone(),

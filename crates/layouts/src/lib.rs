@@ -17,6 +17,7 @@ pub mod json;
 pub mod layout;
 pub mod new_session;
 pub mod ocr;
+pub mod pattern;
 pub mod praxis;
 pub mod problem;
 pub mod proof;

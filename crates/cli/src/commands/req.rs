@@ -4,7 +4,7 @@ use crate::arguments::{pair, seconds};
 use crate::commands::{Outcome, Run};
 use crate::globals::Globals;
 use crate::ui;
-use engine::{Engine, Error, Intent, RequirementAnswer, SatisfyRequest};
+use engine::{Clearing, Engine, Error, Intent, RequirementAnswer, SatisfyRequest};
 use model::gate::{Given, guess};
 use std::process::ExitCode;
 
@@ -98,16 +98,20 @@ impl Run for ReqCommand {
                     ttl_seconds: ttl,
                     bypass,
                     names,
+                    ..SatisfyRequest::default()
                 };
                 ("satisfied", engine.satisfy_requirements(&request)?)
             }
-            Action::Clear { names, who } => {
-                ("cleared", engine.clear_requirements(&names, who.agent_session.as_deref())?)
-            }
+            Action::Clear { names, who } => (
+                "cleared",
+                engine.clear_requirements(Clearing::Named(&names), None, who.agent_session.as_deref())?,
+            ),
             Action::Approve { names, ttl, who } => {
                 ("approved", engine.approve_requirements(&names, who.agent_session.as_deref(), ttl)?)
             }
-            Action::Pause { who } => ("paused", engine.pause_requirements(who.agent_session.as_deref())?),
+            Action::Pause { who } => {
+                ("paused", engine.pause_requirements(who.agent_session.as_deref(), "manual")?)
+            }
             Action::Resume { who } => ("resumed", engine.resume_requirements(who.agent_session.as_deref())?),
         };
         show(done, &answer, &engine, globals)

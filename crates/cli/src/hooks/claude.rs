@@ -14,7 +14,8 @@ pub const PROTOCOL: Protocol = Protocol { name: "claude", read: |input, _| read(
 struct Event {
     session_id: String,
     hook_event_name: String,
-    cwd: PathBuf,
+    #[serde(default)]
+    cwd: Option<PathBuf>,
     #[serde(default)]
     source: Value,
     #[serde(default)]
@@ -80,9 +81,16 @@ pub fn read(agent: &str, input: &[u8]) -> Result<Heard, String> {
     let happened = event.happened();
     let subagent = event.subagent();
     Ok(Heard {
-        event: HookEvent { agent, folder: event.cwd, happened, subagent, delivery: None },
+        event: HookEvent { agent, folder: folder(event.cwd), happened, subagent, delivery: None },
         name: event.hook_event_name,
     })
+}
+
+/// Where the agent is: as the event says, else as its environment says, else where this process runs.
+fn folder(said: Option<PathBuf>) -> PathBuf {
+    let set = || std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from);
+    let is_named = |folder: &PathBuf| !folder.as_os_str().is_empty();
+    said.filter(is_named).or_else(|| set().filter(is_named)).unwrap_or_else(|| PathBuf::from("."))
 }
 
 /// The fewest fields that say it: another agent of this shape refuses what it does not know.

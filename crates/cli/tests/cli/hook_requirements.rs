@@ -83,9 +83,10 @@ fn what_was_asked_for_and_not_satisfied_holds_at_a_stop_once() {
     let sandbox = required();
     arrive(&sandbox);
     assert_eq!(claude(&sandbox, &stop(false, "read only")).stdout, "", "nothing was asked for");
-    claude(&sandbox, &skill("arch-review"));
+    sandbox.at("2026-11-14T10:00:00Z");
+    sandbox.run(["req", "satisfy", "commit_plan", "--ttl", "1m", "--agent-session", ID]).ok();
     assert_eq!(claude(&sandbox, &before("Edit", &edit(), "t1")).stdout, "", "now it is asked for");
-    sandbox.run(["req", "clear", "commit_plan", "--agent-session", ID]).ok();
+    sandbox.at("2026-11-14T10:01:00Z");
     let held = claude(&sandbox, &stop(false, "done")).json();
     assert_eq!(held["decision"], "block");
     assert!(held["reason"].as_str().unwrap().contains("commit_plan"), "{held}");
@@ -183,4 +184,117 @@ fn two_hundred_hooks_of_ten_agents_lose_nothing() {
         assert_eq!(metrics["tools"]["Bash"]["count"], CALLS, "{short}: {metrics}");
         assert_eq!(metrics["tools"]["Skill"]["count"], 1, "{short}: {metrics}");
     }
+}
+
+/// The example that the framework gives for a requirement of the whole branch, as it stands.
+#[test]
+fn r1_a_branch_is_satisfied_by_the_skill_that_its_configuration_names() {
+    let sandbox = git();
+    let rules = "\
+requirements:
+  architecture_reviewed:
+    enabled: true
+    scope: branch
+    auto_resolve_skill: arch-review
+";
+    sandbox.write(".claude/requirements.yaml", rules);
+    assert!(denied(&claude(&sandbox, &before("Edit", &edit(), "t1"))).contains("Run /arch-review"));
+    claude(&sandbox, &skill("arch-review"));
+    assert_eq!(claude(&sandbox, &before("Edit", &edit(), "t2")).stdout, "");
+}
+
+#[test]
+fn r3_a_configuration_in_the_home_folder_alone_holds_nobody() {
+    let sandbox = git();
+    let home = sandbox.folder().join("home/.claude");
+    std::fs::create_dir_all(&home).unwrap();
+    std::fs::write(home.join("requirements.yaml"), RULES).unwrap();
+    sandbox.write(".claude/requirements.local.yaml", RULES);
+    assert_eq!(claude(&sandbox, &before("Edit", &edit(), "t1")).stdout, "");
+    sandbox.write(".claude/requirements.yaml", "inherit: true\n");
+    denied(&claude(&sandbox, &before("Edit", &edit(), "t2")));
+}
+
+#[test]
+fn r4_a_pattern_that_looks_around_holds_the_command() {
+    let sandbox = git();
+    let rules = "requirements: {reviewed: {enabled: true, trigger_tools: [{tool: Bash, command_pattern: 'git\\s+commit(?!.*--amend)'}]}}\n";
+    sandbox.write(".claude/requirements.yaml", rules);
+    let command = |line: &str| before("Bash", &json!({ "command": line }), line);
+    let held = claude(&sandbox, &command("git commit -m x"));
+    assert!(denied(&held).contains("reviewed"));
+    assert_eq!(held.stderr, "");
+    assert_eq!(claude(&sandbox, &command("git commit --amend")).stdout, "");
+}
+
+#[test]
+fn r8_an_event_that_names_no_folder_is_about_the_one_where_the_hook_runs() {
+    let sandbox = required();
+    let mut fields: Value =
+        serde_json::from_str(&event(&sandbox, ID, &before("Edit", &edit(), "t1"))).unwrap();
+    fields.as_object_mut().unwrap().remove("cwd");
+    assert!(denied(&send(&sandbox, "claude", &fields.to_string())).contains("commit_plan"));
+}
+
+#[test]
+fn r5_a_guard_that_denied_lets_the_agent_stop() {
+    let sandbox = git();
+    let rules = "requirements: {protected: {enabled: true, type: guard, guard_type: protected_branch}}\n";
+    sandbox.write(".claude/requirements.yaml", rules);
+    denied(&claude(&sandbox, &before("Edit", &edit(), "t1")));
+    assert_eq!(claude(&sandbox, &stop(false, "nothing done")).stdout, "");
+}
+
+#[test]
+fn r9_the_originals_environment_and_marker_are_known() {
+    let sandbox = required();
+    let held = event(&sandbox, ID, &before("Edit", &edit(), "t1"));
+    let mut skips = sandbox.command(["hook", "claude"]);
+    skips.env("CLAUDE_SKIP_REQUIREMENTS", "1");
+    assert_eq!(with_input(skips, &held).stdout, "");
+    denied(&send(&sandbox, "claude", &held));
+    let marker = format!(".git/requirements/sessions/{}.paused", &ID[..8]);
+    let mut paused = sandbox.command(["req", "pause"]);
+    assert!(paused.env("CLAUDE_SESSION_ID", ID).output().unwrap().status.success());
+    assert!(sandbox.path(&marker).exists());
+    assert_eq!(claude(&sandbox, &before("Edit", &edit(), "t2")).stdout, "");
+    claude(&sandbox, &json!({ "hook_event_name": "SessionEnd", "reason": "other" }));
+    assert!(!sandbox.path(&marker).exists());
+}
+
+#[test]
+fn r11_a_requirement_that_does_not_block_is_told_and_holds_nothing() {
+    let sandbox = git();
+    let rules = "requirements: {changelog: {enabled: true, blocking: false, message: Say it there.}}\n";
+    sandbox.write(".claude/requirements.yaml", rules);
+    let told = claude(&sandbox, &before("Edit", &edit(), "t1")).json();
+    assert_eq!(told["hookSpecificOutput"]["permissionDecision"], Value::Null);
+    assert!(told["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains("Say it there."));
+    assert_eq!(claude(&sandbox, &stop(false, "done")).stdout, "");
+}
+
+#[test]
+fn t7_an_agent_can_write_the_plan_that_the_template_asks_for() {
+    let sandbox = git();
+    let workflow = "\
+name = \"ship\"
+version = \"1\"
+
+[[phase]]
+id = \"plan\"
+produces = [\"PLAN.md\"]
+
+[requirement.planned]
+scope = \"session\"
+tools = [\"Edit\", \"Write\"]
+satisfied_by = [\"phase:plan\"]
+";
+    sandbox.write(".leftoff/workflows/ship.toml", workflow);
+    sandbox.run(["start", "ship", "--id", "s"]).ok();
+    let write = |file: &str| before("Write", &json!({ "file_path": sandbox.path(file) }), file);
+    let reason = denied(&claude(&sandbox, &write("src/a.rs")));
+    assert!(reason.contains("leftoff advance --phase plan") && !reason.contains("req satisfy"), "{reason}");
+    assert_eq!(claude(&sandbox, &write(".leftoff/sessions/s/PLAN.md")).stdout, "");
+    let refused = sandbox.run(["req", "satisfy", "planned", "--agent-session", ID, "--json"]).code(4);
+    assert_eq!(refused.error()["kind"], "proved_by_phase");
 }

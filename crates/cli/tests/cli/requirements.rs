@@ -142,13 +142,17 @@ fn whom_it_is_about_is_found_or_asked() {
         "the only one alive"
     );
     listed(&sandbox, &["bbbb2222", "cccc3333"], &living);
-    let several = sandbox.run(["req", "clear", "commit_plan", "--json"]).code(6).error();
+    let several = sandbox.run(["req", "satisfy", "commit_plan", "--json"]).code(6).error();
     let told = several["message"].as_str().unwrap();
     assert!(told.contains("bbbb2222") && told.contains("cccc3333"), "{told}");
     sandbox.run(["req", "clear", "commit_plan", "--agent-session", "bbbb2222"]).ok();
+    assert_eq!(state(&sandbox)["requirements"]["commit_plan"]["sessions"]["bbbb2222"], Value::Null);
+    sandbox.run(["req", "satisfy", "commit_plan", "--agent-session", "cccc3333"]).ok();
+    sandbox.run(["req", "clear", "commit_plan"]).ok();
     assert_eq!(
-        state(&sandbox)["requirements"]["commit_plan"]["sessions"]["bbbb2222"]["satisfied"],
-        Value::Null
+        state(&sandbox)["requirements"]["commit_plan"],
+        Value::Null,
+        "of everybody, unless one is named"
     );
     sandbox.run(["req", "satisfy", "commit_plan", "--branch"]).ok();
     assert_eq!(

@@ -8,7 +8,7 @@ use crate::root;
 use std::path::{Path, PathBuf};
 
 const FOLDER: &str = "docs/formats";
-const PAGES: [&str; 4] = ["ccw.md", "essay.md", "ocr.md", "praxis.md"];
+const PAGES: [&str; 5] = ["ccw.md", "essay.md", "ocr.md", "praxis.md", "requirements.md"];
 const HEAD: [&str; 2] = ["| what the format asks | tested by |", "|---|---|"];
 /// Every page has more than twice as many; one that somebody emptied must not pass.
 const FEWEST_ROWS: usize = 40;

@@ -1,9 +1,11 @@
 //! Requirements where nothing can be written, and processes of other users.
 
-use crate::nobody::{Nobody, Sealed};
+use crate::nobody::{Nobody, Sealed, start};
 use serde_json::json;
 use std::fs;
-use testkit::Sandbox;
+use std::io::Write;
+use std::process::Stdio;
+use testkit::{Ran, Sandbox};
 
 const SETTINGS: &str = "requirements: {commit_plan: {enabled: true}}\n";
 const WHO: [&str; 2] = ["--agent-session", "a4326893"];
@@ -54,4 +56,23 @@ fn another_users_process_is_alive() {
         (&agents["agents"][0]["agent_session"], &agents["agents"][0]["alive"]),
         (&json!("bbbb2222"), &json!(true))
     );
+}
+
+#[test]
+fn r2_an_agent_is_let_go_where_nothing_can_be_written() {
+    let sandbox = sandbox();
+    let nobody = Nobody::in_sandbox(&sandbox);
+    fs::create_dir_all(sandbox.path(".git/requirements/sessions")).unwrap();
+    let _sealed = Sealed::new(&sandbox.path(".git/requirements"));
+    let event = json!({
+        "session_id": "a4326893", "hook_event_name": "PreToolUse", "cwd": sandbox.project(),
+        "tool_name": "Edit", "tool_input": { "file_path": "src/a.rs" },
+    });
+    let mut command = nobody.command(&["hook", "claude"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut hook = start(&mut command);
+    hook.stdin.take().unwrap().write_all(event.to_string().as_bytes()).unwrap();
+    let ran = Ran::from(hook.wait_with_output().unwrap()).ok();
+    assert_eq!(ran.stdout, "");
+    assert!(ran.stderr.contains("Edit is let through"), "{}", ran.stderr);
 }

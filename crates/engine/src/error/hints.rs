@@ -92,6 +92,10 @@ impl Error {
             Self::UnknownRequirement { nearest, known, .. } => {
                 unknown_requirement_hint(nearest.as_deref(), known)
             }
+            Self::ProvedByPhase { phases, .. } => {
+                let phase = phases.first().map(String::as_str).unwrap_or_default();
+                format!("complete the phase: leftoff advance --phase {phase}")
+            }
             Self::NoAgentSession => {
                 Hint::new("name one: --agent-session ID; those that were seen: ").run(words!["list", "--agents"])
             }

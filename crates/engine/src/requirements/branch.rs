@@ -98,6 +98,11 @@ impl BranchFile<'_> {
         Ok(Changed { answer: names.map(|(name, _)| name.clone()).collect(), problem: None })
     }
 
+    /// Or why nothing that satisfies a requirement could be written down.
+    pub(super) fn check_writable(&self) -> Result<()> {
+        self.usual_file().check_writable()
+    }
+
     fn current_file(&self) -> Result<SharedFile> {
         let (own, usual) = (self.own_file(), self.usual_file());
         let is_own =

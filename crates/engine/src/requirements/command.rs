@@ -22,12 +22,23 @@ pub struct SatisfyRequest {
     pub names: Vec<String>,
     /// As typed: an id, whole or short, with or without the agent's name.
     pub agent_session: Option<String>,
-    /// For every agent session of this branch.
+    /// For every agent session of the branch.
     pub for_the_branch: bool,
+    /// The branch, where another one is meant than the one that is checked out.
+    pub branch: Option<String>,
     pub ttl_seconds: Option<u64>,
     pub metadata: Map<String, Value>,
     /// Passed over without having been done.
     pub bypass: bool,
+    /// Names that nobody requires are kept as well.
+    pub unknown_too: bool,
+}
+
+/// What is to be forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Clearing<'a> {
+    Named(&'a [String]),
+    All,
 }
 
 /// How requirements stand after a command, and what else is to be said.
@@ -42,17 +53,25 @@ pub struct RequirementAnswer {
 
 impl Engine {
     pub fn satisfy_requirements(&mut self, request: &SatisfyRequest) -> Result<RequirementAnswer> {
-        let by = if request.bypass { SatisfiedBy::CliBypass } else { SatisfiedBy::Cli };
-        let satisfying = Satisfying {
-            by,
-            ttl: request.ttl_seconds,
-            metadata: without_secrets(request.metadata.clone()),
-            for_the_branch: request.for_the_branch,
-        };
-        self.satisfy_named(&request.names, request.agent_session.as_deref(), |_| satisfying.clone())
+        let metadata = without_secrets(request.metadata.clone());
+        self.satisfy_named(request, |requirement| {
+            // What is measured is agreed to, for a while.
+            let usual_ttl = requirement.usual_ttl();
+            let by = match (request.bypass, usual_ttl) {
+                (true, _) => SatisfiedBy::CliBypass,
+                (false, Some(_)) => SatisfiedBy::Approval,
+                (false, None) => SatisfiedBy::Cli,
+            };
+            Satisfying {
+                by,
+                ttl: request.ttl_seconds.or(usual_ttl),
+                metadata: metadata.clone(),
+                for_the_branch: request.for_the_branch,
+            }
+        })
     }
 
-    /// A yes for a while: for as long as each requirement says, unless told otherwise.
+    /// A yes: for as long as the requirement says where it is measured, else for good, unless told otherwise.
     pub fn approve_requirements(
         &mut self,
         names: &[String],
@@ -61,67 +80,88 @@ impl Engine {
     ) -> Result<RequirementAnswer> {
         let agent = self.asking_agent()?;
         let approved_by = self.actor(agent.as_ref()).to_string();
-        self.satisfy_named(names, asked, |requirement| Satisfying {
-            ttl: Some(ttl_seconds.unwrap_or(requirement.approval_ttl)),
+        let request = SatisfyRequest {
+            names: names.to_vec(),
+            agent_session: asked.map(ToOwned::to_owned),
+            ..SatisfyRequest::default()
+        };
+        self.satisfy_named(&request, |requirement| Satisfying {
+            ttl: ttl_seconds.or(requirement.usual_ttl()),
             metadata: [("approved_by".to_owned(), approved_by.clone().into())].into_iter().collect(),
             ..Satisfying::by(SatisfiedBy::Approval)
         })
     }
 
-    pub fn clear_requirements(&mut self, names: &[String], asked: Option<&str>) -> Result<RequirementAnswer> {
-        let ground = self.required_ground()?;
-        let required = self.named_requirements(&ground, names)?;
-        let identity = self.agent_for(&ground, asked, &required)?;
-        let agent = identity.as_ref().and_then(|identity| AgentKey::new(&identity.id));
+    /// Forgets that requirements are satisfied and were triggered: for every agent session, unless one is named.
+    pub fn clear_requirements(
+        &mut self,
+        clearing: Clearing<'_>,
+        branch: Option<&str>,
+        asked: Option<&str>,
+    ) -> Result<RequirementAnswer> {
+        let ground = self.required_ground(branch)?;
         let now = self.clock.now().as_second();
+        let on_record =
+            ground.file().read(now).map(|document| document.names().map(ToOwned::to_owned).collect());
+        let on_record: Vec<String> = on_record.unwrap_or_default();
+        let names = match clearing {
+            Clearing::All => on_record,
+            Clearing::Named(names) => {
+                let unknown: Vec<String> =
+                    names.iter().filter(|name| !on_record.contains(name)).cloned().collect();
+                self.named_requirements(&ground, &unknown, false)?;
+                names.to_vec()
+            }
+        };
+        let identity = asked.map(|asked| self.agent_named(asked)).transpose()?;
+        let agent = identity.as_ref().and_then(|identity| AgentKey::new(&identity.id));
         let changed = ground.file().update(self.patience, now, |document| {
-            let cleared = required.iter().filter(|one| document.clear(&one.name, agent.as_ref()));
-            cleared.map(|one| one.name.clone()).collect::<Vec<_>>()
+            let cleared = names.iter().filter(|name| document.clear(name, agent.as_ref()));
+            cleared.cloned().collect::<Vec<_>>()
         })?;
         let mut said: Vec<String> = changed.problem.into_iter().collect();
         let already = changed.answer.is_empty();
         said.extend(self.tell_cleared(&ground, agent.as_ref(), &changed.answer, "by hand"));
-        self.answered(identity, already, said)
+        let shown = identity.or_else(|| self.agent_meant(&ground, None).ok());
+        self.answered(&ground, shown, already, said)
     }
 
     /// Nothing is asked of this agent session, until it is resumed or ends.
-    pub fn pause_requirements(&mut self, asked: Option<&str>) -> Result<RequirementAnswer> {
+    pub fn pause_requirements(&mut self, asked: Option<&str>, reason: &str) -> Result<RequirementAnswer> {
         let asking = self.asking_agent()?;
         let by = self.actor(asking.as_ref()).to_string();
-        self.change_pause(asked, |metrics, now| {
-            let already = metrics.is_paused();
-            if !already {
-                metrics.pause(&by, now);
-            }
-            already
-        })
+        let (ground, identity, agent) = self.agent_to_pause(asked)?;
+        let paused = ground.pause(&agent, self.patience, self.clock.now(), &by, &cleaned(reason))?;
+        self.answered(&ground, Some(identity), !paused, Vec::new())
     }
 
     pub fn resume_requirements(&mut self, asked: Option<&str>) -> Result<RequirementAnswer> {
-        self.change_pause(asked, |metrics, _| !metrics.resume())
+        let (ground, identity, agent) = self.agent_to_pause(asked)?;
+        let resumed = ground.resume(&agent)?;
+        self.answered(&ground, Some(identity), !resumed, Vec::new())
     }
 
-    fn change_pause(
-        &mut self,
-        asked: Option<&str>,
-        change: impl Fn(&mut layouts::requirements::Metrics, i64) -> bool,
-    ) -> Result<RequirementAnswer> {
-        let ground = self.required_ground()?;
+    fn agent_to_pause(&self, asked: Option<&str>) -> Result<(Ground, AgentIdentity, AgentKey)> {
+        let ground = self.required_ground(None)?;
         let identity = self.agent_meant(&ground, asked)?;
         let agent = AgentKey::new(&identity.id).ok_or(Error::NoAgentSession)?;
-        let now = self.clock.now().as_second();
-        let already = ground.change_metrics(&agent, self.patience, now, |metrics| change(metrics, now))?;
-        self.answered(Some(identity), already, Vec::new())
+        Ok((ground, identity, agent))
     }
 
     fn satisfy_named(
         &mut self,
-        names: &[String],
-        asked: Option<&str>,
+        request: &SatisfyRequest,
         satisfying: impl Fn(&Requirement) -> Satisfying,
     ) -> Result<RequirementAnswer> {
-        let ground = self.required_ground()?;
-        let required = self.named_requirements(&ground, names)?;
+        let asked = request.agent_session.as_deref();
+        let ground = self.required_ground(request.branch.as_deref())?;
+        let required = self.named_requirements(&ground, &request.names, request.unknown_too)?;
+        if let Some(proved) = required.iter().find(|requirement| requirement.is_proved_by_phase()) {
+            return Err(Error::ProvedByPhase {
+                requirement: proved.name.clone(),
+                phases: proved.phases.clone(),
+            });
+        }
         let wanted: Vec<Satisfying> = required.iter().map(&satisfying).collect();
         let identity = if wanted.iter().all(|one| one.for_the_branch) {
             self.agent_meant(&ground, asked).ok()
@@ -133,7 +173,7 @@ impl Engine {
             && let Some(agent) = &agent
             && ground.metrics(agent).is_some_and(|metrics| metrics.has_seen(&keyed(&key)))
         {
-            return self.answered(identity, true, Vec::new());
+            return self.answered(&ground, identity, true, Vec::new());
         }
         let wanted: Vec<(&Requirement, Satisfying)> = required.iter().zip(wanted).collect();
         let said = self.satisfy_all(&ground, agent.as_ref(), &wanted)?;
@@ -141,7 +181,7 @@ impl Engine {
             let now = self.clock.now().as_second();
             ground.change_metrics(agent, self.patience, now, |metrics| metrics.first_time(&keyed(&key)))?;
         }
-        self.answered(identity, false, said)
+        self.answered(&ground, identity, false, said)
     }
 
     /// Writes all of them down as satisfied, or none; counts it, and tells it in the log. What could not be told or
@@ -222,15 +262,16 @@ impl Engine {
 
     fn answered(
         &self,
+        ground: &Ground,
         identity: Option<AgentIdentity>,
         already: bool,
         said: Vec<String>,
     ) -> Result<RequirementAnswer> {
-        Ok(RequirementAnswer { list: self.requirements_for(identity), already, said })
+        Ok(RequirementAnswer { list: self.requirements_for(Some(&ground.branch), identity), already, said })
     }
 
-    fn required_ground(&self) -> Result<Ground> {
-        self.ground().ok_or_else(|| Error::NoRequirementsHere {
+    pub(super) fn required_ground(&self, branch: Option<&str>) -> Result<Ground> {
+        self.ground_on(branch).ok_or_else(|| Error::NoRequirementsHere {
             reason: match &self.project.git {
                 Some(_) => "no branch is checked out here".to_owned(),
                 None => "this is no git repository".to_owned(),
@@ -238,9 +279,17 @@ impl Engine {
         })
     }
 
-    fn named_requirements(&self, ground: &Ground, names: &[String]) -> Result<Vec<Requirement>> {
+    fn named_requirements(
+        &self,
+        ground: &Ground,
+        names: &[String],
+        unknown_too: bool,
+    ) -> Result<Vec<Requirement>> {
         let rules = self.rules(ground);
-        let known = |name: &String| rules.enabled().find(|requirement| requirement.name == *name).cloned();
+        let known = |name: &String| {
+            let found = rules.enabled().find(|requirement| requirement.name == *name).cloned();
+            found.or_else(|| unknown_too.then(|| Requirement::named(name)))
+        };
         let all: Vec<String> = rules.enabled().map(|requirement| requirement.name.clone()).collect();
         names
             .iter()

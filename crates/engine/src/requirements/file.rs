@@ -3,7 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::hex;
-use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::fs::{Access, FlockOperation, OFlags, access, flock};
 use rustix::io::Errno;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -146,6 +146,26 @@ impl SharedFile {
             let _ = fs::remove_file(&staged);
         }
         Err(Error::FileBusy { path: self.path.clone() })
+    }
+
+    /// Takes the file away while nobody else writes it. Its lock stays: others may wait for it.
+    pub(super) fn remove(&self, patience: Duration) -> Result<()> {
+        let _lock = self.take_lock(patience)?;
+        match fs::remove_file(&self.path) {
+            Err(error) if !crate::files::is_missing(&error) => {
+                Err(Error::io(format!("removing {}", self.path.display()), error))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Whether it could be written now: the lock can be opened, and the folder lets a new file in.
+    pub(super) fn check_writable(&self) -> Result<()> {
+        self.make_folder()?;
+        let doing = |source| Error::io(format!("writing {}", self.path.display()), source);
+        open_lock(&self.lock).map_err(doing)?;
+        let folder = self.path.parent().unwrap_or(&self.path);
+        access(folder, Access::WRITE_OK).map_err(|error| doing(error.into()))
     }
 
     /// Leaves a note beside a file that somebody else is writing; whoever writes it next takes the note in.

@@ -8,7 +8,8 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::presence::AgentIdentity;
 use layouts::requirements::{
-    AgentKey, Count, Counted, Deed, Document, Guard, Kind, Requirement, is_plan_file,
+    AgentKey, Count, Counted, Deed, Document, Guard, Kind, Requirement, Satisfaction, SatisfiedBy,
+    can_be_held, is_pause_or_resume, is_plan_file,
 };
 use sha2::{Digest, Sha256};
 use std::path::{Component, Path, PathBuf};
@@ -47,12 +48,12 @@ impl Engine {
     /// Whether a tool may be used now. What it guards is marked as triggered only when it may.
     pub fn before_tool(&mut self, call: &ToolCall<'_>) -> Gated<Verdict> {
         self.asked_by(call.agent);
-        let (Some(ground), Some(agent)) = (self.ground(), AgentKey::new(&call.agent.id)) else {
-            return Gated::fine(Verdict::Allow);
-        };
-        if self.writes_only_plans(call) {
+        if self.is_never_held(call) {
             return Gated::fine(Verdict::Allow);
         }
+        let (Some(ground), Some(agent)) = (self.hook_ground(), AgentKey::new(&call.agent.id)) else {
+            return Gated::fine(Verdict::Allow);
+        };
         let mut rules = self.rules(&ground);
         let mut problems = std::mem::take(&mut rules.problems);
         let asked = asked_by_tool(&rules, call, &mut problems);
@@ -80,10 +81,12 @@ impl Engine {
             now,
             measures: true,
         };
-        let (held, near) = self.held_by(&asking, &asked, &mut problems);
+        let (mut held, near) = self.held_by(&asking, &asked, &mut problems);
+        if !held.is_empty() {
+            held.retain(|one| !self.writes_what_satisfies(&rules, one.requirement, call));
+        }
         if held.is_empty() {
-            let is_new =
-                |requirement: &&&Requirement| document.triggered_at(&requirement.name, &agent).is_none();
+            let is_new = |one: &&&Requirement| document.triggered_at(&one.name, one.scope, &agent).is_none();
             let new: Vec<&Requirement> = asked.iter().filter(is_new).copied().collect();
             problems.extend(self.mark_triggered(&ground, &agent, &new));
             let answer = if near.is_empty() { Verdict::Allow } else { Verdict::Warn(near.join("\n")) };
@@ -97,15 +100,17 @@ impl Engine {
     pub fn at_stop(&mut self, identity: &AgentIdentity, stop_hook_active: bool) -> Gated<Option<String>> {
         self.asked_by(identity);
         let (false, Some(ground), Some(agent)) =
-            (stop_hook_active, self.ground(), AgentKey::new(&identity.id))
+            (stop_hook_active, self.hook_ground(), AgentKey::new(&identity.id))
         else {
             return Gated::fine(None);
         };
         let mut rules = self.rules(&ground);
         let mut problems = std::mem::take(&mut rules.problems);
         let stop = &rules.settings.stop;
-        let asked: Vec<&Requirement> =
-            rules.enabled().filter(|requirement| stop.verify_scopes.contains(&requirement.scope)).collect();
+        let is_verified = |requirement: &&Requirement| {
+            !requirement.advisory && stop.verify_scopes.contains(&requirement.scope)
+        };
+        let asked: Vec<&Requirement> = rules.enabled().filter(is_verified).collect();
         if !stop.verify_requirements || asked.is_empty() {
             return Gated { answer: None, problems };
         }
@@ -126,19 +131,10 @@ impl Engine {
             now,
             measures: true,
         };
-        let metrics = std::cell::OnceCell::new();
-        let was_asked = |requirement: &&&Requirement| {
-            document.triggered_at(&requirement.name, &agent).is_some()
-                // A guard denies what it guards, so that nothing of it is ever let through and marked.
-                || (matches!(requirement.kind, Kind::Guard(_))
-                    && metrics
-                        .get_or_init(|| ground.metrics(&agent))
-                        .as_ref()
-                        .is_some_and(|metrics| metrics.was_triggered(&requirement.name)))
-        };
+        let was_asked = |one: &&&Requirement| document.triggered_at(&one.name, one.scope, &agent).is_some();
         let asked: Vec<&Requirement> = asked.iter().filter(was_asked).copied().collect();
         let held: Vec<Held<'_>> = self.open_ones(&asking, &asked, &mut problems).0;
-        if held.is_empty() || ground.metrics(&agent).is_some_and(|metrics| metrics.is_paused()) {
+        if held.is_empty() || ground.is_paused(&agent) {
             return Gated { answer: None, problems };
         }
         Gated { answer: Some(wording::held_at_stop(&held, &agent, &ground.branch)), problems }
@@ -167,7 +163,14 @@ impl Engine {
             match self.standing(asking, requirement) {
                 Ok(Standing::Met) => {}
                 Ok(Standing::Near(text)) => near.push(text),
-                Ok(Standing::Open(found)) => held.push(Held { requirement, found }),
+                Ok(Standing::Open(found)) => {
+                    let open = Held { requirement, found };
+                    if requirement.advisory {
+                        near.push(wording::reminder(&open, asking.agent, &asking.ground.branch));
+                    } else {
+                        held.push(open);
+                    }
+                }
                 Err(problem) => problems.push(problem),
             }
         }
@@ -181,9 +184,8 @@ impl Engine {
         requirement: &Requirement,
     ) -> std::result::Result<Standing, String> {
         let Asking { ground, rules, document, agent, now, .. } = asking;
-        let scope = requirement.kept_scope();
         let is_met = rules.phase_done(requirement).is_some()
-            || document.satisfaction(&requirement.name, scope, Some(agent), *now).is_some();
+            || on_record(document, requirement, Some(agent), *now).is_some();
         if is_met {
             return Ok(Standing::Met);
         }
@@ -247,35 +249,32 @@ impl Engine {
                 requirements: held.iter().map(|one| one.requirement.name.clone()).collect(),
             },
         };
-        let shown = ground.change_metrics(agent, self.patience, *now, |metrics| {
-            if metrics.is_paused() {
-                return None;
-            }
+        if ground.is_paused(agent) {
+            return Verdict::Allow;
+        }
+        let counted = ground.change_metrics(agent, self.patience, *now, |metrics| {
             metrics.count(&count);
-            Some(metrics.shows_denial(&fingerprint, SHOWN_ONCE_WITHIN, *now))
+            metrics.shows_denial(&fingerprint, SHOWN_ONCE_WITHIN, *now)
         });
-        match shown {
-            Ok(None) => Verdict::Allow,
-            Ok(Some(true)) => Verdict::Deny(message),
-            Ok(Some(false)) => Verdict::Deny(wording::denied_again(call.tool, held)),
+        let shown = match counted {
             // Somebody else counts just now: what was shown before is not known, and all of it is shown.
-            Err(Error::FileBusy { .. }) => {
-                if ground.metrics(agent).is_some_and(|metrics| metrics.is_paused()) {
-                    return Verdict::Allow;
-                }
-                problems.extend(ground.leave_count(agent, &count).err().map(|error| error.to_string()));
-                Verdict::Deny(message)
-            }
+            Err(Error::FileBusy { .. }) => ground.leave_count(agent, &count).map(|()| true),
+            counted => counted,
+        };
+        match shown.and_then(|is_whole| ground.file().check_writable().map(|()| is_whole)) {
+            Ok(true) => Verdict::Deny(message),
+            Ok(false) => Verdict::Deny(wording::denied_again(call.tool, held)),
+            // What cannot be written down can never be satisfied: holding the agent would hold it for good.
             Err(error) => {
-                problems.push(error.to_string());
-                Verdict::Deny(message)
+                problems.push(format!("{} is let through: {error}", call.tool));
+                Verdict::Allow
             }
         }
     }
 
     /// What went wrong, if anything did: a mark that is missing holds nobody.
     fn mark_triggered(&self, ground: &Ground, agent: &AgentKey, asked: &[&Requirement]) -> Vec<String> {
-        if asked.is_empty() || ground.metrics(agent).is_some_and(|metrics| metrics.is_paused()) {
+        if asked.is_empty() || ground.is_paused(agent) {
             return Vec::new();
         }
         let change = self.deed(agent, asked.iter().copied(), Deed::Trigger);
@@ -285,12 +284,34 @@ impl Engine {
         }
     }
 
+    /// Tools that only read, plans, and the commands that pause and resume requirements.
+    pub(super) fn is_never_held(&self, call: &ToolCall<'_>) -> bool {
+        !can_be_held(call.tool)
+            || self.writes_only_plans(call)
+            || call.command.is_some_and(is_pause_or_resume)
+    }
+
     /// Whether all that it writes are plans, which are written before anything is satisfied.
     fn writes_only_plans(&self, call: &ToolCall<'_>) -> bool {
-        let folder = self.options.project.as_deref().unwrap_or(&self.project.root);
-        let is_plan = |file: &&str| normalised(&folder.join(file)).to_str().is_some_and(is_plan_file);
+        let is_plan = |file: &&str| self.written_path(file).to_str().is_some_and(is_plan_file);
         !call.files.is_empty() && call.files.iter().all(is_plan)
     }
+}
+
+/// The satisfaction that counts: what a phase proves is not satisfied by somebody's word.
+pub(super) fn on_record(
+    document: &Document,
+    requirement: &Requirement,
+    agent: Option<&AgentKey>,
+    now: i64,
+) -> Option<Satisfaction> {
+    let by_hand = |found: &Satisfaction| {
+        let proofs = [SatisfiedBy::Skill, SatisfiedBy::CarryOver];
+        !proofs.iter().any(|proof| proof.name() == found.by)
+    };
+    document
+        .satisfaction(&requirement.name, requirement.kept_scope(), agent, now)
+        .filter(|found| !(requirement.is_proved_by_phase() && by_hand(found)))
 }
 
 /// Enabled requirements that this call triggers.
@@ -308,7 +329,7 @@ pub(super) fn asked_by_tool<'a>(
 }
 
 /// `..` and `.` taken out, without asking the disk: the file may not be there yet.
-fn normalised(path: &Path) -> PathBuf {
+pub(super) fn normalised(path: &Path) -> PathBuf {
     let mut whole = PathBuf::new();
     for part in path.components() {
         match part {

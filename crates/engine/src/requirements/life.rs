@@ -19,7 +19,9 @@ pub struct Opening {
     /// Satisfied by an earlier agent session, and taken over.
     pub carried_over: Vec<String>,
     pub others: Vec<LiveAgent>,
-    /// The same as text; none when there is nothing to say.
+    /// Nothing is asked of it until it is resumed.
+    pub paused: bool,
+    /// All of it as text; none when there is nothing to say.
     pub text: Option<String>,
 }
 
@@ -27,6 +29,8 @@ pub struct Opening {
 pub struct OpenRequirement {
     pub name: String,
     pub scope: RequirementScope,
+    /// It reminds, and never holds anybody.
+    pub advisory: bool,
     pub how: Vec<String>,
 }
 
@@ -35,7 +39,7 @@ impl Engine {
     /// `compact`.
     pub fn at_start(&mut self, identity: &AgentIdentity, source: &str) -> Gated<Opening> {
         self.asked_by(identity);
-        let (Some(ground), Some(agent)) = (self.ground(), AgentKey::new(&identity.id)) else {
+        let (Some(ground), Some(agent)) = (self.hook_ground(), AgentKey::new(&identity.id)) else {
             return Gated::fine(Opening::default());
         };
         let mut rules = self.rules(&ground);
@@ -53,27 +57,33 @@ impl Engine {
                 let names = names(&carry_over.scopes);
                 opening.carried_over = self.carry_over(&ground, &agent, carry_over, &names, &mut problems);
             }
+            opening.paused = ground.is_paused(&agent);
             let views = self.views(&ground, &rules, Some(identity), true);
             problems.extend(views.problems);
             opening.open = views
                 .answer
                 .into_iter()
                 .filter(|view| !view.satisfied)
-                .map(|view| OpenRequirement { name: view.name, scope: view.scope, how: view.how })
+                .map(|view| OpenRequirement {
+                    name: view.name,
+                    scope: view.scope,
+                    advisory: view.advisory,
+                    how: view.how,
+                })
                 .collect();
         }
         match self.other_agents(Some(identity)) {
             Ok(others) => opening.others = others,
             Err(error) => problems.push(error.to_string()),
         }
-        opening.text = self.told(&opening, rules.settings.inject_context, &ground);
+        opening.text = rules.settings.inject_context.then(|| self.told(&opening, &ground)).flatten();
         Gated { answer: opening, problems }
     }
 
     /// The agent's context is to be compacted. The same delivery of it counts once.
     pub fn compacted(&mut self, identity: &AgentIdentity, delivery: Option<&str>) -> Gated<()> {
         self.asked_by(identity);
-        let (Some(ground), Some(agent)) = (self.ground(), AgentKey::new(&identity.id)) else {
+        let (Some(ground), Some(agent)) = (self.hook_ground(), AgentKey::new(&identity.id)) else {
             return Gated::fine(());
         };
         let rules = self.rules(&ground);
@@ -103,6 +113,7 @@ impl Engine {
             let count = Count { at: now, event: None, what: Counted::Ended };
             problems.extend(ground.count(&agent, self.patience, &count).err().map(|error| error.to_string()));
         }
+        problems.extend(ground.resume(&agent).err().map(|error| error.to_string()));
         if rules.settings.clear_session_state {
             let cleared = ground.file().update(self.patience, now, |document| document.clear_session(&agent));
             match cleared {
@@ -158,21 +169,25 @@ impl Engine {
         Ok(self.store.see_agent(&gone, self.patience)?)
     }
 
-    fn told(&self, opening: &Opening, inject_context: bool, ground: &Ground) -> Option<String> {
+    fn told(&self, opening: &Opening, ground: &Ground) -> Option<String> {
         let mut text = String::new();
-        if inject_context && !opening.open.is_empty() {
+        if opening.paused {
+            let _ = writeln!(text, "Requirements are paused for this agent session: leftoff req resume\n");
+        }
+        if !opening.open.is_empty() {
             let _ = writeln!(text, "## Required here before some tools may be used\n");
             for open in &opening.open {
                 let _ = writeln!(
                     text,
-                    "- {} ({}), not satisfied. {}",
+                    "- {} ({}{}), not satisfied. {}",
                     open.name,
                     open.scope.name(),
+                    if open.advisory { ", a reminder" } else { "" },
                     open.how.join("; or ")
                 );
             }
         }
-        if inject_context && !opening.carried_over.is_empty() {
+        if !opening.carried_over.is_empty() {
             let names = opening.carried_over.join(", ");
             let _ = writeln!(text, "\nTaken over from the session before: {names}");
         }

@@ -62,10 +62,17 @@ impl Engine {
                 && !asking.is_some_and(|identity| is_same(&identity.id, &entry.id))
                 && self.entry_lives(entry)
         };
-        let entries =
-            self.registry_file().and_then(|file| file.read().ok()?).and_then(|text| Registry::read(&text));
-        let entries = entries.map(|registry| registry.entries()).unwrap_or_default();
-        entries.into_iter().filter(is_here).map(live).collect()
+        self.listed().into_iter().filter(is_here).map(live).collect()
+    }
+
+    /// Live ones of every project in that list.
+    pub(super) fn listed_anywhere(&self) -> Vec<LiveAgent> {
+        self.listed().into_iter().filter(|entry| self.entry_lives(entry)).map(live).collect()
+    }
+
+    fn listed(&self) -> Vec<Entry> {
+        let text = self.registry_file().and_then(|file| file.read().ok()?);
+        text.and_then(|text| Registry::read(&text)).map(|registry| registry.entries()).unwrap_or_default()
     }
 
     /// Writes this agent session down; those that are gone leave.
@@ -136,12 +143,7 @@ pub(crate) fn is_same(one: &str, other: &str) -> bool {
     if one == other {
         return true;
     }
-    match (AgentKey::new(one), AgentKey::new(other)) {
-        (Some(one), Some(other)) => {
-            one.short() == other.short() && (one.full() == one.short() || other.full() == other.short())
-        }
-        (Some(_) | None, None) | (None, Some(_)) => false,
-    }
+    AgentKey::new(one).zip(AgentKey::new(other)).is_some_and(|(one, other)| one.is(&other))
 }
 
 fn live(entry: Entry) -> LiveAgent {

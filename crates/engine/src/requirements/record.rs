@@ -4,6 +4,7 @@ use super::Ground;
 use super::file::{Known, New, SharedFile};
 use crate::error::{Error, Result};
 use layouts::requirements::{AgentKey, Count, Metrics};
+use std::path::PathBuf;
 use std::time::Duration;
 
 const FOLDER: &str = "sessions";
@@ -75,9 +76,14 @@ impl Ground {
     }
 
     fn metrics_file(&self, name: &str) -> SharedFile {
+        SharedFile::passing(self.session_file(name, "json"))
+    }
+
+    /// A file about one agent session.
+    pub(super) fn session_file(&self, name: &str, ending: &str) -> PathBuf {
         // An id is whatever an agent sends: only what is plain becomes part of a path.
         let plain: String =
             name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
-        SharedFile::passing(self.folder.join(FOLDER).join(format!("{plain}.json")))
+        self.folder.join(FOLDER).join(format!("{plain}.{ending}"))
     }
 }

@@ -19,6 +19,8 @@ pub(super) struct Rules {
     pub(super) problems: Vec<String>,
     /// Phases that are done, of the session whose workflow was asked.
     done: Vec<String>,
+    /// The session whose workflow declares requirements, where a hook asks.
+    pub(super) session: Option<Session>,
 }
 
 impl Rules {
@@ -36,7 +38,10 @@ impl Engine {
     pub(super) fn rules(&self, ground: &Ground) -> Rules {
         let mut rules = configured(ground);
         match self.session_of_rules() {
-            Ok(Some(session)) => self.add_declared(&mut rules, &session),
+            Ok(Some(session)) => {
+                self.add_declared(&mut rules, &session);
+                rules.session = Some(session);
+            }
             Ok(None) => {}
             Err(error) => rules.problems.push(error.to_string()),
         }
@@ -55,9 +60,7 @@ impl Engine {
         let declares = |hash: &str| {
             self.definition(hash).ok().flatten().is_some_and(|workflow| !workflow.requirements.is_empty())
         };
-        let user = self.caller.home.as_ref().map(|home| home.join(".claude"));
-        user.iter().any(|folder| has_settings(folder))
-            || repository_folders(&self.project.root).any(|folder| has_settings(&folder.join(".claude")))
+        project_folder(&self.project.root).is_some()
             || session.run().is_some_and(|run| declares(&run.workflow.hash))
     }
 
@@ -111,27 +114,23 @@ fn configured(ground: &Ground) -> Rules {
     let sources: Vec<Source<'_>> = texts.iter().map(|(path, text)| Source { path, text }).collect();
     let Reading { value: settings, warnings } = layout::read(&sources);
     problems.extend(warnings.iter().map(|problem| format!("{}: {problem}", problem.path)));
-    Rules { settings, problems, done: Vec::new() }
+    Rules { settings, problems, ..Rules::default() }
 }
 
-/// The files that count, the weakest first.
+/// The files that count, the weakest first; none where the project has no configuration of its own, which is what
+/// switches the others on.
 fn places(ground: &Ground) -> Vec<PathBuf> {
-    let mut places = Vec::new();
+    let Some(folder) = project_folder(&ground.root) else { return Vec::new() };
+    let shared = folder.join(SHARED);
     let user = ground.home.as_ref().map(|home| home.join(".claude").join(SHARED));
-    let mut folders = repository_folders(&ground.root).map(|folder| folder.join(".claude"));
-    let folder = folders.find(|folder| has_settings(folder));
-    let project = folder.map(|folder| [folder.join(SHARED), folder.join(LOCAL)]);
-    for path in user.into_iter().chain(project.into_iter().flatten()) {
-        // A home folder that is a repository has one file, not two.
-        if !places.contains(&path) {
-            places.push(path);
-        }
-    }
-    places
+    // A home folder that is a repository has one file, not two.
+    let user = user.filter(|user| *user != shared);
+    user.into_iter().chain([shared, folder.join(LOCAL)]).collect()
 }
 
-fn has_settings(folder: &Path) -> bool {
-    folder.join(SHARED).exists() || folder.join(LOCAL).exists()
+/// The nearest folder of this repository that has the project's configuration.
+fn project_folder(root: &Path) -> Option<PathBuf> {
+    repository_folders(root).map(|folder| folder.join(".claude")).find(|folder| folder.join(SHARED).exists())
 }
 
 /// From a folder up to the one that is the repository's, or to the top.

@@ -1,8 +1,10 @@
 //! How many lines a branch changed, against the branch it is to go into. One git process, and none while the last
-//! count holds; the base branch is found by reading git's files.
+//! count holds; the base branch is found by reading git's files, and by one more process only where it may be stacked
+//! on another branch.
 
 use super::Ground;
 use super::file;
+use super::stack;
 use crate::engine::Engine;
 use crate::hex;
 use crate::place::Git;
@@ -40,7 +42,8 @@ impl Engine {
         if !measures {
             return Ok(None);
         }
-        let Some(base) = base_branch(git, &ground.branch) else { return Ok(None) };
+        let Some(trunk) = base_branch(git, &ground.branch) else { return Ok(None) };
+        let base = stack::nearest(git, &ground.root, &ground.branch, &trunk).unwrap_or(trunk);
         let lines = changed_lines(&ground.root, &base)?;
         let size = Size { lines, base };
         remember(&cache, &size, now);
@@ -103,9 +106,18 @@ fn exists(git: &Git, name: &str) -> bool {
 
 /// Added and removed lines, committed or not, since the branch left its base.
 fn changed_lines(root: &Path, base: &str) -> Result<u64, String> {
+    let said = said_by_git(
+        root,
+        &["diff", "--shortstat", "--no-ext-diff", "--no-textconv", "--merge-base", base, "--"],
+    )?;
+    Ok(counted(&said))
+}
+
+/// What git answers to a question about this worktree: its configuration starts no program, and it may not take long.
+pub(super) fn said_by_git(root: &Path, words: &[&str]) -> Result<String, String> {
     let mut child = Command::new("git")
-        .args(["-c", "core.fsmonitor=false", "diff", "--shortstat", "--no-ext-diff", "--no-textconv"])
-        .args(["--merge-base", base, "--"])
+        .args(["-c", "core.fsmonitor=false"])
+        .args(words)
         .current_dir(root)
         .env_remove("GIT_DIR")
         .env_remove("GIT_INDEX_FILE")
@@ -119,7 +131,7 @@ fn changed_lines(root: &Path, base: &str) -> Result<u64, String> {
         .stderr(Stdio::null())
         .spawn()
         .map_err(|error| format!("git cannot be run: {error}"))?;
-    // One line is far less than a pipe holds, so git ends without being read.
+    // The answers are far smaller than a pipe, so git ends without being read.
     let deadline = Instant::now() + LONGEST;
     let status = loop {
         match child.try_wait() {
@@ -133,13 +145,13 @@ fn changed_lines(root: &Path, base: &str) -> Result<u64, String> {
         }
     };
     if !status.success() {
-        return Err(format!("git could not compare with {base}"));
+        return Err(format!("git {} failed", words.join(" ")));
     }
     let mut said = String::new();
     if let Some(mut stdout) = child.stdout.take() {
         stdout.read_to_string(&mut said).map_err(|error| format!("git's answer: {error}"))?;
     }
-    Ok(counted(&said))
+    Ok(said)
 }
 
 /// ` 3 files changed, 120 insertions(+), 4 deletions(-)`

@@ -1,6 +1,6 @@
 //! How every requirement stands, for whoever looks. Changes nothing.
 
-use super::gate::{Asking, Standing};
+use super::gate::{Asking, Standing, on_record};
 use super::setting::Rules;
 use super::wording;
 use super::{Gated, Ground};
@@ -28,6 +28,9 @@ pub struct RequirementView {
     pub expires_at: Option<Timestamp>,
     /// Since when this agent session has done what it guards.
     pub triggered_at: Option<Timestamp>,
+    /// It reminds, and never holds anybody.
+    #[serde(default)]
+    pub advisory: bool,
     /// What was measured, or which condition does not hold.
     pub found: Option<String>,
     /// Every way to satisfy it: a skill to run, a command.
@@ -48,16 +51,25 @@ pub struct RequirementList {
 impl Engine {
     /// What is required here and how it stands for this agent session; where nobody is, for the branch alone.
     pub fn requirement_list(&self, asked: Option<&str>) -> Result<RequirementList> {
-        let identity = match self.ground().map(|ground| self.agent_meant(&ground, asked)) {
+        self.requirement_list_on(None, asked)
+    }
+
+    /// The same for a branch by its name, checked out or not.
+    pub fn requirement_list_on(&self, branch: Option<&str>, asked: Option<&str>) -> Result<RequirementList> {
+        let identity = match self.ground_on(branch).map(|ground| self.agent_meant(&ground, asked)) {
             None | Some(Err(Error::NoAgentSession)) => None,
             Some(Ok(identity)) => Some(identity),
             Some(Err(error)) => return Err(error),
         };
-        Ok(self.requirements_for(identity))
+        Ok(self.requirements_for(branch, identity))
     }
 
-    pub(super) fn requirements_for(&self, identity: Option<AgentIdentity>) -> RequirementList {
-        let Some(ground) = self.ground() else {
+    pub(super) fn requirements_for(
+        &self,
+        branch: Option<&str>,
+        identity: Option<AgentIdentity>,
+    ) -> RequirementList {
+        let Some(ground) = self.ground_on(branch) else {
             return RequirementList {
                 branch: self.project.branch(),
                 agent_session: None,
@@ -69,9 +81,8 @@ impl Engine {
         let rules = self.rules(&ground);
         let Gated { answer: requirements, problems } = self.views(&ground, &rules, identity.as_ref(), true);
         let agent = identity.as_ref().and_then(|identity| AgentKey::new(&identity.id));
-        let metrics = agent.as_ref().and_then(|agent| ground.metrics(agent));
         RequirementList {
-            paused: metrics.is_some_and(|metrics| metrics.is_paused()),
+            paused: agent.is_some_and(|agent| ground.is_paused(&agent)),
             branch: Some(ground.branch),
             agent_session: identity.map(|identity| identity.id),
             requirements,
@@ -83,9 +94,9 @@ impl Engine {
     pub(crate) fn requirement_problems(&self) -> Vec<String> {
         let Some(ground) = self.ground() else { return Vec::new() };
         let rules = self.rules(&ground);
-        let patterns = rules.enabled().flat_map(Requirement::wrong_patterns);
+        let triggers = rules.enabled().flat_map(Requirement::wrong_triggers);
         let state = ground.file().read(self.seconds()).err().map(|error| error.to_string());
-        rules.problems.iter().cloned().chain(patterns).chain(state).collect()
+        rules.problems.iter().cloned().chain(triggers).chain(state).collect()
     }
 
     /// The same for a session's view: what cannot be found out is left out there.
@@ -154,7 +165,7 @@ fn view(
     now: i64,
     problems: &mut Vec<String>,
 ) -> RequirementView {
-    let written = document.satisfaction(&requirement.name, requirement.kept_scope(), agent, now);
+    let written = on_record(document, requirement, agent, now);
     let phase = rules.phase_done(requirement).map(|phase| format!("phase:{phase}"));
     let (met, found) = match standing {
         Ok(Standing::Met) => (true, None),
@@ -180,7 +191,9 @@ fn view(
         satisfied_at: written.as_ref().and_then(|written| moment(written.at?)),
         expires_at: written.as_ref().and_then(|written| moment(written.expires_at?)),
         satisfied_by: written.map(|written| written.by).or(phase),
-        triggered_at: agent.and_then(|agent| moment(document.triggered_at(&requirement.name, agent)?)),
+        triggered_at: agent
+            .and_then(|agent| moment(document.triggered_at(&requirement.name, requirement.scope, agent)?)),
+        advisory: requirement.advisory,
         found,
         how: wording::ways(requirement, agent),
     }

@@ -147,6 +147,11 @@ impl Place {
         self.engine().satisfy_requirements(&request).expect("it is satisfied");
     }
 
+    fn clear(&self, id: Option<&str>, name: &str) {
+        let names = [name.to_owned()];
+        self.engine().clear_requirements(Clearing::Named(&names), None, id).expect("cleared");
+    }
+
     fn state(&self, stem: &str) -> Value {
         json(&self.root().join(format!(".git/requirements/{stem}.json")))
     }

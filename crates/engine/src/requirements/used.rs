@@ -19,7 +19,7 @@ impl Engine {
     /// A tool was used: what it satisfies, what it used up, what is counted. The names of what it satisfied.
     pub fn after_tool(&mut self, call: &ToolCall<'_>) -> Gated<Vec<String>> {
         self.asked_by(call.agent);
-        let (Some(ground), Some(agent)) = (self.ground(), AgentKey::new(&call.agent.id)) else {
+        let (Some(ground), Some(agent)) = (self.hook_ground(), AgentKey::new(&call.agent.id)) else {
             return Gated::fine(Vec::new());
         };
         let mut rules = self.rules(&ground);
@@ -34,18 +34,21 @@ impl Engine {
             Err(error) => problems.push(error.to_string()),
         }
         let satisfied = self.satisfied_by_skill(&ground, &rules, &agent, call, &mut problems);
-        let single: Vec<&Requirement> = asked_by_tool(&rules, call, &mut problems)
-            .into_iter()
-            .filter(|requirement| requirement.scope == RequirementScope::SingleUse && !requirement.stop_only)
-            .collect();
-        self.use_up(&ground, &agent, &single, &mut problems);
+        // What could not have been held has not used anything up.
+        if !self.is_never_held(call) {
+            let single: Vec<&Requirement> = asked_by_tool(&rules, call, &mut problems)
+                .into_iter()
+                .filter(|one| one.scope == RequirementScope::SingleUse && !one.stop_only)
+                .collect();
+            self.use_up(&ground, &agent, &single, &mut problems);
+        }
         Gated { answer: satisfied, problems }
     }
 
     /// A tool failed: counted, and nothing is used up.
     pub fn tool_failed(&mut self, call: &ToolCall<'_>, error: &str) -> Gated<()> {
         self.asked_by(call.agent);
-        let (Some(ground), Some(agent)) = (self.ground(), AgentKey::new(&call.agent.id)) else {
+        let (Some(ground), Some(agent)) = (self.hook_ground(), AgentKey::new(&call.agent.id)) else {
             return Gated::fine(());
         };
         let mut rules = self.rules(&ground);
@@ -88,10 +91,13 @@ impl Engine {
         if met.is_empty() {
             return Vec::new();
         }
-        let mut satisfying = Satisfying::by(SatisfiedBy::Skill);
-        satisfying.metadata.insert("skill".to_owned(), skill_name(skill).into());
+        let satisfying = |requirement: &Requirement| Satisfying {
+            ttl: requirement.usual_ttl(),
+            metadata: [("skill".to_owned(), skill_name(skill).into())].into_iter().collect(),
+            ..Satisfying::by(SatisfiedBy::Skill)
+        };
         let wanted: Vec<(&Requirement, Satisfying)> =
-            met.iter().map(|requirement| (requirement, satisfying.clone())).collect();
+            met.iter().map(|requirement| (requirement, satisfying(requirement))).collect();
         match self.satisfy_all(ground, Some(agent), &wanted) {
             Ok(found) => problems.extend(found),
             Err(error) => {
@@ -114,6 +120,9 @@ impl Engine {
             single.iter().any(|one| document.satisfaction(&one.name, one.scope, Some(agent), now).is_some())
         };
         if single.is_empty() || !ground.file().read(now).is_ok_and(|document| is_satisfied(&document)) {
+            return;
+        }
+        if ground.is_paused(agent) {
             return;
         }
         let change = self.deed(agent, single.iter().copied(), Deed::UseUp);

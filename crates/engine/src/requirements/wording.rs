@@ -34,6 +34,13 @@ pub(super) fn size(size: &Size, limits: &Limits) -> String {
     format!("{} lines changed against {} ({warn}holds at {})", size.lines, size.base, limits.block)
 }
 
+/// A requirement that only reminds, in one paragraph.
+pub(super) fn reminder(open: &Held<'_>, agent: &AgentKey, branch: &str) -> String {
+    let ways = ways(open.requirement, Some(agent)).join("; or ");
+    let message = message(open, agent, branch);
+    format!("{}: {} It holds nothing. {ways}", open.requirement.name, sentence(&message))
+}
+
 /// Eight characters, as files and people have them.
 pub(super) fn short(agent_session: &str) -> String {
     AgentKey::new(agent_session).map_or_else(|| agent_session.to_owned(), |agent| agent.short().to_owned())
@@ -44,8 +51,9 @@ pub(super) fn ways(requirement: &Requirement, agent: Option<&AgentKey>) -> Vec<S
     let skill = requirement.auto_resolve_skill.as_ref().or(requirement.skills.first());
     let skill = skill.map(|skill| format!("Run /{}", skill.trim_start_matches('/')));
     let phases = requirement.phases.iter().map(|phase| format!("leftoff advance --phase {phase}"));
-    let by_hand = command(verb(requirement), &[&requirement.name], agent);
-    skill.into_iter().chain(phases).chain([by_hand]).collect()
+    let by_hand =
+        (!requirement.is_proved_by_phase()).then(|| command(verb(requirement), &[&requirement.name], agent));
+    skill.into_iter().chain(phases).chain(by_hand).collect()
 }
 
 /// What the configuration says about it, and what was found.
@@ -66,6 +74,10 @@ fn message(held: &Held<'_>, agent: &AgentKey, branch: &str) -> String {
         (None, Some(found)) => found.clone(),
         (None, None) => "not satisfied".to_owned(),
     }
+}
+
+fn sentence(text: &str) -> String {
+    if text.ends_with(['.', '!', '?', ':']) { text.to_owned() } else { format!("{text}.") }
 }
 
 fn listed(held: &[Held<'_>], agent: &AgentKey, branch: &str) -> String {
@@ -98,7 +110,7 @@ fn commands(held: &[Held<'_>], agent: &AgentKey) -> String {
     for word in ["satisfy", "approve"] {
         let names: Vec<&str> = held
             .iter()
-            .filter(|one| verb(one.requirement) == word)
+            .filter(|one| !one.requirement.is_proved_by_phase() && verb(one.requirement) == word)
             .map(|one| one.requirement.name.as_str())
             .collect();
         if !names.is_empty() {

@@ -33,16 +33,26 @@ impl AgentKey {
     /// The name to use where another agent session has taken the short one. No longer than a short one and without a
     /// hyphen, so that no program shortens it again.
     pub fn spare(&self) -> String {
-        let digest = Sha256::digest(self.full.as_bytes());
+        let letters: String = self.full.chars().filter(|c| *c != '-').collect();
+        let digest = Sha256::digest(letters.as_bytes());
         let hex: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
         format!("x{}", &hex[..SHORT - 1])
+    }
+
+    /// Whether both, each whole or short, with hyphens or without, are one agent session.
+    pub fn is(&self, other: &Self) -> bool {
+        let is_short = |key: &Self| key.full == key.short;
+        is_same_id(&self.full, &other.full)
+            || (self.short == other.short && (is_short(self) || is_short(other)))
     }
 
     /// Whether an entry under this key is about this agent session.
     pub(super) fn owns(&self, key: &str, entry: &Value) -> bool {
         match entry.get(FULL_ID).and_then(Value::as_str) {
             // Whoever types eight characters means the one that begins with them.
-            Some(full) => full == self.full || (self.full == self.short && shortened(full) == self.short),
+            Some(full) => {
+                is_same_id(full, &self.full) || (self.full == self.short && shortened(full) == self.short)
+            }
             None => shortened(key) == self.short,
         }
     }
@@ -65,7 +75,12 @@ impl AgentKey {
     }
 }
 
-/// The same again for what is short already.
+/// Whether two whole ids are one, with or without hyphens.
+fn is_same_id(one: &str, other: &str) -> bool {
+    one.chars().filter(|c| *c != '-').eq(other.chars().filter(|c| *c != '-'))
+}
+
+/// Idempotent.
 pub(super) fn shortened(id: &str) -> String {
     id.chars().filter(|c| *c != '-').take(SHORT).collect()
 }

@@ -191,6 +191,7 @@ fn requirement(name: &str, fields: &Map<String, Value>) -> Result<Requirement, S
         auto_resolve_skill: text("auto_resolve_skill"),
         approval_ttl: fields.get("approval_ttl").and_then(count).unwrap_or(plain.approval_ttl),
         stop_only: is("stop_only"),
+        advisory: fields.get("blocking") == Some(&Value::Bool(false)),
         name: plain.name,
     })
 }

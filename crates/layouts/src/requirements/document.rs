@@ -3,8 +3,8 @@
 use super::VERSION;
 use super::agent::{AgentKey, FULL_ID, shortened};
 use super::satisfaction::{
-    CARRIED_TO, SATISFACTION, Satisfaction, SatisfiedBy, Satisfying, forget_satisfaction, is_heritable,
-    moment, satisfaction,
+    CARRIED_TO, SATISFACTION, Satisfaction, SatisfiedBy, Satisfying, forget, is_heritable, moment,
+    satisfaction, triggered_at,
 };
 use model::workflow::RequirementScope;
 use serde_json::{Map, Value, json};
@@ -12,6 +12,16 @@ use serde_json::{Map, Value, json};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
     root: Map<String, Value>,
+}
+
+/// What is on record of one requirement: for one agent session, or for the whole branch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    pub requirement: String,
+    /// None for the branch.
+    pub agent_session: Option<String>,
+    pub satisfaction: Option<Satisfaction>,
+    pub triggered_at: Option<i64>,
 }
 
 /// Why a file is none that can be gone on with.
@@ -117,46 +127,66 @@ impl Document {
         true
     }
 
-    /// Takes back what was satisfied for this agent session and for the branch. Whether there was anything.
+    /// Forgets a requirement: for every agent session, or for this one and the branch as a whole. That it was
+    /// triggered is forgotten with it. Whether there was anything.
     pub fn clear(&mut self, name: &str, agent: Option<&AgentKey>) -> bool {
         if self.requirement(name).is_none() {
             return false;
         }
-        let entry = self.requirement_mut(name);
-        let mut changed = forget_satisfaction(entry);
-        if let Some(session) = agent.and_then(|agent| existing_session_mut(entry, agent)) {
-            changed |= forget_satisfaction(session);
-        }
-        changed
+        let Some(agent) = agent else {
+            return table_mut(&mut self.root, "requirements").shift_remove(name).is_some();
+        };
+        let was_of_the_branch = forget(self.requirement_mut(name));
+        self.remove_session(name, agent) || was_of_the_branch
     }
 
-    /// Takes back what was satisfied for one action of this agent session, which has happened.
+    /// Removes what was satisfied for one action of this agent session, which has happened.
     pub fn use_up(&mut self, name: &str, agent: &AgentKey) -> bool {
-        if self.session(name, agent).is_none() {
-            return false;
-        }
-        let entry = self.requirement_mut(name);
-        existing_session_mut(entry, agent).is_some_and(forget_satisfaction)
+        self.remove_session(name, agent)
     }
 
-    /// When this agent session first did what this requirement guards.
-    pub fn triggered_at(&self, name: &str, agent: &AgentKey) -> Option<i64> {
-        let session = self.session(name, agent)?;
-        let is_triggered = session.get("triggered").and_then(Value::as_bool).unwrap_or(false);
-        is_triggered.then(|| session.get("triggered_at").and_then(Value::as_i64).unwrap_or(0))
+    /// When what this requirement guards was first done: by this agent session, or by anybody where it is asked of the
+    /// whole branch.
+    pub fn triggered_at(&self, name: &str, scope: RequirementScope, agent: &AgentKey) -> Option<i64> {
+        let entry =
+            if scope.is_of_one_agent() { self.session(name, agent)? } else { self.requirement(name)? };
+        triggered_at(entry)
     }
 
     /// Marks it; the first time stays.
     pub fn trigger(&mut self, name: &str, scope: RequirementScope, agent: &AgentKey, now: i64) -> bool {
-        if self.triggered_at(name, agent).is_some() {
+        if self.triggered_at(name, scope, agent).is_some() {
             return false;
         }
         let entry = self.requirement_mut(name);
         entry.entry("scope").or_insert_with(|| json!(scope.name()));
-        let session = session_mut(entry, agent);
-        session.insert("triggered".to_owned(), json!(true));
-        session.insert("triggered_at".to_owned(), json!(now));
+        let place = if scope.is_of_one_agent() { session_mut(entry, agent) } else { entry };
+        place.insert("triggered".to_owned(), json!(true));
+        place.insert("triggered_at".to_owned(), json!(now));
         true
+    }
+
+    /// Everything that is on record, requirement by requirement: for the branch, then for each agent session.
+    pub fn records(&self, now: i64) -> Vec<Record> {
+        let mut records = Vec::new();
+        for (name, entry) in self.requirements().into_iter().flatten() {
+            let Some(entry) = entry.as_object() else { continue };
+            let record = |agent_session: Option<String>, fields: &Map<String, Value>| Record {
+                requirement: name.clone(),
+                agent_session,
+                satisfaction: satisfaction(fields, true, now),
+                triggered_at: triggered_at(fields),
+            };
+            records.push(record(None, entry));
+            let sessions = entry.get("sessions").and_then(Value::as_object);
+            for (key, fields) in sessions.into_iter().flatten() {
+                let Some(fields) = fields.as_object() else { continue };
+                let id = fields.get(FULL_ID).and_then(Value::as_str).unwrap_or(key);
+                records.push(record(Some(id.to_owned()), fields));
+            }
+        }
+        records.retain(|record| record.satisfaction.is_some() || record.triggered_at.is_some());
+        records
     }
 
     /// Removes all that is kept of this agent session; of others nothing.
@@ -220,6 +250,15 @@ impl Document {
         sessions.get(agent.key_in(sessions)?)?.as_object()
     }
 
+    fn remove_session(&mut self, name: &str, agent: &AgentKey) -> bool {
+        if self.session(name, agent).is_none() {
+            return false;
+        }
+        let sessions = table_mut(self.requirement_mut(name), "sessions");
+        let key = agent.key_in(sessions).map(ToOwned::to_owned);
+        key.is_some_and(|key| sessions.shift_remove(&key).is_some())
+    }
+
     fn sessions_mut(&mut self) -> impl Iterator<Item = &mut Map<String, Value>> {
         let requirements = self.root.get_mut("requirements").and_then(Value::as_object_mut);
         let entries = requirements.into_iter().flat_map(Map::values_mut);
@@ -266,15 +305,6 @@ fn session_mut<'a>(entry: &'a mut Map<String, Value>, agent: &AgentKey) -> &'a m
         session.insert(FULL_ID.to_owned(), json!(agent.full()));
     }
     session
-}
-
-fn existing_session_mut<'a>(
-    entry: &'a mut Map<String, Value>,
-    agent: &AgentKey,
-) -> Option<&'a mut Map<String, Value>> {
-    let sessions = entry.get_mut("sessions")?.as_object_mut()?;
-    let key = agent.key_in(sessions)?.to_owned();
-    sessions.get_mut(&key)?.as_object_mut()
 }
 
 /// The table under a key; anything else that stands there makes room.

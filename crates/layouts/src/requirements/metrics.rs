@@ -138,10 +138,7 @@ impl Metrics {
                 }
             }
             Counted::Compacted => add_one(&mut self.root, "compaction_count"),
-            Counted::Ended => {
-                self.ended(*at);
-                self.resume();
-            }
+            Counted::Ended => self.ended(*at),
         }
         true
     }
@@ -175,11 +172,6 @@ impl Metrics {
         !is_same
     }
 
-    pub fn was_triggered(&self, name: &str) -> bool {
-        let at = self.root.get("requirements").and_then(|all| all.get(name)?.get("triggered_at"));
-        at.is_some_and(|at| !at.is_null())
-    }
-
     /// Whether this denial is to be shown whole: it was not shown within the last seconds.
     pub fn shows_denial(&mut self, fingerprint: &str, within_seconds: i64, now: i64) -> bool {
         let ours = table_mut(&mut self.root, OURS);
@@ -193,20 +185,6 @@ impl Metrics {
             ours.insert("denial".to_owned(), json!({ "shown": fingerprint, "at": now }));
         }
         !is_repeated
-    }
-
-    /// Nothing is asked of this agent session until it is resumed.
-    pub fn pause(&mut self, by: &str, now: i64) {
-        table_mut(&mut self.root, OURS).insert("paused".to_owned(), json!({ "at": now, "by": by }));
-    }
-
-    /// Whether it was paused.
-    pub fn resume(&mut self) -> bool {
-        table_mut(&mut self.root, OURS).shift_remove("paused").is_some()
-    }
-
-    pub fn is_paused(&self) -> bool {
-        self.root.get(OURS).is_some_and(|ours| ours.get("paused").is_some())
     }
 
     fn tool_used(&mut self, name: &str, file: Option<&str>, command: Option<&str>, held: bool) {

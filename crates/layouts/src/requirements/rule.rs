@@ -20,12 +20,14 @@ pub struct Requirement {
     pub skills: Vec<String>,
     /// Phases of the workflow in which it is declared that satisfy it, once done.
     pub phases: Vec<String>,
-    /// Shown as the way to satisfy it.
+    /// Shown as the way to satisfy it, and satisfies it when it has run.
     pub auto_resolve_skill: Option<String>,
     /// How long an approval holds, in seconds.
     pub approval_ttl: u64,
     /// Asks only when the agent stops.
     pub stop_only: bool,
+    /// Reminds, and never holds anybody.
+    pub advisory: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -82,6 +84,20 @@ impl Requirement {
             auto_resolve_skill: None,
             approval_ttl: DEFAULT_APPROVAL_SECONDS,
             stop_only: false,
+            advisory: false,
+        }
+    }
+
+    /// Whether only a phase that is done, or a skill, satisfies it: nobody says so by hand.
+    pub fn is_proved_by_phase(&self) -> bool {
+        !self.phases.is_empty()
+    }
+
+    /// How long a yes holds unless somebody says otherwise: what is measured changes, what was done stays done.
+    pub fn usual_ttl(&self) -> Option<u64> {
+        match self.kind {
+            Kind::Dynamic(_) => Some(self.approval_ttl),
+            Kind::Blocking | Kind::Guard(_) => None,
         }
     }
 

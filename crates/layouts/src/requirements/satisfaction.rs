@@ -104,12 +104,19 @@ pub(super) fn is_heritable(entry: &Value, window: u64, now: i64) -> bool {
     is_young && found.by != SatisfiedBy::CarryOver.name() && entry.get(CARRIED_TO).is_none()
 }
 
-pub(super) fn forget_satisfaction(entry: &mut Map<String, Value>) -> bool {
-    let was = entry.get("satisfied").and_then(Value::as_bool).unwrap_or(false);
-    for field in SATISFACTION {
+/// Since when what it guards has been done, if it has.
+pub(super) fn triggered_at(entry: &Map<String, Value>) -> Option<i64> {
+    let is_triggered = entry.get("triggered").and_then(Value::as_bool).unwrap_or(false);
+    is_triggered.then(|| moment(entry.get("triggered_at")).unwrap_or(0))
+}
+
+/// Takes out that it is satisfied and that it was triggered; whatever else an entry holds stays.
+pub(super) fn forget(entry: &mut Map<String, Value>) -> bool {
+    let before = entry.len();
+    for field in SATISFACTION.into_iter().chain(["triggered", "triggered_at"]) {
         entry.shift_remove(field);
     }
-    was
+    entry.len() != before
 }
 
 /// Seconds since 1970; other programs write fractions too.

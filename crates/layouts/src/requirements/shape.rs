@@ -32,6 +32,7 @@ const REQUIREMENT: &[(&str, Shape)] = &[
     ("auto_resolve_skill", Shape::Text),
     ("approval_ttl", Shape::Count),
     ("stop_only", Shape::Bool),
+    ("blocking", Shape::Bool),
     ("calculator", Shape::Text),
     ("thresholds", Shape::Counts),
     ("cache_ttl", Shape::Count),
@@ -120,10 +121,8 @@ fn named(
 
 fn check(path: &str, value: &mut Value, shape: Shape, mistakes: &mut Vec<Mistake>) -> Result<(), String> {
     match shape {
-        Shape::Bool => match boolean(value) {
-            Some(truth) => *value = Value::Bool(truth),
-            None => return Err(not("true or false", value)),
-        },
+        // The YAML reader knows the older words for the two truths, unquoted; a text is a text.
+        Shape::Bool if !value.is_boolean() => return Err(not("true or false", value)),
         Shape::Text if !value.is_string() => return Err(not("a text", value)),
         Shape::Texts if !(value.is_string() || is_list_of(value, Value::is_string)) => {
             return Err(not("a list of texts", value));
@@ -147,22 +146,9 @@ fn check(path: &str, value: &mut Value, shape: Shape, mistakes: &mut Vec<Mistake
             Value::Object(entries) => named(path, entries, keys, mistakes),
             other => return Err(not("a table", other)),
         },
-        Shape::Text | Shape::Texts | Shape::Count | Shape::OneOf(_) | Shape::Triggers => {}
+        Shape::Bool | Shape::Text | Shape::Texts | Shape::Count | Shape::OneOf(_) | Shape::Triggers => {}
     }
     Ok(())
-}
-
-/// Older YAML has more words for the two truths.
-fn boolean(value: &Value) -> Option<bool> {
-    match value {
-        Value::Bool(truth) => Some(*truth),
-        Value::String(word) => match word.to_ascii_lowercase().as_str() {
-            "true" | "yes" | "on" => Some(true),
-            "false" | "no" | "off" => Some(false),
-            _ => None,
-        },
-        Value::Null | Value::Number(_) | Value::Array(_) | Value::Object(_) => None,
-    }
 }
 
 /// A whole number; what is behind the point is left out.

@@ -13,6 +13,7 @@ const BUILT_IN: &[(&str, &[&str])] = &[
     ("requesting-code-review", &["pre_commit_review"]),
     ("deep-review", &["pre_pr_review"]),
     ("quality-check", &["pre_pr_review"]),
+    ("v3-review", &["pre_pr_review"]),
     ("codex-review", &["codex_reviewer"]),
     ("brainstorming", &["design_approved"]),
     ("test-driven-development", &["tdd_planned"]),
@@ -31,8 +32,9 @@ pub fn requirements_of_skill<'a>(skill: &str, requirements: &'a [Requirement]) -
     let asked = skill_name(skill);
     let built_in = BUILT_IN.iter().find(|(name, _)| *name == asked).map_or(&[][..], |(_, names)| names);
     let is_met = |requirement: &&Requirement| {
+        let own = requirement.skills.iter().chain(&requirement.auto_resolve_skill);
         built_in.contains(&requirement.name.as_str())
-            || requirement.skills.iter().any(|skill| skill_name(skill) == asked)
+            || own.into_iter().any(|skill| skill_name(skill) == asked)
     };
     requirements.iter().filter(is_met).collect()
 }

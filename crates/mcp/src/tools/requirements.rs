@@ -5,7 +5,7 @@ use super::{Call, Effect, Entry};
 use crate::answer::{Answer, warned};
 use crate::mishap::Mishap;
 use engine::words::one_line;
-use engine::{Engine, Intent, RequirementList, SatisfyRequest};
+use engine::{Clearing, Engine, Intent, RequirementList, SatisfyRequest};
 use model::gate::guess;
 
 const ACTIONS: &[&str] = &["list", "satisfy", "clear"];
@@ -45,7 +45,7 @@ fn run(call: &mut Call) -> Result<Answer, Mishap> {
     let answer = if action == "satisfy" {
         engine.satisfy_requirements(&satisfying(call, names)?)?
     } else {
-        engine.clear_requirements(&names, None)?
+        engine.clear_requirements(Clearing::Named(&names), None, None)?
     };
     let outcome = if answer.already { "already" } else { "done" };
     Ok(listed(outcome, &answer.list).with_said(&answer.said))

@@ -40,9 +40,16 @@ fn the_beginning_tells_what_is_open_and_how_to_satisfy_it() {
     assert!(text.contains("leftoff req satisfy commit_plan --agent-session a4326893"), "{text}");
     place.satisfy(ANNA, &["commit_plan"]);
     assert_eq!(place.starts(ANNA, "compact").text, None, "nothing is open, and nobody else is here");
+}
+
+#[test]
+fn r8_without_inject_context_the_beginning_is_silent() {
+    let place = Place::with("requirements: {commit_plan: {enabled: true}}");
+    place.starts(ANNA, "startup");
+    let text = place.starts(BEN, "startup").text.expect("something to say");
+    assert!(text.contains("commit_plan") && text.contains("a4326893"), "{text}");
     place.write(".claude/requirements.local.yaml", "hooks: {session_start: {inject_context: false}}");
-    let text = place.starts(BEN, "startup").text.expect("Anna is here");
-    assert!(!text.contains("commit_plan") && text.contains("a4326893"), "{text}");
+    assert_eq!(place.starts(BEN, "startup").text, None);
 }
 
 #[test]

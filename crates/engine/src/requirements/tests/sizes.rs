@@ -119,3 +119,22 @@ fn what_a_repository_configures_is_not_run() {
     denied(place.edit(ANNA));
     assert!(!witness.exists());
 }
+
+#[test]
+fn r8_a_stacked_branch_is_measured_against_the_branch_below_it() {
+    let place = branch();
+    place.write("a.txt", &lines(1_000));
+    git(&place, &["commit", "-q", "-am", "much"]);
+    denied(place.edit(ANNA));
+    git(&place, &["checkout", "-q", "-b", "feature/next"]);
+    assert_eq!(place.edit(BEN), Verdict::Allow, "nothing of its own yet");
+    place.write("b.txt", &lines(300));
+    git(&place, &["add", "."]);
+    git(&place, &["commit", "-q", "-m", "more"]);
+    pass_the_cache(&place);
+    let Verdict::Warn(warning) = place.edit(BEN) else { panic!("300 lines of its own warn") };
+    assert!(warning.contains("300 lines changed against feature/auth"), "{warning}");
+    git(&place, &["checkout", "-q", "feature/auth"]);
+    pass_the_cache(&place);
+    denied(place.edit(ANNA));
+}

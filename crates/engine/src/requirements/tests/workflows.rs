@@ -9,6 +9,7 @@ version = "1"
 
 [[phase]]
 id = "plan"
+produces = ["PLAN.md", "parts/{item}.md"]
 
 [[phase]]
 id = "build"
@@ -52,7 +53,7 @@ fn a_skill_satisfies_what_a_workflow_declares_and_the_log_tells_it() {
     let place = started();
     assert_eq!(place.skill(ANNA, "my-review"), ["commit_plan"]);
     assert_eq!(place.edit(ANNA), Verdict::Allow);
-    place.engine().clear_requirements(&["commit_plan".to_owned()], Some(ANNA)).expect("cleared");
+    place.clear(Some(ANNA), "commit_plan");
     let (_, events) = place.engine().log(None, 0).expect("a log");
     let kinds: Vec<&str> = events.iter().map(|recorded| recorded.event.kind()).collect();
     assert!(kinds.ends_with(&["requirement_satisfied", "requirement_cleared"]), "{kinds:?}");
@@ -70,7 +71,7 @@ fn undoing_leaves_requirements_alone() {
     place.pass(1);
     place.engine().note(model::note::NoteKind::Note, "x", std::collections::BTreeMap::new()).expect("a note");
     place.pass(1);
-    place.satisfy(ANNA, &["commit_plan"]);
+    assert_eq!(place.skill(ANNA, "my-review"), ["commit_plan"]);
     let undone = place.engine().undo(None).expect("undone");
     assert!(undone.view.notes.is_empty(), "the note is taken back, not the requirement");
     assert_eq!(place.edit(ANNA), Verdict::Allow);
@@ -95,4 +96,47 @@ fn a_session_shows_what_is_required() {
     let view = place.engine().show(None).expect("a view");
     assert_eq!(view.requirements.len(), 1);
     assert_eq!((view.requirements[0].name.as_str(), view.requirements[0].satisfied), ("commit_plan", false));
+}
+
+#[test]
+fn t7_what_satisfies_a_requirement_is_never_held_by_it() {
+    let place = started();
+    let session = place.engine().show(None).expect("a view").session_id;
+    let workspace = format!(".leftoff/sessions/{session}");
+    let writes = |files: &[&str]| {
+        place.pass(10);
+        place.uses(ANNA, "Edit", None, files)
+    };
+    assert_eq!(writes(&[&format!("{workspace}/PLAN.md")]), Verdict::Allow);
+    assert_eq!(writes(&[&format!("{workspace}/parts/a.md")]), Verdict::Allow);
+    let absolute = place.root().join(&workspace).join("PLAN.md").display().to_string();
+    assert_eq!(writes(&[&absolute]), Verdict::Allow);
+    denied(writes(&[&format!("{workspace}/OTHER.md")]));
+    denied(writes(&[&format!("{workspace}/PLAN.md"), "src/a.rs"]));
+    denied(writes(&[&format!("{workspace}/PLAN.md/../../../../src/a.rs")]));
+}
+
+#[test]
+fn t7_what_a_phase_satisfies_is_not_satisfied_by_hand() {
+    let place = started();
+    let message = denied(place.edit(ANNA));
+    assert!(!message.contains("leftoff req satisfy"), "{message}");
+    let request = SatisfyRequest {
+        names: vec!["commit_plan".to_owned()],
+        agent_session: Some(ANNA.to_owned()),
+        ..SatisfyRequest::default()
+    };
+    for bypass in [false, true] {
+        let error = place.engine().satisfy_requirements(&SatisfyRequest { bypass, ..request.clone() });
+        assert_eq!(error.expect_err("refused").kind(), "proved_by_phase");
+    }
+    let error = place.engine().approve_requirements(&["commit_plan".to_owned()], Some(ANNA), None);
+    assert_eq!(error.expect_err("refused").kind(), "proved_by_phase");
+    // Another program may write whatever it likes into the file.
+    let state = r#"{"version":"1.0","branch":"feature/auth","requirements":{"commit_plan":{"scope":"session","satisfied":true,"satisfied_by":"cli","satisfied_at":1}}}"#;
+    place.write(".git/requirements/feature-auth.json", state);
+    place.pass(10);
+    denied(place.edit(ANNA));
+    let list = place.engine().requirement_list(Some(ANNA)).expect("a list");
+    assert!(!list.requirements[0].satisfied);
 }

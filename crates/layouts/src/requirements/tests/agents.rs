@@ -30,6 +30,18 @@ fn ids_that_begin_alike_stay_apart() {
 }
 
 #[test]
+fn r8_an_id_without_hyphens_is_the_same_agent_session() {
+    let undashed = UUID.replace('-', "");
+    let mut document = document();
+    document.satisfy("plan", Session, Some(&agent(UUID)), &by_skill(), 10);
+    assert!(is_met(&document, "plan", Session, &undashed, 11));
+    assert!(document.trigger("plan", Session, &agent(&undashed), 12));
+    assert_eq!(document.text().matches("\"satisfied\"").count(), 1, "{}", document.text());
+    assert!(agent(UUID).is(&agent(&undashed)) && !agent("session-10").is(&agent("session-11")));
+    assert_eq!(agent(UUID).spare(), agent(&undashed).spare());
+}
+
+#[test]
 fn the_second_name_is_one_that_nobody_shortens() {
     let spare = agent("session-11").spare();
     assert_eq!(agent(&spare).short(), spare);

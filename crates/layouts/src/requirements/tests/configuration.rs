@@ -212,3 +212,18 @@ fn half_a_configuration_is_read_as_far_as_it_goes_and_never_asks_for_more() {
         assert!(asked.iter().all(|name| known.contains(&name.as_str())), "{}: {asked:?}", &USER[..end]);
     }
 }
+
+#[test]
+fn r8_a_truth_in_quotes_is_a_text() {
+    let enabled = |word: &str| {
+        let text = format!("requirements: {{a: {{enabled: {word}}}}}");
+        let reading = read(&[Source { path: "requirements.yaml", text: &text }]);
+        (reading.value.requirements[0].enabled, reading.warnings.len())
+    };
+    for word in ["yes", "on", "true", "True"] {
+        assert_eq!(enabled(word), (true, 0), "{word}");
+    }
+    for word in ["\"yes\"", "'true'", "\"on\""] {
+        assert_eq!(enabled(word), (false, 1), "{word}");
+    }
+}

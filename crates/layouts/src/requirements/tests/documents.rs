@@ -40,11 +40,11 @@ fn behaviour_5_triggered_is_per_agent_session_and_keeps_its_first_time() {
     let (one, other) = (agent("aaaa1111"), agent("bbbb2222"));
     assert!(document.trigger("commit_plan", Session, &one, 10));
     assert!(!document.trigger("commit_plan", Session, &one, 20));
-    assert_eq!(document.triggered_at("commit_plan", &one), Some(10));
-    assert_eq!(document.triggered_at("commit_plan", &other), None);
+    assert_eq!(document.triggered_at("commit_plan", Session, &one), Some(10));
+    assert_eq!(document.triggered_at("commit_plan", Session, &other), None);
     document.satisfy("commit_plan", Session, Some(&one), &by_skill(), 30);
     assert_eq!(
-        document.triggered_at("commit_plan", &one),
+        document.triggered_at("commit_plan", Session, &one),
         Some(10),
         "satisfying it keeps when it was triggered"
     );
@@ -74,6 +74,63 @@ fn behaviour_13_a_single_use_is_used_up_for_the_one_who_used_it() {
     assert!(!document.use_up("pre_commit_review", &agent("aaaa1111")));
     assert!(!is_met(&document, "pre_commit_review", SingleUse, "aaaa1111", 11));
     assert!(is_met(&document, "pre_commit_review", SingleUse, "bbbb2222", 11));
+}
+
+#[test]
+fn r7_what_was_used_once_leaves_no_entry() {
+    let mut document = document();
+    let one = agent("aaaa1111");
+    document.satisfy("pre_commit_review", SingleUse, Some(&one), &by_skill(), 10);
+    document.trigger("pre_commit_review", SingleUse, &one, 11);
+    assert!(document.use_up("pre_commit_review", &one));
+    let written: Value = serde_json::from_str(&document.text()).expect("JSON");
+    assert_eq!(written["requirements"]["pre_commit_review"]["sessions"], json!({}));
+}
+
+#[test]
+fn r7_clearing_forgets_every_agent_session_and_what_was_triggered() {
+    let mut document = document();
+    let (one, other) = (agent("aaaa1111"), agent("bbbb2222"));
+    for who in [&one, &other] {
+        document.satisfy("commit_plan", Session, Some(who), &by_skill(), 10);
+        document.trigger("commit_plan", Session, who, 11);
+    }
+    let mut of_one = document.clone();
+    assert!(of_one.clear("commit_plan", Some(&one)));
+    assert_eq!(of_one.triggered_at("commit_plan", Session, &one), None);
+    assert!(is_met(&of_one, "commit_plan", Session, other.full(), 12), "the other's stays");
+    assert!(document.clear("commit_plan", None));
+    assert_eq!(document.names().count(), 0);
+    assert!(!document.clear("commit_plan", None));
+}
+
+#[test]
+fn r11_what_a_branch_is_asked_is_triggered_for_the_branch() {
+    let mut document = document();
+    let (one, other) = (agent("aaaa1111"), agent("bbbb2222"));
+    assert!(document.trigger("github_ticket", Branch, &one, 10));
+    assert!(!document.trigger("github_ticket", Branch, &other, 20));
+    assert_eq!(document.triggered_at("github_ticket", Branch, &other), Some(10));
+    let written: Value = serde_json::from_str(&document.text()).expect("JSON");
+    let entry = &written["requirements"]["github_ticket"];
+    assert_eq!((&entry["triggered"], &entry["triggered_at"]), (&json!(true), &json!(10)));
+    assert_eq!(entry["sessions"], Value::Null);
+}
+
+#[test]
+fn r11_records_say_who_satisfied_what_when() {
+    let mut document = document();
+    document.satisfy("commit_plan", Session, Some(&agent(UUID)), &by_skill(), 10);
+    document.satisfy("github_ticket", Branch, None, &by_skill(), 20);
+    let records = document.records(30);
+    let told: Vec<(&str, Option<&str>, Option<i64>)> = records
+        .iter()
+        .map(|one| {
+            let at = one.satisfaction.as_ref().and_then(|found| found.at);
+            (one.requirement.as_str(), one.agent_session.as_deref(), at)
+        })
+        .collect();
+    assert_eq!(told, [("commit_plan", Some(UUID), Some(10)), ("github_ticket", None, Some(20))]);
 }
 
 #[test]
@@ -144,7 +201,7 @@ fn an_example_of_the_original_is_read_as_it_means_it() {
     let document = Document::read(text).expect("reads");
     assert_eq!(document.branch(), Some("feature/auth"));
     assert!(is_met(&document, "commit_plan", Session, UUID, 10));
-    assert_eq!(document.triggered_at("commit_plan", &agent(UUID)), Some(1));
+    assert_eq!(document.triggered_at("commit_plan", Session, &agent(UUID)), Some(1));
     assert!(is_met(&document, "github_ticket", Branch, UUID, 19));
     assert!(!is_met(&document, "github_ticket", Branch, UUID, 20));
 }

@@ -37,6 +37,84 @@ fn a_pattern_is_looked_for_in_the_command_whatever_its_case() {
 }
 
 #[test]
+fn r4_a_pattern_that_looks_around_is_run_and_not_dropped() {
+    let requirement = Requirement {
+        triggers: vec![Trigger {
+            tool: "Bash".to_owned(),
+            command_pattern: Some(r"git\s+commit(?!.*--amend)".to_owned()),
+        }],
+        ..named("pre_commit_review")
+    };
+    assert_eq!(requirement.is_triggered_by("Bash", Some("git commit -m x")), (true, None));
+    assert_eq!(requirement.is_triggered_by("Bash", Some("git commit --amend")), (false, None));
+    assert_eq!(requirement.wrong_triggers(), Vec::<String>::new());
+}
+
+#[test]
+fn r8_tools_that_only_read_or_delegate_are_never_held_and_naming_one_is_told() {
+    let free = ["Read", "Task", "NotebookEdit", "mcp__github__create_issue", "Grep", "WebFetch"];
+    let requirement = Requirement { triggers: free.map(Trigger::tool).to_vec(), ..named("commit_plan") };
+    for tool in free {
+        assert!(!triggered(&requirement, tool, None), "{tool}");
+    }
+    let told = requirement.wrong_triggers();
+    assert_eq!(told.len(), free.len());
+    assert_eq!(
+        told[0],
+        "requirements.commit_plan.trigger_tools: Read is never held; this trigger is left out"
+    );
+}
+
+#[test]
+fn r1_the_skill_that_is_shown_satisfies_when_it_has_run() {
+    let shown =
+        Requirement { auto_resolve_skill: Some("arch-review".to_owned()), ..named("architecture_reviewed") };
+    let requirements = [shown, named("other")];
+    for spelled in ["arch-review", "/arch-review", "requirements-framework:arch-review"] {
+        let met: Vec<&str> =
+            requirements_of_skill(spelled, &requirements).iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(met, ["architecture_reviewed"], "{spelled}");
+    }
+    assert!(requirements_of_skill("another", &requirements).is_empty());
+}
+
+#[test]
+fn r9_pausing_and_resuming_are_known_by_their_command_line() {
+    for own in [
+        "req pause",
+        "leftoff req resume --agent-session a4326893",
+        "cd /repo && leftoff req pause",
+        "/usr/local/bin/leftoff req pause --reason \"a break\"",
+        "python3 ~/.claude/hooks/requirements-cli.py pause --session a4326893",
+    ] {
+        assert!(is_pause_or_resume(own), "{own}");
+    }
+    for other in [
+        "",
+        "leftoff req satisfy x",
+        "req pause; rm -rf src",
+        "req pause && make",
+        "req pause & make",
+        "echo req pause",
+        "req pause > src/a.rs",
+        "req pause $(make)",
+        "cd /repo",
+    ] {
+        assert!(!is_pause_or_resume(other), "{other}");
+    }
+}
+
+#[test]
+fn a_command_that_satisfies_is_held_only_by_a_pattern_that_names_it() {
+    let asks_of_all = Requirement { triggers: vec![Trigger::tool("Bash")], ..named("commit_plan") };
+    assert!(triggered(&asks_of_all, "Bash", Some("make")));
+    assert!(!triggered(&asks_of_all, "Bash", Some("leftoff req satisfy commit_plan")));
+    let pattern = Trigger { tool: "Bash".to_owned(), command_pattern: Some("req satisfy".to_owned()) };
+    let names_it = Requirement { triggers: vec![pattern], ..named("commit_plan") };
+    assert!(triggered(&names_it, "Bash", Some("leftoff req satisfy commit_plan")));
+}
+
+#[test]
 fn behaviour_19_plans_are_never_gated() {
     for plan in
         [".claude/plans/a.md", "docs/plans/x/b.md", "/home/a/.claude/plans/c.md", "/p/docs/plans/d.md"]
@@ -59,6 +137,7 @@ fn behaviour_22_skills_satisfy_their_requirements_with_or_without_the_prefix() {
         ("requesting-code-review", &["pre_commit_review"]),
         ("deep-review", &["pre_pr_review"]),
         ("quality-check", &["pre_pr_review"]),
+        ("v3-review", &["pre_pr_review"]),
         ("codex-review", &["codex_reviewer"]),
         ("brainstorming", &["design_approved"]),
         ("test-driven-development", &["tdd_planned"]),

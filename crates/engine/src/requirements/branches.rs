@@ -1,0 +1,74 @@
+//! The branches that have a file of their own here, and cleaning away those of branches that are gone.
+
+use super::OUR_FOLDER;
+use super::file::{self, SharedFile};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use layouts::requirements::Document;
+use serde::Serialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A branch whose requirements are on record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TrackedBranch {
+    pub branch: String,
+    /// How many requirements its file knows.
+    pub requirements: usize,
+    pub path: PathBuf,
+}
+
+impl Engine {
+    /// Every branch with a file that can be read, by name.
+    pub fn requirement_branches(&self) -> Result<Vec<TrackedBranch>> {
+        let Some(git) = &self.project.git else { return self.required_ground(None).map(|_| Vec::new()) };
+        let folder = git.common.join("requirements");
+        let mut tracked: Vec<TrackedBranch> =
+            [folder.join(OUR_FOLDER), folder].iter().flat_map(|folder| tracked_in(folder)).collect();
+        tracked.sort_by(|one, other| one.branch.cmp(&other.branch));
+        Ok(tracked)
+    }
+
+    /// Removes the files of branches that git no longer has. Files that say nothing of a branch stay.
+    pub fn prune_requirements(&mut self) -> Result<Vec<TrackedBranch>> {
+        let existing = branches_of_git(&self.project.root)?;
+        let mut gone = self.requirement_branches()?;
+        let current = self.project.branch();
+        gone.retain(|one| !existing.contains(&one.branch) && current.as_ref() != Some(&one.branch));
+        for one in &gone {
+            SharedFile::new(one.path.clone()).remove(self.patience)?;
+        }
+        Ok(gone)
+    }
+}
+
+fn tracked_in(folder: &Path) -> Vec<TrackedBranch> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_state = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "json");
+    entries.filter(is_state).filter_map(tracked).collect()
+}
+
+fn tracked(path: PathBuf) -> Option<TrackedBranch> {
+    let document = Document::read(&file::read(&path).ok()??).ok()?;
+    let branch = document.branch()?.to_owned();
+    Some(TrackedBranch { branch, requirements: document.names().count(), path })
+}
+
+/// Asked of git itself: its files have more than one form.
+fn branches_of_git(root: &Path) -> Result<Vec<String>> {
+    let doing = |source| Error::io("asking git for its branches".to_owned(), source);
+    let said = Command::new("git")
+        .args(["for-each-ref", "--format=%(refname)", "refs/heads"])
+        .current_dir(root)
+        .env_remove("GIT_DIR")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(doing)?;
+    if !said.status.success() {
+        let why = String::from_utf8_lossy(&said.stderr).trim().to_owned();
+        return Err(doing(std::io::Error::other(why)));
+    }
+    let names = String::from_utf8_lossy(&said.stdout).into_owned();
+    Ok(names.lines().filter_map(|name| name.strip_prefix("refs/heads/")).map(ToOwned::to_owned).collect())
+}
