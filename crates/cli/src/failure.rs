@@ -73,6 +73,13 @@ impl Failure {
         self
     }
 
+    /// With the exit codes that the program `req` of the requirements framework has: 2 for wrong usage, 1 for the rest.
+    #[must_use]
+    pub fn with_original_code(self) -> Self {
+        let code = if self.code == WRONG_USAGE { WRONG_USAGE } else { code_of(Class::Failed) };
+        Self { code, ..self }
+    }
+
     pub fn no_command() -> Self {
         Self::wrong_usage("no command was given", Hint::new("see what there is: ").run(words!["--help"]))
     }

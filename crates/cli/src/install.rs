@@ -8,6 +8,7 @@ mod files;
 mod json;
 mod marked;
 mod roots;
+pub mod shim;
 mod wiring;
 
 pub use wiring::{Wiring, wiring};

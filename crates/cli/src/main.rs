@@ -6,6 +6,7 @@ mod failure;
 mod globals;
 mod hooks;
 mod install;
+mod original;
 mod ui;
 
 use failure::Failure;
@@ -14,7 +15,9 @@ use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = arguments::without_help_command(std::env::args_os().collect());
+    let typed: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    let as_req = original::is_called_as_req(&typed);
+    let arguments = arguments::without_help_command(original::translated(typed));
     // A hook never ends with an agent's "blocked", whatever is wrong with us or with how we were called.
     let wanted = arguments::subcommand(&arguments);
     if wanted.as_deref() == Some("hook") && !asks_for_help(&arguments) {
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
     };
     match commands::run(name, matches, &globals) {
         Ok(code) => code,
+        Err(failure) if as_req => failure::report(&failure.with_original_code(), &globals),
         Err(failure) => failure::report(&failure, &globals),
     }
 }

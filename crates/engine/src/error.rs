@@ -181,8 +181,8 @@ pub enum Error {
     NotASession { asked: String, why: String, instead: Hint },
     #[error("there is no requirement '{asked}'")]
     UnknownRequirement { asked: String, nearest: Option<String>, known: Vec<String> },
-    #[error("requirement '{requirement}' is satisfied by phase {}, not by hand", phases.join(" or phase "))]
-    ProvedByPhase { requirement: String, phases: Vec<String> },
+    #[error("requirement '{requirement}' is satisfied by phase '{phase}', not by hand")]
+    ProvedByPhase { requirement: String, phase: String },
     #[error("no agent session is known here that this could be about")]
     NoAgentSession,
     #[error("{reason}")]

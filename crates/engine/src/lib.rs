@@ -60,6 +60,7 @@ pub use history::{
     WhoLine,
 };
 pub use items::{ItemListRequest, ItemListing, ItemView, PhaseItems};
+pub use layouts::requirements::preset as requirements_preset;
 pub use layouts::screen;
 pub use listing::{ListRequest, Listing};
 pub use next::Next;
@@ -69,7 +70,7 @@ pub use query::{AgentView, Current};
 pub use registry::{projects_outside_git, state_folder};
 pub use requirements::{
     Clearing, Gated, LiveAgent, OpenRequirement, Opening, RecordView, RequirementAnswer, RequirementList,
-    RequirementView, SatisfyRequest, SessionRecord, ToolCall, TrackedBranch, Verdict,
+    RequirementView, SatisfyRequest, SessionRecord, SettingsFile, ToolCall, TrackedBranch, Verdict,
 };
 pub use setup::{Setup, StorePlace, set_up, take_down};
 pub use store::{ActivityKind, ActivityRow};

@@ -22,6 +22,7 @@
 mod branch;
 mod branches;
 mod command;
+mod configure;
 mod file;
 mod gate;
 mod life;
@@ -41,6 +42,7 @@ mod wording;
 
 pub use branches::TrackedBranch;
 pub use command::{Clearing, RequirementAnswer, SatisfyRequest};
+pub use configure::SettingsFile;
 pub use life::{OpenRequirement, Opening};
 pub use live::LiveAgent;
 pub(crate) use live::is_same as is_same_agent;

@@ -8,7 +8,7 @@ use crate::install::{self, Change, Task, Touched};
 use crate::ui::Out;
 use engine::StorePlace;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Set this project up: its folder, its store, and the agents that work here
@@ -26,6 +26,10 @@ pub struct Init {
     /// Wire them for all of your projects, in your home folder, and leave this one alone
     #[arg(long)]
     user: bool,
+
+    /// Make a program `req` as well, for scripts and hints of the requirements framework: a link to leftoff in ~/.local/bin
+    #[arg(long)]
+    req_shim: bool,
 
     /// Say what would be done, line by line, and do nothing
     #[arg(long)]
@@ -67,16 +71,22 @@ impl Init {
         if !agents.is_empty() {
             install::run(&agents, &places, Task::PutIn, true)?;
         }
+        if let Some(home) = self.home_of_shim(&places)? {
+            install::shim::put_in(home, true)?;
+        }
         let setup = if self.user { None } else { Some(self.set_up(&agents, globals)?) };
         if let Some(setup) = &setup {
             places.project = Some(setup.project.clone());
             places.stores = stores(setup);
         }
-        let touched = if agents.is_empty() {
+        let mut touched = if agents.is_empty() {
             Vec::new()
         } else {
             install::run(&agents, &places, Task::PutIn, self.dry_run)?
         };
+        if let Some(home) = self.home_of_shim(&places)? {
+            touched.push(install::shim::put_in(home, self.dry_run)?);
+        }
         Ok(Done { setup, gone: Vec::new(), touched, agents })
     }
 
@@ -94,10 +104,21 @@ impl Init {
         if engine::projects_outside_git() <= own {
             places.stores = engine::state_folder().into_iter().collect();
         }
-        let touched = install::run(&agents, &places, Task::TakeOut, self.dry_run)?;
+        let mut touched = install::run(&agents, &places, Task::TakeOut, self.dry_run)?;
+        if let Some(home) = self.home_of_shim(&places)? {
+            touched.extend(install::shim::take_out(home, self.dry_run)?);
+        }
         let all = self.agents.is_empty() && !self.user;
         let gone = if all { engine::take_down(&globals.options, self.dry_run)? } else { Vec::new() };
         Ok(Done { setup: None, gone, touched, agents })
+    }
+
+    fn home_of_shim<'a>(&self, places: &'a Places) -> Result<Option<&'a Path>, Failure> {
+        match (self.req_shim, places.home.as_deref()) {
+            (false, _) => Ok(None),
+            (true, Some(home)) => Ok(Some(home)),
+            (true, None) => Err(Failure::wrong_usage("there is no home folder: HOME is not set", "set HOME")),
+        }
     }
 
     fn refuse_without_home(&self, places: &Places) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 
 use crate::ui::{Out, Tone, set_in};
 use engine::words::{ago, duration, one_line};
-use engine::{RequirementList, RequirementView};
+use engine::{RecordView, RequirementList, RequirementView, SessionRecord};
 use jiff::Timestamp;
 use std::fmt::Write;
 
@@ -37,11 +37,46 @@ pub fn lines(requirements: &[RequirementView], now: Timestamp, out: &Out) -> Str
     text
 }
 
+/// Agent sessions with what is on record of each, then what holds for the whole branch.
+pub fn sessions(sessions: &[SessionRecord], branch: &[RecordView], now: Timestamp, out: &Out) -> String {
+    let mut text = String::new();
+    for one in sessions {
+        let mut words = vec![if one.alive { "alive" } else { "gone" }.to_owned()];
+        words.extend(one.agent.as_ref().map(|agent| one_line(agent, 20)));
+        words.extend(one.branch.as_ref().map(|branch| format!("on {}", one_line(branch, 100))));
+        words.extend(one.worktree.as_ref().map(|worktree| format!("in {}", one_line(worktree, 200))));
+        words.extend(one.pid.map(|pid| format!("process {pid}")));
+        words.extend(one.last_seen.map(|seen| format!("seen {}", ago(seen, now))));
+        words.extend(one.paused.then(|| "paused".to_owned()));
+        let heading = format!("{}  {}", one_line(&one.agent_session, 60), words.join(", "));
+        let _ = writeln!(text, "{}", out.paint(Tone::Heading, &heading));
+        text.push_str(&records(&one.requirements, now));
+    }
+    if !branch.is_empty() {
+        let _ = writeln!(text, "{}", out.paint(Tone::Heading, "for every agent session of this branch"));
+        text.push_str(&records(branch, now));
+    }
+    text
+}
+
+fn records(records: &[RecordView], now: Timestamp) -> String {
+    let line = |one: &RecordView| {
+        let name = one_line(&one.requirement, 80);
+        let at = one.satisfied_at.map(|at| format!(", {}", ago(at, now))).unwrap_or_default();
+        match &one.satisfied_by {
+            Some(by) => format!("  [x] {name} by {}{at}\n", one_line(by, 60)),
+            None => format!("  [ ] {name} asked for\n"),
+        }
+    };
+    records.iter().map(line).collect()
+}
+
 fn state(one: &RequirementView, now: Timestamp) -> String {
     if !one.satisfied {
         let found = one.found.as_ref().map(|found| format!(": {}", one_line(found, 200)));
         let triggered = if one.triggered_at.is_some() { ", asked for" } else { "" };
-        return format!("open{triggered}{}", found.unwrap_or_default());
+        let advisory = if one.advisory { ", a reminder" } else { "" };
+        return format!("open{advisory}{triggered}{}", found.unwrap_or_default());
     }
     let Some(by) = &one.satisfied_by else {
         return one.found.as_ref().map_or("holds".to_owned(), |found| one_line(found, 200));

@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use testkit::Sandbox;
+use testkit::{Ran, Sandbox};
 
 const ANNA: &str = "claude:a4326893-7dc8-405b-aaa4-035b9c0d34a8";
 const PLAN: &str = "requirements: {commit_plan: {enabled: true, auto_resolve_skill: arch-review}}\n";
@@ -329,4 +329,125 @@ fn a_secret_is_not_kept_and_several_are_satisfied_together_or_not_at_all() {
     assert!(!text.contains(&token), "{text}");
     let log = sandbox.run(["log", "--json"]).ok().stdout;
     assert_eq!(log.matches("requirement_satisfied").count(), 2, "{log}");
+}
+
+/// The program under the original's name, through a link.
+fn req(sandbox: &Sandbox, words: &[&str]) -> Ran {
+    let link = sandbox.folder().join("bin/req");
+    let ours = sandbox.command(words);
+    if !link.exists() {
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(ours.get_program(), &link).unwrap();
+    }
+    let mut command = Command::new(&link);
+    command.args(ours.get_args()).current_dir(sandbox.project()).env_clear();
+    command.envs(ours.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    Ran::from(command.stdin(Stdio::null()).output().unwrap())
+}
+
+#[test]
+fn r10_the_originals_own_words_satisfy_show_and_clear() {
+    let sandbox = with("requirements: {a: {enabled: true}, b: {enabled: true}, c: {enabled: true}}\n");
+    req(&sandbox, &["satisfy", "a", "--session", "bbbb2222", "-m", r##"{"ticket":"#1"}"##]).ok();
+    req(&sandbox, &["satisfy", "b", "-s", "bbbb2222"]).ok();
+    let entry = state(&sandbox)["requirements"]["a"]["sessions"]["bbbb2222"].clone();
+    assert_eq!((&entry["satisfied_by"], &entry["metadata"]["ticket"]), (&json!("cli"), &json!("#1")));
+    let line = req(&sandbox, &["status", "--summary", "-s", "bbbb2222"]).ok().stdout;
+    assert_eq!(line, "2/3 requirements satisfied (c needed)\n");
+    assert!(req(&sandbox, &["-s", "bbbb2222"]).code(2).stderr.contains("error"), "as the original's parser");
+    assert!(req(&sandbox, &["status", "-v", "--session", "bbbb2222"]).ok().stdout.contains("[ ] c"));
+    req(&sandbox, &["satisfy", "c", "--branch", "feature/x"]).ok();
+    let other: Value = serde_json::from_str(&sandbox.read(".git/requirements/feature-x.json")).unwrap();
+    assert_eq!(other["requirements"]["c"]["satisfied"], true);
+    let summary = req(&sandbox, &["status", "--summary", "-b", "feature/x"]).ok().stdout;
+    assert!(summary.contains("(a, b needed)"), "{summary}");
+    req(&sandbox, &["clear", "c", "-b", "feature/x"]).ok();
+    req(&sandbox, &["clear", "--all"]).ok();
+    assert_eq!(state(&sandbox)["requirements"], json!({}));
+    req(&sandbox, &["pause", "--session", "bbbb2222", "--reason", "a break"]).ok();
+    assert!(sandbox.path(".git/requirements/sessions/bbbb2222.paused").exists());
+    req(&sandbox, &["resume", "--session", "bbbb2222"]).ok();
+    assert!(!sandbox.path(".git/requirements/sessions/bbbb2222.paused").exists());
+}
+
+#[test]
+fn r10_failures_end_as_the_originals_do() {
+    let sandbox = with(PLAN);
+    assert_eq!(req(&sandbox, &["satisfy", "commit_plan"]).code, 1, "nobody is alive here");
+    assert_eq!(req(&sandbox, &["satisfy"]).code, 2);
+    assert_eq!(req(&sandbox, &["clear"]).code, 2);
+    assert_eq!(req(&sandbox, &["nonsense"]).code, 2);
+    assert_eq!(req(&sandbox, &["config", "nonsense"]).code, 1);
+    req(&sandbox, &["satisfy", "not_configured", "--session", "bbbb2222"]).ok();
+    assert_eq!(req(&sandbox, &[]).code, 0, "alone it is status");
+    assert_eq!(req(&plain(), &["status"]).code, 1, "no repository");
+    sandbox.run(["req", "satisfy", "not_configured", "--session", "bbbb2222"]).code(3);
+}
+
+#[test]
+fn r10_branches_are_listed_and_those_that_are_gone_are_pruned() {
+    let sandbox = with(PLAN);
+    sandbox.run(["req", "satisfy", "commit_plan", "--branch"]).ok();
+    sandbox.run(["req", "satisfy", "commit_plan", "--branch", "gone"]).ok();
+    let listed = req(&sandbox, &["list"]).ok().stdout;
+    assert_eq!(listed, "gone: 1 requirement\nmain: 1 requirement\n");
+    let git = Command::new("git").args(["init", "-q", "."]).current_dir(sandbox.project()).output().unwrap();
+    assert!(git.status.success());
+    sandbox.write(".git/HEAD", "ref: refs/heads/main\n");
+    req(&sandbox, &["prune"]).ok();
+    assert_eq!(req(&sandbox, &["list"]).ok().stdout, "main: 1 requirement\n");
+}
+
+#[test]
+fn r10_a_configuration_is_begun_changed_and_switched() {
+    let sandbox = git();
+    assert_eq!(req(&sandbox, &["enable"]).code, 1, "there is nothing to switch on");
+    assert!(req(&sandbox, &["init", "--preview"]).ok().stdout.contains("commit_plan:"));
+    assert!(!sandbox.path(".claude/requirements.yaml").exists());
+    req(&sandbox, &["init", "--yes", "--preset", "strict"]).ok();
+    let begun = sandbox.read(".claude/requirements.yaml");
+    req(&sandbox, &["init", "-y"]).ok();
+    assert_eq!(sandbox.read(".claude/requirements.yaml"), begun, "only --force replaces it");
+    assert!(req(&sandbox, &["config", "commit_plan"]).ok().stdout.contains("scope: session\n"));
+    let change = ["config", "commit_plan", "--scope", "branch", "--set", "approval_ttl=60", "--local", "-y"];
+    req(&sandbox, &change).ok();
+    let list = sandbox.run_as(ANNA, ["req", "list", "--json"]).ok().json();
+    assert_eq!(list["requirements"][0]["scope"], "branch");
+    req(&sandbox, &["disable"]).ok();
+    assert_eq!(sandbox.run_as(ANNA, ["req", "list", "--json"]).ok().json()["requirements"], json!([]));
+    req(&sandbox, &["enable"]).ok();
+    let local = sandbox.read(".claude/requirements.local.yaml");
+    assert!(local.contains("enabled: true") && local.contains("approval_ttl: 60"), "{local}");
+    assert_eq!(sandbox.read(".claude/requirements.yaml"), begun);
+}
+
+#[test]
+fn r10_sessions_are_shown_and_the_installation_is_verified() {
+    let sandbox = with(PLAN);
+    let living = Living::new(1);
+    listed(&sandbox, &["bbbb2222"], &living);
+    sandbox.run(["req", "satisfy", "commit_plan"]).ok();
+    for words in [["sessions", "--project"], ["sessions", "--json"]] {
+        let shown = req(&sandbox, &words).ok().stdout;
+        assert!(shown.contains("bbbb2222") && shown.contains("commit_plan"), "{shown}");
+    }
+    assert!(req(&sandbox, &["verify"]).code(1).stdout.contains("no agent is wired here"));
+    sandbox.run(["init", "--agent", "claude"]).ok();
+    let verified = req(&sandbox, &["verify"]);
+    assert!(!verified.stdout.contains("no agent is wired here"), "{verified:?}");
+}
+
+#[test]
+fn r10_init_links_the_originals_program_to_ours_and_takes_only_its_own_away() {
+    let sandbox = git();
+    let link = sandbox.folder().join("home/.local/bin/req");
+    sandbox.run(["init", "--req-shim"]).ok();
+    assert!(fs::read_link(&link).unwrap().ends_with("leftoff"));
+    assert!(sandbox.run(["init", "--req-shim"]).ok().stdout.contains("kept"));
+    sandbox.run(["init", "--remove", "--req-shim"]).ok();
+    assert!(fs::symlink_metadata(&link).is_err());
+    fs::write(&link, "#!/bin/sh\n").unwrap();
+    sandbox.run(["init", "--req-shim"]).code(4);
+    sandbox.run(["init", "--remove", "--req-shim"]).ok();
+    assert_eq!(fs::read_to_string(&link).unwrap(), "#!/bin/sh\n");
 }

@@ -75,7 +75,7 @@ impl Error {
             Self::MovedMeanwhile { .. } => {
                 Hint::new("nothing was changed; see where it stands: ").run(words!["status"])
             }
-            Self::NothingFailed { phase } => Hint::new("complete it with: ").run_here(words!["advance", "--phase", phase]),
+            Self::NothingFailed { phase } | Self::ProvedByPhase { phase, .. } => Hint::new("complete it with: ").run_here(words!["advance", "--phase", phase]),
             Self::UnknownCheck { known, .. } if known.is_empty() => {
                 Hint::new("nothing in it waits for approval now; what does: ").run_here(words!["gate"])
             }
@@ -91,10 +91,6 @@ impl Error {
             Self::NothingKnown { path, .. } => nothing_known_hint(path),
             Self::UnknownRequirement { nearest, known, .. } => {
                 unknown_requirement_hint(nearest.as_deref(), known)
-            }
-            Self::ProvedByPhase { phases, .. } => {
-                let phase = phases.first().map(String::as_str).unwrap_or_default();
-                format!("complete the phase: leftoff advance --phase {phase}")
             }
             Self::NoAgentSession => {
                 Hint::new("name one: --agent-session ID; those that were seen: ").run(words!["list", "--agents"])

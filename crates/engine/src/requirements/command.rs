@@ -156,11 +156,9 @@ impl Engine {
         let asked = request.agent_session.as_deref();
         let ground = self.required_ground(request.branch.as_deref())?;
         let required = self.named_requirements(&ground, &request.names, request.unknown_too)?;
-        if let Some(proved) = required.iter().find(|requirement| requirement.is_proved_by_phase()) {
-            return Err(Error::ProvedByPhase {
-                requirement: proved.name.clone(),
-                phases: proved.phases.clone(),
-            });
+        let by_phase = |one: &Requirement| Some((one.name.clone(), one.phases.first()?.clone()));
+        if let Some((requirement, phase)) = required.iter().find_map(by_phase) {
+            return Err(Error::ProvedByPhase { requirement, phase });
         }
         let wanted: Vec<Satisfying> = required.iter().map(&satisfying).collect();
         let identity = if wanted.iter().all(|one| one.for_the_branch) {

@@ -350,7 +350,7 @@ fn without_links() -> i32 {
     i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits()).unwrap_or(0)
 }
 
-fn temporary_beside(path: &Path) -> PathBuf {
+pub(super) fn temporary_beside(path: &Path) -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let mut name = path.as_os_str().to_owned();

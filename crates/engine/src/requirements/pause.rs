@@ -58,7 +58,6 @@ impl Ground {
 
     fn pause_at(&self, name: &str, agent: &AgentKey) -> Pause {
         match file::read(&self.pause_file(name)) {
-            Ok(None) => Pause::Absent,
             Ok(Some(text)) => {
                 let told = serde_json::from_str::<Value>(&text).ok();
                 let id = told.as_ref().and_then(|told| told.get("session_id")?.as_str());
@@ -67,7 +66,7 @@ impl Ground {
             }
             // What is there counts, whatever it is.
             Err(_) if fs::symlink_metadata(self.pause_file(name)).is_ok() => Pause::Own,
-            Err(_) => Pause::Absent,
+            Ok(None) | Err(_) => Pause::Absent,
         }
     }
 

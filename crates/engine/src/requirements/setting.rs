@@ -9,8 +9,8 @@ use layouts::requirements::{self as layout, Requirement, Settings, Source};
 use model::session::Session;
 use std::path::{Path, PathBuf};
 
-const SHARED: &str = "requirements.yaml";
-const LOCAL: &str = "requirements.local.yaml";
+pub(super) const SHARED: &str = "requirements.yaml";
+pub(super) const LOCAL: &str = "requirements.local.yaml";
 
 /// What is required here, with what is wrong about how it is written.
 #[derive(Default)]
@@ -96,9 +96,9 @@ impl Engine {
     }
 }
 
-fn configured(ground: &Ground) -> Rules {
-    let mut problems = Vec::new();
-    let texts: Vec<(String, String)> = places(ground)
+/// The text of each file of the configuration, with its path, the weakest first.
+pub(super) fn texts_of(ground: &Ground, problems: &mut Vec<String>) -> Vec<(String, String)> {
+    places(ground)
         .into_iter()
         .filter_map(|path| match file::read_following_links(&path) {
             Ok(text) => Some((path.display().to_string(), text?)),
@@ -107,7 +107,12 @@ fn configured(ground: &Ground) -> Rules {
                 None
             }
         })
-        .collect();
+        .collect()
+}
+
+fn configured(ground: &Ground) -> Rules {
+    let mut problems = Vec::new();
+    let texts = texts_of(ground, &mut problems);
     if texts.is_empty() {
         return Rules { problems, ..Rules::default() };
     }

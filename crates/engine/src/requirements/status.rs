@@ -90,8 +90,14 @@ impl Engine {
         }
     }
 
+    /// Like `requirement_list_on`; a failure outside git, and where no branch is checked out or named.
+    pub fn requirement_status(&self, branch: Option<&str>, asked: Option<&str>) -> Result<RequirementList> {
+        self.required_ground(branch)?;
+        self.requirement_list_on(branch, asked)
+    }
+
     /// What is wrong with how requirements are written down here.
-    pub(crate) fn requirement_problems(&self) -> Vec<String> {
+    pub fn requirement_problems(&self) -> Vec<String> {
         let Some(ground) = self.ground() else { return Vec::new() };
         let rules = self.rules(&ground);
         let triggers = rules.enabled().flat_map(Requirement::wrong_triggers);

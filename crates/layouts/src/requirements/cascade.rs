@@ -68,14 +68,27 @@ pub fn read(sources: &[Source<'_>]) -> Reading<Settings> {
             warnings.push(Problem::of_field(source.path, mistake.key, What::Setting(mistake.message)));
         }
         told.mentions(&root, source.path);
-        if root.get("inherit") == Some(&Value::Bool(false)) {
-            merged = root;
-        } else {
-            merge(&mut merged, root);
-        }
+        inherit(&mut merged, root);
     }
     let value = settings(&merged, &told, &mut warnings);
     Reading { value, warnings }
+}
+
+/// What the files say together, as it is written: mistakes and unknown keys are in it.
+pub fn merged(sources: &[Source<'_>]) -> Map<String, Value> {
+    let mut merged = Map::new();
+    for root in sources.iter().filter_map(|source| parse(source, &mut Vec::new())) {
+        inherit(&mut merged, root);
+    }
+    merged
+}
+
+fn inherit(merged: &mut Map<String, Value>, root: Map<String, Value>) {
+    if root.get("inherit") == Some(&Value::Bool(false)) {
+        *merged = root;
+    } else {
+        merge(merged, root);
+    }
 }
 
 /// Which file said what about which requirement.

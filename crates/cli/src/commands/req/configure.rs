@@ -1,0 +1,132 @@
+//! `leftoff req config`, `init`, `enable` and `disable`: changes of the configuration's files.
+
+use crate::commands::Outcome;
+use crate::failure::Failure;
+use crate::globals::Globals;
+use engine::{Engine, SettingsFile};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+use std::process::ExitCode;
+
+#[derive(clap::Args)]
+pub struct Config {
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// Switch it on
+    #[arg(long, conflicts_with = "disable")]
+    enable: bool,
+    /// Switch it off
+    #[arg(long)]
+    disable: bool,
+    /// For whom it is satisfied
+    #[arg(long, value_parser = ["session", "branch", "single_use", "permanent"])]
+    scope: Option<String>,
+    /// What an agent is told
+    #[arg(long, value_name = "TEXT")]
+    message: Option<String>,
+    /// Any other key, its value as JSON or as text; may be given several times
+    #[arg(long, value_name = "K=V", value_parser = crate::arguments::pair)]
+    set: Vec<(String, String)>,
+    /// Change .claude/requirements.yaml, which the whole team has
+    #[arg(long, conflicts_with = "local")]
+    shared: bool,
+    /// Change .claude/requirements.local.yaml, which you alone have [default]
+    #[arg(long)]
+    local: bool,
+}
+
+#[derive(clap::Args)]
+pub struct InitRequirements {
+    /// What to begin with: strict, relaxed, minimal, advanced or inherit [default: relaxed; minimal for --local]
+    #[arg(short, long, value_parser = ["strict", "relaxed", "minimal", "advanced", "inherit"])]
+    preset: Option<String>,
+    /// Write .claude/requirements.yaml [default]
+    #[arg(long, conflicts_with = "local")]
+    shared: bool,
+    /// Write .claude/requirements.local.yaml
+    #[arg(long)]
+    local: bool,
+    /// Replace a file that is there
+    #[arg(short, long)]
+    force: bool,
+    /// Show what would be written, and write nothing
+    #[arg(long, visible_alias = "dry-run")]
+    preview: bool,
+}
+
+impl Config {
+    pub fn run(self, engine: &Engine, globals: &Globals) -> Outcome {
+        let file = if self.shared { SettingsFile::Shared } else { SettingsFile::Local };
+        let values = self.values();
+        if values.is_empty() {
+            return show(&self.name, &engine.requirement_settings(&self.name)?, globals);
+        }
+        let path = engine.configure_requirement(&self.name, &values, file)?;
+        wrote(&path, globals)
+    }
+
+    fn values(&self) -> Vec<(String, Value)> {
+        let enabled = (self.enable || self.disable).then(|| ("enabled".to_owned(), json!(self.enable)));
+        let scope = self.scope.iter().map(|scope| ("scope".to_owned(), json!(scope)));
+        let message = self.message.iter().map(|message| ("message".to_owned(), json!(message)));
+        let set = self
+            .set
+            .iter()
+            .map(|(key, value)| (key.clone(), serde_json::from_str(value).unwrap_or_else(|_| json!(value))));
+        enabled.into_iter().chain(scope).chain(message).chain(set).collect()
+    }
+}
+
+impl InitRequirements {
+    pub fn run(self, engine: &Engine, globals: &Globals) -> Outcome {
+        let file = if self.local { SettingsFile::Local } else { SettingsFile::Shared };
+        let usual = if self.local { "minimal" } else { "relaxed" };
+        let name = self.preset.as_deref().unwrap_or(usual);
+        let Some(text) = engine::requirements_preset(name) else {
+            return Err(Failure::wrong_usage(
+                format!("there is no preset '{name}'"),
+                "see: leftoff req init --help",
+            ));
+        };
+        if self.preview {
+            globals.out().text(text)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if let Some(path) = engine.begin_requirements(text, file, self.force)? {
+            return wrote(&path, globals);
+        }
+        let path = engine.settings_path(file)?;
+        globals
+            .out()
+            .warn(&format!("{} is there already; nothing changed. Replace it with --force", path.display()));
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+pub fn switch(engine: &Engine, on: bool, globals: &Globals) -> Outcome {
+    wrote(&engine.switch_requirements(on)?, globals)
+}
+
+fn wrote(path: &Path, globals: &Globals) -> Outcome {
+    let out = globals.out();
+    if globals.json {
+        out.json(&json!({ "wrote": path }))?;
+    } else {
+        out.text(&format!("wrote {}\n", path.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show(name: &str, settings: &Map<String, Value>, globals: &Globals) -> Outcome {
+    let out = globals.out();
+    if globals.json {
+        out.json(&json!({ "requirement": name, "settings": settings }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let line = |(key, value): (&String, &Value)| {
+        let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
+        format!("{key}: {}\n", engine::words::one_line(&text, 400))
+    };
+    out.text(&settings.iter().map(line).collect::<String>())?;
+    Ok(ExitCode::SUCCESS)
+}
