@@ -390,11 +390,10 @@ fn a_note_writes_at_most_five_pages() {
         pages.extend(log().checked_sub(before).map(|grown| grown / FRAME_BYTES));
     }
     pages.sort_unstable();
+    let (count, whole) = (pages.len() as u64, pages.iter().sum::<u64>());
     assert!(pages[pages.len() / 2] <= 5, "{pages:?}");
-    assert!(
-        pages.iter().sum::<u64>() <= pages.len() as u64 * 5 + 10,
-        "now and then a page is split: {pages:?}"
-    );
+    // Now and then a page is full, and is split.
+    assert!(whole <= count * 5 + count / 2, "{pages:?}");
 }
 
 #[test]
