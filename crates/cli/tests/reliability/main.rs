@@ -8,6 +8,7 @@
 )]
 
 mod ccw;
+mod chain;
 mod clock;
 mod databases;
 mod disk;
