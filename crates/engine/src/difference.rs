@@ -1,13 +1,15 @@
 //! What changed between two texts, line by line, with a few lines around each change. Bounded in time and length.
 
+use similar::{Algorithm, DiffTag, capture_diff_slices_deadline};
 use std::fmt::Write;
+use std::time::{Duration, Instant};
 
 /// Lines shown around a change.
 const AROUND: usize = 3;
 /// More lines than this are told as a number.
 const LONGEST: usize = 200;
-/// Beyond this many pairs of lines the part that differs is shown as one change.
-const MOST_PAIRS: usize = 4_000_000;
+/// After this the part that differs is shown in larger pieces.
+const LONGEST_SEARCH: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Line<'a> {
@@ -66,50 +68,17 @@ pub(crate) fn headings(text: &str) -> Vec<&str> {
 }
 
 fn compare<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
-    let before = old.iter().zip(new).take_while(|(old, new)| old == new).count();
-    let (old_rest, new_rest) = (&old[before..], &new[before..]);
-    let after = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(old, new)| old == new).count();
-    let (old_rest, tail) = old_rest.split_at(old_rest.len() - after);
-    let new_rest = &new_rest[..new_rest.len() - after];
-    let mut lines: Vec<Line<'a>> = old[..before].iter().map(|line| Line::Same(line)).collect();
-    lines.extend(middle(old_rest, new_rest));
-    lines.extend(tail.iter().map(|line| Line::Same(line)));
-    lines
-}
-
-/// The longest common subsequence of lines decides what stayed.
-fn middle<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
-    let width = new.len() + 1;
-    if old.len().saturating_mul(new.len()) > MOST_PAIRS {
-        let removed = old.iter().map(|line| Line::Removed(line));
-        return removed.chain(new.iter().map(|line| Line::Added(line))).collect();
-    }
-    // common[i][j]: how many lines old[i..] and new[j..] have in common.
-    let mut common = vec![0u32; (old.len() + 1) * width];
-    for i in (0..old.len()).rev() {
-        for j in (0..new.len()).rev() {
-            common[i * width + j] = if old[i] == new[j] {
-                common[(i + 1) * width + j + 1] + 1
-            } else {
-                common[(i + 1) * width + j].max(common[i * width + j + 1])
-            };
+    let deadline = Instant::now() + LONGEST_SEARCH;
+    let steps = capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(deadline));
+    let mut lines = Vec::with_capacity(old.len().max(new.len()));
+    for step in steps {
+        let (kind, before, after) = step.as_tag_tuple();
+        if kind == DiffTag::Equal {
+            lines.extend(old[before].iter().map(|line| Line::Same(line)));
+            continue;
         }
-    }
-    let (mut i, mut j) = (0, 0);
-    let mut lines = Vec::with_capacity(old.len() + new.len());
-    while i < old.len() || j < new.len() {
-        if i < old.len() && j < new.len() && old[i] == new[j] {
-            lines.push(Line::Same(old[i]));
-            (i, j) = (i + 1, j + 1);
-        } else if i < old.len()
-            && (j == new.len() || common[(i + 1) * width + j] >= common[i * width + j + 1])
-        {
-            lines.push(Line::Removed(old[i]));
-            i += 1;
-        } else {
-            lines.push(Line::Added(new[j]));
-            j += 1;
-        }
+        lines.extend(old[before].iter().map(|line| Line::Removed(line)));
+        lines.extend(new[after].iter().map(|line| Line::Added(line)));
     }
     lines
 }

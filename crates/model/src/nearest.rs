@@ -3,18 +3,19 @@
 /// The candidate nearest to the word, or none when nothing is near enough to be worth suggesting. Case is ignored;
 /// a beginning counts as near ("rev" for "review"); of equally near ones the first is taken.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let word = letters(word);
+    let word = lowercase(word);
     candidates
         .into_iter()
-        .filter_map(|candidate| Some((closeness(&word, &letters(candidate))?, candidate)))
+        .filter_map(|candidate| Some((closeness(&word, &lowercase(candidate))?, candidate)))
         .min_by_key(|(closeness, _)| *closeness)
         .map(|(_, candidate)| candidate)
 }
 
 /// Smaller is nearer. A beginning is as good as one typing mistake, and goes before one.
-fn closeness(word: &[char], candidate: &[char]) -> Option<(usize, bool, usize)> {
-    let longer = word.len().max(candidate.len());
-    let shorter = word.len().min(candidate.len());
+fn closeness(word: &str, candidate: &str) -> Option<(usize, bool, usize)> {
+    let (length, candidates_length) = (word.chars().count(), candidate.chars().count());
+    let longer = length.max(candidates_length);
+    let shorter = length.min(candidates_length);
     let is_beginning = shorter >= 2 && (candidate.starts_with(word) || word.starts_with(candidate));
     let tolerated = (longer / 3).max(1);
     if is_beginning {
@@ -25,34 +26,14 @@ fn closeness(word: &[char], candidate: &[char]) -> Option<(usize, bool, usize)> 
     if longer - shorter > tolerated {
         return None;
     }
-    let distance = distance(word, candidate);
+    // Insertions, deletions, replacements and swaps of neighbours.
+    let distance = strsim::osa_distance(word, candidate);
     // A distance of the whole length means that nothing at all agrees.
     (distance <= tolerated && distance < longer).then_some((distance, true, distance))
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
-fn distance(left: &[char], right: &[char]) -> usize {
-    let mut before_last: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=right.len()).collect();
-    for (row, left_letter) in left.iter().enumerate() {
-        let mut current = vec![row + 1];
-        for (column, right_letter) in right.iter().enumerate() {
-            let replaced = last[column] + usize::from(left_letter != right_letter);
-            let mut best = replaced.min(last[column + 1] + 1).min(current[column] + 1);
-            let swapped =
-                row > 0 && column > 0 && *left_letter == right[column - 1] && left[row - 1] == *right_letter;
-            if swapped {
-                best = best.min(before_last[column - 1] + 1);
-            }
-            current.push(best);
-        }
-        before_last = std::mem::replace(&mut last, current);
-    }
-    last[right.len()]
-}
-
-fn letters(text: &str) -> Vec<char> {
-    text.chars().flat_map(char::to_lowercase).collect()
+fn lowercase(text: &str) -> String {
+    text.to_lowercase()
 }
 
 #[cfg(test)]
@@ -86,10 +67,8 @@ mod tests {
 
     #[test]
     fn a_swap_of_neighbours_is_one_mistake() {
-        assert_eq!(distance(&letters("hte"), &letters("the")), 1);
-        assert_eq!(distance(&letters("kitten"), &letters("sitting")), 3);
-        assert_eq!(distance(&letters(""), &letters("abc")), 3);
-        assert_eq!(distance(&letters("abc"), &letters("")), 3);
+        assert_eq!(closeness("hte", "the"), Some((1, true, 1)));
+        assert_eq!(closeness("", "abc"), None);
     }
 
     #[test]

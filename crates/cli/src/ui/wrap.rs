@@ -1,11 +1,21 @@
-//! Text on lines of a width. Counts characters, which is near enough for what we print.
+//! Text on lines of a width, as wide as a terminal shows it.
 
-/// A text cut to so many characters, with a mark where something is missing.
+use textwrap::core::{Word, display_width};
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
+
+/// A text cut to so many columns, with a mark where something is missing.
 pub fn cut(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
+    if display_width(text) <= width {
         return text.to_owned();
     }
-    let mut short: String = text.chars().take(width.saturating_sub(1)).collect();
+    let mut short = String::new();
+    for letter in text.chars() {
+        short.push(letter);
+        if display_width(&short) >= width {
+            short.pop();
+            break;
+        }
+    }
     short.push('…');
     short
 }
@@ -15,21 +25,27 @@ pub fn cut(text: &str, width: usize) -> String {
 pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
     let words = text.trim_start_matches(' ');
     let (lead, rest) = (" ".repeat(text.len() - words.len()), " ".repeat(indent));
-    let mut lines: Vec<String> = vec![String::new()];
-    for word in pieces(words) {
-        let before = if lines.len() == 1 { &lead } else { &rest };
-        let Some(line) = lines.last_mut() else { break };
-        let taken = before.len() + line.chars().count();
-        if !line.is_empty() && taken + 1 + word.chars().count() > width {
-            lines.push(word);
-        } else {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(&word);
-        }
-    }
-    format!("{lead}{}", lines.join(&format!("\n{rest}")))
+    let options = Options::new(width)
+        .initial_indent(&lead)
+        .subsequent_indent(&rest)
+        .break_words(false)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .word_separator(WordSeparator::Custom(unbroken))
+        .wrap_algorithm(WrapAlgorithm::FirstFit);
+    textwrap::fill(words, options)
+}
+
+/// The pieces of a line, each with the blank behind it.
+fn unbroken(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+    let mut rest = line;
+    let lengths = pieces(line).into_iter().map(|piece| piece.len());
+    let words = lengths.map(move |length| {
+        let end = (length + 1).min(rest.len());
+        let (word, behind) = rest.split_at(end);
+        rest = behind;
+        Word::from(word)
+    });
+    Box::new(words.collect::<Vec<_>>().into_iter())
 }
 
 /// What ends a command within a sentence.
@@ -77,6 +93,9 @@ mod tests {
         assert_eq!(wrapped("unbreakablelongword x", 5, 1), "unbreakablelongword\n x");
         assert_eq!(wrapped("  one two three", 9, 4), "  one two\n    three");
         assert_eq!(wrapped("", 9, 4), "");
+        // Each of these letters takes two columns.
+        assert_eq!(wrapped("漢字 漢字 漢字", 9, 0), "漢字 漢字\n漢字");
+        assert_eq!(cut("漢字漢字", 5), "漢字…");
         assert_eq!(cut("abcdef", 4), "abc…");
         assert_eq!(cut("abc", 4), "abc");
     }
