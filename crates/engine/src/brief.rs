@@ -1,6 +1,7 @@
 //! The brief: where the work was left off, for a reader who knows nothing else. Facts only; what is empty is left out.
 
 mod markdown;
+mod moved;
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
@@ -15,12 +16,16 @@ use serde::Serialize;
 use store::{ActivityKind, ActivityRow, KEPT_ACTIVITIES};
 
 pub use markdown::markdown;
+pub use moved::{Moved, PhaseName};
 
 /// A session's view with what only a brief tells.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Brief {
     pub session: View,
     pub branch: Option<String>,
+    /// An edit of its files that nothing here has confirmed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub moved: Option<Moved>,
     /// Files touched and commands run, the newest first.
     pub activity: Vec<ActivityRow>,
     /// Other agent sessions that are alive in this worktree.
@@ -106,11 +111,16 @@ impl Engine {
         let activity = SessionId::parse(&session.session_id)
             .ok()
             .and_then(|id| self.store.activity(&id, KEPT_ACTIVITIES).ok());
+        let moved = match session.claimed().next() {
+            Some(_) => moved::last_move(&self.log(Some(&session.session_id), 0)?.1),
+            None => None,
+        };
         Ok(Brief {
             activity: activity.unwrap_or_default(),
             // Another tool's session may be about a branch that is not checked out here.
             branch: told_branch(&session).or_else(|| self.project.branch()),
             session,
+            moved,
             here_now,
             now: self.clock.now(),
         })

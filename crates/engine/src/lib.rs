@@ -52,7 +52,7 @@ pub use exec::{Context, Ran};
 pub use execute::{
     AdvanceRequest, Answer, ApproveRequest, BundleMade, FieldChange, FileChange, GateTried, ItemAdd,
     ItemSetting, PurgePreview, PurgeRequest, RevisitPreview, RevisitRequest, StartRequest, TrustedCommand,
-    Undone,
+    Undone, placeholder,
 };
 pub use export::Export;
 pub use history::{

@@ -1,6 +1,7 @@
 //! What to do next: one sentence and the command for it, which runs as it is printed. The words of definitions stand
 //! in it as they are; whatever callers wrote is quoted as theirs.
 
+use crate::execute::placeholder;
 use crate::view::{Material, produced};
 use crate::words::{moment, phase_called, phase_titled, quoted};
 use model::gate::{Attempt, CheckResult};
@@ -11,7 +12,7 @@ use model::phase::Phase;
 use model::run::Run;
 use model::session::{RevisionMade, Session};
 use model::words;
-use model::workflow::{OnComplete, PhaseDefinition, ValueType};
+use model::workflow::{OnComplete, PhaseDefinition};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -117,6 +118,9 @@ fn other_open(session: &Session) -> Option<&Run> {
 
 fn advance(material: &Material<'_>) -> Next {
     let run = material.run;
+    if let Some(contested) = run.phases.iter().position(|phase| material.session.is_contested(phase)) {
+        return prove(material, contested);
+    }
     let phase = run.current();
     let defined = material.definition.and_then(|workflow| workflow.phase(phase.id().as_str()));
     let mut command = submitting(material, phase, defined, &|_| None);
@@ -162,6 +166,32 @@ fn advance(material: &Material<'_>) -> Next {
     Next { waits, ..Next::new(mend(run, &missing), Some(command)) }
 }
 
+/// A file calls a phase done, against what is known here: that comes before all else.
+fn prove(material: &Material<'_>, position: usize) -> Next {
+    let (session, run) = (material.session, material.run);
+    let phase = &run.phases[position];
+    let called = phase_called(run.number_at(position), phase.id());
+    let defined = material.definition.and_then(|workflow| workflow.phase(phase.id().as_str()));
+    let mut summary = Hint::new(format!("A file calls {called} done, and nothing here shows it."));
+    if session.failed_here(phase) {
+        let failed = phase.attempts_since_opened().rfind(|attempt| !attempt.report.passes());
+        let checks = failed.iter().flat_map(|attempt| &attempt.report.checks);
+        let missing: Vec<&CheckResult> = checks.filter(|check| check.failed()).collect();
+        summary = summary.then(format!(" {}", remedies(&missing).join(" ")));
+    }
+    if phase.items.open() > 0 {
+        let open = phase.items.open();
+        summary = summary
+            .then(format!(" {open} of its items {} open: ", if open == 1 { "is" } else { "are" }))
+            .command(about(material, words!["item", "list", "--phase", phase.id()]))
+            .then(".");
+    }
+    Next::new(
+        summary.then(" Then show that it is done."),
+        Some(submitting(material, phase, defined, &|_| None)),
+    )
+}
+
 fn is_about_items(check: &CheckResult, defined: Option<&PhaseDefinition>) -> bool {
     let kind = defined.and_then(|defined| defined.checks.iter().find(|own| own.id.as_str() == check.id));
     check.kind == "items" || kind.is_some_and(|own| own.kind.asks_for_items())
@@ -176,7 +206,7 @@ fn submitting(
 ) -> CommandLine {
     let mut words = words!["advance", "--phase", phase.id()];
     for field in defined.iter().flat_map(|defined| &defined.evidence).filter(|field| field.required) {
-        let value = known(&field.name).unwrap_or_else(|| stand_in(field.value_type).to_owned());
+        let value = known(&field.name).unwrap_or_else(|| placeholder(field.value_type).to_owned());
         words.extend(["--evidence".to_owned(), format!("{}={value}", field.name)]);
     }
     about(material, words)
@@ -186,17 +216,6 @@ fn submitting(
 fn said(attempt: &Attempt, name: &str) -> Option<String> {
     let value = attempt.report.evidence.get(name)?;
     (value.is_boolean() || value.is_number()).then(|| value.to_string())
-}
-
-/// What stands for a value that only its giver knows, in the manner of its type.
-fn stand_in(value_type: ValueType) -> &'static str {
-    match value_type {
-        ValueType::Boolean => "true",
-        ValueType::Integer | ValueType::Number => "N",
-        ValueType::String => "TEXT",
-        ValueType::List => "LIST",
-        ValueType::Object => "OBJECT",
-    }
 }
 
 /// Items come before the phase's gate: the one that the asking one holds, else the first that is free.
@@ -240,6 +259,16 @@ fn untold(material: &Material<'_>) -> Hint {
 
 /// What a failed gate asks for, in the words of its definition.
 fn mend(run: &Run, missing: &[&CheckResult]) -> String {
+    let remedies = remedies(missing);
+    let again = format!("try {} again.", phase_called(run.current_number(), run.current().id()));
+    if remedies.is_empty() {
+        return format!("What was missing is there now: {again}");
+    }
+    format!("{} Then {again}", remedies.join(" "))
+}
+
+/// How each check is met, each way once.
+fn remedies(missing: &[&CheckResult]) -> Vec<String> {
     let mut remedies: Vec<String> = missing
         .iter()
         .map(|check| match &check.help {
@@ -253,11 +282,7 @@ fn mend(run: &Run, missing: &[&CheckResult]) -> String {
     // A field that several checks need is missing once.
     let mut said = BTreeSet::new();
     remedies.retain(|remedy| said.insert(remedy.clone()));
-    let again = format!("try {} again.", phase_called(run.current_number(), run.current().id()));
-    if remedies.is_empty() {
-        return format!("What was missing is there now: {again}");
-    }
-    format!("{} Then {again}", remedies.join(" "))
+    remedies
 }
 
 fn begin(material: &Material<'_>, defined: Option<&PhaseDefinition>) -> String {

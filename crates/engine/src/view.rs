@@ -122,6 +122,9 @@ pub struct PhaseView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped_reason: Option<String>,
     pub gate: GateView,
+    /// A file calls it done, against a gate that failed here or items that are open here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub contested: bool,
     /// The last few; `leftoff show` has them all.
     pub attempts: Vec<Attempt>,
     pub attempt_count: u32,
@@ -320,7 +323,9 @@ fn phases(session: &Session, run: &Run, definition: Option<&Workflow>) -> Vec<Ph
         .enumerate()
         .map(|(position, phase)| {
             let defined = definition.and_then(|workflow| workflow.phase(phase.id().as_str()));
-            phase_view(run.number_at(position), phase, defined, produced(session, run, defined))
+            let contested = session.is_contested(phase);
+            let produces = produced(session, run, defined);
+            PhaseView { contested, ..phase_view(run.number_at(position), phase, defined, produces) }
         })
         .collect()
 }
@@ -361,6 +366,7 @@ fn phase_view(
             | PhaseState::NeedsReview { .. } => None,
         },
         gate: gate(phase, defined),
+        contested: false,
         attempts: phase.attempts.clone(),
         attempt_count: phase.attempt_count,
     }
@@ -435,6 +441,11 @@ impl View {
                 (phase, why)
             })
             .collect()
+    }
+
+    /// The first phase that a file calls done, against what is known here.
+    pub fn contested(&self) -> Option<&PhaseView> {
+        self.phases.iter().find(|phase| phase.contested)
     }
 
     /// Phases that a file says are done and that nothing shows to be.

@@ -46,6 +46,7 @@ pub fn reconcile(draft: &mut Draft, base: Laid<'_>, theirs: Laid<'_>) {
     notes::notes(draft, base.session, theirs.session);
     items::items(draft, base.items, theirs);
     items::open_with(draft, &not_begun(base.session, theirs.session), theirs.items);
+    draft.contest();
     // Last: what is closed takes no more of the others.
     let is_opened = draft.session().lifecycle != was && !is_older_than_its_run(theirs.session);
     lifecycle(draft, Some(&base.session.lifecycle).filter(|_| !is_opened), theirs.session);

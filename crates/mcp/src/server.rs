@@ -24,7 +24,7 @@ session goes through the phases of a workflow; each phase ends at a gate that ch
 gate asks for; if the gate does not pass, mend what it says is missing and call again. 3. Keep decisions, dead ends \
 and blockers with note and tasks with item; keep no to-do list or state file of your own. 4. Before you stop \
 unfinished, control pause.
-Where a hint shows a command line, such as `leftoff advance --phase build --evidence tests=N`, call the tool of that \
+Where a hint shows a command line, such as `leftoff advance --phase build --evidence 'tests=<number>'`, call the tool of that \
 name with those arguments. `session` means another session than the current one. A call repeated with the same `key` \
 counts once: use one when you retry. Approvals and overrides are a person's: ask for them.";
 

@@ -151,6 +151,12 @@ impl Phase {
         self.attempts.last().filter(|_| self.attempt_count > self.attempts_before)
     }
 
+    /// Those of the kept attempts that are no history.
+    pub fn attempts_since_opened(&self) -> impl DoubleEndedIterator<Item = &Attempt> {
+        let current = self.attempt_count.saturating_sub(self.attempts_before) as usize;
+        self.attempts.iter().skip(self.attempts.len().saturating_sub(current))
+    }
+
     pub fn last_attempt_failed(&self) -> bool {
         self.last_attempt().is_some_and(|attempt| attempt.outcome == AttemptOutcome::Failed)
     }

@@ -295,6 +295,25 @@ impl Session {
         self.run_counts.get(workflow.as_str()).copied().unwrap_or(0)
     }
 
+    /// A phase that only a file calls done, against a gate that failed here or items that are open here. Its run does
+    /// not end before somebody has shown it to be done.
+    pub fn is_contested(&self, phase: &Phase) -> bool {
+        phase.claimed && (self.failed_here(phase) || phase.items.open() > 0)
+    }
+
+    /// The gate of the phase failed here the last time that it was tried; what the session's own tool tells of its
+    /// attempts does not count.
+    pub fn failed_here(&self, phase: &Phase) -> bool {
+        let is_of_tool = |attempt: &Attempt| match &attempt.actor {
+            Actor::Tool { .. } => true,
+            // As older logs name the tool.
+            Actor::Person { name, .. } => *name == self.layout,
+            Actor::Agent { .. } | Actor::Automation { .. } | Actor::Unknown(_) => false,
+        };
+        let last = phase.attempts_since_opened().rfind(|attempt| !is_of_tool(attempt));
+        last.is_some_and(|attempt| attempt.outcome == AttemptOutcome::Failed)
+    }
+
     pub fn open_notes(&self) -> impl Iterator<Item = &Note> {
         self.notes.iter().filter(|note| note.is_open())
     }

@@ -175,9 +175,22 @@ impl Sandbox {
 
     /// Runs a command line as the program printed it: `leftoff advance --phase plan`.
     pub fn run_printed(&self, line: &str) -> Ran {
-        let words: Vec<&str> = line.split(' ').skip(1).collect();
-        self.run(words)
+        self.run(words_of(line).into_iter().skip(1))
     }
+}
+
+/// The words of a command line as it is printed, in which some stand in single quotes.
+pub fn words_of(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut is_quoted = false;
+    for letter in line.chars() {
+        match letter {
+            '\'' => is_quoted = !is_quoted,
+            ' ' if !is_quoted => words.push(String::new()),
+            other => words.last_mut().expect("one at least").push(other),
+        }
+    }
+    words
 }
 
 /// One word of a shell's command line.

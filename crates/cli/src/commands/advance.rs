@@ -6,10 +6,11 @@ use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
 use engine::view::PhaseView;
-use engine::{AdvanceRequest, Answer};
+use engine::{AdvanceRequest, Answer, placeholder};
 use model::gate::{CheckResult, Given};
 use model::hint::Hint;
 use model::words;
+use model::workflow::ValueType;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -119,11 +120,11 @@ fn held(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome {
 /// What the next attempt is to be given once more, with what stands for each value.
 fn evidence_of(checks: &[CheckResult]) -> Vec<String> {
     let stand_in = |check: &CheckResult| match check.needed.as_deref() {
-        Some("boolean") => "true",
-        Some("integer" | "number") => "N",
-        Some("list") => "LIST",
-        Some("object") => "OBJECT",
-        Some(_) | None => "TEXT",
+        Some("boolean") => placeholder(ValueType::Boolean),
+        Some("integer" | "number") => placeholder(ValueType::Number),
+        Some("list") => placeholder(ValueType::List),
+        Some("object") => placeholder(ValueType::Object),
+        Some(_) | None => placeholder(ValueType::String),
     };
     let fields = checks.iter().filter(|check| check.kind == "evidence");
     fields.flat_map(|check| words!["--evidence", format!("{}={}", check.id, stand_in(check))]).collect()

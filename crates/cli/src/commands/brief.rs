@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 /// Where the work was left off: all that the next agent or person must know
 ///
-/// Goal, progress, timing, what each finished phase proved, failed checks with how to mend them, decisions, blockers, the next step. `--format markdown` is for an agent; `--budget` keeps that form under so many tokens (four bytes each) by dropping the least important first.
+/// Goal, progress, timing, what each finished phase proved, failed checks with how to mend them, decisions, blockers, the next step. `--format markdown` is for an agent; `--budget` keeps that form under so many tokens (3.2 bytes each) by dropping the least important first.
 #[derive(Debug, Default, clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff brief\n  leftoff brief --format markdown --budget 800\n  leftoff brief --session k3v9 --json"

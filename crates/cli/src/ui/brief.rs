@@ -2,9 +2,9 @@
 
 use crate::ui::{Out, Tone, session, wrapped};
 use engine::ActivityKind;
-use engine::brief::Brief;
+use engine::brief::{Brief, PhaseName};
 use engine::view::{GateOutcome, PhaseView};
-use engine::words::{ago, duration, one_line, phase_titled, title_beside};
+use engine::words::{ago, duration, moment, one_line, phase_titled, title_beside};
 use model::gate::shown;
 use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
@@ -130,9 +130,23 @@ fn unverified(brief: &Brief, out: &Out) -> String {
             view.naming()
         );
         text.push_str(&row(&format!("Phase {}: ", phase.number), &words, out));
+        if phase.contested {
+            text.push_str(&deeper("", "its gate failed here, or its items are open: it is not done", out));
+        }
     }
     if text.is_empty() {
         return text;
+    }
+    if let Some(moved) = &brief.moved {
+        let called = |phase: &PhaseName| format!("{} ({})", phase.id, phase.number);
+        let verified = moved.verified.as_ref().map_or_else(|| "none".to_owned(), called);
+        let words = format!(
+            "{} to {}, {}; last verified phase: {verified}",
+            called(&moved.from),
+            called(&moved.to),
+            moment(moved.at, brief.now)
+        );
+        text.push_str(&row("An edit of its files moved it: ", &words, out));
     }
     let heading = "Claimed in a file, unverified (their gates are still open):";
     format!("{}\n{text}", out.paint(Tone::Warning, heading))

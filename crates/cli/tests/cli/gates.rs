@@ -454,7 +454,7 @@ id = "build"
     );
     sandbox.run(["start", "typed"]).ok();
     let next = sandbox.run(["next"]).ok().stdout;
-    let shown = "--evidence green=true --evidence tests=N --evidence author=TEXT --evidence files=LIST";
+    let shown = "--evidence 'green=<true or false>' --evidence 'tests=<number>' --evidence 'author=<text>' --evidence 'files=<list>'";
     assert!(next.contains(shown), "{next}");
     let given = ["green=true", "tests=1", "author=ada", "files=[\"a\"]", "reviewed=maybe"];
     let words =
@@ -468,4 +468,24 @@ id = "build"
         failed.stderr
     );
     assert!(!failed.stderr.contains("overload"), "{}", failed.stderr);
+}
+
+#[test]
+fn b8_a_placeholder_given_as_a_value_is_refused_and_no_attempt() {
+    let sandbox = crate::with_gate();
+    sandbox.run(["start", "ship"]).ok();
+    sandbox.run(["advance", "--phase", "plan"]).ok();
+    crate::try_build(&sandbox, 42, 45, 65).code(5);
+    let before = sandbox.run(["status", "--json"]).ok().json();
+    let command = before["next"]["command"].as_str().unwrap().to_owned();
+    assert!(command.contains("--evidence 'coverage=<number>'"), "{command}");
+    for line in
+        [command.as_str(), "leftoff advance --phase build --evidence coverage=N", "leftoff set x=TEXT"]
+    {
+        let refused = sandbox.run_printed(line).code(2).stderr;
+        assert!(refused.contains("is a placeholder, not a value; nothing was tried"), "{refused}");
+    }
+    let after = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!(after["phases"], before["phases"], "the real failure still stands");
+    assert_eq!((&after["version"], &after["next"]), (&before["version"], &before["next"]));
 }

@@ -50,7 +50,7 @@ fn a_gate_that_did_not_pass_holds_once() {
     try_build(&sandbox, 42, 45, 65).code(5);
     let reason = held(&sandbox, &stop(false, "done"));
     assert!(reason.contains("the gate of phase 'build' was tried and did not pass: all-pass"), "{reason}");
-    assert!(reason.contains("`leftoff advance --phase build --evidence tests_passed=N"), "{reason}");
+    assert!(reason.contains("`leftoff advance --phase build --evidence 'tests_passed=<number>'"), "{reason}");
     let_go(&sandbox, &stop(true, "done"));
     held(&sandbox, &subagent("reviewer"));
     let_go(&sandbox, &subagent(""));

@@ -99,7 +99,7 @@ ship v1, 1 of 3 phases done (33 %), about 1 h left
   [ ] 3 Review
 blocker 1: Staging certificate expired
 Next: Add tests until coverage reaches 80 %. Then try phase 2 (build) again.
-  leftoff advance --phase build --evidence tests_passed=N --evidence tests_total=N --evidence coverage=N
+  leftoff advance --phase build --evidence 'tests_passed=<number>' --evidence 'tests_total=<number>' --evidence 'coverage=<number>'
 "
     );
 }

@@ -1,6 +1,6 @@
 //! The brief as an agent reads it. Under a budget the least important goes first; what must not be lost stays.
 
-use crate::brief::{Brief, Neighbour};
+use crate::brief::{Brief, Neighbour, PhaseName};
 use crate::view::{CheckView, GateOutcome, PhaseView};
 use crate::words::{ago, date, defused, defused_around_quotes, duration, moment, phase_called, quoted};
 use jiff::Timestamp;
@@ -46,9 +46,9 @@ struct Section {
     essential: bool,
 }
 
-/// Markdown of at most `budget` tokens, a token being four bytes.
+/// Markdown of at most `budget` tokens. A token is counted as 3.2 bytes: what tokenizers make of such text.
 pub fn markdown(brief: &Brief, budget: Option<usize>) -> String {
-    let longest = budget.map_or(usize::MAX, |tokens| tokens.saturating_mul(4));
+    let longest = budget.map_or(usize::MAX, |tokens| tokens.saturating_mul(16) / 5);
     let text = joined(&sections(brief, Detail::Full));
     if text.len() <= longest {
         return text;
@@ -130,6 +130,7 @@ fn head(brief: &Brief, detail: Detail) -> String {
         let _ = writeln!(text, "Target: {}", quoted(target, detail.longest_text()));
     }
     text.push_str(&standing(brief, detail));
+    text.push_str(&purpose(brief, detail));
     let _ = write!(text, " Workflow {} v{}", view.workflow.name, defused(&view.workflow.version, 20));
     if view.run.ordinal > 1 {
         let _ = write!(text, ", run {}", view.run.ordinal);
@@ -149,10 +150,21 @@ fn head(brief: &Brief, detail: Detail) -> String {
 /// Where exactly: the phase and its time, or how it ended.
 fn standing(brief: &Brief, detail: Detail) -> String {
     let view = &brief.session;
-    let place = format!(
-        "Phase {} of {}, **{}**",
-        view.current_phase.number, view.workflow.total_phases, view.current_phase.id
-    );
+    // The last position that we can stand behind; what a file says beyond it is a claim.
+    let place = match view.contested().filter(|phase| phase.number != view.current_phase.number) {
+        Some(phase) => format!(
+            "Phase {} of {}, **{}** (a file says {} {}, unverified)",
+            phase.number,
+            view.workflow.total_phases,
+            phase.id,
+            view.current_phase.number,
+            view.current_phase.id
+        ),
+        None => format!(
+            "Phase {} of {}, **{}**",
+            view.current_phase.number, view.workflow.total_phases, view.current_phase.id
+        ),
+    };
     let figures = format!("{} % done", view.progress.percent);
     match &view.lifecycle {
         Lifecycle::Active if view.run.completed_at.is_some() => {
@@ -205,6 +217,25 @@ fn standing(brief: &Brief, detail: Detail) -> String {
     }
 }
 
+/// The purpose of the phase, where the next step is about something else and does not say it.
+fn purpose(brief: &Brief, detail: Detail) -> String {
+    let view = &brief.session;
+    let is_said_by_next = matches!(view.lifecycle, Lifecycle::Active)
+        && view.failed_attempt().is_none()
+        && view.item_counts.open() == 0
+        && view.contested().is_none();
+    let is_over = view.run.completed_at.is_some()
+        || matches!(view.lifecycle, Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. });
+    let current = view.current().filter(|_| !is_said_by_next && !is_over);
+    match current.and_then(|phase| phase.purpose.as_deref()) {
+        Some(purpose) => {
+            let purpose = purpose.trim().trim_end_matches('.');
+            format!(" Its purpose: {}.", defused(purpose, detail.longest_text()))
+        }
+        None => String::new(),
+    }
+}
+
 /// The drafts that a pause kept, as ` Saved: "a.md", "b.md".`
 fn saved_drafts(saved: &[String], detail: Detail) -> String {
     if saved.is_empty() {
@@ -238,6 +269,10 @@ fn remaining(brief: &Brief) -> String {
 
 fn next(brief: &Brief, detail: Detail) -> String {
     let next = &brief.session.next;
+    // What is finished suggests nothing: another run is not its next step.
+    if matches!(brief.session.lifecycle, Lifecycle::Completed { .. }) {
+        return String::new();
+    }
     // Whatever others wrote is quoted in it already.
     let summary = defused_around_quotes(&next.summary.to_string(), detail.longest_text() * 2);
     let mut text = format!("## Next\n1. {summary}\n");
@@ -286,18 +321,47 @@ fn unverified(brief: &Brief, detail: Detail) -> String {
         Detail::Full | Detail::Short => {
             let line = |phase: &&PhaseView| {
                 let (number, id) = (phase.number, &phase.id);
+                let why = contested(phase, brief.now, detail);
                 format!(
-                    "- {number} {id}: claimed in a file, its gate is still open. Verify it: `leftoff advance --phase {id}{naming}`\n"
+                    "- {number} {id}: claimed in a file, {why}. Verify it: `leftoff advance --phase {id}{naming}`\n"
                 )
             };
-            format!("{title}{}", claimed.iter().map(line).collect::<String>())
+            format!("{title}{}{}", claimed.iter().map(line).collect::<String>(), moved(brief))
         }
         Detail::Line | Detail::Tight => {
             let names: Vec<String> =
                 claimed.iter().map(|phase| format!("{} {}", phase.number, phase.id)).collect();
-            format!("{title}{}: claimed in a file, gates still open\n", names.join(", "))
+            format!("{title}{}: claimed in a file, gates still open\n{}", names.join(", "), moved(brief))
         }
     }
+}
+
+/// An edit of files, from where to where, and how far anything is verified.
+fn moved(brief: &Brief) -> String {
+    let Some(moved) = &brief.moved else { return String::new() };
+    let called = |phase: &PhaseName| format!("{} ({})", phase.id, phase.number);
+    let verified = moved.verified.as_ref().map_or_else(|| "none".to_owned(), called);
+    format!(
+        "- An edit of its files moved it from {} to {}, {}; last verified phase: {verified}.\n",
+        called(&moved.from),
+        called(&moved.to),
+        moment(moved.at, brief.now)
+    )
+}
+
+/// Why a claim is not believed: what failed here the last time, what is open here.
+fn contested(phase: &PhaseView, now: Timestamp, detail: Detail) -> String {
+    let failed = phase.attempts.iter().rfind(|attempt| !attempt.report.passes()).filter(|_| phase.contested);
+    let Some(attempt) = failed else {
+        return if phase.contested { "its items are open here" } else { "its gate is still open" }.to_owned();
+    };
+    let checks = attempt.report.checks.iter().filter(|check| check.failed()).map(|check| {
+        let found =
+            check.found.as_deref().map(|found| format!(" ({})", quoted(found, detail.longest_text())));
+        format!("{}{}", defused(&check.id, 80), found.unwrap_or_default())
+    });
+    let checks: Vec<String> = checks.collect();
+    format!("and its gate failed here, {}: {}", moment(attempt.at, now), checks.join(", "))
 }
 
 /// What was done, and must be looked at again because an earlier phase was changed.

@@ -5,6 +5,7 @@ use crate::artifacts::Recording;
 use crate::checks::{GateRun, Submission};
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
+use crate::execute::placeholder::refuse_placeholders;
 use crate::execute::plan::{Order, Plan};
 use crate::execute::{Answer, bounded};
 use crate::sync::in_own_words;
@@ -95,6 +96,7 @@ impl Engine {
 
     /// Tries a failed phase again with the evidence it had, and whatever is handed in now.
     pub fn retry(&mut self, evidence: BTreeMap<String, Given>) -> Result<Answer> {
+        refuse_placeholders(&evidence)?;
         let fingerprint = self.fingerprint("retry", &format!("{evidence:?}"));
         if let Some(answer) = self.remembered(&fingerprint)? {
             return Ok(answer);
@@ -319,6 +321,7 @@ fn with_what_is_told(phase: &Phase, submission: &Submission) -> Submission {
 }
 
 fn read(request: &AdvanceRequest) -> Result<Submission> {
+    refuse_placeholders(request.evidence.iter().chain(&request.outputs))?;
     for (name, value) in request.evidence.iter().chain(&request.outputs) {
         let text = match value {
             Given::Text(text) => text.clone(),

@@ -4,6 +4,7 @@ use crate::clock::new_session_id;
 use crate::definitions;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::execute::placeholder::refuse_placeholders;
 use crate::execute::plan::{Change, Plan, definition_row};
 use crate::execute::{Answer, bounded};
 use crate::listing::ListRequest;
@@ -348,6 +349,7 @@ pub(super) fn check_fields(
     workflow: &Workflow,
     given: &BTreeMap<String, Given>,
 ) -> Result<BTreeMap<String, Value>> {
+    refuse_placeholders(given)?;
     let checked = |(name, value)| Ok((String::clone(name), check_field(workflow, name, value)?));
     given.iter().map(checked).collect()
 }

@@ -255,7 +255,8 @@ fn over(session: &OcrSession, folder: &Folder<'_>, kind: Kind, ordinal: u32, pha
         }
         (Kind::Map, "topology" | "flow-analysis" | "requirements-mapping") => format!("{run}/{phase}.md"),
         (Kind::Map, "synthesis") => format!("{run}/map.md"),
-        (_, "aggregation" | "complete") => return Some(Over::Nothing),
+        (_, "complete") => return Some(Over::Nothing),
+        // No file shows that the aggregation is over: whoever says so claims it.
         (_, _) => return None,
     };
     folder.tree.has_file(&path).then_some(Over::File(path))

@@ -43,6 +43,7 @@ impl Draft {
     }
 
     pub(super) fn push_said(&mut self, event: Event, said: Option<Said>) {
+        let event = self.but_claimed(event);
         let version = self.session.version + 1;
         let recorded = Recorded { version, at: self.at, actor: self.actor.clone(), event };
         if let Event::Item(event) = &recorded.event {
@@ -52,6 +53,35 @@ impl Draft {
         self.events.push(recorded.event);
         self.times.push(self.at);
         self.said.push(said);
+    }
+
+    /// A file never overrules a gate that failed here: what it calls done is then only claimed.
+    fn but_claimed(&self, event: Event) -> Event {
+        match event {
+            Event::PhaseCompleted { phase, attempt, .. }
+                if self.phase(&phase).is_some_and(|ours| self.session.failed_here(ours)) =>
+            {
+                let says_something = !attempt.evidence.is_empty() || !attempt.outputs.is_empty();
+                Event::PhaseClaimed { phase, attempt: says_something.then_some(attempt) }
+            }
+            other => other,
+        }
+    }
+
+    /// Items that are open here count more than a file that calls their phase done.
+    pub(super) fn contest(&mut self) {
+        let mut done: Vec<Name> = Vec::new();
+        for event in &self.events {
+            if let Event::PhaseCompleted { phase, .. } = event {
+                done.push(phase.clone());
+            }
+        }
+        for phase in done {
+            let is_open = |ours: &Phase| ours.is_done() && !ours.claimed && ours.items.open() > 0;
+            if self.phase(&phase).is_some_and(is_open) {
+                self.push(Event::PhaseClaimed { phase, attempt: None });
+            }
+        }
     }
 
     /// Whether files say of something new that it took some time, and that can be so.

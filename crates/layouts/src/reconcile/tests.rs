@@ -423,3 +423,55 @@ fn an_edit_is_never_lost() {
     }
     assert!(changed > 250, "{changed} of 500 edits moved the phase");
 }
+
+/// A session that people and agents worked on here.
+fn worked_on(events: &[Event]) -> (Session, ItemBook) {
+    let anna = Actor::Person { name: "anna".to_owned(), host: "h".to_owned() };
+    let recorded: Vec<Recorded> =
+        recorded(events).into_iter().map(|recorded| Recorded { actor: anna.clone(), ..recorded }).collect();
+    (Session::fold(&recorded).expect("a session"), ItemBook::fold(&recorded))
+}
+
+/// The files went from the reviews to the aggregation, with a file that shows that the reviews are done.
+fn reviews_shown(ours: &[Event]) -> Draft {
+    let (session, items) = worked_on(ours);
+    let mut theirs = reached(1, "reviews");
+    theirs.push(Event::PhaseCompleted {
+        phase: name("reviews"),
+        attempt: shown_by("reviews/quality-1.md"),
+        branch: None,
+        head: None,
+    });
+    theirs.push(Event::PhaseStarted { phase: name("aggregation") });
+    let (base, theirs) = (folded(&reached(1, "reviews")), folded(&theirs));
+    let mut draft = Draft::new(session, items, at(), actor());
+    reconcile(
+        &mut draft,
+        Laid { session: &base.0, items: &base.1 },
+        Laid { session: &theirs.0, items: &theirs.1 },
+    );
+    draft
+}
+
+fn is_contested(draft: &Draft, phase: &str) -> bool {
+    draft.phase(&name(phase)).is_some_and(|phase| draft.session().is_contested(phase))
+}
+
+#[test]
+fn b1_a_file_never_overrules_a_gate_of_ours_that_failed() {
+    let mut ours = reached(1, "reviews");
+    let draft = reviews_shown(&ours);
+    assert!(draft.phase(&name("reviews")).is_some_and(|phase| phase.is_done() && !phase.claimed));
+    ours.push(Event::GateFailed { phase: name("reviews"), attempt: AttemptReport::default() });
+    let draft = reviews_shown(&ours);
+    assert!(is_contested(&draft, "reviews"));
+    // The edit itself is taken in: work went on.
+    assert!(draft.is_in_progress(&name("aggregation")));
+}
+
+#[test]
+fn b1_a_file_never_overrules_items_of_ours_that_are_open() {
+    let mut ours = reached(1, "reviews");
+    ours.push(added("testing-1", "Testing"));
+    assert!(is_contested(&reviews_shown(&ours), "reviews"));
+}

@@ -85,8 +85,10 @@ pub(super) fn complete(
 fn after(session: &Session, run: &Run, phase: &Name, skips: &[Skip]) -> Vec<Event> {
     let position = run.position(phase.as_str()).unwrap_or_default();
     let (before, rest) = run.phases.split_at(position);
-    // What lies behind and is open comes last: a run does not end without it.
-    let rest = rest.iter().skip(1).chain(before).filter(|phase| !phase.is_done()).map(|phase| &phase.stub);
+    // What lies behind and is open comes last: a run does not end without it. So does what only a file calls done
+    // against what is known here.
+    let is_open = |phase: &&Phase| !phase.is_done() || session.is_contested(phase);
+    let rest = rest.iter().skip(1).chain(before).filter(is_open).map(|phase| &phase.stub);
     if rest.clone().next().is_none()
         && let Some(stub) = run.following()
     {

@@ -288,3 +288,15 @@ fn o2_a_run_that_has_its_result_ends_as_it_is_and_the_next_one_begins() {
     let same = three_phases().after([Command::StartRun { run: build(), is_next: false }]);
     assert_eq!(same.session.runs.len(), 1, "without its result it is gone on with");
 }
+
+#[test]
+fn b1_a_run_does_not_end_over_a_phase_that_only_a_file_calls_done_against_a_gate_that_failed() {
+    let claimed = Event::PhaseClaimed { phase: name("implement"), attempt: None };
+    let tried = three_phases().after([advance(None)]);
+    let uncontested = tried.clone().and([claimed.clone(), begun("review")]);
+    let ended = [completed("review"), Event::RunCompleted, Event::SessionCompleted { forced: false }];
+    uncontested.when(advance(None)).then(ended.clone());
+    let contested = tried.after([fail_the_gate()]).and([claimed, begun("review")]);
+    contested.when(advance(None)).then([completed("review"), begun("implement")]);
+    contested.after([advance(Some("implement"))]).when(advance(None)).then(ended);
+}

@@ -16,10 +16,9 @@ fn an_agent_that_advances_by_the_file_is_shown_there_and_its_gates_stay_open() {
         let phases = view["phases"].as_array().unwrap();
         phases.iter().find(|phase| phase["id"] == id).unwrap()["gate"]["outcome"].clone()
     };
-    for claimed in ["context", "change-context", "analysis", "reviews"] {
-        assert_eq!(outcome(claimed), "claimed");
+    for claimed in ["context", "change-context", "analysis", "reviews", "aggregation"] {
+        assert_eq!(outcome(claimed), "claimed", "b2: also where it has no checks");
     }
-    assert_eq!(outcome("aggregation"), "passed", "it has no gate, so nothing could be missing");
     let status = sandbox.run(["status"]).ok();
     assert!(
         status.stdout.contains("[x] 3 Tech Lead Analysis (0 s), claimed, unverified"),
@@ -37,7 +36,10 @@ fn an_agent_that_advances_by_the_file_is_shown_there_and_its_gates_stay_open() {
     let gate = sandbox.run(["gate"]).code(5);
     assert!(gate.stdout.contains("open analysis: claimed in a file, unverified"), "{}", gate.stdout);
     let gate = sandbox.run(["gate", "--json"]).code(5);
-    assert_eq!(gate.json()["claimed"], json!(["context", "change-context", "analysis", "reviews"]));
+    assert_eq!(
+        gate.json()["claimed"],
+        json!(["context", "change-context", "analysis", "reviews", "aggregation"])
+    );
     assert_eq!(everything(sandbox.project()), before, "looking writes nothing");
 }
 
@@ -316,4 +318,48 @@ fn the_phase_that_a_session_is_in_is_completed_by_the_command_also_where_its_fil
     write_at(&sandbox, ".ocr/sessions/2026-11-14-b/rounds/round-1/final.md", "F\n", NOW);
     let moved = sandbox.run(["advance", "--json"]).ok().json();
     assert_eq!((&moved["session_id"], phase(&moved)), (&"2026-11-14-b".into(), "complete"));
+}
+
+#[test]
+fn b1_a_hand_edit_does_not_overrule_a_gate_that_failed_here() {
+    let sandbox = begun();
+    sandbox.run(["advance", "--phase", "context"]).code(5);
+    edit(&sandbox, &json!({ "current_phase": "synthesis", "phase_number": 7 }));
+    // Its file is there by now: that alone is no gate that passed.
+    artifact(&sandbox, "discovered-standards.md", "S\n");
+    let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
+    assert!(brief.contains("Phase 1 of 8, **context** (a file says 7 synthesis, unverified)"), "{brief}");
+    assert!(brief.contains("- 1 context: claimed in a file, and its gate failed here, "), "{brief}");
+    assert!(brief.contains(": standards ("), "{brief}");
+    assert!(!brief.contains("## Done"), "{brief}");
+    let view = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!(view["next"]["command"], "leftoff advance --phase context");
+    assert_eq!(view["phases"][0]["contested"], true);
+    let view = sandbox.run(["advance", "--phase", "context", "--json"]).ok().json();
+    assert_eq!(view["phases"][0]["gate"]["outcome"], "passed");
+    assert_eq!(phase(&view), "synthesis", "the edit itself is taken in");
+}
+
+#[test]
+fn b2_a_hand_edit_is_told_from_where_to_where() {
+    let sandbox = begun();
+    artifact(&sandbox, "discovered-standards.md", "S\n");
+    sandbox.run(["advance", "--phase", "context"]).ok();
+    edit(&sandbox, &json!({ "current_phase": "synthesis", "phase_number": 7 }));
+    let told = "An edit of its files moved it from change-context (2) to synthesis (7), ";
+    for taken_in in [false, true] {
+        if taken_in {
+            sandbox.run(["note", "x"]).ok();
+        }
+        let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
+        assert!(brief.contains(told), "{brief}");
+        assert!(brief.contains("; last verified phase: context (1)."), "{brief}");
+        let text = sandbox.run(["brief"]).ok().stdout;
+        assert!(
+            text.contains("An edit of its files moved it: change-context (2) to synthesis (7)"),
+            "{text}"
+        );
+    }
+    let document = sandbox.run(["brief", "--format", "json"]).ok().json();
+    assert_eq!(document["moved"]["to"]["number"], 7, "{document}");
 }

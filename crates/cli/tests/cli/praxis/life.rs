@@ -201,7 +201,7 @@ fn an_agent_that_comes_or_was_compacted_is_sent_on_to_the_phase_that_is_current(
         let input = crate::agent::session_start(&sandbox, "a4326893-7dc8-405b-aaa4-035b9c0d34a8", source);
         let told = sandbox.run_with_input(&["hook", "claude"], &input).ok().json();
         let brief = told["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
-        assert!(brief.contains("leftoff advance --phase 1 --evidence tests=N"), "{source}: {brief}");
+        assert!(brief.contains("leftoff advance --phase 1 --evidence 'tests=<number>'"), "{source}: {brief}");
         assert!(brief.contains("Done: do not do again"), "{source}: {brief}");
     }
 }

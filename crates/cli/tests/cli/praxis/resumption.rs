@@ -55,7 +55,7 @@ fn a_brief_has_progress_times_verdicts_status_and_what_is_next() {
         "Evidence: coverage=65",
         "Current status: checkpoint_failed",
         "then try phase 2 again",
-        "leftoff advance --phase 2 --evidence coverage=N",
+        "leftoff advance --phase 2 --evidence 'coverage=<number>'",
         "Started: 3 hours ago",
         "Last updated: 5 minutes ago",
         "Estimated remaining: ~2 h 30 min",
