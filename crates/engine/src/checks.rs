@@ -287,10 +287,11 @@ impl Surroundings<'_> {
                 let help = came_to.absent.map(|name| scope.about_absent(&name, check.help.as_deref()));
                 Ok(Verdict { outcome, found, needed, help_first: help.is_some(), help })
             }
-            CheckKind::Artifact { path, matches, stale_ok } => {
+            CheckKind::Artifact { path, matches, stale_ok, is_shared } => {
                 let is_explained = check.help.is_some();
                 let pattern = matches.as_deref().map(|text| artifact::Pattern { text, is_explained });
-                let (verdict, files) = artifact::run(self, path, pattern, *stale_ok);
+                let stale_ok = *stale_ok || (*is_shared && self.run_ordinal > 1);
+                let (verdict, files) = artifact::run(self, path, pattern, stale_ok);
                 proven.extend(files.into_iter().map(|(path, looked)| self.version(path, looked)));
                 Ok(verdict)
             }

@@ -71,6 +71,11 @@ pub fn diagnose(options: Options) -> Result<Vec<Finding>> {
         }
     }
     findings.extend(engine.index_findings());
+    findings.extend(engine.all_kept_elsewhere().into_iter().map(|warning| Finding {
+        kind: warning.kind,
+        message: warning.message,
+        hint: warning.hint,
+    }));
     for warning in engine.place_warnings() {
         findings.push(Finding::new(
             &warning.kind,

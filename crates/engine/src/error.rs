@@ -99,7 +99,12 @@ pub enum Error {
     #[error("{asked:?} cannot be a workflow's name: {why}")]
     InvalidWorkflowName { asked: String, why: InvalidId },
     #[error("there is a session {existing} already")]
-    IdTaken { existing: String, way_on: WayOn },
+    IdTaken {
+        existing: String,
+        way_on: WayOn,
+        /// The workflow that was asked for, where a run of it can begin in the session that has the name.
+        run: Option<String>,
+    },
     #[error("the files of session {session} hold that text, and would bring it back: {}", paths.join(", "))]
     StillInFiles { session: String, paths: Vec<String> },
     #[error("there is no workflow '{asked}'")]
@@ -195,7 +200,7 @@ impl From<store::Error> for Error {
     fn from(error: store::Error) -> Self {
         match error {
             store::Error::IdTaken { existing } => {
-                Self::IdTaken { existing: existing.to_string(), way_on: WayOn::Resume }
+                Self::IdTaken { existing: existing.to_string(), way_on: WayOn::Resume, run: None }
             }
             other => Self::Store(other),
         }

@@ -141,7 +141,7 @@ impl Engine {
     /// The next run of a workflow, by default the one of the current run.
     pub fn start_run(&mut self, workflow: Option<&str>) -> Result<Answer> {
         let fingerprint = self.fingerprint("run start", &format!("{workflow:?}"));
-        self.execute(&fingerprint, |engine| {
+        let mut answer = self.execute(&fingerprint, |engine| {
             let id = engine.select(Want::Latest)?;
             let subject = engine.take_up(&id)?;
             let session = &subject.session;
@@ -167,7 +167,9 @@ impl Engine {
                 engine.active_again(&mut plan, &id)?;
             }
             Ok(plan)
-        })
+        })?;
+        self.make_run_folder(&mut answer);
+        Ok(answer)
     }
 
     /// What a further run changes in a session of a layout, added to what begins it; all of its items, as they are before.

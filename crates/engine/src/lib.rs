@@ -33,6 +33,7 @@ mod query;
 mod redact;
 mod registry;
 mod requirements;
+mod rounds;
 mod setup;
 mod sync;
 mod validation;

@@ -7,6 +7,7 @@ use crate::words::{moment, phase_called, phase_titled, quoted};
 use model::gate::{Attempt, CheckResult};
 use model::hint::{CommandLine, Hint};
 use model::id::Name;
+use model::item::Item;
 use model::lifecycle::Lifecycle;
 use model::phase::Phase;
 use model::run::Run;
@@ -234,10 +235,30 @@ fn item(material: &Material<'_>) -> Next {
         None => ("claim", String::new()),
     };
     let title = quoted(&next.item.title, LONGEST_QUOTATION);
+    let file =
+        file_of_item(material, &next.item).map(|path| format!(" Produces {path}.")).unwrap_or_default();
     Next::new(
-        format!("Item {}: {title} ({held}{done})", next.id()),
+        format!("Item {}: {title} ({held}{done}){}{file}", next.id(), if file.is_empty() { "" } else { "." }),
         Some(about(material, words!["item", verb, next.id()])),
     )
+}
+
+/// The file that an item of the current phase leaves, where each has one.
+fn file_of_item(material: &Material<'_>, item: &Item) -> Option<String> {
+    let run = material.run;
+    let defined = material.definition.and_then(|workflow| workflow.phase(run.current().id().as_str()))?;
+    let kind =
+        defined.items.as_deref().filter(|kind| item.kind.as_str() == *kind && item.parent.is_none())?;
+    let stands_for = format!("<{kind}>");
+    let path =
+        produced(material.session, run, Some(defined)).into_iter().find(|path| path.contains(&stands_for))?;
+    let (before, after) = path.split_once(&stands_for)?;
+    // `section-2` in `stage-3-section-<section>.md` is `2`, as the phase's check has it.
+    let id = item.id.as_str();
+    let number = &id[id.trim_end_matches(|digit: char| digit.is_ascii_digit()).len()..];
+    let stem = &id[..id.len() - number.len()];
+    let is_short = !number.is_empty() && !stem.is_empty() && before.ends_with(stem);
+    Some(format!("{before}{}{after}", if is_short { number } else { id }))
 }
 
 /// The check that must be approved, when nothing else is missing.

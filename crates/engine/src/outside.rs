@@ -340,7 +340,11 @@ fn new_folder(layout: &dyn Layout, request: &StartRequest) -> Result<PathBuf> {
     })?;
     let folder = place.join(&spot.path);
     if folder.symlink_metadata().is_ok() {
-        return Err(Error::IdTaken { existing: spot.id.to_string(), way_on: model::refusal::WayOn::Resume });
+        return Err(Error::IdTaken {
+            existing: spot.id.to_string(),
+            way_on: model::refusal::WayOn::Resume,
+            run: None,
+        });
     }
     Ok(folder)
 }

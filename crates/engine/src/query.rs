@@ -52,6 +52,7 @@ impl Engine {
         let mut current = self.current()?;
         if let Current::Session(view) = &mut current {
             self.add_health(view);
+            self.add_rounds(view);
         }
         let warnings = match &mut current {
             Current::Session(view) => &mut view.warnings,
@@ -110,6 +111,7 @@ impl Engine {
                     .cloned()
                     .chain(self.place_warnings())
                     .chain(self.index_warnings())
+                    .chain(self.all_kept_elsewhere())
                     .chain(self.at_work_elsewhere()?)
                     .collect(),
             })),
@@ -315,6 +317,7 @@ impl Engine {
         }
         warnings.extend(self.file_warnings(&session.id));
         warnings.extend(self.work_ahead(session, run));
+        warnings.extend(self.kept_elsewhere_of(session));
         warnings.extend(self.idle_warning(session));
         if let Some(kind) = &session.unknown_event {
             warnings.push(Warning {

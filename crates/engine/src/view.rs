@@ -64,6 +64,12 @@ pub struct View {
     /// Checks of a layout's files, where its sessions have such and `status` asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub health: Vec<HealthView>,
+    /// Rounds as the tool's own files show them, where it has rounds and `status` or `brief` asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rounds: Vec<RoundView>,
+    /// How long the current round goes on, or went; with `rounds`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elapsed_seconds: Option<u64>,
     /// The command had been done before, and changed nothing.
     pub already: bool,
     pub view_stale: bool,
@@ -77,6 +83,27 @@ pub struct View {
     /// Commands must name this session: without a name they would mean another.
     #[serde(skip)]
     pub name_session: bool,
+}
+
+/// One round or run, as its files show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoundView {
+    pub workflow: String,
+    pub number: u32,
+    /// Its result is there.
+    #[serde(rename = "final")]
+    pub is_final: bool,
+    /// Work that has its file.
+    pub parts: Vec<PartView>,
+}
+
+/// A part of a round's work: a reviewer, for example.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartView {
+    pub kind: String,
+    pub name: String,
+    /// None where its file could not be read.
+    pub findings: Option<usize>,
 }
 
 /// One check of a session's files.
@@ -301,6 +328,8 @@ pub(crate) fn build(material: Material<'_>) -> View {
         next,
         warnings: material.warnings,
         health: Vec::new(),
+        rounds: Vec::new(),
+        elapsed_seconds: None,
         already: material.already,
         view_stale: false,
         created_at: session.created_at,
@@ -333,7 +362,11 @@ fn phases(session: &Session, run: &Run, definition: Option<&Workflow>) -> Vec<Ph
 /// The files of a phase, below the project's folder.
 pub(crate) fn produced(session: &Session, run: &Run, defined: Option<&PhaseDefinition>) -> Vec<String> {
     let paths = defined.map(|defined| defined.produces.as_slice()).unwrap_or_default();
-    let filled = |path: &String| path.replace("{run}", &run.ordinal.to_string());
+    // The files of items are told by what stands for one of them.
+    let item = defined.and_then(|defined| defined.items.as_deref()).unwrap_or("item");
+    let filled = |path: &String| {
+        path.replace("{run}", &run.ordinal.to_string()).replace("{item}", &format!("<{item}>"))
+    };
     // Whoever works on a session outside of projects may be anywhere: its files are told with their whole path.
     let above =
         if session.path.as_deref() == Some(&session.worktree) { session.worktree.as_str() } else { "" };

@@ -102,6 +102,8 @@ static FACTS: Facts = Facts {
     taken_up_again: false,
     private: false,
     expires: false,
+    kept_elsewhere: None,
+    run_folders: &[],
 };
 
 /// The layout.

@@ -99,6 +99,8 @@ static FACTS: Facts = Facts {
     taken_up_again: true,
     private: true,
     expires: true,
+    kept_elsewhere: None,
+    run_folders: &[],
 };
 
 /// The layout.

@@ -34,6 +34,19 @@ pub struct OlderPlace {
     pub with_any: &'static [&'static str],
 }
 
+/// State that later releases of a tool keep in a file that this program does not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeptElsewhere {
+    /// Below the project's folder.
+    pub path: &'static str,
+    /// The first release that keeps it there.
+    pub since: &'static str,
+    /// The file that it does not read any more.
+    pub instead_of: &'static str,
+    /// What somebody who uses both does.
+    pub remedy: &'static str,
+}
+
 /// Facts about a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own; none depends on another")]
@@ -98,9 +111,20 @@ pub struct Facts {
     pub private: bool,
     /// Its sessions are paused when nothing happens in them for long; of others that is only said.
     pub expires: bool,
+    /// Where later releases of its tool keep their state.
+    pub kept_elsewhere: Option<KeptElsewhere>,
+    /// Workflows whose runs its tool counts by their folders, with what such a folder's path begins with, below the
+    /// session's own; a run's number follows.
+    pub run_folders: &'static [(&'static str, &'static str)],
 }
 
 impl Facts {
+    /// The folder of one run, below the session's own, where its tool counts runs by their folders.
+    pub fn run_folder(&self, workflow: &str, ordinal: u32) -> Option<String> {
+        let (_, beginning) = self.run_folders.iter().find(|(name, _)| *name == workflow)?;
+        Some(format!("{beginning}{ordinal}"))
+    }
+
     /// True where its files have words for the phases of such a run.
     pub fn can_show(&self, run: &Run) -> bool {
         let has =

@@ -1,6 +1,7 @@
 //! Open Code Review: `.ocr/sessions/{date}-{branch}/` with its state.json, rounds of reviews and runs of maps.
 //! Files are the truth about rounds; state.json is the truth about phase, status and times. A finished file moves neither.
 
+mod copied;
 mod files;
 mod history;
 mod known;
@@ -16,7 +17,7 @@ use files::{MapRun, Round};
 use state::State;
 
 use crate::capabilities::{OwnScreen, QuickSummary, Summary};
-use crate::facts::OlderPlace;
+use crate::facts::{KeptElsewhere, OlderPlace};
 use crate::layout::{
     Capabilities, Depth, Facts, FileChange, FileOp, FileRules, Fits, Folder, ForeignSession, Knows, Layout,
     Merge, Need, NewName, NewSession, Occasion, Place, Purpose, Question, ReadAs, Role, Rule, Shows, Spot,
@@ -68,6 +69,10 @@ const MAP: &str = "map";
 const MAP_PHASES: &[&str] =
     &["map-context", "topology", "flow-analysis", "requirements-mapping", "synthesis", "complete"];
 
+/// The folders of rounds and runs, before their number.
+const ROUND: &str = "rounds/round-";
+const RUN: &str = "map/runs/run-";
+
 /// Which of the two workflows a session is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -80,6 +85,14 @@ impl Kind {
         match self {
             Self::Review => REVIEW,
             Self::Map => MAP,
+        }
+    }
+
+    /// The folder of a round or run, below the session's own.
+    fn folder(self, ordinal: u32) -> String {
+        match self {
+            Self::Review => format!("{ROUND}{ordinal}"),
+            Self::Map => format!("{RUN}{ordinal}"),
         }
     }
 
@@ -134,6 +147,9 @@ pub struct Beside {
     /// Position in `kind.phases()`.
     pub phase: usize,
     pub is_finished: bool,
+    /// When its newest round or run began and, once finished, ended, where that is known.
+    pub since: Option<Timestamp>,
+    pub ended_at: Option<Timestamp>,
     /// As of the session itself.
     pub skipped: Vec<usize>,
 }
@@ -213,6 +229,14 @@ static FACTS: Facts = Facts {
     taken_up_again: false,
     private: false,
     expires: false,
+    kept_elsewhere: Some(KeptElsewhere {
+        path: ".ocr/data/ocr.db",
+        since: "1.5",
+        instead_of: STATE,
+        remedy: "compare them with 'ocr state show', and tell the tool about each phase completed here with 'ocr state transition'; or use only one of the two",
+    }),
+    // The tool shows the highest round that has a folder.
+    run_folders: &[(REVIEW, ROUND), (MAP, RUN)],
 };
 
 /// The layout.
@@ -416,7 +440,8 @@ fn mentions(tree: &Tree, word: &str) -> bool {
 /// Reads one session's folder. Never fails: what cannot be read is a warning, and the rest is told.
 pub fn read(folder: &str, tree: &Tree, now: Timestamp) -> Reading<OcrSession> {
     let mut warnings = Vec::new();
-    let state = state::read(tree, now, &mut warnings);
+    let mut state = state::read(tree, now, &mut warnings);
+    warnings.extend(copied::times(folder, tree, now, &mut state));
     warnings.extend(unusable(tree));
     let rounds = rounds(tree);
     let map_runs = map_runs(tree);
@@ -479,11 +504,20 @@ fn kind(state: &State, tree: &Tree) -> Kind {
 }
 
 fn ordinal(kind: Kind, state: &State, rounds: &[Round], map_runs: &[MapRun]) -> u32 {
-    let (said, found) = match kind {
-        Kind::Review => (state.current_round, rounds.last().map(|round| round.number)),
-        Kind::Map => (state.current_map_run, map_runs.last().map(|run| run.number)),
+    let (said, last) = match kind {
+        Kind::Review => (state.current_round, rounds.last().map(|round| (round.number, round.is_final))),
+        Kind::Map => (state.current_map_run, map_runs.last().map(|run| (run.number, run.is_final))),
     };
-    said.max(found).unwrap_or(1)
+    current(said, last)
+}
+
+/// The round or run that is shown. Folders are the truth; only the one after a finished one may have none yet.
+fn current(said: Option<u32>, last: Option<(u32, bool)>) -> u32 {
+    match (said, last) {
+        (said, None) => said.unwrap_or(1),
+        (Some(said), Some((last, true))) if last.checked_add(1) == Some(said) => said,
+        (_, Some((last, _))) => last,
+    }
 }
 
 /// What the state says about the current round or run. One that is finished there is another, when the files show a
@@ -501,17 +535,26 @@ fn said(kind: Kind, state: &State, current: u32, warnings: &mut Vec<Problem>) ->
 /// How far the other workflow's newest round or run is. The state keeps its number and when it began, and no word of
 /// its phase: that the files alone tell.
 fn beside(kind: Kind, state: &State, rounds: &[Round], map_runs: &[MapRun], tree: &Tree) -> Option<Beside> {
+    // A template that was copied whole names a run of a map that nobody has begun: folders tell.
     let (kind, has_begun) = match kind {
-        Kind::Review => (Kind::Map, state.map_started_at.is_some() || !map_runs.is_empty()),
-        Kind::Map => (Kind::Review, state.round_started_at.is_some() || !rounds.is_empty()),
+        Kind::Review => (Kind::Map, !map_runs.is_empty()),
+        Kind::Map => (Kind::Review, !rounds.is_empty()),
     };
     if !has_begun {
         return None;
     }
     let ordinal = ordinal(kind, state, rounds, map_runs);
     let phase = shown(kind, ordinal, rounds, map_runs, tree);
+    let has_folder = kind == Kind::Map || tree.has_folder("rounds");
+    let place = if has_folder { format!("{}/", kind.folder(ordinal)) } else { String::new() };
+    let result = match kind {
+        Kind::Review => format!("{place}final.md"),
+        Kind::Map => format!("{place}map.md"),
+    };
     let is_finished = phase + 1 == kind.phases().len();
-    Some(Beside { kind, ordinal, phase, is_finished, skipped: Vec::new() })
+    let since = state.clock(kind);
+    let ended_at = tree.modified(&result).filter(|_| is_finished);
+    Some(Beside { kind, ordinal, phase, is_finished, since, ended_at, skipped: Vec::new() })
 }
 
 /// How far the files alone show a round or run to be.

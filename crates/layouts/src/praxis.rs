@@ -87,6 +87,8 @@ static FACTS: Facts = Facts {
     taken_up_again: false,
     private: false,
     expires: true,
+    kept_elsewhere: None,
+    run_folders: &[],
 };
 
 /// The layout.

@@ -80,6 +80,10 @@ pub enum What {
     InFuture {
         found: String,
     },
+    /// A time from long before the session began: it looks copied from an example.
+    Copied {
+        found: String,
+    },
     OutOfOrder {
         before: &'static str,
         later: String,

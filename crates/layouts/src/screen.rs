@@ -34,6 +34,8 @@ pub struct Track {
 pub enum TrackEnd {
     Done,
     GivenUp,
+    /// Closed before its work was done.
+    ClosedUnfinished,
 }
 
 /// One phase of a track.
@@ -59,6 +61,8 @@ pub enum Mark {
 /// One run of a track, or something that belongs to a run: it then stands below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
+    /// Of a run.
+    pub number: Option<u32>,
     pub title: String,
     pub standing: Option<RowStanding>,
     pub count: Option<Count>,

@@ -159,6 +159,9 @@ pub enum CheckKind {
         /// A file older than the phase's start will do.
         #[serde(default)]
         stale_ok: bool,
+        /// Runs share the file: in a later run, one that an earlier run wrote counts.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_shared: bool,
     },
     /// A CEL expression over evidence, artifacts, items, session, run.
     Expr {

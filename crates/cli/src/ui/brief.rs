@@ -24,6 +24,7 @@ pub fn text(brief: &Brief, out: &Out) -> String {
         to_review(brief, out),
         unverified(brief, out),
         status(brief, out),
+        session::rounds(&brief.session, out),
         notes("Blocked, open:", brief.session.open_notes().into_iter(), brief, out),
         required(brief, out),
         items(brief, out),

@@ -72,6 +72,7 @@ fn column(track: &Track, now: Timestamp, out: &Out) -> Vec<Line> {
     let end = match track.end {
         Some(TrackEnd::Done) => "  Done",
         Some(TrackEnd::GivenUp) => "  Given up",
+        Some(TrackEnd::ClosedUnfinished) => "  Closed unfinished",
         None => "",
     };
     let mut lines = vec![

@@ -46,6 +46,7 @@ pub fn status(view: &View, out: &Out) -> String {
         let _ =
             writeln!(text, "Items of {}: {} of {} done", view.current_phase.id, counts.done, counts.total);
     }
+    text.push_str(&rounds(view, out));
     text.push_str(&requirements(view, out));
     text.push_str(&health(view, out));
     text.push_str(&open_notes(view, out));
@@ -69,6 +70,18 @@ fn ending(view: &View, out: &Out) -> String {
             short("Given up: ", reason.as_deref().unwrap_or("no reason given"))
         }
     }
+}
+
+/// Rounds as their files show them, and how long the current one goes on.
+pub fn rounds(view: &View, out: &Out) -> String {
+    let mut text = String::new();
+    if let Some(seconds) = view.elapsed_seconds {
+        let _ = writeln!(text, "Elapsed: {}", duration(seconds));
+    }
+    for round in &view.rounds {
+        let _ = writeln!(text, "{}", lines("", &round.told(), LINES_OF_A_TEXT, out));
+    }
+    text
 }
 
 /// What agents still need before they may use some tools.

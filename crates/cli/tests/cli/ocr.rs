@@ -11,6 +11,7 @@ mod meant;
 mod recovery;
 mod rows;
 mod screen;
+mod seed;
 mod surroundings;
 mod writing;
 

@@ -92,6 +92,7 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
     [
         essential(head(brief, detail)),
         essential(next(brief, detail)),
+        essential(rounds(brief, detail)),
         essential(done(brief, detail)),
         essential(failed(brief, detail)),
         essential(to_review(brief, detail)),
@@ -145,6 +146,18 @@ fn head(brief: &Brief, detail: Detail) -> String {
         ago(view.updated_at, brief.now)
     );
     text
+}
+
+/// What the files of rounds show: nobody does a review again that is there.
+fn rounds(brief: &Brief, detail: Detail) -> String {
+    let rounds = &brief.session.rounds;
+    let from = rounds.len().saturating_sub(detail.longest_list());
+    let told =
+        rounds[from..].iter().map(|round| format!("- {}", defused(&round.told(), detail.longest_text())));
+    let lines: Vec<String> = told.collect();
+    let elapsed = brief.session.elapsed_seconds;
+    let elapsed = elapsed.map(|seconds| format!(" ({} so far)", duration(seconds))).unwrap_or_default();
+    if lines.is_empty() { String::new() } else { format!("## Rounds{elapsed}\n{}", lines.join("\n")) }
 }
 
 /// Where exactly: the phase and its time, or how it ended.

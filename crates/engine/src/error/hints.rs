@@ -28,7 +28,10 @@ impl Error {
                 "leave --id out to be given one, or use letters, digits, '-', '_' and '.'".into()
             }
             Self::InvalidWorkflowName { asked, .. } => invalid_workflow_hint(asked),
-            Self::IdTaken { existing, way_on } => id_taken_hint(existing, *way_on),
+            Self::IdTaken { existing, run: Some(run), .. } => Hint::new("begin it there: ")
+                .run(words!["run", "start", run, "--session", existing])
+                .then(", or choose another --id"),
+            Self::IdTaken { existing, way_on, run: None } => id_taken_hint(existing, *way_on),
             Self::StillInFiles { .. } => "take it out of them by hand, then purge again".into(),
             Self::UnknownWorkflow { asked, nearest, known, place } => {
                 unknown_workflow_hint(asked, nearest.as_deref(), known, *place)

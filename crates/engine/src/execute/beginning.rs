@@ -60,7 +60,7 @@ impl Engine {
         let title = self.title(request, &workflow)?;
         let goal = request.goal.as_deref().map(|text| bounded("the goal", text)).transpose()?;
         let target = request.target.as_deref().map(|text| bounded("the target", text)).transpose()?;
-        let mut answer = self.execute(&fingerprint, |engine| {
+        let begun = self.execute(&fingerprint, |engine| {
             let spot = layout.map(|layout| engine.new_spot(layout, request, &title)).transpose()?;
             let id = match (&spot, layout, &given_id) {
                 (Some(spot), Some(layout), _) => engine.id_at(layout, spot)?,
@@ -97,7 +97,8 @@ impl Engine {
                 plan.said.extend(engine.similar_to(&own_id, &title, layout)?);
             }
             Ok(plan)
-        })?;
+        });
+        let mut answer = begun.map_err(|error| self.offering_run(error, layout, &workflow))?;
         self.introduce(&answer);
         self.prepare_workspace(&workflow, &mut answer);
         Ok(answer)
@@ -258,7 +259,23 @@ impl Engine {
             // Something else stands there.
             Err(_) => WayOn::NewSession,
         };
-        Error::IdTaken { existing: id.to_string(), way_on }
+        Error::IdTaken { existing: id.to_string(), way_on, run: None }
+    }
+
+    /// A name that is taken by a session of the same layout which follows another workflow: a run of the one that was
+    /// asked for can begin there.
+    fn offering_run(&self, error: Error, layout: Option<&dyn Layout>, workflow: &Workflow) -> Error {
+        let Error::IdTaken { existing, way_on: way_on @ (WayOn::Resume | WayOn::NextRun), run: None } = error
+        else {
+            return error;
+        };
+        let session = SessionId::parse(&existing).ok().and_then(|id| Some(self.load(&id).ok()?.1));
+        let is_of_layout =
+            |session: &Session| layout.is_some_and(|layout| layout.facts().name == session.layout);
+        let follows_another =
+            |session: &Session| session.run().is_some_and(|run| run.workflow.name != workflow.name);
+        let offered = session.filter(|session| is_of_layout(session) && follows_another(session));
+        Error::IdTaken { existing, way_on, run: offered.map(|_| workflow.name.to_string()) }
     }
 
     fn unused_id(&self) -> Result<SessionId> {

@@ -57,7 +57,8 @@ impl Engine {
     /// Back before this actor's last command, or to a version or checkpoint. Leases, requirements and files stay.
     pub fn undo(&mut self, to: Option<&str>) -> Result<Answer> {
         let fingerprint = self.fingerprint("undo", &format!("{to:?}"));
-        self.execute(&fingerprint, |engine| {
+        let before = self.select(Want::Latest).and_then(|id| Ok(self.load(&id)?.1)).ok();
+        let answer = self.execute(&fingerprint, |engine| {
             let subject = engine.select(Want::Latest)?;
             // Going back to an earlier state starts from the log, whatever time has laid over it since.
             engine.take_up(&subject)?;
@@ -70,7 +71,11 @@ impl Engine {
             }
             let change = Change { number: loaded.number, before: Some(session), events };
             Ok(Plan { history, ..Plan::of(change) })
-        })
+        })?;
+        if let Some(before) = before {
+            self.drop_run_folders(&before);
+        }
+        Ok(answer)
     }
 
     /// Which command each event of a session came from, as far as it was kept.

@@ -89,11 +89,20 @@ impl Engine {
                 last_closed = last_closed.or(Some(found.id));
                 continue;
             }
-            if found.says_where_it_stands && tells_by_name(located.layout) {
+            if found.says_where_it_stands && found.has_work() && tells_by_name(located.layout) {
                 known = Some(located.layout.facts().name);
             }
+            // Of one layout the later one by name comes first: an older one replaces it only with work that remains.
+            let is_later = best.as_ref().is_none_or(|best| best.line.layout != found.line.layout);
             let rank = |found: &Short| (found.says_where_it_stands, found.is_active(), found.line.updated_at);
-            if best.as_ref().is_none_or(|best| rank(&found) > rank(best)) {
+            let is_better = |best: &Short| match is_later {
+                true => {
+                    (rank(&found).0, found.has_work(), rank(&found))
+                        > (rank(best).0, best.has_work(), rank(best))
+                }
+                false => (rank(&found).0, found.has_work()) > (rank(best).0, best.has_work()),
+            };
+            if best.as_ref().is_none_or(is_better) {
                 best = Some(found);
             }
         }
@@ -128,7 +137,7 @@ impl Engine {
         let (all, eyes) = (self.unadopted(), self.eyes());
         let found = all.iter().rev().filter(|located| later.contains(&located.spot));
         let mut found = found.filter_map(|located| eyes.in_short(located));
-        found.find(|found| found.is_unfinished() && found.says_where_it_stands)
+        found.find(|found| found.is_unfinished() && found.says_where_it_stands && found.has_work())
     }
 
     /// Where sessions of a layout are whose names sort after this one's: without a look into any.

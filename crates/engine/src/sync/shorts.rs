@@ -47,6 +47,11 @@ impl Short {
         self.line.lifecycle == "active"
     }
 
+    /// Something of it remains to be done: a run that is not finished.
+    pub(super) fn has_work(&self) -> bool {
+        self.line.phases_done < self.line.total_phases
+    }
+
     pub(super) fn is_unfinished(&self) -> bool {
         crate::engine::is_unfinished(&self.line.lifecycle)
     }

@@ -76,18 +76,27 @@ fn refuse_foreign_keys(report: &mut Report, kind: &Kind, section: &Section) {
     }
 }
 
+/// When a file that is older than the phase will do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stale {
+    Ok,
+    /// From the second run of the workflow on.
+    LaterRuns,
+}
+
 fn artifact(report: &mut Report, section: &Section) -> Found<KindAndPlace> {
     let path = section
         .string(report, "path")
         .and_then(|path| path.ok_or_else(|| section.missing(report, "path")))
         .and_then(|path| path::read(report, "path", path));
     let matches = section.prose(report, "matches");
-    let stale = section.choice(report, "stale", &[("ok", true)]);
-    let matches = matches?;
+    let stale = section.choice(report, "stale", &[("ok", Stale::Ok), ("later-runs", Stale::LaterRuns)]);
+    let (matches, stale) = (matches?, stale?);
     let kind = CheckKind::Artifact {
         path: path?,
         matches: matches.map(|matches| matches.text.to_owned()),
-        stale_ok: stale?.unwrap_or(false),
+        stale_ok: stale == Some(Stale::Ok),
+        is_shared: stale == Some(Stale::LaterRuns),
     };
     Ok((kind, matches.map(|matches| report.place(matches.offset))))
 }

@@ -99,8 +99,8 @@ fn phase() -> Value {
 
 fn check() -> Value {
     let stale = json!({
-        "description": "A file older than the phase's start will do.",
-        "const": "ok"
+        "description": "A file older than the phase's start will do: always, or from the second run on.",
+        "enum": ["ok", "later-runs"]
     });
     let clean =
         json!({ "description": "The worktree has no changes that are not committed.", "type": "boolean" });

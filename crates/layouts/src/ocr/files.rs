@@ -1,7 +1,7 @@
 //! What lies in a session's folder beside its state: rounds, runs, reviewers with their findings, and what of it cannot
 //! be read.
 
-use super::{Kind, STATE, State};
+use super::{Kind, STATE, State, current};
 use crate::file_rules::MOST_BYTES;
 use crate::problem::{Problem, Range, Then, What, Why};
 use crate::tree::{Entry, Tree};
@@ -114,30 +114,24 @@ fn files_in_map(entry: Option<&Entry>) -> Option<usize> {
 
 /// When the first file of a round or run was written.
 pub(super) fn first_written(kind: Kind, ordinal: u32, tree: &Tree) -> Option<Timestamp> {
-    let folder = match kind {
-        Kind::Review => format!("rounds/round-{ordinal}/"),
-        Kind::Map => format!("map/runs/run-{ordinal}/"),
-    };
+    let folder = format!("{}/", kind.folder(ordinal));
     tree.files().filter(|path| path.starts_with(&folder)).filter_map(|path| tree.modified(path)).min()
 }
 
-/// A round or run that the state names and that is not the next one either. It is gone on with.
+/// A round or run that the state names although the folders show another one. The folders count.
 pub(super) fn jumped(state: &State, rounds: &[Round], map_runs: &[MapRun]) -> Vec<Problem> {
-    let last = |numbers: Option<u32>| numbers.unwrap_or(u32::MAX);
+    let last_round = rounds.last().map(|round| (round.number, round.is_final));
+    let last_run = map_runs.last().map(|run| (run.number, run.is_final));
     [
-        ("current_round", state.current_round, last(rounds.last().map(|round| round.number)), "rounds/round"),
-        (
-            "current_map_run",
-            state.current_map_run,
-            last(map_runs.last().map(|run| run.number)),
-            "map/runs/run",
-        ),
+        ("current_round", state.current_round, last_round, "rounds/round"),
+        ("current_map_run", state.current_map_run, last_run, "map/runs/run"),
     ]
     .into_iter()
     .filter_map(|(key, said, last, folder)| {
-        let said = said.filter(|said| *said > last.saturating_add(1))?;
-        let range = Range::Folders { folder, last };
-        Some(Problem::of_field(STATE, key, What::OutOfRange { found: said.into(), range }))
+        let (found, shown) = (said?, current(said, last));
+        let range = Range::Folders { folder, last: shown };
+        let problem = || Problem::of_field(STATE, key, What::OutOfRange { found: found.into(), range });
+        (found != shown).then(problem)
     })
     .collect()
 }

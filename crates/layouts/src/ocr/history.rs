@@ -90,10 +90,7 @@ pub(super) fn proofs(session: &OcrSession, folder: &Folder<'_>) -> Vec<Proof> {
         workflow: workflow.clone(),
         ordinal,
         phase: at,
-        path: match kind {
-            Kind::Review => format!("rounds/round-{ordinal}"),
-            Kind::Map => format!("map/runs/run-{ordinal}"),
-        },
+        path: kind.folder(ordinal),
         at: session.newer_since.map(|at| at.min(folder.now)),
     };
     let work = finishing(session).into_iter().filter_map(|(phase, path)| {

@@ -18,9 +18,7 @@ impl OcrSession {
             self.clock_of_known(run);
             self.ended_at = run.completed_at;
         }
-        if let Some(other) = self.beside.take() {
-            self.beside = Some(self.known_beside(other, session));
-        }
+        self.beside = self.known_beside(session);
         self.end_as_known(session);
     }
 
@@ -30,25 +28,38 @@ impl OcrSession {
 
     /// The state does not name that one's phase, and the log does. Files alone tell of a round or run that the log does
     /// not know.
-    fn known_beside(&self, other: Beside, session: &Session) -> Beside {
-        let kind = other.kind;
-        let run = last_of(kind, session).filter(|run| run.ordinal >= other.ordinal);
-        let Some((run, phase)) = run.and_then(|run| Some((run, position(run, kind)?))) else { return other };
-        Beside { kind, ordinal: run.ordinal, phase, is_finished: !run.is_open(), skipped: skipped(run, kind) }
+    fn known_beside(&mut self, session: &Session) -> Option<Beside> {
+        let (kind, told) = match self.kind {
+            Kind::Review => (Kind::Map, self.beside.take()),
+            Kind::Map => (Kind::Review, self.beside.take()),
+        };
+        let Some(run) = last_of(kind, session) else { return told };
+        let is_newer = told.as_ref().is_some_and(|told| told.ordinal > run.ordinal);
+        let Some(phase) = position(run, kind).filter(|_| !is_newer) else { return told };
+        let told_end = told.and_then(|told| told.ended_at);
+        // One that only files tell of is dated to one moment: that says nothing about how long it took.
+        let is_timed = run.completed_at.is_none_or(|ended| ended > run.started_at);
+        let (began, ended_at) =
+            if is_timed { (Some(run.started_at), run.completed_at) } else { (None, told_end) };
+        Some(Beside {
+            kind,
+            ordinal: run.ordinal,
+            phase,
+            is_finished: !run.is_open(),
+            since: self.state.clock(kind).or(began),
+            ended_at,
+            skipped: skipped(run, kind),
+        })
     }
 
-    /// A closed one is done, wherever its work was: that is what its state says from then on. One that was given up
-    /// stays where it was left.
+    /// How it ended is what the log says: one that was closed unfinished stays where its work was, although its state
+    /// says `complete` from then on.
     fn end_as_known(&mut self, session: &Session) {
         (self.is_closed, self.is_given_up) = match session.lifecycle {
             Lifecycle::Completed { .. } => (true, false),
             Lifecycle::Abandoned { .. } => (true, true),
             Lifecycle::Active | Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => (false, false),
         };
-        if self.is_closed && !self.is_given_up {
-            self.phase = self.kind.phases().len() - 1;
-            self.is_finished = true;
-        }
     }
 
     /// When the round or run began, where its state has no word about it: as the log has it. Not before the session

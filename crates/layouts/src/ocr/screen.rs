@@ -23,7 +23,9 @@ pub(super) fn of(session: &OcrSession) -> Screen {
         is_finished: session.is_finished,
         since: session.since(),
         // Of one that is over or closed, how long it went.
-        until: session.ended_at.or(session.state.updated_at.filter(|_| session.is_closed)),
+        until: session
+            .ended_at
+            .or(session.state.updated_at.filter(|_| session.is_closed || session.is_finished)),
     };
     let other = session.beside.as_ref().map(|other| Shown {
         kind: other.kind,
@@ -31,20 +33,16 @@ pub(super) fn of(session: &OcrSession) -> Screen {
         phase: other.phase,
         is_finished: other.is_finished,
         since: since_beside(session, other),
-        until: None,
+        until: other.ended_at,
     });
     let shown = [Some(own), other].into_iter().flatten();
     Screen { heading: session.folder.clone(), tracks: shown.map(|shown| track(session, &shown)).collect() }
 }
 
-/// When the other workflow began, where the state tells that and it goes on.
+/// When the other workflow began, where it is known how long it took or it goes on.
 fn since_beside(session: &OcrSession, other: &Beside) -> Option<Timestamp> {
-    let since = match other.kind {
-        Kind::Review => session.state.round_started_at,
-        Kind::Map => session.state.map_started_at,
-    };
     let goes_on = !session.is_closed && !other.is_finished;
-    since.filter(|_| goes_on)
+    other.since.filter(|_| goes_on || other.ended_at.is_some())
 }
 
 fn track(session: &OcrSession, shown: &Shown) -> Track {
@@ -58,7 +56,7 @@ fn track(session: &OcrSession, shown: &Shown) -> Track {
     let end = match (is_finished, is_given_up) {
         (true, _) => Some(TrackEnd::Done),
         (false, true) => Some(TrackEnd::GivenUp),
-        (false, false) => None,
+        (false, false) => session.is_closed.then_some(TrackEnd::ClosedUnfinished),
     };
     let result = session.result(kind, ordinal);
     Track {
@@ -78,8 +76,10 @@ fn track(session: &OcrSession, shown: &Shown) -> Track {
 
 fn cells(session: &OcrSession, shown: &Shown) -> Vec<Cell> {
     let Shown { kind, ordinal, phase, is_finished, .. } = *shown;
-    let is_shown = |name: &str| name != "requirements-mapping" || session.has_requirements;
-    let phases = kind.phases().iter().enumerate().filter(|(_, name)| is_shown(name));
+    let is_shown = |position: usize, name: &str| {
+        name != "requirements-mapping" || session.has_requirements || position == phase
+    };
+    let phases = kind.phases().iter().enumerate().filter(|(position, name)| is_shown(*position, name));
     let mark = |position: usize| -> Mark { session.row(kind, ordinal, (phase, is_finished), position) };
     phases.map(|(position, name)| Cell { title: label(kind, name), mark: mark(position) }).collect()
 }
@@ -95,6 +95,7 @@ fn rows(session: &OcrSession, kind: Kind, ordinal: u32) -> Vec<Row> {
 
 fn round(round: &Round, is_left: bool) -> Row {
     Row {
+        number: Some(round.number),
         title: format!("Round {}", round.number),
         standing: Some(standing(round.is_final, is_left)),
         count: Some(Count { what: "reviewer", number: Some(round.reviewers.len()) }),
@@ -104,6 +105,7 @@ fn round(round: &Round, is_left: bool) -> Row {
 
 fn reviewer(reviewer: &Reviewer) -> Row {
     Row {
+        number: None,
         title: reviewer.name.clone(),
         standing: None,
         count: Some(Count { what: "finding", number: reviewer.findings }),
@@ -113,6 +115,7 @@ fn reviewer(reviewer: &Reviewer) -> Row {
 
 fn map_run(run: &MapRun, is_left: bool) -> Row {
     Row {
+        number: Some(run.number),
         title: format!("Map run {}", run.number),
         standing: Some(standing(run.is_final, is_left)),
         count: run.files.map(|count| Count { what: "file", number: Some(count) }),

@@ -84,6 +84,14 @@ impl State {
         }
     }
 
+    /// When the current round or run of a workflow began.
+    pub(super) fn clock(&self, kind: Kind) -> Option<Timestamp> {
+        match kind {
+            Kind::Review => self.round_started_at,
+            Kind::Map => self.map_started_at,
+        }
+    }
+
     pub(super) fn numbered_phase(&self, kind: Kind) -> Option<usize> {
         let at = usize::try_from(self.phase_number?).ok()?.checked_sub(1)?;
         (at < kind.phases().len()).then_some(at)

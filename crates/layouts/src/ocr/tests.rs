@@ -1,6 +1,7 @@
 use super::files::Reviewer;
 use super::*;
 use crate::layout::Proof;
+use crate::screen::Mark;
 use crate::tree::Entry;
 use model::actor::Actor;
 use model::progress::Status;
@@ -327,4 +328,84 @@ fn mutated_files_never_make_it_panic() {
         tree.insert("state.json", Entry::File(bytes));
         assert!(folded(&tree).run().is_some());
     }
+}
+
+#[test]
+fn o4_folders_tell_the_round_and_the_run_and_a_state_that_differs_is_told() {
+    let at = |round: u32| {
+        state(&format!(
+            "\"status\":\"active\",\"current_phase\":\"reviews\",\"phase_number\":4,\"current_round\":{round},{TIMES}"
+        ))
+    };
+    let first = ("rounds/round-1/final.md", "x");
+    let second = ("rounds/round-2/reviews/a-1.md", "x");
+    let stalled = Status::PossiblyStalled;
+    let said = "current_round is 5, and the last folder is rounds/round-2, which counts";
+    check(&[("state.json", &at(5)), first, second], ("review", 2, "reviews", stalled), &[said]);
+    check(
+        &[("state.json", &at(1)), first, second],
+        ("review", 2, "reviews", stalled),
+        &["is 1, and the last"],
+    );
+    check(&[("state.json", &at(2)), first], ("review", 2, "reviews", stalled), &[]);
+    check(
+        &[("state.json", &at(3)), first, second],
+        ("review", 2, "reviews", stalled),
+        &["is 3, and the last"],
+    );
+    let map = state(&format!(
+        "\"workflow_type\":\"map\",\"current_phase\":\"topology\",\"phase_number\":2,\"current_map_run\":4,{TIMES}"
+    ));
+    let files = [("state.json", map.as_str()), ("map/runs/run-1/topology.md", "x")];
+    check(
+        &files,
+        ("map", 1, "topology", stalled),
+        &["current_map_run is 4, and the last folder is map/runs/run-1"],
+    );
+}
+
+#[test]
+fn o10_times_that_were_copied_from_an_example_are_told_and_not_used() {
+    let json = state(
+        "\"current_phase\":\"reviews\",\"phase_number\":4,\"started_at\":\"2026-01-27T09:45:00Z\",\"updated_at\":\"2026-01-31T10:00:00Z\"",
+    );
+    let reading = reading(&[("state.json", &json)]);
+    assert_eq!((reading.value.state.started_at, reading.value.since()), (None, None));
+    assert_eq!(reading.value.state.updated_at, "2026-01-31T10:00:00Z".parse().ok());
+    let said = reading.warnings[0].to_string();
+    assert!(
+        said.starts_with("started_at lies long before") && said.ends_with("2026-01-27T09:45:00Z"),
+        "{said}"
+    );
+    // Of a folder without a day in its name, the file's own time tells.
+    let named = |written: &str| {
+        let json = "{\"session_id\":\"x\",\"current_phase\":\"reviews\",\"phase_number\":4,\"started_at\":\"2026-01-20T09:00:00Z\",\"updated_at\":\"2026-01-27T09:45:00Z\"}";
+        let mut tree = tree(&[("state.json", json)]);
+        tree.set_modified("state.json", written.parse().expect("a time"));
+        read("feature-x", &tree, now()).value.state.started_at.is_some()
+    };
+    assert!(named("2026-01-27T09:45:01Z"), "written when it says");
+    assert!(!named("2026-01-31T09:45:01Z"), "nobody makes a time of four days ago");
+    assert!(named("2026-03-01T00:00:00Z"), "a file's time that lies ahead says nothing");
+}
+
+#[test]
+fn o11_a_session_that_was_closed_in_the_middle_stands_there() {
+    let json = state(&format!(
+        "\"status\":\"closed\",\"workflow_type\":\"review\",\"current_phase\":\"reviews\",\"phase_number\":4,{TIMES}"
+    ));
+    let session = reading(&[("state.json", &json)]).value;
+    assert_eq!((session.phase, session.is_closed, session.is_finished), (3, true, false));
+    let row = |position: usize| session.row(Kind::Review, 1, (session.phase, session.is_finished), position);
+    assert_eq!((row(4), row(6), row(7)), (Mark::Open, Mark::Open, Mark::Open));
+}
+
+#[test]
+fn o12_the_seeds_own_example_has_no_map_beside_it() {
+    let json = state(&format!(
+        "\"workflow_type\":\"review\",\"status\":\"active\",\"current_phase\":\"reviews\",\"phase_number\":4,\"current_round\":1,\"current_map_run\":1,\"round_started_at\":\"2026-01-31T09:00:00Z\",\"map_started_at\":\"2026-01-31T09:00:00Z\",{TIMES}"
+    ));
+    assert_eq!(reading(&[("state.json", &json)]).value.beside, None);
+    let begun = reading(&[("state.json", &json), ("map/runs/run-1/topology.md", "x")]).value.beside;
+    assert_eq!(begun.map(|beside| (beside.kind, beside.ordinal)), Some((Kind::Map, 1)));
 }

@@ -6,7 +6,7 @@ use super::{Kind, STATE, map_runs, ordinal, rounds};
 use crate::json::Document;
 use crate::layout::{Folder, Standing};
 use jiff::Timestamp;
-use model::event::Event;
+use model::event::{Event, ItemEvent};
 use model::lifecycle::Lifecycle;
 use model::phase::Phase;
 use model::run::Run;
@@ -56,7 +56,7 @@ pub(super) fn state(standing: &Standing<'_>, folder: &Folder<'_>, missing: Missi
     if let Some(other) = taken_back {
         changes.take_back(other, standing.session);
     }
-    if changes.any {
+    if changes.any || due.work {
         let updated_at = changes.latest(standing.session);
         changes.set("updated_at", &time(updated_at));
         changes.document.drop_mark();
@@ -94,6 +94,8 @@ struct Due {
     phase: bool,
     round: bool,
     clock: bool,
+    /// Work of the phase was done: a reviewer is ready, a file was recorded, a save point was made.
+    work: bool,
 }
 
 impl Due {
@@ -118,12 +120,27 @@ impl Due {
             phase,
             round: round != wanted.ordinal,
             clock: is_late(kind, said, standing.session.run()),
+            work: has_work(standing),
         }
     }
 
     fn any(&self) -> bool {
-        self.kind || self.status || self.phase || self.round || self.clock
+        self.kind || self.status || self.phase || self.round || self.clock || self.work
     }
+}
+
+/// Whether work of a phase was done since the file was last written, or since it was taken in.
+fn has_work(standing: &Standing<'_>) -> bool {
+    let is_adoption = |event: &Event| matches!(event, Event::Adopted { .. });
+    let ours = standing.since_written(STATE).iter().rev();
+    ours.map(|recorded| &recorded.event).take_while(|event| !is_adoption(event)).any(|event| {
+        matches!(
+            event,
+            Event::Item(ItemEvent::ItemCompleted { .. })
+                | Event::ArtifactRecorded { .. }
+                | Event::CheckpointMade { .. }
+        )
+    })
 }
 
 /// Whether a phase of it was begun or done since the file was last written, or since it was taken in.
@@ -168,10 +185,9 @@ fn taken_back(current: Kind, said: &State, standing: &Standing<'_>, folder: &Fol
         matches!(&recorded.event, Event::RunStarted { workflow, ordinal, .. }
             if workflow.name.as_str() == other.workflow() && *ordinal == number)
     });
-    let is_there = match other {
-        Kind::Review => rounds(folder.tree).iter().any(|round| round.number == number),
-        Kind::Map => map_runs(folder.tree).iter().any(|run| run.number == number),
-    };
+    // An empty folder is one that the beginning made.
+    let place = format!("{}/", other.folder(number));
+    let is_there = folder.tree.files().any(|path| path.starts_with(&place));
     let goes_on = last_of(other, standing.session).is_some_and(|run| run.ordinal >= number);
     (is_undone && !is_there && !goes_on).then_some(other)
 }

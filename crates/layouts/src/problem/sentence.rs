@@ -37,6 +37,10 @@ impl fmt::Display for Problem {
             What::NoSuch(unknown) => no_such(field, unknown, out),
             What::NotATime { found } => write!(out, "{field} is '{found}', which is no time"),
             What::InFuture { found } => write!(out, "{field} is in the future: {found}"),
+            What::Copied { found } => write!(
+                out,
+                "{field} lies long before the session began, looks copied from an example, and is not used: {found}"
+            ),
             What::OutOfOrder { before, later, earlier } => {
                 write!(out, "{field} is before {before}: {later}, {earlier}")
             }
@@ -112,10 +116,9 @@ fn out_of_range(field: &str, found: i64, range: &Range, out: &mut fmt::Formatter
         Range::Completed { taken } => {
             write!(out, "{field} is {found}, which is completed already; phase {taken} is taken")
         }
-        Range::Folders { folder, last } => write!(
-            out,
-            "{field} is {found}, and there is no {folder}-{found}; the last one is {folder}-{last}"
-        ),
+        Range::Folders { folder, last } => {
+            write!(out, "{field} is {found}, and the last folder is {folder}-{last}, which counts")
+        }
     }
 }
 

@@ -97,6 +97,10 @@ fn values_are_told_with_their_key() {
     check(none(&[], Taken::Pending), "key is 'x', which is none that is known; the task counts as pending");
     check(What::NotATime { found: text("x") }, "key is 'x', which is no time");
     check(What::InFuture { found: text("2199") }, "key is in the future: 2199");
+    check(
+        What::Copied { found: text("2026") },
+        "key lies long before the session began, looks copied from an example, and is not used: 2026",
+    );
     let order = What::OutOfOrder { before: "started_at", later: text("1"), earlier: text("2") };
     check(order, "key is before started_at: 1, 2");
     check(What::ReadAs { found: text("\"3\""), number: 3 }, "key is \"3\", read as 3");
@@ -129,7 +133,7 @@ fn numbers_and_names_that_there_are_none_of_are_told_with_those_that_there_are()
     check(out(Range::Completed { taken: 2 }), "key is 7, which is completed already; phase 2 is taken");
     check(
         out(Range::Folders { folder: "rounds/round", last: 2 }),
-        "key is 7, and there is no rounds/round-7; the last one is rounds/round-2",
+        "key is 7, and the last folder is rounds/round-2, which counts",
     );
     let no = |unknown| What::NoSuch(unknown);
     check(

@@ -465,8 +465,7 @@ fn a_later_run_of_a_map_beside_a_review_is_not_moved_by_the_first_ones_files() {
 }
 
 #[test]
-fn a_session_that_was_closed_unfinished_is_done_on_its_screen() {
-    let done = format!("{} 100 %  Done", "█".repeat(24));
+fn a_session_that_was_closed_unfinished_says_so_where_it_was_left() {
     let sandbox = begun();
     artifact(&sandbox, "discovered-standards.md", "S\n");
     artifact(&sandbox, "rounds/round-1/reviews/security-1.md", "## Finding\n");
@@ -474,22 +473,23 @@ fn a_session_that_was_closed_unfinished_is_done_on_its_screen() {
     sandbox.run(["close", "--force"]).ok();
     sandbox.at("2026-11-14T12:00:00Z");
     let shown = screen(&sandbox, &["--session", ID]);
-    assert!(shown.contains(&format!("Review  Round 1  10m 0s\n{done}\n")), "{shown}");
-    assert_eq!(marks(&shown), "✓??✓✓??✓", "{shown}");
+    assert!(shown.contains("Review  Round 1  10m 0s\n"), "{shown}");
+    assert!(shown.contains(" 13 %  Closed unfinished\n"), "{shown}");
+    assert_eq!(marks(&shown), "▸·······", "{shown}");
     assert!(shown.contains("Round 1: left unfinished, 1 reviewer"), "nothing goes on in it: {shown}");
     sandbox.run(["round", "--session", ID]).ok();
     let again = screen(&sandbox, &["--session", ID]);
-    assert!(again.contains(" 13 %\n") && !again.contains("Done"), "it was begun again: {again}");
+    assert!(again.contains(" 13 %\n") && !again.contains("Closed"), "it was begun again: {again}");
 
-    for (kind, phase, number, ticks) in
-        [("review", "reviews", 4, "???✓✓??✓"), ("map", "topology", 2, "????✓")]
+    for (kind, phase, number, percent, ticks) in
+        [("review", "reviews", 4, 50, "???▸····"), ("map", "topology", 2, 33, "?▸···")]
     {
         let sandbox = project();
         let fields = json!({ "session_id": ID, "status": "closed", "workflow_type": kind,
             "current_phase": phase, "phase_number": number, "started_at": NOW, "updated_at": NOW });
         foreign(&sandbox, ID, &fields);
         let shown = screen(&sandbox, &["--session", ID]);
-        assert!(shown.contains(&format!("{done}\n")), "{kind}: {shown}");
+        assert!(shown.contains(&format!(" {percent} %  Closed unfinished\n")), "{kind}: {shown}");
         assert_eq!(marks(&shown), ticks, "{kind}: {shown}");
         sandbox.run(["note", "taken in", "--session", ID]).ok();
         assert_eq!(screen(&sandbox, &["--session", ID]), shown, "{kind}: taking it in changes nothing");

@@ -145,7 +145,8 @@ fn checks_arrive_as_their_kinds() {
             CheckKind::Artifact {
                 path: "PLAN.md".to_owned(),
                 matches: Some("^x".to_owned()),
-                stale_ok: true
+                stale_ok: true,
+                is_shared: false
             },
             CheckKind::Approval { expires_seconds: Some(86_400) },
             CheckKind::Expr { expr: "evidence.tests > 0".to_owned(), written: None },
