@@ -155,7 +155,8 @@ impl Layout for Ccw {
             path: format!("{MARKER}{}", place::name_of(folder.spot)),
             on: matches!(standing.session.lifecycle, Lifecycle::Active),
         };
-        let marker = Some(marker).filter(|_| uses_markers(folder.tree));
+        let is_marked = || uses_markers(folder.tree, &read(folder).value.state);
+        let marker = Some(marker).filter(|_| is_marked());
         files.into_iter().map(FileOp::put).chain(marker).collect()
     }
 
@@ -224,7 +225,7 @@ impl Registry for Ccw {
     fn survey(&self, tree: &Tree, is_there: &dyn Fn(&str) -> bool) -> Survey {
         let mut survey = registry::check(tree.content(REGISTRY).unwrap_or_default(), is_there);
         // Where markers tell which one is active, there is no registry, or nobody keeps it.
-        if !uses_markers(tree) && registry::can_be_read(tree) {
+        if !has_markers(tree) && registry::can_be_read(tree) {
             survey.unlisted = registry::unlisted(tree, is_there);
         }
         survey.problems.extend(place::stray_markers(tree, is_there));
@@ -255,8 +256,13 @@ fn initial_files(session: &Session, spot: &Spot) -> Vec<FileOp> {
     vec![FileOp::Folder(format!("{folder}/{TASKS}")), FileOp::Create(plan)]
 }
 
-/// Whether markers tell which session is active here, as far as the tree knows.
-fn uses_markers(tree: &Tree) -> bool {
+/// Markers tell which session is active here: there are some, or a later release wrote the session and no registry.
+fn uses_markers(tree: &Tree, state: &State) -> bool {
+    let is_alone = tree.get(REGISTRY).is_none() && state.is_readable && state.is_later;
+    has_markers(tree) || (is_alone && !tree.has_folder(ACTIVE))
+}
+
+fn has_markers(tree: &Tree) -> bool {
     tree.names_in("").chain(tree.taken_away()).any(|name| name.starts_with(MARKER))
 }
 
@@ -268,12 +274,16 @@ pub fn read(folder: &Folder<'_>) -> Reading<CcwSession> {
     let ground = Ground::of(&at);
     let line = registry::line_of(folder.tree, &name, folder.now, &mut warnings);
     let state = state::read(folder.tree, &format!("{at}/{STATE}"), folder.now, &mut warnings);
-    let tasks = tasks::read(folder.tree, &format!("{at}/{TASKS}"), folder.now, &mut warnings);
+    let mut tasks = tasks::read(folder.tree, &format!("{at}/{TASKS}"), folder.now, &mut warnings);
     let documents = documents::of(folder.tree, &at);
     let size = state.size.or(line.as_ref().and_then(|line| line.size));
     let phase =
         state::phase_told(&state, ground).unwrap_or_else(|| documents::approximate(&documents, &tasks, size));
     state::say_which_phase(&state, phase, &at, &mut warnings);
+    // Whoever goes on to the review has done with them, whatever the list still says.
+    if phase.position() <= PhaseWord::Implement.position() && tasks.unread == 0 {
+        tasks.add_listed(&state.current_tasks, &format!("{at}/{TASKS}"));
+    }
     let sources = status::Sources {
         name: &name,
         at: &at,

@@ -29,6 +29,9 @@ use model::session::{RevisionMade, Session};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+/// A field of items of which nothing but a list in a session's file tells: where that list is.
+pub const LISTED: &str = "listed_in";
+
 /// A session with its items.
 #[derive(Debug, Clone, Copy)]
 pub struct Laid<'a> {

@@ -5,7 +5,7 @@ use super::place::Ground;
 use super::tasks::{Task, TaskStatus};
 use super::words::PhaseWord;
 use super::{CcwSession, HOME, STATE};
-use crate::layout::Health;
+use crate::layout::{Health, some_of};
 
 pub(super) fn of(session: &CcwSession) -> Vec<Health> {
     let mut checks = vec![state(session)];
@@ -84,15 +84,21 @@ fn implementation(session: &CcwSession) -> Health {
 fn active_tasks(session: &CcwSession) -> Health {
     let tasks = &session.tasks.tasks;
     let plain = super::tasks::plain;
-    let is_there = |name: &&String| tasks.iter().any(|task| plain(task.id.as_str()) == plain(name));
+    let is_there = |name: &&String| {
+        tasks.iter().any(|task| !task.is_only_listed && plain(task.id.as_str()) == plain(name))
+    };
     let missing: Vec<&String> = session
         .state
         .current_tasks
         .iter()
         .filter(|name| !is_there(name) && session.tasks.unread == 0)
         .collect();
-    if let Some(name) = missing.first() {
-        let found = format!("current task {} is not there", super::fields::cut(name));
+    if !missing.is_empty() {
+        let names: Vec<String> = missing.iter().map(|name| super::fields::cut(name)).collect();
+        let found = match names.as_slice() {
+            [one] => format!("current task {one} is not there"),
+            _ => format!("current tasks {} are not there", some_of(&names)),
+        };
         let remedy = Some("see which there are: leftoff item list".to_owned());
         return Health { check: "active tasks", is_well: false, found, remedy };
     }

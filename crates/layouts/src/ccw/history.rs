@@ -7,7 +7,7 @@ use super::words::{PhaseWord, Size};
 use super::{CcwSession, MARKER, REGISTRY, STATE, WORKFLOW};
 use crate::layout::Folder;
 use crate::reading::Dated;
-use crate::reconcile::shown_by;
+use crate::reconcile::{LISTED, shown_by};
 use crate::{builtin, definition};
 use jiff::Timestamp;
 use model::event::{Event, ItemEvent};
@@ -211,6 +211,9 @@ fn tasks(session: &CcwSession, run: &RunRef, begin: Timestamp, events: &mut Vec<
 
 fn fields(task: &Task) -> BTreeMap<String, Value> {
     let mut fields = task.fields.clone();
+    if task.is_only_listed {
+        fields.insert(LISTED.to_owned(), Value::from("progress.current_tasks"));
+    }
     if task.status == TaskStatus::Cancelled {
         fields.insert(OUTCOME.to_owned(), Value::from("cancelled"));
     }

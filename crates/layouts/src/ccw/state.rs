@@ -15,6 +15,8 @@ use serde_json::{Map, Value};
 pub struct State {
     /// The file is there and can be read.
     pub is_readable: bool,
+    /// A later release wrote it: no `meta`, its times and its status at the top level, no word for a phase.
+    pub is_later: bool,
     pub project: Option<String>,
     pub description: Option<String>,
     pub size: Option<Size>,
@@ -96,6 +98,7 @@ fn from_fields(fields: &mut Fields<'_>) -> State {
     let (completed, is_review_done) = completed(fields, &transitions);
     State {
         is_readable: true,
+        is_later: is_later(fields.map),
         project: fields.text(&["project"]),
         description: fields.text(&["description"]),
         size: size(fields),
@@ -125,10 +128,16 @@ fn newest(fields: &mut Fields<'_>) -> Option<Timestamp> {
         .max()
 }
 
+fn is_later(file: &Map<String, Value>) -> bool {
+    file.contains_key("created_at") && !file.contains_key("meta")
+}
+
 fn size(fields: &mut Fields<'_>) -> Option<Size> {
     let text = fields.first_text(&[&["type"], &["complexity"]])?;
     match Size::parse(&text) {
         Some(size) => Some(size),
+        // Later releases have other words there, for what kind of session it is.
+        None if is_later(fields.map) => None,
         None => fields.odd(&["type"], no_size(&text)),
     }
 }
@@ -246,7 +255,7 @@ pub(super) fn say_which_phase(state: &State, taken: PhaseWord, folder: &str, war
     let what = match (&state.odd_phase, state.phase) {
         (Some(odd), _) => What::NoSuch(Unknown::Phase { name: cut(odd), last_valid: taken.word() }),
         // Later releases have no word for it of their own; what else tells of it is enough.
-        (None, None) if state.is_readable && last_valid(state).is_none() => {
+        (None, None) if state.is_readable && !state.is_later && last_valid(state).is_none() => {
             What::Absent(Taken::WorkedOut(taken.word()))
         }
         (None, _) => return,

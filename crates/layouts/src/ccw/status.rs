@@ -27,7 +27,7 @@ pub(super) enum Word {
 
 impl Word {
     /// All that is said of one that goes on.
-    pub const ACTIVE: [&str; 4] = ["active", "planning", "implementing", "reviewing"];
+    pub const ACTIVE: [&str; 5] = ["active", "planning", "implementing", "reviewing", "initialized"];
 
     pub fn parse(text: &str) -> Option<Self> {
         match text.trim().to_ascii_lowercase().as_str() {

@@ -63,6 +63,8 @@ pub struct Task {
     pub attempts: Option<i64>,
     pub created: Option<Timestamp>,
     pub updated: Option<Timestamp>,
+    /// The list of current tasks names it, and it has no file.
+    pub is_only_listed: bool,
     /// As the file has them, not yet looked up.
     named_parent: Option<String>,
     named_parts: Vec<String>,
@@ -137,6 +139,45 @@ pub(super) fn read(tree: &Tree, folder: &str, now: Timestamp, warnings: &mut Vec
     tasks
 }
 
+impl Tasks {
+    /// Work that the session's own file calls current is open, also where no file tells of it.
+    pub(super) fn add_listed(&mut self, names: &[String], folder: &str) {
+        let is_known = |tasks: &Self, name: &str| {
+            let stem =
+                |file: &str| plain(file.rsplit('/').next().unwrap_or_default().trim_end_matches(".json"));
+            tasks.tasks.iter().any(|task| plain(task.id.as_str()) == plain(name))
+                || tasks.broken.iter().any(|file| stem(file) == plain(name))
+        };
+        for name in names {
+            let Ok(id) = ItemId::parse(name) else { continue };
+            if !is_known(self, name) {
+                self.tasks.push(Task::listed(id, folder));
+            }
+        }
+    }
+}
+
+impl Task {
+    fn listed(id: ItemId, folder: &str) -> Self {
+        Self {
+            file: format!("{folder}/{id}.json"),
+            title: id.to_string(),
+            id,
+            status: TaskStatus::Active,
+            fields: BTreeMap::new(),
+            parent: None,
+            needs: Vec::new(),
+            attempts: None,
+            created: None,
+            updated: None,
+            is_only_listed: true,
+            named_parent: None,
+            named_parts: Vec::new(),
+            named_needs: Vec::new(),
+        }
+    }
+}
+
 /// A task, and whether its status is a word of later releases.
 fn one(file: &str, content: &[u8], now: Timestamp, warnings: &mut Vec<Problem>) -> Option<(Task, bool)> {
     let (map, doubled) = match json::object_with_doubled(content) {
@@ -187,6 +228,7 @@ fn one(file: &str, content: &[u8], now: Timestamp, warnings: &mut Vec<Problem>) 
         attempts: fields.whole(&["execution", "attempts"]),
         created: fields.first_time(&[&["meta", "created"], &["created_at"]]),
         updated: fields.first_time(&[&["meta", "updated"], &["updated_at"]]),
+        is_only_listed: false,
         named_parent: fields.first_text(PARENT),
         named_parts: fields.texts(&["relations", "subtasks"]).unwrap_or_default(),
         named_needs: NEEDS.iter().find_map(|path| fields.texts(path)).unwrap_or_default(),

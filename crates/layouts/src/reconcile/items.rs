@@ -22,10 +22,23 @@ pub(super) fn items(draft: &mut Draft, base: &ItemBook, theirs: Laid<'_>) {
             draft.push(Event::Item(ItemEvent::ItemAdded { item }));
         }
     }
+    drop_unlisted(draft, base, theirs.items);
     for item in wanted {
         let was = base.get(&item.id);
         describe(draft, was, item);
         move_on(draft, was, item);
+    }
+}
+
+/// An item of which nothing but a list told, and that is not on it any more, is open work no longer.
+fn drop_unlisted(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) {
+    let is_off = |item: &&Item| item.fields.contains_key(super::LISTED) && !theirs.contains(&item.id);
+    let off: Vec<ItemId> = base.iter().filter(is_off).map(|item| item.id.clone()).collect();
+    for id in off {
+        let is_only_listed = |ours: &Item| ours.fields.contains_key(super::LISTED) && !ours.is_done();
+        if draft.items().get(&id).is_some_and(|ours| is_only_listed(ours) && ours.lease.is_none()) {
+            drop_one(draft, &id);
+        }
     }
 }
 

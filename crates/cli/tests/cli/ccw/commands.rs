@@ -397,3 +397,28 @@ fn inactivity_is_told_and_pauses_nothing() {
     sandbox.run(["note", "Friday"]).ok();
     assert_eq!(state(&sandbox, "WFS-monday")["status"], "active");
 }
+
+/// A review is tracked by its status alone.
+#[test]
+fn c6_the_review_completes_without_a_document_and_a_new_file_has_a_type() {
+    let sandbox = project();
+    sandbox.run(["start", "--layout", "ccw", "--goal", "One"]).ok();
+    assert_eq!(state(&sandbox, "WFS-one")["type"], "medium");
+    let review = project();
+    write_session(&review, "WFS-r", "REVIEW", "active", "2026-11-14T09:00:00Z");
+    review.run(["advance"]).ok();
+    assert_eq!(state(&review, "WFS-r")["status"], "completed");
+}
+
+#[test]
+fn c9_files_as_a_later_release_writes_them_raise_no_warning() {
+    let sandbox = project();
+    let json = json!({
+        "session_id": "WFS-a", "description": "About it", "type": "workflow", "status": "initialized",
+        "created_at": "2026-11-14T09:00:00Z", "updated_at": "2026-11-14T09:00:00Z",
+    });
+    sandbox.write(".workflow/active/WFS-a/workflow-session.json", &json.to_string());
+    let status = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!((&status["lifecycle"]["state"], &status["warnings"]), (&json!("active"), &json!([])));
+    sandbox.run(["doctor"]).ok();
+}

@@ -136,3 +136,18 @@ fn a_marker_that_holds_something_is_set_aside_and_not_deleted() {
     sandbox.run(["resume", "--yes"]).ok();
     assert_eq!(markers(&sandbox), [".active-WFS-old"]);
 }
+
+/// Where all sessions wait there is no marker to see; who wrote their files tells.
+#[test]
+fn c8_resume_makes_a_marker_and_no_registry_for_a_session_of_a_later_release() {
+    let sandbox = project();
+    let json = json!({
+        "session_id": "WFS-a", "description": "About it", "status": "paused", "current_phase": "IMPLEMENT",
+        "created_at": "2026-11-01T10:00:00Z", "updated_at": "2026-11-10T10:00:00Z",
+    });
+    sandbox.write(&state_of("WFS-a"), &json.to_string());
+    sandbox.run(["resume"]).ok();
+    assert_eq!(state(&sandbox, "WFS-a")["status"], "active");
+    assert!(sandbox.path(".workflow/.active-WFS-a").exists());
+    assert!(!sandbox.path(REGISTRY).exists());
+}

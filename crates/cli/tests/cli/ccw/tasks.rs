@@ -223,3 +223,55 @@ fn tasks_that_are_made_by_hand_in_a_second_run_belong_to_it() {
     sandbox.run(["item", "done", "impl-2"]).ok();
     sandbox.run(["advance", "--phase", "implement"]).ok();
 }
+
+fn with_current(sandbox: &Sandbox, session: &str, names: &[&str]) {
+    let mut json = state(sandbox, session);
+    json["progress"]["current_tasks"] = json!(names);
+    sandbox.write(&state_of(session), &json.to_string());
+}
+
+/// The seed's own example has them and no task files.
+#[test]
+fn c1_current_tasks_without_files_are_open_work_until_they_are_done_or_off_the_list() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-a", "IMPLEMENT", "active", "2026-11-14T09:00:00Z");
+    with_current(&sandbox, "WFS-a", &["impl-1", "impl-2"]);
+    let brief = sandbox.run(["brief"]).ok().stdout;
+    assert!(brief.contains("impl-1") && brief.contains("impl-2"), "{brief}");
+    let refused = sandbox.run(["advance"]).code(5).stderr;
+    assert!(refused.contains("impl-1") && refused.contains("impl-2"), "{refused}");
+    sandbox.run(["note", "still at it"]).ok();
+    assert!(!sandbox.path(".workflow/WFS-a/.task").exists(), "the list alone tells of them");
+    assert_eq!(state(&sandbox, "WFS-a")["progress"]["current_tasks"], json!(["impl-1", "impl-2"]));
+    sandbox.run(["item", "done", "impl-1"]).ok();
+    assert_eq!(task(&sandbox, "WFS-a", "impl-1")["status"], "completed");
+    assert_eq!(state(&sandbox, "WFS-a")["progress"]["current_tasks"], json!(["impl-2"]));
+    sandbox.run(["advance"]).code(5);
+    with_current(&sandbox, "WFS-a", &[]);
+    sandbox.run(["advance"]).ok();
+    assert_eq!(state(&sandbox, "WFS-a")["current_phase"], "REVIEW");
+}
+
+#[test]
+fn c1_a_claimed_task_is_a_current_one_and_so_is_one_that_another_tool_began() {
+    let sandbox = project();
+    write_session(&sandbox, "WFS-a", "IMPLEMENT", "active", "2026-11-14T09:00:00Z");
+    for id in ["impl-1", "impl-2"] {
+        let task = json!({ "id": id, "title": id, "status": "pending" });
+        sandbox.write(&format!(".workflow/WFS-a/.task/{id}.json"), &task.to_string());
+    }
+    let current = |sandbox: &Sandbox| state(sandbox, "WFS-a")["progress"]["current_tasks"].clone();
+    sandbox.run(["item", "claim", "impl-1"]).ok();
+    assert_eq!(current(&sandbox), json!(["impl-1"]));
+    assert_eq!(task(&sandbox, "WFS-a", "impl-1")["status"], "active");
+    sandbox.run(["item", "release", "impl-1"]).ok();
+    assert_eq!(current(&sandbox), json!([]));
+    assert_eq!(task(&sandbox, "WFS-a", "impl-1")["status"], "pending");
+    sandbox.run(["item", "claim", "impl-1"]).ok();
+    sandbox.run(["item", "start", "impl-1"]).ok();
+    assert_eq!(task(&sandbox, "WFS-a", "impl-1")["execution"]["attempts"], 1, "a claim is no attempt");
+    let theirs = json!({ "id": "impl-2", "title": "impl-2", "status": "active" });
+    sandbox.write(".workflow/WFS-a/.task/impl-2.json", &theirs.to_string());
+    sandbox.run(["note", "something else"]).ok();
+    assert_eq!(current(&sandbox), json!(["impl-1", "impl-2"]));
+}

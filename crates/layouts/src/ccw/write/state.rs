@@ -8,7 +8,7 @@ use crate::ccw::place::Ground;
 use crate::ccw::state::{State, phase_told};
 use crate::ccw::status::{Stands, Word};
 use crate::ccw::tasks::{TaskStatus, plain};
-use crate::ccw::words::PhaseWord;
+use crate::ccw::words::{PhaseWord, Size};
 use crate::layout::{FileChange, Folder, Standing};
 use jiff::Timestamp;
 use model::event::{Event, Recorded};
@@ -64,13 +64,11 @@ fn begin(changes: &mut Changes, standing: &Standing<'_>, said: &Said<'_>) {
     if let Some(goal) = session.goal.as_ref().filter(|goal| **goal != session.title) {
         changes.set(&["description"], &json!(goal));
     }
-    if let Some(size) = size(session) {
-        changes.set(&["type"], &json!(size.word()));
-    }
+    changes.set(&["type"], &json!(size(session).unwrap_or(Size::Medium).word()));
     changes.set(&["current_phase"], &json!(current(session).word()));
     changes.set(&["status"], &json!(word(&session.lifecycle).text()));
     changes.set(&["progress", "completed_phases"], &json!(completed(session)));
-    changes.set(&["progress", "current_tasks"], &json!(active(standing.items)));
+    changes.set(&["progress", "current_tasks"], &json!(active(standing.items, session.updated_at)));
     changes.set(&["meta", "created"], &written(session.created_at));
     changes.set(&["meta", "updated"], &written(session.updated_at));
 }
@@ -176,23 +174,38 @@ fn keep_phase(changes: &mut Changes, session: &Session, said: &Said<'_>, word: W
     }
 }
 
+/// Current tasks: those that are begun or held, by whomever. What others listed stays until it is done or given back.
 fn progress(changes: &mut Changes, standing: &Standing<'_>, said: &Said<'_>, since: &[Recorded]) {
-    let active = active(standing.items);
-    let spelled = |ids: &[String]| ids.iter().map(|id| plain(id)).collect::<Vec<_>>();
-    if spelled(&active) != spelled(&self::active(said.items)) {
-        changes.set(&["progress", "current_tasks"], &json!(active));
-        return;
-    }
-    // Whoever completes a task in its own file may leave it among the current ones; others in the list are theirs.
     let named = &said.read.state.current_tasks;
-    let is_done = |name: &&String| {
-        let is_it = |item: &&Item| plain(item.id.as_str()) == plain(name);
-        standing.items.iter().find(is_it).is_some_and(Item::is_done)
-    };
-    if !since.is_empty() && named.iter().any(|name| is_done(&name)) {
-        let left: Vec<&String> = named.iter().filter(|name| !is_done(name)).collect();
-        changes.set(&["progress", "current_tasks"], &json!(left));
+    let current = current_tasks(standing, said);
+    let spelled = |ids: &[String]| ids.iter().map(|id| plain(id)).collect::<Vec<_>>();
+    let now = standing.session.updated_at;
+    let is_moved = spelled(&active(standing.items, now)) != spelled(&active(said.items, now));
+    if (is_moved || !since.is_empty()) && spelled(&current) != spelled(named) {
+        changes.set(&["progress", "current_tasks"], &json!(current));
     }
+}
+
+fn current_tasks(standing: &Standing<'_>, said: &Said<'_>) -> Vec<String> {
+    let now = standing.session.updated_at;
+    let find = |items: &'_ ItemBook, name: &str| -> Option<Item> {
+        items.iter().find(|item| plain(item.id.as_str()) == plain(name)).cloned()
+    };
+    let stays = |name: &&String| match find(standing.items, name) {
+        None => true,
+        Some(item) if item.is_done() || matches!(item.status, ItemStatus::Blocked { .. }) => false,
+        Some(item) => {
+            let was_current = find(said.items, name).is_some_and(|known| is_current(&known, now));
+            is_current(&item, now) || !was_current
+        }
+    };
+    let mut current: Vec<String> = said.read.state.current_tasks.iter().filter(stays).cloned().collect();
+    for id in active(standing.items, now) {
+        if !current.iter().any(|known| plain(known) == plain(&id)) {
+            current.push(id);
+        }
+    }
+    current
 }
 
 /// As the seed has it: what was completed, what comes next, when, and what it left behind. Whoever moved the file on
@@ -279,9 +292,18 @@ fn is_completed(phase: &model::phase::Phase) -> bool {
     }
 }
 
-fn active(items: &ItemBook) -> Vec<String> {
-    let is_active = |item: &&Item| item.status == ItemStatus::Active && !item.is_container();
-    let mut ids: Vec<String> = items.iter().filter(is_active).map(|item| item.id.to_string()).collect();
+fn active(items: &ItemBook, now: Timestamp) -> Vec<String> {
+    let current = items.iter().filter(|item| is_current(item, now) && !item.is_container());
+    let mut ids: Vec<String> = current.map(|item| item.id.to_string()).collect();
     ids.sort_by_cached_key(|id| crate::ccw::tasks::natural(id));
     ids
+}
+
+/// Begun, or held by somebody.
+fn is_current(item: &Item, now: Timestamp) -> bool {
+    match item.status {
+        ItemStatus::Active => true,
+        ItemStatus::Pending => item.live_lease(now).is_some(),
+        ItemStatus::Completed { .. } | ItemStatus::Blocked { .. } => false,
+    }
 }

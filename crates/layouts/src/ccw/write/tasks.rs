@@ -6,6 +6,8 @@ use crate::ccw::fields::written;
 use crate::ccw::place::Ground;
 use crate::ccw::tasks::{AGENT, CONTEXT, NEEDS, PARENT, TYPE, Task, plain};
 use crate::layout::{FileChange, Folder, Standing};
+use crate::reconcile::LISTED;
+use jiff::Timestamp;
 use model::event::{Event, ItemEvent, Recorded};
 use model::id::ItemId;
 use model::item::{Item, ItemBook, ItemStatus};
@@ -20,18 +22,26 @@ fn file(item: &Item, standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'
     let path = read
         .map_or_else(|| format!("{}/{TASKS}/{}.json", said.read.folder, item.id), |task| task.file.clone());
     let is_there = folder.tree.get(&path).is_some();
-    if is_there && read.is_none() {
+    // What only a list told of gets no file of ours once the list does not count any more.
+    let is_off_the_list = item.fields.contains_key(LISTED) && !is_there;
+    if read.is_none() && (is_there || is_off_the_list) {
         return None;
     }
     let mut changes = Changes::to(folder.tree.content(&path))?;
     let known = read.and_then(|task| said.items.get(&task.id));
     let is_later = said.read.tasks.is_later || said.read.ground != Ground::Home;
+    let now = standing.session.updated_at;
+    let is_only_listed = read.is_some_and(|task| task.is_only_listed);
     match known {
-        Some(known) => change(&mut changes, item, (known, said.items), standing.items, is_later),
-        None => begin(&mut changes, item, standing.items, is_later),
+        // The list alone tells of it as long as there is nothing else to tell.
+        Some(known) if is_only_listed && is_as_listed(item, known) => return None,
+        Some(known) if !is_only_listed => {
+            change(&mut changes, item, (known, said.items), standing.items, (is_later, now));
+        }
+        Some(_) | None => begin(&mut changes, item, standing.items, (is_later, now)),
     }
-    // Whoever wrote that it goes on has counted that attempt, or not.
-    if known.is_none_or(|known| known.status != ItemStatus::Active) {
+    // Whoever wrote that it goes on has counted that attempt, or not; a claim of ours says so too, and has not.
+    if known.is_none_or(|known| known.status != ItemStatus::Active || item.live_lease(now).is_some()) {
         for recorded in ours(standing.since_written(&path)) {
             attempt(&mut changes, item, recorded);
         }
@@ -42,6 +52,10 @@ fn file(item: &Item, standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'
     changes.into_file(path)
 }
 
+fn is_as_listed(item: &Item, known: &Item) -> bool {
+    item.status == known.status && item.title == known.title && item.fields == known.fields
+}
+
 /// The task in the files that is the item: of its very id, or in another spelling that is no item's own.
 fn read_of<'a>(item: &Item, items: &ItemBook, said: &Said<'a>) -> Option<&'a Task> {
     let is_its = |task: &&Task| task.id.is(&item.id) || !items.contains(&task.id);
@@ -50,11 +64,11 @@ fn read_of<'a>(item: &Item, items: &ItemBook, said: &Said<'a>) -> Option<&'a Tas
 }
 
 /// In the order in which the tool writes it.
-fn begin(changes: &mut Changes, item: &Item, items: &ItemBook, is_later: bool) {
+fn begin(changes: &mut Changes, item: &Item, items: &ItemBook, of: (bool, Timestamp)) {
     let field = |name: &str| item.fields.get(name).cloned();
     changes.set(&["id"], &json!(item.id));
     changes.set(&["title"], &json!(item.title));
-    changes.set(&["status"], &json!(status(item, is_later)));
+    changes.set(&["status"], &json!(status(item, of)));
     changes.set(&["type"], &field("type").unwrap_or_else(|| json!("feature")));
     changes.set(&["agent"], &field("agent").unwrap_or(Value::Null));
     for key in CONTEXT {
@@ -77,13 +91,13 @@ fn change(
     item: &Item,
     (known, all_known): (&Item, &ItemBook),
     items: &ItemBook,
-    is_later: bool,
+    of: (bool, Timestamp),
 ) {
     if item.title != known.title {
         changes.set(&["title"], &json!(item.title));
     }
-    if status(item, is_later) != status(known, is_later) {
-        changes.set(&["status"], &json!(status(item, is_later)));
+    if status(item, of) != status(known, of) {
+        changes.set(&["status"], &json!(status(item, of)));
     }
     for (name, value) in &item.fields {
         if known.fields.get(name) != Some(value) {
@@ -143,15 +157,16 @@ fn attempt(changes: &mut Changes, item: &Item, recorded: &Recorded) {
     changes.set(&["execution", "last_attempt"], &at);
 }
 
-/// Later releases have a word of their own for one that is being worked on.
-fn status(item: &Item, is_later: bool) -> &'static str {
+/// Later releases have a word of their own for one that is being worked on. What somebody holds is, begun or not.
+fn status(item: &Item, (is_later, now): (bool, Timestamp)) -> &'static str {
+    let is_held = item.live_lease(now).is_some();
     match &item.status {
         ItemStatus::Completed { .. } => "completed",
         ItemStatus::Blocked { .. } => "blocked",
         ItemStatus::Pending | ItemStatus::Active if item.open_parts > 0 => "container",
-        ItemStatus::Pending => "pending",
-        ItemStatus::Active if is_later => "in_progress",
-        ItemStatus::Active => "active",
+        ItemStatus::Pending if !is_held => "pending",
+        ItemStatus::Pending | ItemStatus::Active if is_later => "in_progress",
+        ItemStatus::Pending | ItemStatus::Active => "active",
     }
 }
 
