@@ -155,7 +155,7 @@ impl Layout for Ccw {
             path: format!("{MARKER}{}", place::name_of(folder.spot)),
             on: matches!(standing.session.lifecycle, Lifecycle::Active),
         };
-        let is_marked = || uses_markers(folder.tree, &read(folder).value.state);
+        let is_marked = || uses_markers(folder.tree, &read(folder).value);
         let marker = Some(marker).filter(|_| is_marked());
         files.into_iter().map(FileOp::put).chain(marker).collect()
     }
@@ -257,9 +257,10 @@ fn initial_files(session: &Session, spot: &Spot) -> Vec<FileOp> {
 }
 
 /// Markers tell which session is active here: there are some, or a later release wrote the session and no registry.
-fn uses_markers(tree: &Tree, state: &State) -> bool {
-    let is_alone = tree.get(REGISTRY).is_none() && state.is_readable && state.is_later;
-    has_markers(tree) || (is_alone && !tree.has_folder(ACTIVE))
+/// In the folders of the releases after those the place is the state, and there are none.
+fn uses_markers(tree: &Tree, session: &CcwSession) -> bool {
+    let is_later = session.state.is_readable && session.state.is_later;
+    has_markers(tree) || (session.ground == Ground::Home && tree.get(REGISTRY).is_none() && is_later)
 }
 
 fn has_markers(tree: &Tree) -> bool {

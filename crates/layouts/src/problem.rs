@@ -163,7 +163,7 @@ impl Problem {
         Self { path: path.into(), field: Some(field.into()), what }
     }
 
-    /// The same problem below this place of the file.
+    /// This problem as one of a place that its key is below.
     #[must_use]
     pub fn below(self, place: &str) -> Self {
         let field = self.field.map_or_else(|| place.to_owned(), |field| format!("{place}.{field}"));
@@ -205,7 +205,7 @@ impl Problem {
         if let What::Log(how) = &self.what { how.told_of(path) } else { format!("{path}: {self}") }
     }
 
-    /// The same problem once it is put right, with what became of it; nothing where its sentence stays as it is.
+    /// The sentence once the problem is put right, with what became of it; nothing where it stays as it is.
     pub fn when_mended(&self, path: &str) -> Option<String> {
         if let What::CountsAsPaused { session, other } = &self.what {
             return Some(format!(

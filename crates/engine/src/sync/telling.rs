@@ -1,4 +1,4 @@
-//! What a look found, in words: for whoever reads a view, and for `doctor`.
+//! Tells how a session's files differ from the log, for whoever reads a view, and for `doctor`.
 
 use super::eyes::warnings;
 use super::look::{FileState, Look};
@@ -50,7 +50,7 @@ impl Look {
     fn against_the_log(&self, path: &str, state: &FileState) -> Option<AgainstTheLog> {
         let is_sign = is_sign(self.located.layout, path);
         match state {
-            // What is odd about one that was never read was told when it was read now.
+            // The problem of one that was never read was told when it was read now.
             FileState::Same | FileState::OfOthers | FileState::Moved | FileState::NeverRead => None,
             FileState::Edited => Some(AgainstTheLog::Edited(match (is_sign, self.rows.contains_key(path)) {
                 (true, _) => self.sign_edit(path),

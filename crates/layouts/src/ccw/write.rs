@@ -59,9 +59,7 @@ pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChan
 fn line(standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_>) -> Option<FileChange> {
     let bytes: &[u8] = match folder.tree.get(REGISTRY) {
         Some(Entry::File(bytes)) => bytes,
-        None if said.read.ground == Ground::Home && !super::uses_markers(folder.tree, &said.read.state) => {
-            &[]
-        }
+        None if said.read.ground == Ground::Home && !super::uses_markers(folder.tree, said.read) => &[],
         Some(Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_)) | None => return None,
     };
     let session = standing.session;

@@ -22,7 +22,7 @@ pub enum AgainstTheLog {
     Gone,
 }
 
-/// What somebody did to a file.
+/// A change that somebody made to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     Made,

@@ -103,7 +103,7 @@ impl fmt::Display for Then {
     }
 }
 
-/// What counts in place of a value that is missing or not known.
+/// The value that counts in place of one that is missing or not known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Taken {
     Nothing,

@@ -22,7 +22,7 @@ fn file(item: &Item, standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'
     let path = read
         .map_or_else(|| format!("{}/{TASKS}/{}.json", said.read.folder, item.id), |task| task.file.clone());
     let is_there = folder.tree.get(&path).is_some();
-    // What only a list told of gets no file of ours once the list does not count any more.
+    // A task that only a list told of gets no file of ours once the list does not count any more.
     let is_off_the_list = item.fields.contains_key(LISTED) && !is_there;
     if read.is_none() && (is_there || is_off_the_list) {
         return None;
