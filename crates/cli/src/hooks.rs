@@ -1,6 +1,8 @@
 //! Agents' hooks: what each agent says becomes one kind of event, and the answer goes back in the agent's own words.
 //! Fails open: whatever is wrong with us, the agent goes on.
 
+#[cfg(target_os = "linux")]
+mod alarm;
 mod claude;
 mod codex;
 mod copilot;
@@ -78,6 +80,8 @@ fn answer(arguments: &[OsString]) -> Result<(String, Option<String>), String> {
     let input = input()?;
     let mut heard = (protocol.read)(&input, named)?;
     heard.event = heard.event.delivered_as(&input);
+    #[cfg(target_os = "linux")]
+    let _alarm = alarm::set();
     let exported = environment::export(&heard.event);
     let mut reply = engine::hooks::respond(&heard.event).map_err(|error| error.to_string())?;
     reply.verdict = inert(reply.verdict);

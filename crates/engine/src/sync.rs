@@ -7,6 +7,7 @@ mod aside;
 mod bringing;
 mod choice;
 mod elsewhere;
+mod evidence;
 mod eyes;
 mod find;
 mod furniture;
@@ -73,6 +74,9 @@ use store::{Batch, ItemsReplaced, Loaded};
 /// The layout of sessions that have no files.
 pub(crate) const NATIVE: &str = "native";
 
+/// How often a session is looked at that other processes keep changing.
+const MOST_LOOKS: usize = 50;
+
 /// What was found when sessions were looked at, until something changes.
 #[derive(Default)]
 pub(crate) struct Seen {
@@ -128,18 +132,27 @@ impl Engine {
         if self.seen.looks.borrow().contains_key(id) {
             return Ok(());
         }
-        let look = match self.store.load(id)? {
-            Some(loaded) if loaded.row.layout == NATIVE => return Ok(()),
-            Some(loaded) => self.look_at_files(&loaded)?,
-            None => match self.foreign_when_written(id) {
-                Some(found) => Some(self.adopt(found)?),
-                None => None,
-            },
-        };
-        if let Some(look) = look {
+        // Another process may keep something between two steps of a look outside this one's turn: it looks again.
+        let mut look = self.look_once(id);
+        for _ in 0..MOST_LOOKS {
+            if !look.as_ref().is_err_and(Error::is_contended) {
+                break;
+            }
+            look = self.look_once(id);
+        }
+        if let Some(look) = look? {
             self.seen.looks.borrow_mut().insert(id.clone(), look);
         }
         Ok(())
+    }
+
+    /// None for a session without files.
+    fn look_once(&self, id: &SessionId) -> Result<Option<Look>> {
+        match self.store.load(id)? {
+            Some(loaded) if loaded.row.layout == NATIVE => Ok(None),
+            Some(loaded) => self.look_at_files(&loaded),
+            None => self.foreign_when_written(id).map(|found| self.adopt(found)).transpose(),
+        }
     }
 
     /// The same for one that was found in files and that the store does not have: without looking for it again.
@@ -151,7 +164,11 @@ impl Engine {
         let is_mending = self.seen.is_mending.get();
         let found = if is_mending { self.foreign_found(located) } else { self.foreign_among_many(located) };
         if let Some(found) = found {
-            let look = self.adopt(found)?;
+            let look = match self.adopt(found) {
+                // Another process took it in meanwhile.
+                Err(error) if error.is_contended() => return self.attend(&located.id),
+                other => other?,
+            };
             self.seen.looks.borrow_mut().insert(located.id.clone(), look);
         }
         Ok(())

@@ -186,7 +186,11 @@ impl Layout for Ccw {
 
     /// A registry can always be read, line by line.
     fn is_whole(&self, path: &str, content: &[u8]) -> bool {
-        path == REGISTRY || crate::json::object(content).is_ok()
+        match path {
+            REGISTRY => true,
+            _ if tasks::is_path(path) => tasks::is_whole(path, content),
+            _ => crate::json::object(content).is_ok(),
+        }
     }
 
     fn questions(&self, _: &Folder<'_>) -> Vec<Question> {

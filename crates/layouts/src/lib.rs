@@ -28,4 +28,5 @@ pub mod refused;
 pub mod requirements;
 pub mod screen;
 pub mod tree;
+pub mod verdict;
 pub mod yaml;

@@ -194,7 +194,7 @@ impl Layout for Praxis {
     }
 
     fn is_whole(&self, _: &str, content: &[u8]) -> bool {
-        crate::json::object_of_python(content).is_ok_and(|fields| state::damage::of(&fields).is_empty())
+        state::is_whole(content)
     }
 
     fn questions(&self, _: &Folder<'_>) -> Vec<Question> {

@@ -19,28 +19,28 @@ const COMMANDS: u64 = 50;
 const LAYOUT: &str = "LEFTOFF_RACE";
 const UUID: &str = "5d1b2c4e-0a7f-4c55-9e11-6b0f3f1c2a77";
 const ESSAY: &str = "essay-pipeline-20261114-100000";
-const COMMENT: &str = "  # counted by somebody else";
+pub const COMMENT: &str = "  # counted by somebody else";
 
-type Turn = fn(&mut Engine, u64) -> engine::Result<Answer>;
+pub type Turn = fn(&mut Engine, u64) -> engine::Result<Answer>;
 
 /// A session of one layout, a file of it that another program edits, and what we do to it meanwhile.
-struct Ground {
-    sandbox: Sandbox,
-    file: PathBuf,
-    session: &'static str,
+pub struct Ground {
+    pub sandbox: Sandbox,
+    pub file: PathBuf,
+    pub session: &'static str,
     /// The number of the last edit in a text, which must be whole.
     edit_of: fn(&str) -> u64,
     /// The same text, edited once more.
     edited: fn(&str, u64) -> String,
     /// A command that changes the file, in turns.
-    ours: Turn,
-    writers: u64,
+    pub ours: Turn,
+    pub writers: u64,
     /// The same from a command line, for kills.
     words: [&'static [&'static str]; 2],
 }
 
 impl Ground {
-    fn of(layout: &str) -> Self {
+    pub fn of(layout: &str) -> Self {
         match layout {
             "ocr" => ocr(),
             "ccw" => ccw(".workflow/WFS-race/workflow-session.json", json_edit, json_edited),
@@ -207,14 +207,14 @@ fn essay() -> Ground {
     }
 }
 
-fn yaml_edit(text: &str) -> (u64, &str) {
+pub fn yaml_edit(text: &str) -> (u64, &str) {
     let line = text.lines().find(|line| line.starts_with("edit: ")).unwrap_or_default();
     let number = line.trim_start_matches("edit: ").split(' ').next().unwrap_or_default();
     (number.parse().unwrap_or_else(|_| panic!("{line:?} in {text}")), line)
 }
 
 /// A number that looks random, the same in every run.
-fn next(seed: &mut u64) -> u64 {
+pub fn next(seed: &mut u64) -> u64 {
     *seed ^= *seed << 13;
     *seed ^= *seed >> 7;
     *seed ^= *seed << 17;
@@ -271,7 +271,7 @@ fn race(ground: &Ground, edits: u64, patience: Duration) -> Raced {
 }
 
 /// Stops our writers however the race ends.
-struct Ended<'a>(&'a AtomicBool);
+pub struct Ended<'a>(pub &'a AtomicBool);
 
 impl Drop for Ended<'_> {
     fn drop(&mut self) {
@@ -318,13 +318,16 @@ fn wait_for_worst(file: &Path, is_old: bool, patience: Duration) {
 }
 
 /// One command after the other that writes the file.
-fn write_until(options: &Options, turn: Turn, stop: &AtomicBool, ours: &AtomicU64) {
+pub fn write_until(options: &Options, turn: Turn, stop: &AtomicBool, ours: &AtomicU64) {
     while !stop.load(Ordering::Relaxed) {
         let mut engine = Engine::open(options.clone(), Intent::Command).unwrap();
         // The other program may put an older state back at any time: a refusal is an answer.
         let step = turn(&mut engine, ours.load(Ordering::Relaxed));
         // Without the exchange a write may never find what it saw.
         let must_be_written = std::env::var_os("LEFTOFF_TEST_NO_EXCHANGE").is_none();
+        if let Err(error) = &step {
+            assert!(!error.to_string().contains("is at version"), "{error}");
+        }
         let Ok(answer) = step else { continue };
         if must_be_written {
             assert!(!answer.view.view_stale, "{:?}", answer.view.warnings);

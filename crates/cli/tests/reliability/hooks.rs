@@ -62,6 +62,29 @@ fn nonsense_on_stdin_and_in_the_arguments_blocks_nobody() {
     }
 }
 
+/// SQLite goes on for ten seconds where its locks fail after the first ones; no agent waits for that.
+#[test]
+fn f8_locks_that_fail_hold_no_hook_up() {
+    let Some(strace) = testkit::strace("that locks that fail hold no hook up") else { return };
+    let sandbox = git_with_session();
+    for from in [1, 3, 7, 8, 9, 10, 12, 14] {
+        let inner = sandbox.command(["hook", "claude"]);
+        let mut command = std::process::Command::new(&strace);
+        command.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=fcntl", "-e"]);
+        command.arg(format!("inject=fcntl:error=EAGAIN:when={from}+"));
+        command.arg(inner.get_program()).args(inner.get_args()).current_dir(sandbox.project()).env_clear();
+        command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("strace");
+        child.stdin.take().unwrap().write_all(session_start(&sandbox).as_bytes()).unwrap();
+        let done = child.wait_with_output().unwrap();
+        let told = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success() && told.lines().count() <= 1, "{from}: {told}");
+        // Its words for having tried for ten seconds.
+        assert!(!told.contains("locking protocol"), "{from}: {told}");
+    }
+}
+
 #[test]
 fn a_broken_store_blocks_nobody() {
     let sandbox = git();

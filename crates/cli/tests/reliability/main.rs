@@ -16,6 +16,7 @@ mod essays;
 mod foreign_edits;
 mod hook_events;
 mod hooks;
+mod in_place;
 mod kill;
 mod locked;
 mod migration;

@@ -14,6 +14,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 const ASIDE: &str = "aside";
+/// How many files are kept that had the same content when they were set aside.
+const KEPT_ALIKE: usize = 16;
 
 /// What stands where files are set aside, or kept as the version before, and cannot stay there.
 pub(super) fn in_the_way(root: &Path, files: &[PathBuf]) -> Vec<Finding> {
@@ -79,9 +81,24 @@ pub(super) fn not_kept(target: &Path, error: &Error) -> Warning {
     }
 }
 
-/// Where what was in a file is kept, by its content: the same is kept once.
+/// Where a copy of a file's content is kept, by that content: equal copies are kept once.
 pub(super) fn aside_of(root: &Path, id: &SessionId, path: &str, bytes: &[u8]) -> Result<PathBuf> {
-    Ok(aside_folder(root, id)?.join(aside_name(path, bytes)))
+    Ok(free_name(&aside_folder(root, id)?, &aside_name(path, bytes), bytes, 0))
+}
+
+/// Where a file itself goes. Somebody may have it open and write on, and so may the writer of one that went there
+/// earlier with the same content: neither takes the other's place.
+pub(super) fn aside_for_file(root: &Path, id: &SessionId, path: &str, bytes: &[u8]) -> Result<PathBuf> {
+    Ok(free_name(&aside_folder(root, id)?, &aside_name(path, bytes), bytes, KEPT_ALIKE))
+}
+
+/// The first name that is free, or, after so many others, under which the same content is.
+fn free_name(folder: &Path, name: &str, bytes: &[u8], alike: usize) -> PathBuf {
+    let numbered = (1_usize..).map(|number| folder.join(format!("{name}.{number}")));
+    let mut names = std::iter::once(folder.join(name)).chain(numbered).enumerate();
+    let is_it = |path: &Path| exchange::read(path).is_ok_and(|there| there == bytes);
+    let found = names.find(|(at, path)| path.symlink_metadata().is_err() || (*at >= alike && is_it(path)));
+    found.map_or_else(|| folder.join(name), |(_, path)| path)
 }
 
 /// The same for a file of all sessions of a layout.
@@ -105,4 +122,31 @@ fn made(root: &Path, path: &str) -> Result<PathBuf> {
     fs::create_dir_all(&folder)
         .map_err(|source| Error::io(format!("making {}", folder.display()), source))?;
     Ok(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn f1_no_file_that_is_set_aside_takes_the_place_of_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = free_name(folder.path(), "state.json.ab", b"half", KEPT_ALIKE);
+        fs::write(&first, "half").unwrap();
+        let second = free_name(folder.path(), "state.json.ab", b"half", KEPT_ALIKE);
+        assert_ne!(first, second, "whoever has the first open may write on");
+        fs::write(&first, "half, and the rest").unwrap();
+        fs::write(&second, "half").unwrap();
+        assert_eq!(
+            free_name(folder.path(), "state.json.ab", b"half", 0),
+            second,
+            "an equal copy is kept once"
+        );
+        for number in 2..=KEPT_ALIKE {
+            fs::write(free_name(folder.path(), "state.json.ab", b"half", KEPT_ALIKE), "half").unwrap();
+            assert!(folder.path().join(format!("state.json.ab.{number}")).exists());
+        }
+        let last = free_name(folder.path(), "state.json.ab", b"half", KEPT_ALIKE);
+        assert_eq!(last, folder.path().join(format!("state.json.ab.{KEPT_ALIKE}")), "not without end");
+    }
 }

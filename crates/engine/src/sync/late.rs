@@ -1,11 +1,9 @@
-//! Lines that somebody added to a shared file while ours took its place: they had it open, and wrote into what is the
-//! version before by now. Knows how that was when it became one, and what has come to it since.
+//! What was put where, and how the version before was when it became that: for whoever looks next.
 
 use super::look::hash;
-use super::tree;
 use crate::disk::exchange;
 use crate::place::FOLDER;
-use layouts::tree::Entry;
+use layouts::verdict;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -35,24 +33,6 @@ struct Put {
     /// The hash of the row that it is put for.
     row: String,
     session: String,
-}
-
-/// What waits beside a file.
-#[derive(Debug)]
-pub(super) enum Beside {
-    Nothing,
-    /// Our bytes: about to be put there, or left by a crash before they were.
-    Ours,
-    /// What was there before them.
-    VersionBefore,
-    /// Somebody's edit that came out by this session's write. Nobody has changed the file since, or somebody has.
-    CameOut {
-        by: String,
-        bytes: Vec<u8>,
-        is_edited_since: bool,
-    },
-    /// Nothing is noted about it.
-    Unknown(Vec<u8>),
 }
 
 #[derive(Debug)]
@@ -154,71 +134,23 @@ impl Before {
         lock.write_all(text.as_bytes())
     }
 
-    /// What waits beside a file. `there` is what is in the file.
-    pub(super) fn beside(&self, target: &Path, there: Option<&[u8]>, most: u64) -> Beside {
-        let bytes = match tree::content(&exchange::waiting(target), most) {
-            Entry::File(bytes) => bytes,
-            Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_) => return Beside::Nothing,
-        };
-        let Some(put) = self.put.get(&target.display().to_string()) else { return Beside::Unknown(bytes) };
-        let own = hash(&bytes);
-        if own == put.hash {
-            return Beside::Ours;
-        }
-        if own == put.expected {
-            return Beside::VersionBefore;
-        }
-        let is_edited_since = there.is_none_or(|there| hash(there) != put.hash);
-        Beside::CameOut { by: put.session.clone(), bytes, is_edited_since }
+    /// What a session's write was about to put there last.
+    pub(super) fn put_into(&self, target: &Path) -> Option<verdict::Put<'_>> {
+        let put = self.put.get(&target.display().to_string())?;
+        Some(verdict::Put { hash: &put.hash, expected: &put.expected, row: &put.row, by: &put.session })
     }
 
-    /// Whether a session's bytes have been in a file's place, though nothing confirms it: what was there before them is
-    /// the version before by now, or waits to become it, or somebody changed them there.
-    pub(super) fn has_arrived(&self, target: &Path, row: &ViewRow, beside: &Beside) -> bool {
-        let name = target.display().to_string();
-        let was_put = self.put.get(&name).is_some_and(|put| put.row == row.hash);
-        match beside {
-            Beside::Ours | Beside::CameOut { is_edited_since: false, .. } => false,
-            Beside::VersionBefore | Beside::CameOut { is_edited_since: true, .. } => was_put,
-            Beside::Unknown(bytes) => *bytes == row.previous,
-            Beside::Nothing => self.noted.get(&name).is_some_and(|noted| noted.hash == hash(&row.previous)),
-        }
+    /// The version before as it was when it became that.
+    pub(super) fn noted_of(&self, target: &Path) -> Option<verdict::Noted<'_>> {
+        let noted = self.noted.get(&target.display().to_string())?;
+        let is_same_file = noted.file.map(|file| file_at(&exchange::backup(target)) == Some(file));
+        Some(verdict::Noted { length: noted.length, hash: &noted.hash, is_same_file })
     }
 
     /// Whether something of ours was ever put there.
     pub(super) fn knows(&self, target: &Path) -> bool {
         let name = target.display().to_string();
         self.noted.contains_key(&name) || self.put.contains_key(&name)
-    }
-
-    /// What came to the version before since it became that.
-    pub(super) fn late(&self, target: &Path) -> Option<Vec<u8>> {
-        let noted = self.noted.get(&target.display().to_string())?;
-        let bytes = exchange::read(&exchange::backup(target)).ok()?;
-        let (before, late) = bytes.split_at_checked(noted.length)?;
-        (!late.is_empty() && hash(before) == noted.hash).then(|| late.to_vec())
-    }
-
-    /// A backup beside a file that is not the version before of ours: its bytes. Where files cannot be told apart, what
-    /// is in it tells.
-    pub(super) fn others_backup(&self, target: &Path, row: &ViewRow) -> Option<Vec<u8>> {
-        let backup = exchange::backup(target);
-        let bytes = exchange::read(&backup).ok().filter(|bytes| !bytes.is_empty())?;
-        let hash = hash(&bytes);
-        let is_noted = self.noted.get(&target.display().to_string()).is_some_and(|noted| {
-            noted.hash == hash || (noted.file.is_some() && noted.file == file_at(&backup))
-        });
-        let is_ours = is_noted || bytes == row.previous || hash == row.hash || row.earlier.contains(&hash);
-        (!is_ours).then_some(bytes)
-    }
-
-    /// The version before, if somebody who had it open wrote into it since it became that.
-    pub(super) fn written_on(&self, target: &Path) -> Option<Vec<u8>> {
-        let noted = self.noted.get(&target.display().to_string())?;
-        let backup = exchange::backup(target);
-        let is_the_same = noted.file.is_some_and(|file| file_at(&backup) == Some(file));
-        let bytes = exchange::read(&backup).ok().filter(|_| is_the_same)?;
-        (hash(&bytes) != noted.hash).then_some(bytes)
     }
 }
 

@@ -1,6 +1,7 @@
 //! One look at a session's files: which are as we wrote them, which somebody changed, and what that means. The rule is
 //! fixed: bytes are compared, never times alone; an edit is never refused; what cannot be read is not an edit.
 
+use super::evidence::{Found, Gathered};
 use super::eyes::reason;
 use super::find::{Foreign, Located};
 use super::late::Before;
@@ -17,6 +18,9 @@ use layouts::layout::{Depth, FileRules, ForeignSession, Knows, Layout, Proof, Sp
 use layouts::reading::Dated;
 use layouts::reconcile::{self, Draft, Laid};
 use layouts::tree::{Entry, Tree};
+pub(crate) use layouts::verdict::FileState;
+pub(super) use layouts::verdict::hash;
+use layouts::verdict::{self, Base, Counts, Role, Verdict, verdict};
 use model::event::Event;
 use model::hint::Hint;
 use model::id::ItemId;
@@ -24,7 +28,6 @@ use model::item::ItemBook;
 use model::session::Session;
 use model::words;
 use model::workflow::Workflow;
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use store::ViewRow;
@@ -33,28 +36,6 @@ const FILE_CLOCK_LAG: i64 = 10;
 
 /// How often files are looked at that another process is putting in their place.
 const MOST_LOOKS: usize = 5;
-
-/// How a file stands to what was written there last.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum FileState {
-    Same,
-    /// An earlier version of ours, because a write did not get there: to be written again.
-    Leftover,
-    Missing,
-    /// Whose session it shows has put it in another of the layout's places, where it is read.
-    Moved,
-    /// It cannot be opened, is too large, or is no file: nobody knows what is in it, and it is left alone.
-    Unreadable,
-    /// Somebody left it empty or unreadable: not an edit.
-    Damaged,
-    /// The same of a part that could not be read before either: nobody knows what was in it, and it is left alone.
-    NeverRead,
-    Edited,
-    /// Shared with other sessions, and only what is theirs has changed.
-    OfOthers,
-    /// The same, and a write of what is this session's did not get there.
-    Behind,
-}
 
 /// What one look found.
 pub(crate) struct Look {
@@ -76,6 +57,8 @@ pub(crate) struct Look {
     pub(super) put: BTreeMap<String, Vec<u8>>,
     /// Files that were edited before what we want there got there: whoever did that had the version before.
     pub(super) not_there_yet: BTreeSet<String>,
+    /// Backups that count in place of damaged parts that we never wrote.
+    pub(super) stands_for: BTreeMap<String, Vec<u8>>,
     /// Why a damaged file cannot be read.
     pub(super) damage: BTreeMap<String, String>,
     /// Of a session that is not ours yet: the paths under which it is told what could not be read, and what stands for it.
@@ -129,6 +112,7 @@ impl Look {
             over: BTreeMap::new(),
             put: BTreeMap::new(),
             not_there_yet: BTreeSet::new(),
+            stands_for: BTreeMap::new(),
             damage: BTreeMap::new(),
             warnings: found.warnings,
             workflows: Vec::new(),
@@ -164,6 +148,7 @@ impl Look {
             over: BTreeMap::new(),
             put: BTreeMap::new(),
             not_there_yet: BTreeSet::new(),
+            stands_for: BTreeMap::new(),
             damage: BTreeMap::new(),
             lost: BTreeSet::new(),
             warnings: Vec::new(),
@@ -223,6 +208,7 @@ impl Look {
             over: BTreeMap::new(),
             put: BTreeMap::new(),
             not_there_yet: BTreeSet::new(),
+            stands_for: BTreeMap::new(),
             damage: BTreeMap::new(),
             lost: BTreeSet::new(),
             warnings: Vec::new(),
@@ -239,22 +225,9 @@ impl Look {
         };
         look.find_unmoved();
         look.leave_out_furniture();
-        let before = Before::seen(root);
-        let beside = look.find_beside(&before);
         look.put = look.put_by_this_process(engine);
-        let boot_id = engine.processes.boot_id();
-        let rules = look.rules();
-        for (path, row) in look.rows.clone() {
-            let state = look.state_of(&rules, &path, &row, &boot_id);
-            look.states.insert(path, state);
-        }
-        for path in state_files(look.located.layout, &look.located.spot, &look.tree) {
-            look.states.entry(path).or_insert(FileState::Edited);
-        }
+        look.judge(engine, &Before::seen(root));
         look.is_gone = look.has_lost_its_folder(root);
-        look.find_not_there_yet(&before, &beside);
-        look.find_slipped(&before, beside);
-        look.find_late(&before);
         look
     }
 
@@ -262,35 +235,57 @@ impl Look {
         self.located.layout.files(&self.located.spot)
     }
 
-    fn state_of(&self, rules: &FileRules, path: &str, row: &ViewRow, boot_id: &str) -> FileState {
-        if is_sign(self.located.layout, path) {
-            return self.state_of_sign(path, row);
+    /// Judges every file that we wrote, and those that appeared.
+    fn judge(&mut self, engine: &Engine, before: &Before) {
+        let (boot_id, rules) = (engine.processes.boot_id(), self.rules());
+        for (path, row) in self.rows.clone() {
+            let located = self.located.clone();
+            let is_left = rules.has_left(&path, &self.tree);
+            let there = Found::in_tree(&self.tree, &path);
+            let gathered = Gathered::of_row(&located, &rules, &self.home.join(&path), &row, there);
+            let verdict = verdict(&gathered.evidence(before, is_left, &boot_id), &gathered);
+            self.keep_verdict(path, verdict, gathered.into_waiting());
         }
-        // Where it once was, another session of that name may be by now.
-        if rules.has_left(path, &self.tree) {
-            return FileState::Moved;
-        }
-        match self.tree.get(path) {
-            None if self.tree.why_hidden(path).is_some() => FileState::Unreadable,
-            None if !rules.is_state(path) => FileState::Leftover,
-            None => FileState::Missing,
-            Some(Entry::File(content)) => {
-                let hash = hash(content);
-                let is_earlier = row.earlier.contains(&hash);
-                if hash == row.hash {
-                    FileState::Same
-                } else if self.is_of_others(path, row, content) {
-                    FileState::OfOthers
-                } else if self.is_behind_others(path, row, content) {
-                    FileState::Behind
-                } else if is_earlier && (!row.confirmed || row.boot_id != boot_id) {
-                    FileState::Leftover
-                } else {
-                    FileState::Edited
-                }
+        let new: Vec<String> = rules
+            .state_files(&self.tree)
+            .into_iter()
+            .filter(|path| !self.states.contains_key(path))
+            .collect();
+        let is_whole = |path: &String| {
+            self.tree.content(path).is_none_or(|content| self.located.layout.is_whole(path, content))
+        };
+        let broken = if new.iter().all(is_whole) {
+            Vec::new()
+        } else {
+            engine.read_tree(&self.located, &self.tree).value.unreadable_parts
+        };
+        for path in new {
+            let role = if broken.contains(&path) { Role::Part } else { Role::State };
+            let there = Found::in_tree(&self.tree, &path);
+            let gathered = Gathered::of_new(&self.located, &self.home.join(&path), &path, role, there);
+            let state = verdict(&gathered.evidence(before, false, &boot_id), &gathered).state;
+            if state == FileState::Damaged {
+                let backup = gathered.backup().unwrap_or_default().to_vec();
+                self.stands_for.insert(path.clone(), backup);
             }
-            Some(Entry::Folder | Entry::Unread { .. } | Entry::Unusable(_)) => FileState::Unreadable,
+            self.states.insert(path, state);
         }
+    }
+
+    fn keep_verdict(&mut self, path: String, verdict: Verdict, waiting: Option<Vec<u8>>) {
+        if verdict.counts == Counts::CameOut
+            && let (Some(out), Some(there)) = (waiting, self.tree.content(&path))
+        {
+            self.over.insert(path.clone(), there.to_vec());
+            self.tree.insert(path.clone(), Entry::File(out.clone()));
+            self.documents.insert(path.clone(), Entry::File(out));
+        }
+        if verdict.base == Base::Previous {
+            self.not_there_yet.insert(path.clone());
+        }
+        let slip = |slip: verdict::Slip| Slip { path: path.clone(), bytes: slip.bytes, before: slip.before };
+        self.slipped.extend(verdict.slips.into_iter().map(slip));
+        self.states.insert(path, verdict.state);
     }
 
     /// What the files tell that the session's log does not, as events, each with when that was.
@@ -305,32 +300,22 @@ impl Look {
         };
         let is_ours = |state: &FileState| !is_theirs(state);
         let mut theirs = self.with_rows(is_ours, false);
-        let is_stood_for = |state: &FileState| matches!(state, FileState::Missing | FileState::Unreadable);
+        for (path, backup) in &self.stands_for {
+            theirs.insert(path.clone(), Entry::File(backup.clone()));
+        }
+        let is_stood_for = |state: &FileState| {
+            matches!(state, FileState::Missing | FileState::Unreadable | FileState::Damaged)
+        };
         if self.states.values().any(is_stood_for) {
             self.add_what_is_named(&mut theirs);
         }
+        self.find_damage(engine);
         let mut reading = engine.read_tree(&self.located, &theirs);
-        let told = reading.value.clone();
-        for path in told.unreadable.iter().chain(&told.unreadable_parts) {
-            let is_part = told.unreadable_parts.contains(path);
-            let Some(content) = self.instead_of(path, is_part) else {
-                if is_part && self.tree.content(path).is_some() {
-                    self.states.insert(path.clone(), FileState::NeverRead);
-                }
-                continue;
-            };
-            self.states.insert(path.clone(), FileState::Damaged);
-            theirs.insert(path.clone(), Entry::File(content));
-            self.add_what_is_named(&mut theirs);
-            let why = reading.warnings.iter().find(|problem| problem.path == *path).map(reason);
-            self.damage.insert(path.clone(), why.unwrap_or_default());
-            reading = engine.read_tree(&self.located, &theirs);
-        }
         self.documents = theirs;
         // What only the version before tells of is as new to the log as an edit.
         let is_new = |path: &String| !self.rows.contains_key(path);
-        let from_before = self.in_state(&FileState::Damaged).into_iter().filter(is_new);
-        let edited: Vec<String> = self.in_state(&FileState::Edited).into_iter().chain(from_before).collect();
+        let from_before = self.in_state(FileState::Damaged).into_iter().filter(is_new);
+        let edited: Vec<String> = self.in_state(FileState::Edited).into_iter().chain(from_before).collect();
         if self.put_back_what_was_dropped() {
             reading = engine.read_tree(&self.located, &self.documents);
         }
@@ -356,7 +341,7 @@ impl Look {
     /// When somebody changed the files, as those tell: not before what the log has, and not after now. A session is not
     /// active again each time that somebody looks at an edit of last week.
     fn edited_at(&self, session: &Session, now: Timestamp) -> Timestamp {
-        let edited = self.in_state(&FileState::Edited);
+        let edited = self.in_state(FileState::Edited);
         // What sessions share has one time for all of them: it counts where nothing else tells.
         let own: Vec<String> = edited.iter().filter(|path| !self.is_shared(path)).cloned().collect();
         let edited = if own.is_empty() { edited } else { own };
@@ -365,14 +350,17 @@ impl Look {
         last.map_or(now, |last| last.max(session.updated_at).min(now))
     }
 
-    /// What counts in place of a file that cannot be read: what we wrote; of a part that we never did, the version before.
-    fn instead_of(&self, path: &str, is_part: bool) -> Option<Vec<u8>> {
-        if let Some(row) = self.rows.get(path) {
-            return Some(self.whole(path, row));
+    /// Why each damaged file cannot be read.
+    fn find_damage(&mut self, engine: &Engine) {
+        let damaged = self.in_state(FileState::Damaged);
+        if damaged.is_empty() {
+            return;
         }
-        let backup = exchange::read(&exchange::backup(&self.home.join(path))).ok()?;
-        let is_file = self.tree.content(path).is_some();
-        Some(backup).filter(|backup| is_part && is_file && self.located.layout.is_whole(path, backup))
+        let said = engine.read_tree(&self.located, &self.tree).warnings;
+        for path in damaged {
+            let why = said.iter().find(|problem| problem.path == path).map(reason);
+            self.damage.insert(path, why.unwrap_or_default());
+        }
     }
 
     /// Laid over: what differs between what we wrote and what is there.
@@ -453,7 +441,7 @@ impl Look {
     /// whether there was any.
     fn put_back_what_was_dropped(&mut self) -> bool {
         let mut any = false;
-        for path in self.in_state(&FileState::Edited) {
+        for path in self.in_state(FileState::Edited) {
             let (Some(row), Some(theirs)) = (self.rows.get(&path), self.documents.content(&path)) else {
                 continue;
             };
@@ -478,8 +466,8 @@ impl Look {
         found.map(|(path, _)| path)
     }
 
-    pub(super) fn in_state(&self, wanted: &FileState) -> Vec<String> {
-        let found = self.states.iter().filter(|(_, state)| *state == wanted);
+    pub(super) fn in_state(&self, wanted: FileState) -> Vec<String> {
+        let found = self.states.iter().filter(|(_, state)| **state == wanted);
         found.map(|(path, _)| path.clone()).collect()
     }
 }
@@ -492,8 +480,4 @@ pub(super) fn state_files(layout: &dyn Layout, spot: &Spot, tree: &Tree) -> impl
 fn fold(told: &ForeignSession, actor: &model::actor::Actor) -> Option<(Session, ItemBook)> {
     let without_proofs = ForeignSession { proofs: Vec::new(), ..told.clone() };
     without_proofs.fold(actor).map(|(_, session, items)| (session, items))
-}
-
-pub(super) fn hash(bytes: &[u8]) -> String {
-    crate::hex(&Sha256::digest(bytes))
 }

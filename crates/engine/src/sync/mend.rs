@@ -216,9 +216,9 @@ impl Engine {
     fn damaged_files(&self, id: &SessionId) -> Vec<String> {
         let looks = self.seen.looks.borrow();
         let Some(look) = looks.get(id) else { return Vec::new() };
-        let damaged = look.in_state(&FileState::Damaged).into_iter();
+        let damaged = look.in_state(FileState::Damaged).into_iter();
         damaged
-            .chain(look.in_state(&FileState::Unreadable))
+            .chain(look.in_state(FileState::Unreadable))
             .filter(|path| !look.untold().any(|untold| untold == path))
             .map(|path| look.located.spot.below_project(&path))
             .collect()

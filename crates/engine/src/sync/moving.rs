@@ -89,7 +89,7 @@ impl Look {
                 .states
                 .iter()
                 .filter(|(path, _)| is_live(path))
-                .map(|(path, state)| (place(path), state.clone()))
+                .map(|(path, state)| (place(path), *state))
                 .collect(),
             rows: self
                 .rows
@@ -102,6 +102,7 @@ impl Look {
             over: self.over.iter().map(|(path, bytes)| (place(path), bytes.clone())).collect(),
             put: self.put.iter().map(|(path, bytes)| (place(path), bytes.clone())).collect(),
             not_there_yet: self.not_there_yet.iter().map(place).collect(),
+            stands_for: self.stands_for.iter().map(|(path, bytes)| (place(path), bytes.clone())).collect(),
             damage: self.damage.iter().map(|(path, why)| (place(path), why.clone())).collect(),
             warnings: self.warnings.clone(),
             workflows: self.workflows.clone(),

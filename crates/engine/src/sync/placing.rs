@@ -1,18 +1,19 @@
 //! Puts a session's files in their place: one process of a worktree at a time, each file by an exchange, and what came
 //! out is kept as the version before, set aside, or left for the session that is to take it in.
 
-use super::aside::{aside_of, clear_the_backup, move_aside, not_kept};
+use super::aside::{aside_for_file, aside_of, clear_the_backup, move_aside, not_kept};
+use super::evidence::{Found, Gathered};
 use super::eyes::LONGEST_WARNING;
 use super::find::Located;
 use super::furniture;
 use super::gone::{is_nowhere, was_there};
-use super::late::{Before, Beside, LOCK};
+use super::late::{Before, LOCK};
 use super::look::hash;
 use super::moving::is_place;
 use super::shared::{beside_others, settled};
 use super::signs::{self, is_sign};
 use super::slips::CameOut;
-use super::torn::out_when_written;
+use super::torn::{is_torn, out_when_written};
 use super::tree;
 use crate::disk::{self, exchange};
 use crate::engine::Engine;
@@ -25,6 +26,7 @@ use crate::workspace::ensure_ignored;
 use layouts::capabilities;
 use layouts::layout::{Depth, FileRules, Merge, Spot};
 use layouts::tree::Entry;
+use layouts::verdict::{self, Waiting};
 use model::id::SessionId;
 use model::session::Session;
 use rustix::fs::{FlockOperation, flock};
@@ -150,8 +152,9 @@ impl Engine {
         exchange::let_read(&exchange::waiting(&target))
             .map_err(|source| Error::io(format!("reading what waits beside {}", target.display()), source))?;
         let found = exchange::read(&target).ok();
-        let beside = before.beside(&target, found.as_deref(), rules.most_bytes(&row.path));
-        if let Some(by) = self.settle_waiting(root, &target, &row, located, beside)? {
+        let gathered = Gathered::of_row(located, rules, &target, &row, Found::of(found.as_deref()));
+        let waiting = verdict::waiting(&gathered.evidence(before, false, &row.boot_id));
+        if let Some(by) = self.settle_waiting(root, &target, &row, located, waiting)? {
             return Ok(Outcome::Slipped(by));
         }
         if row.confirmed {
@@ -205,36 +208,48 @@ impl Engine {
         target: &Path,
         found: Option<&[u8]>,
     ) -> Result<Outcome> {
-        let Ground { session, located, root, lock, before, .. } = ground;
+        let Ground { session, located, rules, root, lock, before } = ground;
         let failed = |source| not_written(target, source);
         let is_shared = capabilities::is_shared(located.layout, &row.path);
         let (mut body, previous) = beside_others(located, target, row);
-        if let Some(late) = before.late(target).filter(|_| is_shared) {
-            body = located.layout.merge(&row.path, Merge::Onto { base: &[], theirs: &late, onto: &body });
+        let gathered = Gathered::of_row(located, rules, target, row, Found::of(found));
+        let evidence = gathered.evidence(before, false, &row.boot_id);
+        if let Some(late) = verdict::late(&evidence) {
+            let onto = late.completed_in(&body);
+            body =
+                located.layout.merge(&row.path, Merge::Onto { base: &[], theirs: &late.lines, onto: &onto });
         }
         if is_shared && found == Some(&body[..]) {
             return Ok(there(settled(located, row), None));
         }
+        // Damage that was seen there is not what the session's edits are told from.
+        let expected = match found {
+            Some(found) if is_seen_damage(row, found, located.layout) => found.to_vec(),
+            Some(_) | None => previous.clone(),
+        };
         // What cannot be read becomes no backup, and the one that is there stays.
-        let takes_its_place = located.layout.is_whole(&row.path, &previous);
-        let others = before.others_backup(target, row).filter(|_| takes_its_place);
-        let kept = others.map(|bytes| self.keep_others_backup(root, target, row, &bytes)).transpose()?;
-        let kept = match self.keep_not_understood(root, target, row, &previous)? {
+        let takes_its_place = located.layout.is_whole(&row.path, &expected);
+        let others = verdict::others_backup(&evidence).filter(|_| takes_its_place);
+        let kept = others.map(|bytes| self.keep_others_backup(root, target, row, bytes)).transpose()?;
+        let mut kept = match self.keep_not_understood(root, target, row, &previous)? {
             Some(said) => Some(said),
             None => kept,
         };
-        before.note_put(lock, target, &body, &previous, row).map_err(failed)?;
+        before.note_put(lock, target, &body, &expected, row).map_err(failed)?;
         self.seen.put.borrow_mut().insert(target.to_owned(), body.clone());
-        let out = match exchange::put(target, &body, &previous).map_err(failed)? {
+        let out = match exchange::put(target, &body, &expected).map_err(failed)? {
             exchange::Put::New => return Ok(there(settled(located, row), None)),
             exchange::Put::Changed => return Ok(Outcome::Slipped(session.id.clone())),
             exchange::Put::Over(out) => out,
         };
         // What was seen there was waited for already.
-        let out =
-            if out == previous { out } else { out_when_written(target, &row.path, out, located.layout) };
-        if out != previous && !is_known(row, &out) {
+        let out = if out == expected { out } else { out_when_written(target, &row.path, out, located) };
+        if out != expected && !is_known(row, &out) {
             return Ok(Outcome::Slipped(session.id.clone()));
+        }
+        if located.layout.is_whole(&row.path, &out) {
+            let told = self.keep_changed_backup(root, target, row, located, before, &body)?;
+            kept = kept.or(told);
         }
         let aside = match self.keep_old(root, &session.id, target, &row.path, &out, located) {
             Ok(aside) => aside,
@@ -271,29 +286,22 @@ impl Engine {
         target: &Path,
         row: &ViewRow,
         located: &Located,
-        beside: Beside,
+        found: Waiting,
     ) -> Result<Option<SessionId>> {
         let waiting = exchange::waiting(target);
-        let keep =
-            |bytes: &[u8]| self.keep_old(root, &row.session, target, &row.path, bytes, located).map(|_| None);
-        let is_ours = |bytes: &[u8]| hash(bytes) == row.hash || is_cut_off(&row.body, bytes);
-        let is_before = |bytes: &[u8]| bytes == row.previous || row.earlier.contains(&hash(bytes));
         let failed = |source| Error::io(format!("looking at {}", waiting.display()), source);
-        match beside {
-            Beside::Nothing => Ok(waiting.exists().then(|| row.session.clone())),
-            Beside::Ours => fs::remove_file(&waiting).map(|()| None).map_err(failed),
-            Beside::VersionBefore => keep(&exchange::read(&waiting).map_err(failed)?),
-            Beside::CameOut { bytes, .. } if row.earlier.contains(&hash(&bytes)) => keep(&bytes),
-            Beside::CameOut { by, .. } => {
+        match found {
+            Waiting::Nothing => Ok(waiting.exists().then(|| row.session.clone())),
+            Waiting::Remove => fs::remove_file(&waiting).map(|()| None).map_err(failed),
+            Waiting::BecomesBackup => {
+                let bytes = exchange::read(&waiting).map_err(failed)?;
+                self.keep_old(root, &row.session, target, &row.path, &bytes, located).map(|_| None)
+            }
+            Waiting::TakeIn(by) => {
                 let by = SessionId::parse(&by).ok();
                 let is_known = |by: &SessionId| self.store.load(by).is_ok_and(|found| found.is_some());
                 Ok(by.filter(is_known).or_else(|| Some(row.session.clone())))
             }
-            Beside::Unknown(bytes) if is_ours(&bytes) => {
-                fs::remove_file(&waiting).map(|()| None).map_err(failed)
-            }
-            Beside::Unknown(bytes) if is_before(&bytes) => keep(&bytes),
-            Beside::Unknown(_) => Ok(Some(row.session.clone())),
         }
     }
 
@@ -317,7 +325,7 @@ impl Engine {
             fs::rename(&waiting, exchange::backup(target)).map_err(failed)?;
             return Ok(None);
         }
-        let aside = aside_of(root, id, path, out)?;
+        let aside = aside_for_file(root, id, path, out)?;
         fs::rename(&waiting, &aside)
             .or_else(|_| fs::copy(&waiting, &aside).and_then(|_| fs::remove_file(&waiting)))
             .map_err(failed)?;
@@ -346,6 +354,46 @@ impl Engine {
             path: Some(aside.display().to_string()),
             problem: None,
         })
+    }
+
+    /// The backup of ours that is about to be replaced goes aside if somebody who has it open has written into it, or may
+    /// not be done with it: it holds what nobody has read.
+    fn keep_changed_backup(
+        &self,
+        root: &Path,
+        target: &Path,
+        row: &ViewRow,
+        located: &Located,
+        before: &Before,
+        body: &[u8],
+    ) -> Result<Option<Warning>> {
+        let gathered =
+            Gathered::of_row(located, &located.layout.files(&located.spot), target, row, Found::Nothing);
+        let evidence = gathered.evidence(before, false, &row.boot_id);
+        let Some(bytes) = verdict::changed_backup(&evidence) else { return Ok(None) };
+        let is_shared = capabilities::is_shared(located.layout, &row.path);
+        let is_known = if is_shared {
+            located.layout.merge(&row.path, Merge::Onto { base: &[], theirs: bytes, onto: body }) == body
+        } else {
+            is_known(row, bytes) || row.earlier.contains(&hash(bytes))
+        };
+        if is_known && !is_torn(located, &row.path, bytes) {
+            return Ok(None);
+        }
+        let backup = exchange::backup(target);
+        let aside = aside_for_file(root, &row.session, &format!("{}.bak", row.path), bytes)?;
+        fs::rename(&backup, &aside)
+            .map_err(|source| Error::io(format!("keeping {}", backup.display()), source))?;
+        Ok(Some(Warning {
+            kind: "set_aside".to_owned(),
+            message: format!(
+                "somebody wrote into {}, the version before; it was kept before another takes its place",
+                backup.display()
+            ),
+            hint: Some(format!("what was in it: {}", aside.display()).into()),
+            path: Some(aside.display().to_string()),
+            problem: None,
+        }))
     }
 
     /// A file in which something stands that nobody understood is kept as it is, before that is overwritten.
@@ -381,8 +429,9 @@ impl Engine {
         let lock = self.lock_views(&root)?;
         let mut before = Before::read(&lock).unwrap_or_default();
         for CameOut { target, path, bytes } in slipped {
-            // Another process may have put something else there since: that is looked at again.
-            let is_it = |there: Vec<u8>| there.starts_with(bytes);
+            // Another process may have put something else there since, or its writer more: that is looked at again.
+            let is_shared = capabilities::is_shared(located.layout, path);
+            let is_it = |there: Vec<u8>| there == *bytes || (is_shared && there.starts_with(bytes));
             if exchange::read(&exchange::waiting(target)).is_ok_and(is_it)
                 && self.keep_old(&root, &session.id, target, path, bytes, &located)?.is_none()
             {
@@ -428,16 +477,16 @@ fn not_written(target: &Path, source: io::Error) -> Error {
     Error::io(format!("writing {}", target.display()), source)
 }
 
-/// The beginning of what we were about to write.
-fn is_cut_off(body: &[u8], bytes: &[u8]) -> bool {
-    body.starts_with(bytes)
-}
-
 /// What was seen there, or what another process of ours has just put there. An older version of ours is somebody's
 /// going back to it.
 fn is_known(row: &ViewRow, out: &[u8]) -> bool {
     let hash = hash(out);
     out == row.previous || hash == row.hash || row.earlier.last() == Some(&hash)
+}
+
+/// What could not be read when it was seen there, and still cannot.
+fn is_seen_damage(row: &ViewRow, bytes: &[u8], layout: &dyn layouts::layout::Layout) -> bool {
+    row.earlier.contains(&hash(bytes)) && !layout.is_whole(&row.path, bytes)
 }
 
 /// A folder for its user alone, if there is none yet.

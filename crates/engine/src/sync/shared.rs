@@ -67,22 +67,6 @@ impl Look {
         self.located.layout.merge(path, Merge::Onto { base: &[], theirs: &row.body, onto: &onto })
     }
 
-    /// What somebody had before them who wrote what now waits beside a file.
-    pub(super) fn before_waiting(&self, path: &str, row: &ViewRow) -> Vec<u8> {
-        let backup = || exchange::read(&exchange::backup(&self.home.join(path))).ok();
-        if self.is_known_in_part(row) { backup().unwrap_or_default() } else { row.previous.clone() }
-    }
-
-    /// This session's part is what it was.
-    pub(super) fn is_of_others(&self, path: &str, row: &ViewRow, content: &[u8]) -> bool {
-        self.is_same_share(path, content, &row.body)
-    }
-
-    /// This session's part is what it was before a write that did not get there.
-    pub(super) fn is_behind_others(&self, path: &str, row: &ViewRow, content: &[u8]) -> bool {
-        !row.confirmed && self.is_same_share(path, content, &row.previous)
-    }
-
     pub(super) fn is_same_share(&self, path: &str, one: &[u8], other: &[u8]) -> bool {
         let share = |content: &[u8]| shared_part(self.located.layout, &self.located.spot, path, content);
         share(one).is_some_and(|one| Some(one) == share(other))

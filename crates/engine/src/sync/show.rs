@@ -161,6 +161,8 @@ impl Engine {
         let slipped = look.slipped.iter().filter(|slip| slip.path == path);
         earlier.extend(slipped.map(|slip| super::look::hash(&slip.bytes)));
         earlier.extend(there.filter(|_| look.over.contains_key(path)).map(super::look::hash));
+        // Damage is known when it comes out.
+        earlier.extend(there.filter(|_| self.is_damage_of_ours(look, path)).map(super::look::hash));
         if let Some(row) = known {
             // What others had there before is no edit either, when it comes back. Ours is the last.
             let previous = Some(super::look::hash(&row.previous)).filter(|_| !look.is_known_in_part(row));
@@ -173,7 +175,7 @@ impl Engine {
             path: path.to_owned(),
             hash,
             body: body.to_vec(),
-            previous: self.seen_there(look, path),
+            previous: self.base_there(look, path),
             earlier: earlier.split_off(from),
             version: session.version,
             boot_id: self.processes.boot_id(),
@@ -181,6 +183,23 @@ impl Engine {
             journal: store::WriteJournal::default(),
         };
         Some(if is_there { settled(&look.located, &row) } else { row })
+    }
+
+    /// What others' edits of the file are told from: what was there; of a damaged file what counted in its place, which
+    /// whoever damaged it had before them.
+    fn base_there(&self, look: &Look, path: &str) -> Vec<u8> {
+        match look.rows.get(path).filter(|_| self.is_damage_of_ours(look, path)) {
+            Some(row) => look.whole(path, row),
+            None => self.seen_there(look, path),
+        }
+    }
+
+    fn is_damage_of_ours(&self, look: &Look, path: &str) -> bool {
+        let is_damaged = look.states.get(path) == Some(&FileState::Damaged);
+        is_damaged
+            && look.rows.contains_key(path)
+            && look.tree.content(path).is_some()
+            && !look.over.contains_key(path)
     }
 
     /// What was on disk when it was looked at, readable or not; what slipped in is known by now as well.
@@ -233,7 +252,7 @@ impl Engine {
                 });
             }
             let slipped = look.slipped.iter().map(|slip| &slip.path);
-            for path in slipped.chain(look.in_state(&FileState::Edited).iter()) {
+            for path in slipped.chain(look.in_state(FileState::Edited).iter()) {
                 if look.rows.contains_key(path) {
                     let path = look.located.spot.below_project(path);
                     answer.said.push(format!("what somebody else changed in {path} was taken in"));

@@ -1,7 +1,7 @@
 //! Files that say something about a session by being there, and hold nothing: made and taken away with what they say.
 //! Kept as other files are, so that somebody else's making or taking one away is an edit like any other.
 
-use super::look::{FileState, Look, hash};
+use super::look::{Look, hash};
 use crate::disk::exchange;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -46,21 +46,11 @@ impl Signs {
     }
 }
 
-fn is_to_be_there(row: &ViewRow) -> bool {
+pub(super) fn is_to_be_there(row: &ViewRow) -> bool {
     row.hash != GONE
 }
 
 impl Look {
-    pub(super) fn state_of_sign(&self, path: &str, row: &ViewRow) -> FileState {
-        if self.tree.get(path).is_some() == is_to_be_there(row) {
-            FileState::Same
-        } else if row.confirmed {
-            FileState::Edited
-        } else {
-            FileState::Leftover
-        }
-    }
-
     /// As we left it.
     pub(super) fn put_sign(tree: &mut Tree, row: &ViewRow) {
         if is_to_be_there(row) {

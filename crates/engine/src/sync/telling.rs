@@ -28,7 +28,9 @@ impl Look {
         let told: Vec<Warning> = self
             .states
             .iter()
-            .filter_map(|(path, state)| Some(self.warning(path, self.against_the_log(path, state)?, session)))
+            .filter_map(|(path, state)| {
+                Some(self.warning(path, self.against_the_log(path, *state)?, session))
+            })
             .collect();
         self.warnings.extend(told);
     }
@@ -47,7 +49,7 @@ impl Look {
     }
 
     /// How a file differs from what the log says; nothing where it does not.
-    fn against_the_log(&self, path: &str, state: &FileState) -> Option<AgainstTheLog> {
+    fn against_the_log(&self, path: &str, state: FileState) -> Option<AgainstTheLog> {
         let is_sign = is_sign(self.located.layout, path);
         match state {
             // The problem of one that was never read was told when it was read now.

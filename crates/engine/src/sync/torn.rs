@@ -2,11 +2,13 @@
 //! little for them, because what is set aside is not read again, though its writer still has it open.
 
 use super::find::{Foreign, Located};
+use super::look::hash;
 use super::signs::is_sign;
 use super::tree;
 use crate::disk::exchange;
 use crate::engine::Engine;
-use layouts::layout::{Depth, Layout};
+use layouts::capabilities;
+use layouts::layout::Depth;
 use layouts::tree::{Entry, Tree};
 use model::id::SessionId;
 use std::collections::BTreeMap;
@@ -28,9 +30,9 @@ impl Engine {
     ) -> Tree {
         let read = || tree::read(located.layout, &located.spot, root, Depth::Short);
         let is_torn = |tree: &Tree| {
-            let ours = rows.keys().filter(|path| !is_sign(located.layout, path));
-            ours.filter_map(|path| Some((path, tree.content(path)?)))
-                .any(|(path, content)| !located.layout.is_whole(path, content))
+            let ours = rows.values().filter(|row| !is_sign(located.layout, &row.path));
+            ours.filter_map(|row| Some((row, tree.content(&row.path)?)))
+                .any(|(row, content)| hash(content) != row.hash && is_torn(located, &row.path, content))
         };
         self.when_written(read, is_torn)
     }
@@ -59,11 +61,18 @@ impl Engine {
     }
 }
 
+/// Whether somebody may be in the middle of writing a file: it cannot be read, or, of a file that sessions share and
+/// that is read line by line, its last line has no end.
+pub(super) fn is_torn(located: &Located, path: &str, content: &[u8]) -> bool {
+    let is_shared = capabilities::is_shared(located.layout, path);
+    (is_shared && !content.ends_with(b"\n")) || !located.layout.is_whole(path, content)
+}
+
 /// What came out of a file's place, once its writer has written it.
-pub(super) fn out_when_written(target: &Path, path: &str, out: Vec<u8>, layout: &dyn Layout) -> Vec<u8> {
+pub(super) fn out_when_written(target: &Path, path: &str, out: Vec<u8>, located: &Located) -> Vec<u8> {
     let mut found = out;
     for _ in 0..LOOKS {
-        if layout.is_whole(path, &found) {
+        if !is_torn(located, path, &found) {
             break;
         }
         std::thread::sleep(BETWEEN);

@@ -178,6 +178,16 @@ impl Task {
     }
 }
 
+pub(super) fn is_path(path: &str) -> bool {
+    let (folder, name) = path.rsplit_once('/').unwrap_or_default();
+    folder.ends_with(&format!("/{}", super::TASKS)) && name.strip_suffix(".json").is_some()
+}
+
+/// Whether a task can be read from it at all.
+pub(super) fn is_whole(path: &str, content: &[u8]) -> bool {
+    one(path, content, Timestamp::MAX, &mut Vec::new()).is_some()
+}
+
 /// A task, and whether its status is a word of later releases.
 fn one(file: &str, content: &[u8], now: Timestamp, warnings: &mut Vec<Problem>) -> Option<(Task, bool)> {
     let (map, doubled) = match json::object_with_doubled(content) {

@@ -156,6 +156,12 @@ pub(super) fn read(path: &str, tree: &Tree, now: Timestamp, warnings: &mut Vec<P
     }
 }
 
+/// Whether a session can be read from it at all.
+pub(super) fn is_whole(content: &[u8]) -> bool {
+    let found = json::object_of_python_with_doubled(content).ok().and_then(|found| of_a_session(found).ok());
+    found.is_some_and(|(fields, _)| damage::of(&fields).is_empty())
+}
+
 /// Takes a problem of the file, with the field that it is about; an empty one stands for the whole.
 pub(super) type Say<'a> = dyn FnMut(&str, What) + 'a;
 
