@@ -286,19 +286,13 @@ impl Engine {
 
     /// The session that a text names: a number of the list, an id, the beginning of one, or else a part of one.
     pub(crate) fn resolve(&self, asked: &str) -> Result<SessionId> {
-        // No list writes a number with zeros before it; the end of an id may be.
-        if asked.bytes().all(|byte| byte.is_ascii_digit()) && !asked.starts_with('0') && !asked.is_empty() {
-            let number = asked.parse().unwrap_or(u64::MAX);
-            let found = match self.store.with_number(number)? {
-                Some(found) => Some(found),
-                None => self.foreign_with_number(number)?,
-            };
-            let nearest = || match self.ids_with_part(asked).unwrap_or_default().as_slice() {
-                [one] => Some(one.to_string()),
-                _ => None,
-            };
-            return found
-                .ok_or_else(|| Error::UnknownSession { asked: asked.to_owned(), nearest: nearest() });
+        let is_number = asked.bytes().all(|byte| byte.is_ascii_digit()) && !asked.is_empty();
+        // No list writes a number with zeros before it; the beginning of an id may have them.
+        if is_number
+            && !asked.starts_with('0')
+            && let Some(numbered) = self.with_number(asked.parse().unwrap_or(u64::MAX))?
+        {
+            return Ok(numbered);
         }
         // In a folder of its own a session is meant by that folder's name, whatever else was called so.
         if self.project.is_outside
@@ -325,17 +319,35 @@ impl Engine {
         if let Some(same) = found.iter().position(|id| id.as_str().eq_ignore_ascii_case(asked)) {
             return Ok(found.swap_remove(same));
         }
-        if found.is_empty() {
+        // A number that no list shows is the beginning of an id, and never a part of one.
+        if found.is_empty() && (!is_number || asked.starts_with('0')) {
             found = self.ids_with_part(asked)?;
         }
         match found.len() {
             1 => Ok(found.swap_remove(0)),
+            0 if is_number => Err(self.unknown_number(asked)),
             0 => Err(self.unknown_session(asked)?),
             _ => Err(Error::AmbiguousSession {
                 asked: asked.to_owned(),
                 candidates: found.iter().map(ToString::to_string).collect(),
             }),
         }
+    }
+
+    /// The session that a list shows with this number.
+    fn with_number(&self, number: u64) -> Result<Option<SessionId>> {
+        match self.store.with_number(number)? {
+            Some(found) => Ok(Some(found)),
+            None => self.foreign_with_number(number),
+        }
+    }
+
+    fn unknown_number(&self, asked: &str) -> Error {
+        let nearest = match self.ids_with_part(asked).unwrap_or_default().as_slice() {
+            [one] => Some(one.to_string()),
+            _ => None,
+        };
+        Error::UnknownSession { asked: asked.to_owned(), nearest }
     }
 
     /// A session and its row, with what its files tell laid over, if it has any.

@@ -35,7 +35,7 @@ use crate::items::ItemView;
 use crate::sync::NATIVE;
 use crate::view::{self, Material, View};
 use crate::workspace::ensure_ignored;
-use layouts::layout::{Standing, some_of};
+use layouts::layout::{self, Standing, some_of};
 use model::Refusal;
 use model::command::{Command, decide};
 use model::event::Event;
@@ -78,8 +78,28 @@ impl Engine {
                 hint: Hint::new("say what the next one should know: ").run_here(words!["note", "…"]),
             });
         }
+        self.refuse_note(kind, &fields)?;
         let command = Command::AddNote { kind, text, fields };
         self.change("note", Want::Unfinished, &command)
+    }
+
+    /// What the session's own tool has no words for is refused before it is kept.
+    fn refuse_note(&self, kind: NoteKind, fields: &BTreeMap<String, Value>) -> Result<()> {
+        let layout = |id: SessionId| layout::by_name(&self.load(&id).ok()?.1.layout);
+        let layout = self.select(Want::Unfinished).ok().and_then(layout);
+        let known = layout.map(|layout| layout.facts().deferred_reasons).unwrap_or_default();
+        let reason = fields.get("reason").filter(|_| kind == NoteKind::Deferred && !known.is_empty());
+        match reason.filter(|reason| !reason.as_str().is_some_and(|word| known.contains(&word))) {
+            Some(reason) => Err(Error::WrongUsage {
+                message: format!(
+                    "the reason of a deferred point is {}, which is none of {}",
+                    model::gate::quoted(reason),
+                    known.join(", ")
+                ),
+                hint: "give one of them: --field reason=timeout".into(),
+            }),
+            None => Ok(()),
+        }
     }
 
     pub fn resolve_note(&mut self, id: u32) -> Result<Answer> {

@@ -32,6 +32,8 @@ pub struct History {
     pub version: u64,
     pub runs: Vec<RunLine>,
     pub pauses: Vec<PauseLine>,
+    /// Every time that the session failed.
+    pub errors: Vec<ErrorLine>,
     pub revisions: Vec<RevisionLine>,
     pub checkpoints: Vec<CheckpointLine>,
     /// What was taken back. The rest of the history tells only of what counts now.
@@ -81,6 +83,13 @@ pub struct PauseLine {
     pub reason: String,
     pub context: Option<String>,
     pub actor: Actor,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ErrorLine {
+    pub at: Timestamp,
+    pub actor: Actor,
+    pub error: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -141,6 +150,7 @@ impl Engine {
             version: session.version,
             runs: session.runs.iter().map(RunLine::from).collect(),
             pauses: pauses(&lineage(&events, session.version), now),
+            errors: lineage(&events, session.version).into_iter().filter_map(error).collect(),
             revisions: revisions(&session),
             checkpoints: events.iter().filter_map(checkpoint).collect(),
             undone: events.iter().filter_map(undone).collect(),
@@ -275,6 +285,11 @@ fn pauses(line: &[&Recorded], now: Timestamp) -> Vec<PauseLine> {
         state = next;
     }
     pauses
+}
+
+fn error(recorded: &Recorded) -> Option<ErrorLine> {
+    let Event::SessionFailed { error } = &recorded.event else { return None };
+    Some(ErrorLine { at: recorded.at, actor: recorded.actor.clone(), error: error.clone() })
 }
 
 fn revisions(session: &Session) -> Vec<RevisionLine> {

@@ -57,8 +57,8 @@ pub use execute::{
 };
 pub use export::Export;
 pub use history::{
-    AttemptLine, CheckpointLine, DiffReport, History, PauseLine, PhaseLine, RevisionLine, RunLine, UndoLine,
-    WhoLine,
+    AttemptLine, CheckpointLine, DiffReport, ErrorLine, History, PauseLine, PhaseLine, RevisionLine, RunLine,
+    UndoLine, WhoLine,
 };
 pub use items::{ItemListRequest, ItemListing, ItemView, PhaseItems};
 pub use layouts::requirements::preset as requirements_preset;

@@ -72,7 +72,10 @@ impl Engine {
         warnings.extend(self.place_warnings());
         warnings.extend(self.index_warnings());
         warnings.extend(self.unknown_warnings());
-        add_by_time(&mut sessions, self.lines_of_files(request, &mut odd));
+        let in_files = self.lines_of_files(request, &mut odd);
+        let left_lying = in_files.iter().filter(|line| is_taken_up_again(&line.layout));
+        warnings.extend(left_lying.filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
+        add_by_time(&mut sessions, in_files);
         warnings.extend(said_once(odd));
         let heading = crate::sync::heading(request.layout.as_deref());
         if heading.is_some() {
@@ -81,6 +84,7 @@ impl Engine {
             }
         }
         let outside = self.lines_outside(request, heading.is_some(), &sessions, &mut warnings);
+        warnings.extend(outside.iter().filter_map(|line| self.idle_line_warning(line)).take(MOST_IDLE_TOLD));
         add_by_time(&mut sessions, outside);
         self.number_those_outside(&mut sessions)?;
         Ok(Listing { sessions, warnings, heading })
@@ -164,6 +168,11 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// Whether its tool offers what was left lying to whoever comes back.
+fn is_taken_up_again(layout: &str) -> bool {
+    layouts::layout::by_name(layout).is_some_and(|layout| layout.facts().taken_up_again)
 }
 
 impl From<Listed> for ShortView {

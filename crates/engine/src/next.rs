@@ -74,10 +74,9 @@ impl Next {
                 .command(about(material, words!["run", "start", name])),
                 Some(about(material, words!["close"])),
             ),
-            Lifecycle::Paused { .. } => Self::new(
-                format!("Go on with {}.", phase_called(run.current_number(), run.current().id())),
-                Some(resume),
-            ),
+            Lifecycle::Paused { .. } => {
+                Self::new(format!("Go on with {}.", with_purpose(material)), Some(resume))
+            }
             Lifecycle::Failed { error, .. } => Self::new(
                 format!("It failed: {}. Mend that, then go on with it.", quoted(error, LONGEST_QUOTATION)),
                 Some(resume),
@@ -306,13 +305,21 @@ fn remedies(missing: &[&CheckResult]) -> Vec<String> {
     remedies
 }
 
+/// The current phase by number, name and what it is for.
+fn with_purpose(material: &Material<'_>) -> String {
+    let (run, phase) = (material.run, material.run.current());
+    let defined = material.definition.and_then(|workflow| workflow.phase(phase.id().as_str()));
+    let mut text = phase_titled(run.current_number(), &phase.stub.title);
+    if let Some(purpose) = defined.and_then(|defined| defined.purpose.as_deref()) {
+        let _ = write!(text, ": {}", purpose.trim().trim_end_matches('.'));
+    }
+    text
+}
+
 fn begin(material: &Material<'_>, defined: Option<&PhaseDefinition>) -> String {
     let run = material.run;
     let phase = run.current();
-    let mut summary = phase_titled(run.current_number(), &phase.stub.title);
-    if let Some(purpose) = defined.and_then(|defined| defined.purpose.as_deref()) {
-        let _ = write!(summary, ": {}", purpose.trim().trim_end_matches('.'));
-    }
+    let mut summary = with_purpose(material);
     summary.push('.');
     let files = produced(material.session, run, defined);
     if !files.is_empty() {

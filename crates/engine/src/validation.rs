@@ -4,6 +4,8 @@ use crate::artifacts::{Difference, Reading, difference, finding};
 use crate::disk::next_version;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::place::Project;
+use layouts::layout;
 use model::hint::Hint;
 use model::id::Name;
 use model::phase::{Phase, PhaseState};
@@ -13,7 +15,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Fields of such names hold paths.
 const NAMES_OF_PATHS: [&str; 3] = ["_file", "_path", "_dir"];
@@ -82,24 +84,46 @@ impl Engine {
         Ok(found)
     }
 
-    /// Files that fields name.
+    /// Files that fields name and promise.
     fn missing_references(&self, session: &Session) -> Vec<Discrepancy> {
-        let phases = session.run().map(|run| &*run.phases).unwrap_or_default();
-        let of_phases = phases.iter().map(|phase| (Some(phase.id()), &phase.fields));
-        let places = [self.workspace(session), self.root_of(session)];
-        std::iter::once((None, &session.fields))
-            .chain(of_phases)
-            .flat_map(|(phase, fields)| references(fields).map(move |reference| (phase, reference)))
-            .filter(|(_, (_, path))| !places.iter().any(|place| place.join(path).exists()))
-            .map(|(phase, (name, path))| Discrepancy {
+        self.missing(session)
+            .filter(|missing| is_promise(session, missing))
+            .map(|Missing { phase, field, path }| Discrepancy {
                 kind: "reference_missing".to_owned(),
                 phase: phase.cloned(),
                 path: Some(path.to_owned()),
-                message: format!("{path}, which the field '{name}' names, is missing"),
+                message: format!("{path}, which the field '{field}' names, is missing"),
                 remedy: Hint::new("bring it back, or name another file: ")
-                    .run_here([words!["set"], of(phase), words![format!("{name}=PATH")]].concat()),
+                    .run_here([words!["set"], of(phase), words![format!("{field}=PATH")]].concat()),
             })
             .collect()
+    }
+
+    /// Files that fields name without promising that they are there: told to whoever goes on, a line each.
+    pub(crate) fn not_found(&self, session: &Session) -> Vec<String> {
+        let missing = self.missing(session).filter(|missing| !is_promise(session, missing));
+        missing.map(|Missing { field, path, .. }| {
+            format!("{path}, which the field '{field}' names, was not found; name another: leftoff set {field}=PATH")
+        }).collect()
+    }
+
+    /// Looked for where the session's files are, in its project, and where the person is.
+    fn missing<'s>(&self, session: &'s Session) -> impl Iterator<Item = Missing<'s>> {
+        let phases = session.run().map(|run| &*run.phases).unwrap_or_default();
+        let of_phases = phases.iter().map(|phase| (Some(phase.id()), &phase.fields));
+        let here = std::env::current_dir().ok();
+        let project = here.as_ref().and_then(|here| Project::find(here).ok()).map(|project| project.root);
+        let places: Vec<PathBuf> =
+            [Some(self.workspace(session)), Some(self.root_of(session)), here, project]
+                .into_iter()
+                .flatten()
+                .collect();
+        std::iter::once((None, &session.fields))
+            .chain(of_phases)
+            .flat_map(|(phase, fields)| {
+                references(fields).map(move |(field, path)| Missing { phase, field, path })
+            })
+            .filter(move |missing| !places.iter().any(|place| place.join(missing.path).exists()))
     }
 
     /// What its layout checks before a session goes on.
@@ -143,6 +167,17 @@ impl Engine {
             })
             .collect())
     }
+}
+
+/// A file that a field names and that is not there.
+struct Missing<'s> {
+    phase: Option<&'s Name>,
+    field: &'s str,
+    path: &'s str,
+}
+
+fn is_promise(session: &Session, missing: &Missing<'_>) -> bool {
+    layout::by_name(&session.layout).is_none_or(|layout| layout.facts().promises(missing.field))
 }
 
 /// Whether an archived version of a file lies where it was.

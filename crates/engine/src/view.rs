@@ -20,7 +20,7 @@ use model::progress::{Progress, SignsOfWork, Status};
 use model::run::Run;
 use model::session::{RevisionMade, Session};
 use model::words;
-use model::workflow::{CheckKind, Indexing, PhaseDefinition, Workflow};
+use model::workflow::{CheckKind, Indexing, OnComplete, PhaseDefinition, Workflow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -122,6 +122,11 @@ pub struct WorkflowView {
     pub indexing: Indexing,
     pub starting_phase: u32,
     pub total_phases: usize,
+    /// Nobody knows which phase is the last: `total_phases` are those that are known so far.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub total_unknown: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub describe: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -301,6 +306,9 @@ pub(crate) fn build(material: Material<'_>) -> View {
             indexing: run.workflow.indexing,
             starting_phase: run.number_at(0),
             total_phases: run.phases.len(),
+            total_unknown: run.workflow.on_complete == OnComplete::Grow
+                && !matches!(session.lifecycle, Lifecycle::Completed { .. }),
+            describe: material.definition.and_then(|definition| definition.describe.clone()),
         },
         run: RunView {
             workflow: run.workflow.name.clone(),
@@ -517,10 +525,35 @@ impl View {
         if self.name_session { words!["--session", self.session_id] } else { Vec::new() }
     }
 
-    /// The last failed attempt at the current phase, if nothing has passed since.
+    /// The last failed attempt at the current phase, if nothing has passed since; else at another that is open.
     pub fn failed_attempt(&self) -> Option<(&PhaseView, &Attempt)> {
         let current = self.current().filter(|_| self.run.completed_at.is_none())?;
-        let last = current.attempts.last()?;
-        (last.outcome == AttemptOutcome::Failed).then_some((current, last))
+        let is_open = |phase: &&PhaseView| phase.status == "in_progress";
+        let others = self.phases.iter().filter(is_open).filter(|phase| phase.number != current.number);
+        std::iter::once(current).chain(others).find_map(|phase| {
+            let last = phase.attempts.last()?;
+            (last.outcome == AttemptOutcome::Failed).then_some((phase, last))
+        })
+    }
+
+    /// `2 of 4 phases done (50 %)`; without a number of which nobody knows.
+    pub fn how_far(&self) -> String {
+        let done = self.completed_phases.len();
+        match self.percent() {
+            Some(percent) => format!("{done} of {} phases done ({percent} %)", self.workflow.total_phases),
+            None => {
+                let phases = if done == 1 { "phase" } else { "phases" };
+                format!("{done} {phases} done, of an unknown number")
+            }
+        }
+    }
+
+    /// How long a phase took. What another tool's file does not tell is dated to one moment.
+    pub fn timed(&self, phase: &PhaseView) -> Option<u64> {
+        phase.duration_seconds.filter(|seconds| *seconds > 0 || self.layout == crate::sync::NATIVE)
+    }
+
+    pub fn percent(&self) -> Option<u32> {
+        Some(self.progress.percent).filter(|_| !self.workflow.total_unknown)
     }
 }

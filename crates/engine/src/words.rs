@@ -34,6 +34,21 @@ pub fn phase_titled(number: u32, title: &str) -> String {
     if repeats(number, title) { format!("Phase {number}") } else { format!("Phase {number}, {title}") }
 }
 
+/// What a phase is called beside its number: its title, else its id; nothing where both say no more than the number.
+pub fn phase_named<'a>(number: u32, title: &'a str, id: &'a Name) -> Option<&'a str> {
+    if !repeats(number, title) {
+        return Some(title);
+    }
+    (id.as_str() != number.to_string()).then_some(id.as_str())
+}
+
+/// A version with one `v` before it, however it is written.
+pub fn version(text: &str) -> String {
+    let is_marked =
+        text.strip_prefix(['v', 'V']).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    if is_marked { text.to_owned() } else { format!("v{text}") }
+}
+
 /// The title of a phase beside its number.
 pub fn title_beside(number: u32, title: &str) -> &str {
     if repeats(number, title) { "unnamed" } else { title }

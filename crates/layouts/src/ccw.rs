@@ -104,6 +104,11 @@ static FACTS: Facts = Facts {
     expires: false,
     kept_elsewhere: None,
     run_folders: &[],
+    null_clears: false,
+    titled_by_target: false,
+    keeps_commands: false,
+    unpromised: crate::layout::Unpromised::Nothing,
+    deferred_reasons: &[],
 };
 
 /// The layout.

@@ -88,6 +88,7 @@ fn read_document(report: &mut Report, text: &str, document: &DeTable<'_>) -> Fou
         version: version?,
         title: title?.map_or_else(|| name.to_string(), |title| title.text.to_owned()),
         name,
+        describe: None,
         indexing: indexing?.unwrap_or_default(),
         on_complete: on_complete?.unwrap_or_default(),
         keep_going: keep_going?.unwrap_or(false),

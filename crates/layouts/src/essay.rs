@@ -101,6 +101,11 @@ static FACTS: Facts = Facts {
     expires: true,
     kept_elsewhere: None,
     run_folders: &[],
+    null_clears: true,
+    titled_by_target: false,
+    keeps_commands: false,
+    unpromised: crate::layout::Unpromised::Fields(&["style_profile_path", "samples_dir_path"]),
+    deferred_reasons: &state::DEFERRED_REASONS,
 };
 
 /// The layout.
@@ -126,6 +131,7 @@ impl Layout for Essay {
             Rule::both(is(""), Role::Listed),
             Rule::folders(Fits::All, Role::Skip),
             Rule::files(is(STATE), Role::State),
+            Rule::files(is(recover::THESIS), Role::ReadIfWhole),
             Rule::files(is("stage-2-outline.md"), Role::ReadIfWhole),
             Rule::files(is(recover::DRAFT), Role::ReadIfWhole),
             Rule::files(is(recover::FINAL), Role::ReadIfWhole),

@@ -47,6 +47,15 @@ pub struct KeptElsewhere {
     pub remedy: &'static str,
 }
 
+/// Fields of a session that name files and promise nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unpromised {
+    Nothing,
+    /// Free fields are anybody's.
+    Everything,
+    Fields(&'static [&'static str]),
+}
+
 /// Facts about a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own; none depends on another")]
@@ -109,6 +118,16 @@ pub struct Facts {
     pub taken_up_again: bool,
     /// A folder that is made for a session is its user's alone.
     pub private: bool,
+    /// Null in its files means that a field is not set. A key that is missing clears nothing.
+    pub null_clears: bool,
+    /// A new session that is about something, and has no title, is called by the last part of its path.
+    pub titled_by_target: bool,
+    /// The commands that were run in a phase are kept with what it handed in.
+    pub keeps_commands: bool,
+    /// Fields of the session that name a file without promising that it is there: one that is missing stops nobody.
+    pub unpromised: Unpromised,
+    /// The reasons for which a point can be deferred; empty: any.
+    pub deferred_reasons: &'static [&'static str],
     /// Its sessions are paused when nothing happens in them for long; of others that is only said.
     pub expires: bool,
     /// Where later releases of its tool keep their state.
@@ -123,6 +142,15 @@ impl Facts {
     pub fn run_folder(&self, workflow: &str, ordinal: u32) -> Option<String> {
         let (_, beginning) = self.run_folders.iter().find(|(name, _)| *name == workflow)?;
         Some(format!("{beginning}{ordinal}"))
+    }
+
+    /// Whether a field of the session that names a file promises that it is there.
+    pub fn promises(&self, field: &str) -> bool {
+        match self.unpromised {
+            Unpromised::Nothing => true,
+            Unpromised::Everything => false,
+            Unpromised::Fields(names) => !names.contains(&field),
+        }
     }
 
     /// True where its files have words for the phases of such a run.

@@ -3,7 +3,7 @@
 
 pub use crate::capabilities::Capabilities;
 pub use crate::defined::{Asked, Defined, Definitions};
-pub use crate::facts::{Facts, Place, Shows};
+pub use crate::facts::{Facts, Place, Shows, Unpromised};
 pub use crate::file_op::{FileChange, FileOp, Purpose, WriteRequest, puts};
 pub use crate::file_rules::{Depth, FileRules, Fits, Need, Places, Role, Rule, SessionPlace};
 pub use crate::foreign_session::{Approved, ForeignSession, Health, Knows};

@@ -237,6 +237,11 @@ static FACTS: Facts = Facts {
     }),
     // The tool shows the highest round that has a folder.
     run_folders: &[(REVIEW, ROUND), (MAP, RUN)],
+    null_clears: false,
+    titled_by_target: false,
+    keeps_commands: false,
+    unpromised: crate::layout::Unpromised::Nothing,
+    deferred_reasons: &[],
 };
 
 /// The layout.

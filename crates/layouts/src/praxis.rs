@@ -4,6 +4,7 @@
 mod definition;
 mod gate;
 mod history;
+mod judge;
 mod lambda;
 mod merge;
 mod state;
@@ -89,6 +90,11 @@ static FACTS: Facts = Facts {
     expires: true,
     kept_elsewhere: None,
     run_folders: &[],
+    null_clears: false,
+    titled_by_target: true,
+    keeps_commands: true,
+    unpromised: crate::layout::Unpromised::Everything,
+    deferred_reasons: &[],
 };
 
 /// The layout.
@@ -348,6 +354,11 @@ fn lifecycles(status: &str) -> &'static [&'static str] {
 fn spec_of(state: &State) -> Option<String> {
     let named = state.metadata.get("spec_path").and_then(serde_json::Value::as_str);
     named.map(ToOwned::to_owned).or_else(|| state.target.clone())
+}
+
+/// The last part of a path.
+fn last_name(path: &str) -> Option<&str> {
+    path.trim_end_matches('/').rsplit('/').next().filter(|name| !name.is_empty())
 }
 
 /// Text from outside as a name of ours; what a name may not have is written as a line.

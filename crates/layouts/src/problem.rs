@@ -180,6 +180,8 @@ impl Problem {
                 | What::TotalUnknown
                 | What::NotJsonNumber { .. }
                 | What::EmptySection
+                // A definition may grow: a session ends by the one that it was begun with.
+                | What::Disagrees(Disagreement::TotalAndDefinition { .. })
                 // Nobody's line: it is told of once, with the others of the registry.
                 | What::Registry(OfRegistry::BrokenLines(_))
         )

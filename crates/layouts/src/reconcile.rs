@@ -16,7 +16,7 @@ pub use items::{count_parts, drop_listed, drop_parts};
 pub use proofs::{prove, shown_by};
 pub use spelling::in_known_spelling;
 
-use crate::layout::Approved;
+use crate::layout::{self, Approved};
 use dates::Said;
 use model::event::Event;
 use model::gate::{Attempt, AttemptOutcome};
@@ -336,7 +336,8 @@ fn failed_attempts(draft: &mut Draft, theirs: &Phase, was: Option<&Phase>) {
 }
 
 fn fields(draft: &mut Draft, base: &Session, theirs: &Session) {
-    let fields = changed_fields(&draft.session().fields, &base.fields, &theirs.fields);
+    let mut fields = changed_fields(&draft.session().fields, &base.fields, &theirs.fields);
+    fields.extend(cleared(draft, &draft.session().fields, &base.fields, &theirs.fields));
     if !fields.is_empty() {
         draft.push(Event::FieldsSet { phase: None, fields });
     }
@@ -345,10 +346,27 @@ fn fields(draft: &mut Draft, base: &Session, theirs: &Session) {
 fn fields_of_phase(draft: &mut Draft, theirs: &Phase, was: Option<&Phase>) {
     let nothing = BTreeMap::new();
     let ours = draft.phase(theirs.id()).map(|phase| phase.fields.clone()).unwrap_or_default();
-    let fields = changed_fields(&ours, was.map_or(&nothing, |was| &was.fields), &theirs.fields);
+    let before = was.map_or(&nothing, |was| &was.fields);
+    let mut fields = changed_fields(&ours, before, &theirs.fields);
+    fields.extend(cleared(draft, &ours, before, &theirs.fields));
     if !fields.is_empty() {
         draft.push(Event::FieldsSet { phase: Some(theirs.id().clone()), fields });
     }
+}
+
+/// Fields that say nothing any more, in a layout whose files have a null for that. A key that another writer dropped was
+/// put back before the files were read.
+fn cleared(
+    draft: &Draft,
+    ours: &BTreeMap<String, Value>,
+    base: &BTreeMap<String, Value>,
+    theirs: &BTreeMap<String, Value>,
+) -> BTreeMap<String, Value> {
+    let has_nulls = layout::by_name(&draft.session().layout).is_some_and(|layout| layout.facts().null_clears);
+    let is_set =
+        |fields: &BTreeMap<String, Value>, name: &str| fields.get(name).is_some_and(|value| !value.is_null());
+    let is_cleared = |name: &&String| is_set(ours, name) && is_set(base, name) && !theirs.contains_key(*name);
+    base.keys().filter(|_| has_nulls).filter(is_cleared).map(|name| (name.clone(), Value::Null)).collect()
 }
 
 /// A field that is missing from the files now was not deleted: another writer did not know it.

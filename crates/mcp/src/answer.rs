@@ -80,13 +80,11 @@ pub(crate) fn short(view: &View) -> Value {
 /// Where a session stands, in a few lines.
 pub(crate) fn standing(view: &View) -> String {
     let mut text = format!(
-        "{} \"{}\": {}, {} of {} phases done ({} %), {}\n",
+        "{} \"{}\": {}, {}, {}\n",
         view.session_id,
         one_line(&view.title, LONGEST_TITLE),
         phase_called(view.current_phase.number, &view.current_phase.id),
-        view.completed_phases.len(),
-        view.workflow.total_phases,
-        view.progress.percent,
+        view.how_far(),
         json(view.status).as_str().unwrap_or_default().replace('_', " "),
     );
     text.push_str(&warned(&view.warnings));

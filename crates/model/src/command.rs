@@ -199,8 +199,10 @@ fn set_fields(
         Some(text) => Some(run.resolve(text).ok_or_else(|| phases::unknown(run, text))?),
     };
     let current = phase.map_or(&session.fields, |phase| &phase.fields);
+    // What is not set need not be called null.
+    let is_set = |name: &String, value: &Value| current.get(name).unwrap_or(&Value::Null) != value;
     let changed: BTreeMap<String, Value> =
-        fields.into_iter().filter(|(name, value)| current.get(name) != Some(value)).collect();
+        fields.into_iter().filter(|(name, value)| is_set(name, value)).collect();
     if changed.is_empty() {
         return Ok(Vec::new());
     }

@@ -5,6 +5,7 @@ use crate::phase::Phase;
 use crate::run::Run;
 use crate::session::Session;
 use crate::time::seconds_between;
+use crate::workflow::OnComplete;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +54,7 @@ impl Progress {
             average_phase_seconds: average,
             estimated_remaining_seconds: average
                 .filter(|_| !is_over || timed_remaining == 0)
+                .filter(|_| is_over || run.workflow.on_complete != OnComplete::Grow)
                 .map(|seconds| seconds.saturating_mul(timed_remaining)),
             time_in_phase_seconds: time_in_phase,
             stalled: is_active

@@ -11,6 +11,9 @@ pub struct Workflow {
     pub name: Name,
     pub version: String,
     pub title: String,
+    /// In a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub describe: Option<String>,
     pub indexing: Indexing,
     pub on_complete: OnComplete,
     #[serde(default)]

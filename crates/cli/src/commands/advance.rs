@@ -69,14 +69,7 @@ pub fn shown(answer: &Answer, asked: Option<&str>, globals: &Globals) -> Outcome
 }
 
 fn passed(answer: &Answer, globals: &Globals) -> Outcome {
-    let view = &answer.view;
-    let done = format!(
-        "{} of {} phases done ({} %)",
-        view.completed_phases.len(),
-        view.workflow.total_phases,
-        view.progress.percent
-    );
-    answered(&done, answer, globals)
+    answered(&answer.view.how_far(), answer, globals)
 }
 
 /// The attempt was kept: the view is data, the reason is an error.

@@ -24,7 +24,8 @@ pub struct Revisit {
     /// Why you go back; kept in the history
     #[arg(long)]
     reason: String,
-    /// A later phase that is affected; may be given several times [default: all]
+    /// A later phase that is affected, or an item of one: of its phase only the files that carry its name are archived;
+    /// may be given several times [default: all]
     #[arg(long, value_name = "PHASE", num_args = 1..)]
     affects: Vec<String>,
     /// Show what would happen, and change nothing

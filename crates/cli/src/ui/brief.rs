@@ -54,6 +54,9 @@ fn identity(brief: &Brief, out: &Out) -> String {
     if let Some(target) = &view.target {
         text.push_str(&row("Target: ", target, out));
     }
+    if let Some(describe) = &view.workflow.describe {
+        text.push_str(&row("Workflow: ", describe, out));
+    }
     if let Some(branch) = &brief.branch {
         text.push_str(&row("Branch: ", branch, out));
     }
@@ -62,10 +65,13 @@ fn identity(brief: &Brief, out: &Out) -> String {
 
 fn progress(brief: &Brief, out: &Out) -> String {
     let view = &brief.session;
-    let heading = format!(
-        "Progress: Phase {} of {} ({}% complete)",
-        view.current_phase.number, view.workflow.total_phases, view.progress.percent
-    );
+    let number = view.current_phase.number;
+    let heading = match view.percent() {
+        Some(percent) => {
+            format!("Progress: Phase {number} of {} ({percent}% complete)", view.workflow.total_phases)
+        }
+        None => format!("Progress: Phase {number}, {}", view.how_far()),
+    };
     let mut text = format!("{}\n", out.paint(Tone::Heading, &heading));
     if let Some(phase) = view.current().filter(|_| view.run.completed_at.is_none()) {
         let started = phase.started_at.map(|at| format!(" (started {})", ago(at, brief.now)));
@@ -104,7 +110,7 @@ fn completed(brief: &Brief, out: &Out) -> String {
     }
     let mut text = format!("{}\n", out.paint(Tone::Heading, "Completed phases (do not do again):"));
     for phase in done {
-        let time = phase.duration_seconds.map(|seconds| format!(" ({})", duration(seconds)));
+        let time = view.timed(phase).map(|seconds| format!(" ({})", duration(seconds)));
         let verdict = match &phase.skipped_reason {
             Some(reason) => format!(" skipped: {}", one_line(reason, LONGEST)),
             None => verdict(phase),
@@ -320,6 +326,12 @@ fn timing(brief: &Brief, out: &Out) -> String {
     text.push_str(&row("Started: ", &ago(view.created_at, brief.now), out));
     let updated = format!("{} by {}", ago(view.updated_at, brief.now), view.last_actor);
     text.push_str(&row("Last updated: ", &updated, out));
+    if view.resume_count > 0 {
+        let paused: u64 = view.phases.iter().map(|phase| phase.paused_seconds).sum();
+        let often =
+            if view.resume_count == 1 { "once".to_owned() } else { format!("{} times", view.resume_count) };
+        text.push_str(&row("Resumed: ", &format!("{often}, paused {} in all", duration(paused)), out));
+    }
     if let Some(seconds) = view.progress.estimated_remaining_seconds.filter(|_| view.progress.remaining > 0) {
         text.push_str(&row("Estimated remaining: ", &format!("~{}", duration(seconds)), out));
     }

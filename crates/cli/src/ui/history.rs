@@ -14,6 +14,7 @@ pub fn text(history: &History, out: &Out) -> String {
         head(history, out),
         history.runs.iter().map(|run| of_run(run, history, out)).collect(),
         pauses(history, out),
+        errors(history, out),
         revisions(history, out),
         checkpoints(history, out),
         undone(history, out),
@@ -119,6 +120,14 @@ fn pauses(history: &History, out: &Out) -> String {
         )
     });
     section("Pauses", lines, out)
+}
+
+fn errors(history: &History, out: &Out) -> String {
+    let lines = history
+        .errors
+        .iter()
+        .map(|failed| format!("{} by {}: {}", moment(failed.at, history.now), failed.actor, failed.error));
+    section("Errors", lines, out)
 }
 
 fn revisions(history: &History, out: &Out) -> String {

@@ -1,7 +1,7 @@
 //! Events, a line each, in plain words.
 
 use crate::ui::{Out, Tone};
-use engine::words::{moment, one_line};
+use engine::words::{moment, one_line, version};
 use jiff::Timestamp;
 use model::event::{Event, Recorded};
 use model::gate::{AttemptReport, shown};
@@ -30,9 +30,9 @@ pub fn words(event: &Event) -> String {
         }
         Event::RunStarted { workflow, ordinal, phases, .. } => {
             format!(
-                "run {ordinal} of {} v{} started, {} phases",
+                "run {ordinal} of {} {} started, {} phases",
                 workflow.name,
-                workflow.version,
+                version(&workflow.version),
                 phases.len()
             )
         }

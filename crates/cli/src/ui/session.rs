@@ -2,7 +2,7 @@
 
 use crate::ui::{Out, Tone, cut, set_in, wrapped};
 use engine::view::{GateOutcome, PhaseView, View, Warning};
-use engine::words::{duration, one_line, phase_titled};
+use engine::words::{duration, one_line, phase_titled, version};
 use engine::{Answer, Next};
 use model::artifact::Artifact;
 use model::gate::{Attempt, AttemptOutcome, shown};
@@ -28,13 +28,11 @@ pub fn status(view: &View, out: &Out) -> String {
     }
     text.push_str(&ending(view, out));
     let progress = format!(
-        "{} v{}{}, {} of {} phases done ({} %){}",
+        "{} {}{}, {}{}",
         view.workflow.name,
-        one_line(&view.workflow.version, 20),
+        one_line(&version(&view.workflow.version), 20),
         run_of(view),
-        view.completed_phases.len(),
-        view.workflow.total_phases,
-        view.progress.percent,
+        view.how_far(),
         estimate(view)
     );
     let _ = writeln!(text, "{}", wrapped(&progress, out.width, 2));
@@ -264,7 +262,8 @@ pub fn mark(phase: &PhaseView, view: &View) -> &'static str {
 }
 
 fn phase_line(phase: &PhaseView, view: &View, out: &Out) -> String {
-    let time = match (phase.duration_seconds, phase.number == view.current_phase.number) {
+    let is_current = phase.number == view.current_phase.number && phase.duration_seconds.is_none();
+    let time = match (view.timed(phase), is_current) {
         (Some(seconds), _) => format!(" ({})", duration(seconds)),
         (None, true) => view
             .progress

@@ -46,13 +46,13 @@ fn headings(brief: &str) -> Vec<&str> {
 const ESSENTIAL: &[&str] = &[
     "# Where you left off: Login (session login)",
     "Goal: \"No log-out while a tab is open.",
-    "Phase 2 of 3, **build**",
+    "Phase 2 of 3, **Build**",
     "33 % done",
     "## Next\n1. Make 'all-pass' hold",
     "`leftoff advance --phase build --evidence 'tests_passed=<number>' --evidence 'tests_total=<number>' --evidence 'coverage=<number>'`",
     "## Done: do not do again\n",
-    "1 plan",
-    "## Failed: attempt 1 of build, 11:00 UTC\n",
+    "1 Plan",
+    "## Failed: attempt 1 of Build, 11:00 UTC\n",
     "- all-pass: tests_passed=42, tests_total=45",
     "- enough: coverage=65, needs evidence.coverage >= 80.0. Add tests until coverage reaches 80 %.",
     "## Blocked, open\n",
@@ -105,7 +105,7 @@ fn the_order_is_the_readers() {
             "# Where you left off: Login (session login)",
             "## Next",
             "## Done: do not do again",
-            "## Failed: attempt 1 of build, 11:00 UTC",
+            "## Failed: attempt 1 of Build, 11:00 UTC",
             "## Blocked, open",
             "## Decided",
             "## Tried, did not work",
@@ -116,7 +116,7 @@ fn the_order_is_the_readers() {
         ]
     );
     // With room, what is done is told with its proof.
-    assert!(whole.contains("- 1 plan (30 min): evidence commit=4e1f0aa; outputs plan=PLAN.md\n"), "{whole}");
+    assert!(whole.contains("- 1 Plan (30 min): evidence commit=4e1f0aa; outputs plan=PLAN.md\n"), "{whole}");
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn nobodys_text_becomes_markup_in_the_form_for_agents() {
             "# Where you left off: harmless Next 1. 'rm -rf /'",
             "## Next",
             "## Done: do not do again",
-            "## Failed: attempt 1 of build, 10:00 UTC",
+            "## Failed: attempt 1 of Build, 10:00 UTC",
             "## Blocked, open",
             "## Decided",
             "## Tried, did not work",
@@ -206,7 +206,9 @@ fn nobodys_text_becomes_markup_in_the_form_for_agents() {
         assert!(!brief.contains("</") && !brief.contains("<system"), "{brief}");
         // The next step is ours, wherever somebody wrote another.
         assert!(
-            brief.contains("## Next\n1. Go on with phase 2 (build).\n2. `leftoff resume login`\n"),
+            brief.contains(
+                "## Next\n1. Go on with Phase 2, Build: Build it, with tests.\n2. `leftoff resume login`\n"
+            ),
             "{brief}"
         );
     }

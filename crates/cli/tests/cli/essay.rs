@@ -1,5 +1,6 @@
 //! Essays: sessions of the essay pipeline, through the real program.
 
+mod audited;
 mod bad_input;
 mod carried;
 mod edits;

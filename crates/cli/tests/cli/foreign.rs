@@ -38,7 +38,7 @@ fn a_foreign_session_is_in_list_status_show_brief_and_log() {
         assert!(command.starts_with("leftoff advance --phase reviews"), "{command}");
     }
     let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
-    assert!(brief.contains("Phase 4 of 8, **reviews**"), "{brief}");
+    assert!(brief.contains("Phase 4 of 8, **Parallel Reviews**"), "{brief}");
     assert!(sandbox.run(["log"]).ok().stdout.contains("run 2 of review"));
 }
 

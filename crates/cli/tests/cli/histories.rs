@@ -105,7 +105,7 @@ fn assert_done(done: &[&str], view: &Value, text: &str, markdown: &str) {
             && text.contains("Completed phases (do not do again):");
         assert_eq!(in_text, is_done, "{id} in\n{text}");
         let in_markdown = markdown.contains("## Done: do not do again\n")
-            && markdown.contains(&format!("\n- {number} {id} ("));
+            && markdown.contains(&format!("\n- {number} {title} ("));
         assert_eq!(in_markdown, is_done, "{id} in\n{markdown}");
         let offered = format!("--phase {id}");
         assert!(!is_done || !view["next"]["command"].to_string().contains(&offered), "{id} is offered again");
@@ -145,7 +145,7 @@ fn a_fresh_start() {
         ],
         markdown: &[
             "(session login)\nGoal: \"No log-out while a tab is open\"\n",
-            "Phase 1 of 3, **plan**, since 5 min. 0 % done.",
+            "Phase 1 of 3, **Plan**, since 5 min. 0 % done.",
             "Workflow plan-implement-review v1, branch main.",
             "## Next\n1. Phase 1, Plan: Understand the task",
         ],
@@ -188,8 +188,8 @@ fn a_crash_in_the_middle_of_advance() {
             "Estimated remaining: ~1 h",
         ],
         markdown: &[
-            "Phase 2 of 3, **implement**, since 1 h (average phase 30 min). 33 % done, about 1 h left.",
-            "- 1 plan (30 min): evidence commit=4e1f0aa\n",
+            "Phase 2 of 3, **Implement**, since 1 h (average phase 30 min). 33 % done, about 1 h left.",
+            "- 1 Plan (30 min): evidence commit=4e1f0aa\n",
         ],
         never: &["2 implement (30", "Phase 2: Implement (30"],
         json: &[
@@ -209,7 +209,7 @@ fn a_crash_just_after_advance() {
         at: (3, "review"),
         next: ("leftoff advance --phase review", 0),
         text: &["Phase 3 of 3 (67% complete)", "Phase 2: Implement (30 min) checkpoint PASSED"],
-        markdown: &["Phase 3 of 3, **review**, since 30 min", "67 % done", "- 2 implement (30 min)\n"],
+        markdown: &["Phase 3 of 3, **Review**, since 30 min", "67 % done", "- 2 Implement (30 min)\n"],
         json: &[("/session/completed_phases", || json!([1, 2]))],
         ..History::default()
     });
@@ -254,7 +254,7 @@ fn a_failed_gate() {
              Add tests until coverage reaches 80 %. Then try phase 2 (build) again.",
         ],
         markdown: &[
-            "## Failed: attempt 2 of build, 11:00 UTC\nEvidence: tests_passed=42, tests_total=45, coverage=65\n",
+            "## Failed: attempt 2 of Build, 11:00 UTC\nEvidence: tests_passed=42, tests_total=45, coverage=65\n",
             "- all-pass: tests_passed=42, tests_total=45, needs evidence.tests_passed == evidence.tests_total\n",
             "- enough: coverage=65, needs evidence.coverage >= 80.0. Add tests until coverage reaches 80 %.\n",
             "1. Make 'all-pass' hold: evidence.tests_passed == evidence.tests_total. \
@@ -299,13 +299,13 @@ fn paused_with_a_reason() {
             "Current status: paused",
             "Paused 2 hours ago: waiting for the certificate",
             "In the middle of: half of the refresh tests",
-            "Next step: Go on with phase 2 (implement).",
+            "Next step: Go on with Phase 2, Implement: ",
             "Worked on it: 30 min (pauses not counted)",
         ],
         markdown: &[
-            "Phase 2 of 3, **implement**, since 30 min (average phase 30 min). **Paused** 2 hours ago: \
+            "Phase 2 of 3, **Implement**, since 30 min (average phase 30 min). **Paused** 2 hours ago: \
              \"waiting for the certificate\", in the middle of \"half of the refresh tests\". 33 % done",
-            "1. Go on with phase 2 (implement).",
+            "1. Go on with Phase 2, Implement: ",
         ],
         json: &[
             ("/session/lifecycle/state", || json!("paused")),
@@ -406,7 +406,7 @@ fn handed_from_one_agent_to_another() {
         ],
         markdown: &[
             "Last change by claude a4326893, 22 hours ago.",
-            "- 1 plan (30 min): outputs plan=PLAN.md\n",
+            "- 1 Plan (30 min): outputs plan=PLAN.md\n",
             "## Decided\n- \"Rotate on every use: replay is then visible\" (14 Nov, claude a4326893)\n",
             "## Tried, did not work\n- \"Longer proxy timeout: the cookie still expires first\"",
             "## Assumed\n- \"The proxy keeps headers\"",
@@ -456,7 +456,7 @@ fn compacted_in_phase_3() {
             "Decided: - Exports are streamed",
         ],
         markdown: &[
-            "Phase 3 of 6, **testing**, since 10 min",
+            "Phase 3 of 6, **Testing**, since 10 min",
             "50 % done",
             "1. Phase 3, Testing: Prove every acceptance criterion",
             "## Decided\n- \"Exports are streamed\"",
@@ -615,7 +615,7 @@ fn finished() {
         ],
         markdown: &[
             "**Finished** 2 days ago, on 14 Nov: all 3 phases are done. Do none of them again.",
-            "- 2 implement (1 h): outputs change=4e1f0aa\n",
+            "- 2 Implement (1 h): outputs change=4e1f0aa\n",
         ],
         never: &["Estimated remaining", "left.", "Current: Phase", "longer than"],
         json: &[

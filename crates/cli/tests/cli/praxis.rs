@@ -1,5 +1,6 @@
 //! Sessions of praxis OS: its files read and written through the whole program, whichever shape they have.
 
+mod audited;
 mod definitions;
 mod going_on;
 mod life;

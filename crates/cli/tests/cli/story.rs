@@ -92,7 +92,7 @@ fn a_session_that_met_everything_reads_well_and_is_finished() {
     sandbox.at("2026-11-15T08:00:00Z");
     let brief = sandbox.run_as(CODEX, ["brief", "--format", "markdown"]).ok().stdout;
     for fact in
-        ["**plan**", "no log-out while a tab is open", "Rotate on a timer: simplest", "claude a4326893"]
+        ["**Plan**", "no log-out while a tab is open", "Rotate on a timer: simplest", "claude a4326893"]
     {
         assert!(brief.contains(fact), "{fact:?} is not in\n{brief}");
     }

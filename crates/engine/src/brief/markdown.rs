@@ -1,10 +1,13 @@
 //! The brief as an agent reads it. Under a budget the least important goes first; what must not be lost stays.
 
 use crate::brief::{Brief, Neighbour, PhaseName};
-use crate::view::{CheckView, GateOutcome, PhaseView};
-use crate::words::{ago, date, defused, defused_around_quotes, duration, moment, phase_called, quoted};
+use crate::view::{CheckView, GateOutcome, PhaseView, View};
+use crate::words::{
+    ago, date, defused, defused_around_quotes, duration, moment, phase_called, phase_named, quoted, version,
+};
 use jiff::Timestamp;
 use model::gate;
+use model::id::Name;
 use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
 use std::fmt::Write;
@@ -132,7 +135,11 @@ fn head(brief: &Brief, detail: Detail) -> String {
     }
     text.push_str(&standing(brief, detail));
     text.push_str(&purpose(brief, detail));
-    let _ = write!(text, " Workflow {} v{}", view.workflow.name, defused(&view.workflow.version, 20));
+    let _ = write!(text, " Workflow {}", view.workflow.name);
+    if let Some(describe) = &view.workflow.describe {
+        let _ = write!(text, " ({})", quoted(describe, detail.longest_text()));
+    }
+    let _ = write!(text, " {}", defused(&version(&view.workflow.version), 20));
     if view.run.ordinal > 1 {
         let _ = write!(text, ", run {}", view.run.ordinal);
     }
@@ -145,6 +152,7 @@ fn head(brief: &Brief, detail: Detail) -> String {
         defused(&view.last_actor.to_string(), 60),
         ago(view.updated_at, brief.now)
     );
+    text.push_str(&resumed(brief));
     text
 }
 
@@ -160,25 +168,40 @@ fn rounds(brief: &Brief, detail: Detail) -> String {
     if lines.is_empty() { String::new() } else { format!("## Rounds{elapsed}\n{}", lines.join("\n")) }
 }
 
+/// How often the work stood still, and for how long.
+fn resumed(brief: &Brief) -> String {
+    let view = &brief.session;
+    let paused: u64 = view.phases.iter().map(|phase| phase.paused_seconds).sum();
+    match view.resume_count {
+        0 => String::new(),
+        1 => format!("Resumed once, paused {} in all.\n", duration(paused)),
+        count => format!("Resumed {count} times, paused {} in all.\n", duration(paused)),
+    }
+}
+
 /// Where exactly: the phase and its time, or how it ended.
 fn standing(brief: &Brief, detail: Detail) -> String {
     let view = &brief.session;
-    // The last position that we can stand behind; what a file says beyond it is a claim.
-    let place = match view.contested().filter(|phase| phase.number != view.current_phase.number) {
-        Some(phase) => format!(
-            "Phase {} of {}, **{}** (a file says {} {}, unverified)",
-            phase.number,
-            view.workflow.total_phases,
-            phase.id,
-            view.current_phase.number,
-            view.current_phase.id
-        ),
-        None => format!(
-            "Phase {} of {}, **{}**",
-            view.current_phase.number, view.workflow.total_phases, view.current_phase.id
-        ),
+    let named = |number: u32, title: &str, id: &Name| {
+        let called = phase_named(number, title, id);
+        called.map(|name| format!(", **{}**", defused(name, 80))).unwrap_or_default()
     };
-    let figures = format!("{} % done", view.progress.percent);
+    let current = &view.current_phase;
+    let of_all = view.percent().map(|_| format!(" of {}", view.workflow.total_phases)).unwrap_or_default();
+    // The last position that we can stand behind; what a file says beyond it is a claim.
+    let place = match view.contested().filter(|phase| phase.number != current.number) {
+        Some(phase) => format!(
+            "Phase {}{of_all}{} (a file says {} {}, unverified)",
+            phase.number,
+            named(phase.number, &phase.title, &phase.id),
+            current.number,
+            current.id
+        ),
+        None => {
+            format!("Phase {}{of_all}{}", current.number, named(current.number, &current.title, &current.id))
+        }
+    };
+    let figures = view.percent().map_or_else(|| view.how_far(), |percent| format!("{percent} % done"));
     match &view.lifecycle {
         Lifecycle::Active if view.run.completed_at.is_some() => {
             format!("Run {} is **finished** ({figures}); the session is still open.", view.run.ordinal)
@@ -310,12 +333,11 @@ fn done(brief: &Brief, detail: Detail) -> String {
     let title = "## Done: do not do again\n";
     match detail {
         Detail::Full | Detail::Short => {
-            let lines: Vec<String> = finished.iter().map(|phase| done_line(phase)).collect();
+            let lines: Vec<String> = finished.iter().map(|phase| done_line(view, phase)).collect();
             format!("{title}{}", lines.join(""))
         }
         Detail::Line | Detail::Tight => {
-            let names: Vec<String> =
-                finished.iter().map(|phase| format!("{} {}", phase.number, phase.id)).collect();
+            let names: Vec<String> = finished.iter().map(|phase| numbered(phase)).collect();
             format!("{title}{}\n", names.join(", "))
         }
     }
@@ -333,17 +355,16 @@ fn unverified(brief: &Brief, detail: Detail) -> String {
     match detail {
         Detail::Full | Detail::Short => {
             let line = |phase: &&PhaseView| {
-                let (number, id) = (phase.number, &phase.id);
+                let (called, id) = (numbered(phase), &phase.id);
                 let why = contested(phase, brief.now, detail);
                 format!(
-                    "- {number} {id}: claimed in a file, {why}. Verify it: `leftoff advance --phase {id}{naming}`\n"
+                    "- {called}: claimed in a file, {why}. Verify it: `leftoff advance --phase {id}{naming}`\n"
                 )
             };
             format!("{title}{}{}", claimed.iter().map(line).collect::<String>(), moved(brief))
         }
         Detail::Line | Detail::Tight => {
-            let names: Vec<String> =
-                claimed.iter().map(|phase| format!("{} {}", phase.number, phase.id)).collect();
+            let names: Vec<String> = claimed.iter().map(|phase| numbered(phase)).collect();
             format!("{title}{}: claimed in a file, gates still open\n{}", names.join(", "), moved(brief))
         }
     }
@@ -385,7 +406,7 @@ fn to_review(brief: &Brief, detail: Detail) -> String {
     }
     let mut text = "## Waits for review\n".to_owned();
     for (phase, why) in waiting {
-        let _ = write!(text, "- {} {}", phase.number, phase.id);
+        let _ = write!(text, "- {}", numbered(phase));
         if let Some(made) = why {
             let revision = &made.revision;
             let _ = write!(
@@ -402,12 +423,20 @@ fn to_review(brief: &Brief, detail: Detail) -> String {
     text
 }
 
-fn done_line(phase: &PhaseView) -> String {
-    let mut line = format!("- {} {}", phase.number, phase.id);
+/// `3 Build`
+fn numbered(phase: &PhaseView) -> String {
+    match phase_named(phase.number, &phase.title, &phase.id) {
+        Some(name) => format!("{} {}", phase.number, defused(name, 80)),
+        None => format!("Phase {}", phase.number),
+    }
+}
+
+fn done_line(view: &View, phase: &PhaseView) -> String {
+    let mut line = format!("- {}", numbered(phase));
     if let Some(reason) = &phase.skipped_reason {
         let _ = write!(line, ": skipped, {}", quoted(reason, 200));
     }
-    if let Some(seconds) = phase.duration_seconds {
+    if let Some(seconds) = view.timed(phase) {
         let _ = write!(line, " ({})", duration(seconds));
     }
     let attempt = phase.attempts.last().filter(|_| phase.skipped_reason.is_none());
@@ -461,7 +490,7 @@ fn failed(brief: &Brief, detail: Detail) -> String {
     let mut text = format!(
         "## Failed: attempt {} of {}, {}\n",
         phase.attempt_count,
-        phase.id,
+        phase_named(phase.number, &phase.title, &phase.id).unwrap_or(phase.id.as_str()),
         moment(attempt.at, brief.now)
     );
     if !attempt.report.evidence.is_empty() {

@@ -28,6 +28,12 @@ impl Engine {
             let subject = engine.resumable(asked, on)?;
             let mut plan = engine.activate(&subject, on)?;
             engine.take_up_again(&mut plan, on)?;
+            if let Some(session) = &plan.subject.before {
+                plan.said.extend(engine.not_found(session));
+                plan.said.extend(engine.idle_warning(session).map(|warning| {
+                    format!("{}; to clean it up instead: leftoff abandon {}", warning.message, session.id)
+                }));
+            }
             Ok(plan)
         })?;
         self.introduce(&answer);

@@ -12,9 +12,10 @@ use crate::sync::in_own_words;
 use crate::validation::OnDiscrepancy;
 use crate::view::{CheckView, GateOutcome, GateView, Warning};
 use jiff::Timestamp;
+use layouts::layout;
 use model::command::{Command, Standing, decide, standing};
 use model::event::Event;
-use model::gate::{AttemptReport, Given, guess};
+use model::gate::{AttemptReport, CheckResult, Given, guess};
 use model::hint::Hint;
 use model::id::{Name, SessionId};
 use model::lifecycle::Lifecycle;
@@ -23,6 +24,7 @@ use model::session::Session;
 use model::words;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use store::{ActivityKind, ActivityRow};
 
 /// What is handed in to complete a phase.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -71,6 +73,33 @@ fn opened(session: &Session, phase: &Name) -> Option<(u32, Option<Timestamp>)> {
     Some((run.ordinal, found.started_at()))
 }
 
+/// Among the outputs of an attempt: commands that were run for it.
+const COMMANDS: &str = "commands_executed";
+const MOST_COMMANDS: usize = 100;
+
+/// A command as the tools that keep such lists write it. How long it took, and with which code it ended, nobody saw.
+fn command_run(row: &ActivityRow) -> serde_json::Value {
+    serde_json::json!({
+        "command": row.what,
+        "output": row.detail.clone().unwrap_or_default(),
+        "exit_code": null,
+        "executed_at": row.at,
+        "duration_ms": null,
+    })
+}
+
+/// What a lenient gate found missing and let pass, a line each.
+fn let_pass(tried: &Tried) -> Vec<String> {
+    let report = &tried.run.report;
+    let failed = report.checks.iter().filter(|check| check.failed() && report.overridden.is_none());
+    let line = |check: &CheckResult| {
+        let why = check.help.as_ref().or(check.found.as_ref()).map_or("", String::as_str);
+        let why = if why.is_empty() { "it failed" } else { why };
+        format!("the gate of phase {} is lenient and passed without {}: {why}", tried.phase, check.id)
+    };
+    failed.map(line).collect()
+}
+
 impl Engine {
     pub fn advance(&mut self, request: &AdvanceRequest) -> Result<Answer> {
         let submission = read(request)?;
@@ -86,12 +115,32 @@ impl Engine {
         // A path that is no good is told before a gate is tried, which may take its time.
         self.record_named(&session, &request.artifacts, None)?;
         let mut tried = self.try_gate(&session, request.phase.as_deref(), &submission)?;
+        if let Some(tried) = &mut tried {
+            self.add_commands(&session, tried);
+        }
         let held = tried.as_mut().filter(|tried| !tried.run.report.passes());
         if let (Some(tried), Some(reason)) = (held, &request.override_reason) {
             self.refuse_override(&session, &tried.phase)?;
             tried.run.report.overridden = Some(bounded("the reason", reason)?);
         }
         self.complete(&fingerprint, &subject, request, tried.as_ref())
+    }
+
+    /// In a layout that keeps them: the commands that were seen since the phase began, with what was handed in.
+    fn add_commands(&self, session: &Session, tried: &mut Tried) {
+        let keeps = layout::by_name(&session.layout).is_some_and(|layout| layout.facts().keeps_commands);
+        let outputs = &mut tried.run.report.outputs;
+        let started = tried.opened.and_then(|(_, started)| started);
+        if !keeps || outputs.contains_key(COMMANDS) {
+            return;
+        }
+        let mut rows = self.store.activity(&session.id, MOST_COMMANDS).unwrap_or_default();
+        rows.retain(|row| row.kind == ActivityKind::Command && started.is_none_or(|began| row.at >= began));
+        rows.sort_by_key(|row| row.at);
+        let commands: Vec<serde_json::Value> = rows.iter().map(command_run).collect();
+        if !commands.is_empty() {
+            outputs.insert(COMMANDS.to_owned(), serde_json::Value::Array(commands));
+        }
     }
 
     /// Tries a failed phase again with the evidence it had, and whatever is handed in now.
@@ -197,6 +246,9 @@ impl Engine {
             }
             if completes && let Some(open) = open_items(session, tried) {
                 said.push(open);
+            }
+            if completes {
+                said.extend(tried.iter().flat_map(|tried| let_pass(tried)));
             }
             if !events.is_empty() {
                 said.extend(tried.iter().flat_map(|tried| tried.run.said.clone()));

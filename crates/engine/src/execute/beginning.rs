@@ -287,14 +287,21 @@ impl Engine {
         }
     }
 
-    /// What was given, else the goal, else the branch, else the workflow.
+    /// What was given, else the goal, else what it is about in a layout that says so, else the branch, else the workflow.
     fn title(&self, request: &StartRequest, workflow: &Workflow) -> Result<String> {
         if let Some(title) = request.title.as_deref().map(str::trim).filter(|title| !title.is_empty()) {
             return bounded("the title", title);
         }
         let goal = request.goal.as_deref().map(|goal| one_line(&cleaned(goal), LONGEST_TITLE));
+        let layout = request.layout.as_deref().and_then(layout::by_name);
+        let about = || {
+            layout.filter(|layout| layout.facts().titled_by_target)?;
+            let name = request.target.as_deref()?.trim_end_matches('/').rsplit('/').next()?;
+            Some(name.to_owned()).filter(|name| !name.is_empty())
+        };
         Ok(goal
             .filter(|goal| !goal.is_empty())
+            .or_else(about)
             .or_else(|| self.project.branch())
             .unwrap_or_else(|| workflow.title.clone()))
     }
@@ -372,6 +379,10 @@ pub(super) fn check_fields(
 }
 
 fn check_field(workflow: &Workflow, name: &str, value: &Given) -> Result<Value> {
+    // Null takes a field back, whatever its type is.
+    if guess(value).is_null() {
+        return Ok(Value::Null);
+    }
     let Some(field) = workflow.fields.get(name) else { return Ok(guess(value)) };
     let typed = coerce(field.value_type, value).map_err(|value| {
         let instead = describe(&value, &seen(name, &value));

@@ -16,7 +16,7 @@ use model::artifact::Artifact;
 use model::command::{Command, decide, resolve_phase};
 use model::event::{Event, ItemEvent};
 use model::gate::shown;
-use model::id::{Name, SessionId};
+use model::id::{ItemId, Name, SessionId};
 use model::item::ItemBook;
 use model::phase::Phase;
 use model::revision::{Archived, Impact, Reach, Revision, reopens};
@@ -122,13 +122,14 @@ impl Engine {
             why: "it has no run".to_owned(),
         })?;
         let phase = resolve_phase(run, &request.phase)?;
-        let affects = affected(run, phase, request)?;
+        let items = self.all_items(&session.id)?;
+        let affected = affected(run, phase, request, &items)?;
         let definition = self.definition(&run.workflow.hash)?;
         let own = self.own_files(session, definition.as_deref(), phase.id())?;
         let fields = changed_fields(&phase.fields_at_completion, &session.fields, definition.as_deref());
         let (proposed, because) = propose(&own, &fields);
         let impact = request.impact.unwrap_or(proposed);
-        let reach = Reach::of(run, phase.id(), impact, &affects);
+        let reach = Reach::of(run, phase.id(), impact, &affected.phases());
         let mut revision = Revision {
             phase: phase.id().clone(),
             impact,
@@ -142,14 +143,15 @@ impl Engine {
         decide(session, Command::Revise { revision: revision.clone() })?;
         let mut archive = Archive::new(self.root_of(session), &self.replay(&session.id)?);
         archive.keep_own(&own);
-        archive.put_away(&self.files_of(session, definition.as_deref(), &reach.archived, &own));
+        let mut later = self.files_of(session, definition.as_deref(), &reach.archived, &own);
+        later.retain(|path| affected.concerns(path));
+        archive.put_away(&later);
         if impact == Impact::Major {
             archive.warnings.push(scope(&reach, &archive.archived));
         }
         revision.archived.clone_from(&archive.archived);
         let operation = (!archive.operation.steps.is_empty()).then_some(archive.operation);
         revision.operation = operation.as_ref().map(|operation| operation.id().to_owned());
-        let items = self.all_items(&session.id)?;
         let mut events = decide(session, Command::Revise { revision: revision.clone() })?;
         events.extend(follow(session, run, &revision, &items));
         let preview = RevisitPreview {
@@ -273,8 +275,37 @@ fn texts<'a>(kept: Option<&'a [u8]>, looked: &'a Looked) -> Option<(&'a str, &'a
     is_whole.then_some((old, new))
 }
 
-/// The later phases that were named. Only those that have begun can be affected.
-fn affected(run: &Run, phase: &Phase, request: &RevisitRequest) -> Result<Vec<Name>> {
+/// What a change affects, as its author named it: later phases, and single items of them. All, where nothing is named.
+#[derive(Default)]
+struct Affected {
+    whole: Vec<Name>,
+    items: Vec<(ItemId, Name)>,
+}
+
+impl Affected {
+    fn phases(&self) -> Vec<Name> {
+        let mut phases = self.whole.clone();
+        for (_, phase) in &self.items {
+            if !phases.contains(phase) {
+                phases.push(phase.clone());
+            }
+        }
+        phases
+    }
+
+    /// Whether a file of an affected phase is to be put away: where items alone were named, those that carry their names.
+    fn concerns(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let is_named = |id: &ItemId| {
+            name.match_indices(id.as_str())
+                .any(|(at, id)| !name[at + id.len()..].starts_with(|next: char| next.is_alphanumeric()))
+        };
+        self.items.is_empty() || !self.whole.is_empty() || self.items.iter().any(|(id, _)| is_named(id))
+    }
+}
+
+/// The later phases and items that were named. Only phases that have begun can be affected.
+fn affected(run: &Run, phase: &Phase, request: &RevisitRequest, items: &ItemBook) -> Result<Affected> {
     if request.impact == Some(Impact::Major) && !request.affects.is_empty() {
         return Err(wrong(
             "a major change affects all later phases",
@@ -282,19 +313,25 @@ fn affected(run: &Run, phase: &Phase, request: &RevisitRequest) -> Result<Vec<Na
         ));
     }
     let after = run.position(phase.id().as_str());
-    request
-        .affects
-        .iter()
-        .map(|text| {
-            let named = resolve_phase(run, text)?;
-            if run.position(named.id().as_str()) <= after || named.started_at().is_none() {
-                let message =
-                    format!("phase '{}' is no phase after '{}' that has begun", named.id(), phase.id());
-                return Err(wrong(&message, "name such phases that come later, or leave --affects out"));
-            }
-            Ok(named.id().clone())
-        })
-        .collect()
+    let mut affected = Affected::default();
+    for text in &request.affects {
+        let item = ItemId::parse(text).ok().and_then(|id| items.get(&id));
+        let named = match (resolve_phase(run, text), item) {
+            (Ok(named), _) => named,
+            (Err(_), Some(item)) => resolve_phase(run, item.phase.as_str())?,
+            (Err(unknown), None) => return Err(unknown.into()),
+        };
+        if run.position(named.id().as_str()) <= after || named.started_at().is_none() {
+            let message = format!("phase '{}' is no phase after '{}' that has begun", named.id(), phase.id());
+            return Err(wrong(&message, "name such phases that come later, or leave --affects out"));
+        }
+        let is_phase = resolve_phase(run, text).is_ok();
+        match item.filter(|_| !is_phase) {
+            Some(item) => affected.items.push((item.id.clone(), named.id().clone())),
+            None => affected.whole.push(named.id().clone()),
+        }
+    }
+    Ok(affected)
 }
 
 /// Declared fields that somebody had decided on by the time the phase was completed, and that are otherwise now.

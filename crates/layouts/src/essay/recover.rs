@@ -7,7 +7,7 @@ use crate::tree::Tree;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 
-const THESIS: &str = "stage-1-thesis.md";
+pub(super) const THESIS: &str = "stage-1-thesis.md";
 const OUTLINE: &str = "stage-2-outline.md";
 pub(super) const DRAFT: &str = "stage-4-draft.md";
 pub(super) const FINAL: &str = "final-essay.md";

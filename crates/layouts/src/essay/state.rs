@@ -42,6 +42,8 @@ pub(super) const VOICE_KEYS: [&str; 3] =
     ["first_assessment_user_rating", "calibration_notes", "voice_reference_mode"];
 pub(super) const OUTPUT_KEYS: [&str; 4] =
     ["final_essay_file", "sources_verified", "voice_consistency_score", "total_word_count"];
+/// Why a verification can be deferred.
+pub(super) const DEFERRED_REASONS: [&str; 3] = ["timeout", "service_unavailable", "no_results"];
 /// Keys that have a place of their own in a session, and are no fields.
 const KNOWN_KEYS: [&str; 12] = [
     "started_at",
@@ -305,6 +307,15 @@ impl Reader<'_> {
                 let text = reader.required(entry, "claim_text")?;
                 let mut fields = Fields::new();
                 take(&mut fields, entry, |key| !["claim_text", "resolved"].contains(&key));
+                let reason = fields.get("reason").and_then(Value::as_str).filter(|_| time == "added_at");
+                if let Some(reason) = reason.filter(|reason| !DEFERRED_REASONS.contains(reason)) {
+                    let known = DEFERRED_REASONS.map(ToOwned::to_owned).to_vec();
+                    let found = format!("'{reason}'");
+                    reader.odd(
+                        "reason",
+                        What::NotOneOf { found, known, taken: crate::problem::Taken::Nothing },
+                    );
+                }
                 let is_resolved = reader.flag(entry, "resolved").unwrap_or(false);
                 Some(Claim { text, at: reader.time(entry, time), is_resolved, fields })
             });

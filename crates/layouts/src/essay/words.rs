@@ -2,12 +2,16 @@
 
 use super::STAGES;
 use super::position::{Position, Standpoint};
-use super::recover::{DRAFT, FINAL};
+use super::recover::{DRAFT, FINAL, THESIS};
+use super::state::{Fields, StageStatus};
 use crate::layout::Folder;
 use jiff::Timestamp;
 use model::note::{Note, NoteKind};
 use model::time::seconds_between;
 use serde_json::Value;
+
+/// A voice is rated from 1 to this.
+const BEST_VOICE: u32 = 5;
 
 impl Position {
     /// `Stage 4, Section 3, Paragraph 2`
@@ -53,27 +57,53 @@ pub(super) fn not_recovered(artifacts: &[&str]) -> String {
 /// Everything that is known about where a session stands.
 pub(super) fn whole_state(standpoint: &Standpoint<'_>, folder: &Folder<'_>, at: Position) -> String {
     let fields = &standpoint.session.fields;
-    let pushback = fields.get("pushback_level").map_or("full".to_owned(), shown);
+    let pushback = set(fields, "pushback_level").map_or("full".to_owned(), shown);
     let mut lines = vec![at.long(), format!("Session folder: {}", place(folder))];
     lines.push(format!("Pushback level: {pushback}"));
     for (position, stage) in STAGES.iter().enumerate() {
         let status = standpoint.status(position);
-        let status = status.map_or("skipped", super::state::StageStatus::name);
+        let status = status.map_or("skipped", StageStatus::name);
         lines.push(String::new());
         lines.push(format!("Stage {}: {} ({status})", position + 1, stage.title));
-        lines.extend(summary(standpoint, position).into_iter().map(|line| format!("  {line}")));
+        let thesis = thesis(folder).filter(|_| position == 0).map(|thesis| format!("\"{thesis}\""));
+        let told = thesis.into_iter().chain(summary(standpoint, position));
+        lines.extend(told.map(|line| format!("  {line}")));
     }
     lines.push(String::new());
     lines.push(format!("Voice checks: {}", voices(standpoint)));
     let words = word_count(folder, standpoint.is_finished()).map_or("unknown".to_owned(), grouped);
-    lines.push(format!("Word count so far: {words}"));
+    let target = target(standpoint).map(|words| format!(" of ~{} target", grouped(words)));
+    lines.push(format!("Word count so far: {words}{}", target.unwrap_or_default()));
     lines.join("\n")
+}
+
+/// The thesis in its first words: headings, marks and empty lines before them are none.
+fn thesis(folder: &Folder<'_>) -> Option<String> {
+    const LONGEST: usize = 200;
+    let text = String::from_utf8_lossy(folder.tree.content(THESIS)?).into_owned();
+    let is_text = |line: &&str| !line.is_empty() && !line.starts_with('#') && !line.starts_with("<!--");
+    let line = text.lines().map(str::trim).find(is_text)?;
+    let line: String = line.chars().filter(|letter| !letter.is_control()).collect();
+    let line = line.trim_matches(['"', '*', '_', '>', ' ']);
+    Some(match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    })
+}
+
+/// A field that says something: null is not set.
+fn set<'f>(fields: &'f Fields, name: &str) -> Option<&'f Value> {
+    fields.get(name).filter(|value| !value.is_null())
+}
+
+fn target(standpoint: &Standpoint<'_>) -> Option<u64> {
+    standpoint.session.fields.get("target_word_count").and_then(Value::as_u64)
 }
 
 /// What a finished essay came to.
 pub(super) fn completed(standpoint: &Standpoint<'_>, folder: &Folder<'_>) -> String {
     let session = standpoint.session;
-    let known = |name: &str| session.fields.get(name).map(shown);
+    let known = |name: &str| set(&session.fields, name).map(shown);
     let words = known("total_word_count").or_else(|| word_count(folder, true).map(grouped));
     let counted = || standpoint.sections(3).len().max(standpoint.sections(2).len()) as u64;
     let said = session.fields.get("total_sections").and_then(Value::as_u64);
@@ -103,17 +133,20 @@ pub(super) fn completed(standpoint: &Standpoint<'_>, folder: &Folder<'_>) -> Str
 /// What a stage came to so far.
 fn summary(standpoint: &Standpoint<'_>, position: usize) -> Vec<String> {
     let fields = &standpoint.session.fields;
+    let is_untouched = position > 1 && standpoint.sections(position).is_empty();
+    if standpoint.status(position) == Some(StageStatus::NotStarted) && is_untouched {
+        return vec!["Not started".to_owned()];
+    }
     match position {
         0 => vec![
-            fields
-                .get("claim_type")
+            set(fields, "claim_type")
                 .map_or("no claim type yet".to_owned(), |claim| format!("claim type: {}", shown(claim))),
         ],
         1 => {
-            let target = fields.get("target_word_count").and_then(Value::as_u64);
             let sections = total_sections(standpoint).map_or("no sections yet".to_owned(), sections);
-            let target = target.map(|words| format!(", {} words target", grouped(words)));
-            vec![format!("{sections}{}", target.unwrap_or_default())]
+            let target = target(standpoint).map(|words| format!(", {} words target", grouped(words)));
+            let audience = set(fields, "audience").map(|audience| format!("audience: {}", shown(audience)));
+            std::iter::once(format!("{sections}{}", target.unwrap_or_default())).chain(audience).collect()
         }
         2 => arguments(standpoint),
         _ => paragraphs(standpoint),
@@ -168,7 +201,7 @@ fn voices(standpoint: &Standpoint<'_>) -> String {
     if scores.is_empty() {
         return "none yet".to_owned();
     }
-    let one = |(section, score): &(u32, f64)| format!("Section {section}: {score}");
+    let one = |(section, score): &(u32, f64)| format!("Section {section}: {score}/{BEST_VOICE}");
     scores.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 

@@ -24,6 +24,7 @@ pub(super) const FILE: &str = "metadata.json";
 pub(super) struct Definition {
     pub(super) version: String,
     pub(super) title: String,
+    pub(super) description: Option<String>,
     /// By number; without a gap unless something was refused.
     pub(super) phases: BTreeMap<u32, PhaseDefinition>,
     /// How many phases there are is known.
@@ -62,6 +63,7 @@ pub(super) fn read(name: &str, spec: Option<&str>, tree: &Tree) -> Option<Defini
     let mut definition = Definition {
         version: "1".to_owned(),
         title: name.to_owned(),
+        description: None,
         phases: BTreeMap::new(),
         is_whole: true,
         is_dynamic: false,
@@ -90,6 +92,7 @@ impl Definition {
         let text = |key: &str| metadata.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
         text("version").unwrap_or("1").clone_into(&mut self.version);
         text("name").unwrap_or(name).clone_into(&mut self.title);
+        self.description = text("description").map(one_line);
         if let Some(other) = text("workflow_type").filter(|other| *other != name) {
             self.refuse(
                 &path,
@@ -253,6 +256,7 @@ impl Definition {
         Self {
             version: "1".to_owned(),
             title: name.to_owned(),
+            description: None,
             phases: BTreeMap::new(),
             is_whole: false,
             is_dynamic: false,
@@ -281,6 +285,7 @@ fn workflow(
         name: name_of(name),
         version: definition.version.clone(),
         title: definition.title.clone(),
+        describe: definition.description.clone(),
         indexing: if first == 0 { Indexing::Zero } else { Indexing::One },
         on_complete,
         keep_going: false,

@@ -2,12 +2,12 @@
 
 use super::definition::phase_name;
 use super::state::{AttemptSaid, Extent, Life, PhaseSaid, State};
-use super::{ATTEMPTS, OURS, TOTAL};
+use super::{ATTEMPTS, OURS, TOTAL, judge};
 use crate::layout::Folder;
 use crate::reading::Dated;
 use jiff::{SignedDuration, Timestamp};
 use model::event::Event;
-use model::gate::{AttemptOutcome, AttemptReport, CheckResult, Given, read_evidence};
+use model::gate::{AttemptOutcome, AttemptReport, CheckResult};
 use model::phase::PhaseStub;
 use model::run::{RunPlan, WorkflowRef};
 use model::workflow::{PhaseDefinition, Workflow};
@@ -26,8 +26,10 @@ pub(super) fn of(state: &State, extent: &Extent, workflow: &Workflow, folder: &F
         teller.done(number);
     }
     let ended = state.updated_at.unwrap_or(teller.clock).max(began);
+    teller.held_up(extent);
     teller.current(extent, ended);
     teller.end(extent, ended);
+    teller.last_written(folder, ended);
     teller.events
 }
 
@@ -44,8 +46,8 @@ pub(super) fn fields(state: &State) -> BTreeMap<String, Value> {
 
 fn started(state: &State, folder: &Folder<'_>) -> Event {
     let target = state.target.clone();
-    let name = target.as_deref().and_then(|target| target.trim_end_matches('/').rsplit('/').next());
-    let title = name.filter(|name| !name.is_empty()).or(state.workflow_type.as_deref());
+    let about = super::spec_of(state);
+    let title = about.as_deref().and_then(super::last_name).or(state.workflow_type.as_deref());
     Event::SessionStarted {
         id: folder.id.clone(),
         title: title.unwrap_or(folder.id.as_str()).to_owned(),
@@ -133,8 +135,33 @@ impl Teller<'_> {
         }
     }
 
+    /// Phases that are neither done nor current, and whose checkpoint failed: what was handed in is told.
+    fn held_up(&mut self, extent: &Extent) {
+        for number in extent.range.clone() {
+            let said = self.said(number);
+            let has_failed = said.attempts.last().is_some_and(|last| last.outcome == AttemptOutcome::Failed);
+            let has_passed = said.attempts.iter().any(|attempt| attempt.outcome == AttemptOutcome::Passed);
+            let is_told = has_passed || number == extent.current || self.state.completed.contains(&number);
+            if has_failed && !is_told {
+                self.begin(number, &said);
+                said.attempts.iter().for_each(|attempt| self.attempt(number, attempt));
+            }
+        }
+    }
+
+    /// Somebody wrote the file after all that it tells of: the session is not idle since then.
+    fn last_written(&mut self, folder: &Folder<'_>, ended: Timestamp) {
+        let last = self.events.last().map(|last| last.at);
+        if last.is_some_and(|last| last < ended.min(folder.now)) {
+            let paths = vec![super::file_of(folder.spot, folder.tree)];
+            let event = Event::ExternalEdit { paths, title: None, goal: None, target: None };
+            self.add(ended.min(folder.now), event);
+        }
+    }
+
     fn attempt(&mut self, number: u32, attempt: &AttemptSaid) {
-        let (phase, report) = (phase_name(number), attempt.report.clone());
+        let (phase, mut report) = (phase_name(number), attempt.report.clone());
+        judge::fill_in(&mut report, self.workflow.phase(phase.as_str()));
         let at = attempt.at.unwrap_or(self.clock);
         let event = match attempt.outcome {
             AttemptOutcome::Passed => {
@@ -224,16 +251,16 @@ impl Teller<'_> {
     }
 }
 
-/// Whether what was recorded would pass the gate as far as can be told without running it. A strict gate with rules
-/// is shown only by an attempt that says what each of them found.
+/// Whether what was recorded passes the gate as far as can be told from the file: its evidence, and the rules over it. A
+/// check that only a person answers is shown by an attempt that says what it found.
 fn is_shown(report: &AttemptReport, defined: Option<&PhaseDefinition>) -> bool {
     let Some(defined) = defined.filter(|defined| defined.strict) else { return true };
     if report.overridden.is_some() {
         return true;
     }
-    let given =
-        report.evidence.iter().map(|(name, value)| (name.clone(), Given::Json(value.clone()))).collect();
-    let (_, checks) = read_evidence(&defined.evidence, &given, &|_, value| value.clone());
-    let is_found = |id: &str| report.checks.iter().any(|check| check.id == id && !check.failed());
-    !checks.iter().any(CheckResult::failed) && defined.checks.iter().all(|check| is_found(check.id.as_str()))
+    let mut judged = report.clone();
+    judge::fill_in(&mut judged, Some(defined));
+    let is_found = |id: &str| judged.checks.iter().any(|check| check.id == id && !check.failed());
+    !judged.checks.iter().any(CheckResult::failed)
+        && defined.checks.iter().all(|check| is_found(check.id.as_str()))
 }

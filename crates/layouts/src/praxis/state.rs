@@ -211,7 +211,7 @@ fn from_fields(path: &str, fields: &mut Fields<'_>) -> State {
     state.resume_count = u32::try_from(counted).unwrap_or(u32::MAX).min(1_000);
     let error = lifecycle.get("last_error").and_then(Value::as_str).filter(|text| !text.is_empty());
     state.last_error = error.map(ToOwned::to_owned);
-    state.life = life(path, fields, &lifecycle);
+    state.life = life(path, fields, &lifecycle, &state.phases);
     state
 }
 
@@ -268,7 +268,12 @@ fn start(structure: &Map<String, Value>) -> Option<u32> {
 }
 
 /// The folder comes first, then the flags of `lifecycle`, then `status`.
-fn life(path: &str, fields: &mut Fields<'_>, lifecycle: &Map<String, Value>) -> Life {
+fn life(
+    path: &str,
+    fields: &mut Fields<'_>,
+    lifecycle: &Map<String, Value>,
+    phases: &BTreeMap<u32, PhaseSaid>,
+) -> Life {
     let flag = |key: &str| lifecycle.get(key) == Some(&Value::Bool(true));
     let text = |key: &str| lifecycle.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     let ended = fields.time("completed_at");
@@ -303,12 +308,19 @@ fn life(path: &str, fields: &mut Fields<'_>, lifecycle: &Map<String, Value>) -> 
     if let Some(error) = text("last_error") {
         let at = fields.time_in(lifecycle, "last_error_at");
         let resumed = fields.time_in(lifecycle, "resumed_at");
-        // Taken up again since: it is what went wrong before.
-        if !matches!((at, resumed), (Some(at), Some(resumed)) if resumed > at) {
+        if !is_over(at, resumed, phases) {
             return Life::Failed { at, error: error.to_owned() };
         }
     }
     if lifecycle.is_empty() { Life::Unsaid } else { Life::Active }
+}
+
+/// Whether work went on after an error: the session was taken up again, or a phase began or was completed since.
+fn is_over(error: Option<Timestamp>, resumed: Option<Timestamp>, phases: &BTreeMap<u32, PhaseSaid>) -> bool {
+    let Some(error) = error else { return false };
+    let went_on =
+        |phase: &PhaseSaid| [phase.started_at, phase.completed_at].iter().flatten().any(|at| *at > error);
+    resumed.is_some_and(|resumed| resumed >= error) || phases.values().any(went_on)
 }
 
 impl State {

@@ -1,5 +1,6 @@
 //! Each rule of the format, by a file that is about it.
 
+mod audited;
 mod corpus;
 mod definitions;
 mod importing;

@@ -73,7 +73,7 @@ fn a_birds_eye_view_that_is_not_approved_any_more() {
         // What the user said yes to is open: the stage is done as somebody says, and no gate has shown it.
         let gate = sandbox.run(["gate", "--phase", "argument_development"]).code(5).stdout;
         assert!(gate.contains("FAIL birds-eye (approval): not approved yet"), "{gate}");
-        assert!(run(&sandbox, "status").stdout.contains("3 Argument Development (0 s), claimed, unverified"));
+        assert!(run(&sandbox, "status").stdout.contains("3 Argument Development, claimed, unverified"));
         run(&sandbox, "approve birds-eye --phase argument_development");
         run(&sandbox, "advance --phase argument_development");
         says(&sandbox, &["birds_eye_approved: true"]);

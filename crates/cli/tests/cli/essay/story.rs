@@ -63,8 +63,8 @@ fn sections_paragraphs_claims_and_overrides_go_into_the_file_and_are_shown() {
         "  2 of 2 sections have approved argument maps",
         "  6 verified claims, 1 deferred, 1 user override",
         "  Section 2: 1/2 paragraphs approved  <-- YOU ARE HERE",
-        "Voice checks: Section 1: 4.5",
-        "Word count so far: 7",
+        "Voice checks: Section 1: 4.5/5",
+        "Word count so far: 7 of ~2,000 target",
     ] {
         assert!(shown.lines().any(|found| found == line), "{line:?} is not in\n{shown}");
     }

@@ -171,7 +171,9 @@ fn pause_resume_fail_retry_and_rollback_are_written_into_an_old_file() {
     sandbox.run(["fail", "--session", ID, "--error", "disk full"]).ok();
     assert_eq!(file(&sandbox, OLD)["lifecycle"]["last_error"], "disk full");
     sandbox.run(["retry", "--session", ID]).ok();
-    assert_eq!(file(&sandbox, OLD)["lifecycle"]["last_error"], Value::Null);
+    let lifecycle = file(&sandbox, OLD)["lifecycle"].clone();
+    assert_eq!(lifecycle["last_error"], "disk full", "what went wrong stays");
+    assert!(lifecycle["resumed_at"].is_string(), "and it is over: {lifecycle}");
     sandbox.run(["rollback", "0", "--session", ID]).ok();
     let found = file(&sandbox, OLD);
     assert_eq!((&found["current_phase"], &found["completed_phases"]), (&json!(0), &json!([])));

@@ -266,9 +266,9 @@ fn a_file_that_nobody_ever_read_is_left_as_it_is_by_every_command() {
     }
 }
 
-/// A strict gate is shown by an attempt that says what its rules found; what was submitted is kept all the same.
+/// The rules of a strict gate are held against the evidence that stands in the file.
 #[test]
-fn the_evidence_of_a_phase_that_is_only_claimed_is_kept_and_its_gate_looks_at_it() {
+fn the_evidence_of_a_phase_that_its_tool_passed_is_kept_and_counts_where_the_gate_accepts_it() {
     let submitted = json!({"phase_number": 1, "evidence": {"tests": 4}, "outputs": {"report": "out.md"},
         "commands_executed": [{"command": "make test", "exit_code": 0}], "timestamp": "2026-11-14T10:00:00"});
     let claimed = || {
@@ -283,8 +283,9 @@ fn the_evidence_of_a_phase_that_is_only_claimed_is_kept_and_its_gate_looks_at_it
         sandbox
     };
     let sandbox = claimed();
-    sandbox.run(["gate", "--phase", "1", "--session", ID]).ok();
-    sandbox.run(["advance", "--phase", "1", "--session", ID]).ok();
+    let again = sandbox.run(["advance", "--phase", "1", "--session", ID, "--json"]).ok().json();
+    assert_eq!(again["already"], true, "its tool completed it");
+    sandbox.run(["note", "seen", "--session", ID]).ok();
     let found = file(&sandbox, OLD);
     for key in ["evidence", "outputs", "commands_executed"] {
         assert_eq!(found["phase_artifacts"]["1"][key], submitted[key], "{found:#}");
@@ -293,7 +294,7 @@ fn the_evidence_of_a_phase_that_is_only_claimed_is_kept_and_its_gate_looks_at_it
     let sandbox = claimed();
     sandbox.run(["import", OLD]).ok();
     let seen = sandbox.run(["show", ID, "--json"]).ok().json();
-    assert_eq!(seen["phases"][1]["gate"]["outcome"], "claimed");
+    assert_eq!(seen["phases"][1]["gate"]["outcome"], "passed");
     assert_eq!(seen["phases"][1]["attempts"][0]["evidence"], submitted["evidence"]);
     sandbox.run(["export", "--layout", "praxis", "out", "--session", ID]).ok();
     let out = file(&sandbox, &format!("out/{OLD}"));

@@ -46,11 +46,23 @@ fn show_full_state() {
         "  12 verified claims, 1 deferred, 1 user override",
         "  Section 1: 3/3 paragraphs approved",
         "  Section 2: 2/4 paragraphs approved  <-- YOU ARE HERE",
-        "Voice checks: Section 1: 4.5",
-        "Word count so far: 7",
+        "Voice checks: Section 1: 4.5/5",
+        "Word count so far: 7 of ~2,000 target",
     ] {
         assert!(lines.contains(&line), "{line:?} is not in\n{text}");
     }
+}
+
+#[test]
+fn e6_the_full_state_has_the_thesis_the_audience_and_what_was_not_started() {
+    let mut files = whole(LATE);
+    files.insert("stage-1-thesis.md", Entry::File(b"# Thesis\n\n**Cities need trees.**\nMore.\n".to_vec()));
+    let text = read(files).says(Moment::Shown);
+    let audience = "  audience: ";
+    assert!(text.lines().any(|line| line == "  \"Cities need trees.\""), "{text}");
+    assert!(text.lines().any(|line| line.starts_with(audience)), "{text}");
+    let text = read(whole(EARLY)).says(Moment::Shown);
+    assert_eq!(text.lines().filter(|line| *line == "  Not started").count(), 2, "{text}");
 }
 
 #[test]

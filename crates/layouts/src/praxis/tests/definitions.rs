@@ -428,7 +428,8 @@ fn an_evidence_that_a_strict_gate_would_not_take_is_a_claim() {
         case.session().run().expect("a run").phases[1].claimed
     };
     assert!(strict(json!({}), json!({})), "what is required is missing");
-    assert!(strict(json!({"tests": 4}), json!({})), "nobody knows what the rules said");
+    assert!(!strict(json!({"tests": 4}), json!({})), "the rules hold for it");
+    assert!(strict(json!({"tests": 0}), json!({})), "a rule does not");
     let checks = |outcome: &str| {
         json!(
             ["tests-positive", "range-in_range", "rule-1"]

@@ -2,6 +2,7 @@
 
 use super::Change;
 use crate::praxis::state::{Life, Shape};
+use crate::praxis::times;
 use jiff::Timestamp;
 use model::lifecycle::Lifecycle;
 use model::time::seconds_between;
@@ -75,15 +76,18 @@ impl Change<'_> {
         }
     }
 
-    /// An error that a session has failed with is over when it goes on. One that its tool wrote down beside something
-    /// else is the tool's own to clear.
+    /// An error stays when the session goes on: that it was resumed since says that it is over.
     fn last_error(&mut self, flags: &Flags) {
+        let resumed = self.document.get(&self.ours(&["lifecycle", "resumed_at"]));
+        let resumed = resumed.as_ref().and_then(Value::as_str).and_then(|text| times::read(text, &self.zone));
         if let Some((at, error)) = &flags.failed {
             self.word("last_error", Some(error));
             self.when("last_error_at", Some(*at));
+            if resumed.is_some_and(|resumed| resumed >= *at) {
+                self.clear("resumed_at");
+            }
         } else if matches!(self.said.life, Life::Failed { .. }) {
-            self.clear("last_error");
-            self.clear("last_error_at");
+            self.when("resumed_at", Some(self.session.updated_at));
         }
     }
 

@@ -72,7 +72,9 @@ impl Change<'_> {
         let all = self.newest(all);
         // A phase that passed and is open again: its checkpoint does not tell any more that it did.
         let is_undone = last.outcome == AttemptOutcome::Passed && !phase.is_done();
-        let says_more = !last.report.checks.is_empty() || last.report.overridden.is_some();
+        // Of what was handed in the second shape says no time.
+        let is_untimed = self.said.shape == Shape::Second && last.outcome == AttemptOutcome::Failed;
+        let says_more = !last.report.checks.is_empty() || last.report.overridden.is_some() || is_untimed;
         if has_others || says_more || is_undone {
             self.set(&["metadata", ATTEMPTS, &key], &Value::Array(all));
         }
@@ -132,17 +134,33 @@ impl Change<'_> {
         Value::Object(kept)
     }
 
+    fn timings(&self) -> &'static str {
+        if self.said.shape == Shape::Second { "phase_timings" } else { "phase_timing" }
+    }
+
+    /// A timing without an end is one of a phase in progress: somebody went back before this one.
+    fn not_begun(&mut self, number: u32, phase: &Phase, said: &PhaseSaid) {
+        let went_back = self.said_current != self.run.current_number() && number > self.run.current_number();
+        let is_open = said.started_at.is_some() && said.completed_at.is_none();
+        if phase.state == PhaseState::NotStarted && is_open && went_back {
+            self.document.remove(&[self.timings(), &number.to_string()]);
+            self.any = true;
+        }
+    }
+
     /// Of an old file without timings only what has changed since is known.
     fn timing(&mut self, number: u32, phase: &Phase, said: &PhaseSaid) {
-        let Some(started) = phase.started_at() else { return };
+        let Some(started) = phase.started_at() else { return self.not_begun(number, phase, said) };
         let was_done = self.said.completed.contains(&number);
         let is_new = self.went_on_without.is_some_and(|written| started > written);
-        let has_moved = is_new || phase.is_done() != was_done || (!was_done && self.said_current != number);
+        let is_current = self.run.current_number() == number;
+        let is_entered = !was_done && is_current && self.said_current != number;
+        let has_moved = is_new || phase.is_done() != was_done || is_entered;
         if self.said.shape != Shape::Seed && said.started_at.is_none() && !has_moved {
             return;
         }
         let key = number.to_string();
-        let section = if self.said.shape == Shape::Second { "phase_timings" } else { "phase_timing" };
+        let section = self.timings();
         if self.said.shape == Shape::Second && self.document.get(&[section, &key]).is_none() {
             self.set(&[section, &key, "phase"], &json!(number));
         }

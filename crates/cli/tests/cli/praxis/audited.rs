@@ -1,0 +1,199 @@
+//! What a user sees of files that were read or written wrongly before: names, idle time, errors, evidence, numbers.
+
+use super::*;
+
+/// The workflow with a description and purposes; the gate of its second phase asks for coverage.
+fn describe(sandbox: &Sandbox, strict: bool) {
+    sandbox.write(
+        METADATA,
+        r#"{"workflow_type": "ship_v1", "version": "v1", "total_phases": 3, "name": "Ship it",
+            "description": "Takes a change from plan to release", "phases": [
+            {"phase_number": 0, "phase_name": "Setup", "purpose": "Agree."},
+            {"phase_number": 1, "phase_name": "Testing", "purpose": "Show that it works."},
+            {"phase_number": 2, "phase_name": "Release"}]}"#,
+    );
+    sandbox.write(
+        GATE,
+        &format!(
+            "checkpoint: {{strict: {strict}}}\nevidence_schema:\n  coverage: {{type: integer, required: true, validator: enough}}\nvalidators:\n  enough: \"lambda x: x >= 80\"\n"
+        ),
+    );
+}
+
+fn described() -> Sandbox {
+    let sandbox = fresh();
+    describe(&sandbox, true);
+    sandbox.at("2026-11-14T11:00:00Z");
+    sandbox.run(["start", "ship_v1", "--layout", "praxis", "--id", "s", "--target", "docs/import.md"]).ok();
+    sandbox
+}
+
+/// The first shape with other values.
+fn old_with(change: impl FnOnce(&mut Value)) -> Sandbox {
+    let sandbox = fresh();
+    sandbox.at("2026-11-14T11:00:00Z");
+    let mut old = old_file();
+    change(&mut old);
+    sandbox.write(OLD, &pretty(&old));
+    sandbox
+}
+
+#[test]
+fn p2_brief_and_hook_name_phases_and_tell_what_they_are_for() {
+    let sandbox = described();
+    sandbox.at("2026-11-14T11:33:00Z");
+    sandbox.run(["advance", "--phase", "0"]).ok();
+    let input = crate::agent::session_start(&sandbox, "a4326893-7dc8-405b-aaa4-035b9c0d34a8", "startup");
+    let told = sandbox.run_with_input(&["hook", "claude"], &input).ok().json();
+    let hooked = told["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned();
+    let markdown = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
+    for text in [&hooked, &markdown] {
+        assert!(text.contains("Phase 1 of 3, **Testing**"), "{text}");
+        assert!(text.contains("- 0 Setup (33 min)"), "{text}");
+        assert!(text.contains("Takes a change from plan to release"), "{text}");
+        assert!(text.contains("Workflow ship_v1") && text.contains(" v1") && !text.contains("vv1"), "{text}");
+        assert!(text.contains("Phase 1, Testing: Show that it works."), "{text}");
+    }
+    sandbox.run(["pause"]).ok();
+    let markdown = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
+    assert!(markdown.contains("Go on with Phase 1, Testing: Show that it works."), "{markdown}");
+    let text = sandbox.run(["brief"]).ok().stdout;
+    assert!(crate::unbroken(&text).contains("Takes a change from plan to release"), "{text}");
+}
+
+#[test]
+fn p3_a_session_whose_file_was_written_minutes_ago_is_not_idle() {
+    let sandbox = old_with(|value| {
+        value["created_at"] = json!("2026-11-12T09:00:00");
+        value["phase_artifacts"]["0"]["timestamp"] = json!("2026-11-12T09:30:00");
+        value["updated_at"] = json!("2026-11-14T10:55:00");
+    });
+    let seen = view(&sandbox);
+    assert_eq!(seen["lifecycle"]["state"], "active", "{seen:#}");
+    assert_eq!(seen["updated_at"], "2026-11-14T10:55:00Z");
+    sandbox.run(["advance", "--phase", "1", "--session", ID]).ok();
+    let text = sandbox.read(OLD);
+    assert!(!text.contains("paused_duration_seconds") && !text.contains("inactivity"), "{text}");
+}
+
+#[test]
+fn p4_evidence_that_the_tool_recorded_is_held_against_the_gate() {
+    let with = |coverage: u32, checkpoint: &str, completed: Value| {
+        let sandbox = old_with(|value| {
+            value["phase_artifacts"]["1"] = json!({"phase_number": 1, "evidence": {"coverage": coverage},
+                "outputs": {}, "commands_executed": [], "timestamp": "2026-11-14T10:30:00"});
+            value["checkpoints"]["1"] = json!(checkpoint);
+            value["completed_phases"] = completed;
+            value["current_phase"] = json!(2);
+            value["updated_at"] = json!("2026-11-14T10:30:00");
+        });
+        describe(&sandbox, true);
+        sandbox
+    };
+    let sandbox = with(85, "passed", json!([0, 1]));
+    let seen = view(&sandbox);
+    assert_eq!(seen["phases"][1]["gate"]["outcome"], "passed", "{seen:#}");
+    let brief = sandbox.run(["brief"]).ok().stdout;
+    assert!(brief.contains("coverage=85") && !brief.contains("unverified"), "{brief}");
+    assert_eq!(view(&with(65, "passed", json!([0, 1])))["phases"][1]["gate"]["outcome"], "claimed");
+    let sandbox = with(65, "failed", json!([0]));
+    let brief = sandbox.run(["brief"]).ok().stdout;
+    assert!(brief.contains("Phase 1: Testing checkpoint FAILED"), "{brief}");
+    assert!(brief.contains("coverage=65"), "{brief}");
+}
+
+#[test]
+fn p5_every_error_is_in_the_history() {
+    let sandbox = described();
+    sandbox.run(["fail", "--error", "disk full"]).ok();
+    sandbox.run(["resume", "s"]).ok();
+    assert_eq!(file(&sandbox, NEW)["lifecycle"]["last_error"], "disk full");
+    assert_eq!(view(&sandbox)["status"], "active");
+    sandbox.run(["fail", "--error", "out of memory"]).ok();
+    let history = sandbox.run(["history"]).ok().stdout;
+    assert!(history.contains("disk full") && history.contains("out of memory"), "{history}");
+    let errors = sandbox.run(["history", "--json"]).ok().json()["errors"].clone();
+    assert_eq!(errors.as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn p6_commands_that_were_run_in_a_phase_stand_in_its_artifact() {
+    let sandbox = described();
+    sandbox.run(["exec", "--", "true"]).ok();
+    sandbox.run(["advance", "--phase", "0", "--evidence", "read=3"]).ok();
+    let commands = file(&sandbox, NEW)["phase_artifacts"]["0"]["commands_executed"].clone();
+    assert_eq!(commands[0]["command"], "true", "{commands}");
+    assert!(commands[0]["executed_at"].is_string(), "{commands}");
+}
+
+#[test]
+fn p6_pauses_and_how_often_it_was_resumed_are_in_the_brief() {
+    let sandbox = described();
+    sandbox.run(["pause"]).ok();
+    sandbox.at("2026-11-14T11:30:00Z");
+    sandbox.run(["resume", "s"]).ok();
+    let markdown = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
+    assert!(markdown.contains("Resumed once, paused 30 min in all."), "{markdown}");
+    let text = sandbox.run(["brief"]).ok().stdout;
+    assert!(text.contains("Resumed: once, paused 30 min in all"), "{text}");
+}
+
+#[test]
+fn p7_a_lenient_gate_that_passes_without_a_field_says_so() {
+    let sandbox = described();
+    describe(&sandbox, false);
+    sandbox.run(["start", "ship_v1", "--layout", "praxis", "--id", "lenient", "--parallel"]).ok();
+    sandbox.run(["advance", "--phase", "0", "--session", "lenient"]).ok();
+    let advanced = sandbox.run(["advance", "--phase", "1", "--session", "lenient"]).ok();
+    let said = format!("{}{}", advanced.stdout, advanced.stderr);
+    assert!(crate::unbroken(&said).contains("Field 'coverage' is required but missing"), "{said}");
+}
+
+#[test]
+fn p8_the_beginning_of_an_id_may_be_digits_alone() {
+    let sandbox = fresh();
+    sandbox.at("2026-11-14T11:00:00Z");
+    for id in ["78974205-58a4-4d8c-9a57-0d5c3a1b7e90", "61e24eb6-58a4-4d8c-9a57-0d5c3a1b7e90"] {
+        sandbox.write(&format!(".praxis-os/.cache/state/{id}.json"), &pretty(&old_file()));
+    }
+    let seen = sandbox.run(["status", "--json", "--session", "78974205"]).ok().json();
+    assert_eq!(seen["session_id"], "78974205-58a4-4d8c-9a57-0d5c3a1b7e90");
+    sandbox.run(["note", "seen", "--session", "7897"]).ok();
+    // A number that a list shows comes first.
+    let first = sandbox.run(["status", "--json", "--session", "1"]).ok().json();
+    assert!(first["session_id"].is_string());
+    sandbox.run(["status", "--session", "4205"]).code(3);
+}
+
+#[test]
+fn p9_what_nobody_knows_is_not_made_up() {
+    let sandbox = old_with(|value| {
+        value["metadata"] = json!({"log_path": "nowhere/log.txt"});
+        value["phase_artifacts"] = json!({});
+        value["completed_phases"] = json!([0]);
+    });
+    for words in [vec!["status"], vec!["brief"], vec!["brief", "--format", "markdown"]] {
+        let shown = sandbox.run(&words).ok().stdout;
+        assert!(!shown.contains("(0 s)"), "untimed: {shown}");
+        assert!(!shown.contains(" %") && !shown.contains("% complete"), "no total: {shown}");
+        assert!(!shown.contains("left)") && !shown.contains("Estimated remaining"), "{shown}");
+    }
+    sandbox.run(["pause", "--session", ID]).ok();
+    let resumed = sandbox.run(["resume", ID]).ok();
+    assert!(resumed.stderr.contains("nowhere/log.txt"), "told, and it stops nobody: {}", resumed.stderr);
+}
+
+#[test]
+fn p9_a_definition_that_grew_is_nothing_for_the_doctor_and_a_specification_gives_the_title() {
+    let sandbox = described();
+    let target = ["--target", ".praxis-os/specs/2026-11-14-import", "--parallel"];
+    let begin = ["start", "ship_v1", "--layout", "praxis", "--id", "t"];
+    let begun = sandbox.run(begin.iter().chain(&target).chain(&["--json"])).ok().json();
+    assert_eq!(begun["title"], "2026-11-14-import", "not the branch");
+    let grown = sandbox.read(METADATA).replace("\"total_phases\": 3", "\"total_phases\": 4").replace(
+        "\"phase_name\": \"Release\"}",
+        "\"phase_name\": \"Release\"}, {\"phase_number\": 3, \"phase_name\": \"Thank\"}",
+    );
+    sandbox.write(METADATA, &grown);
+    sandbox.run(["doctor"]).ok();
+}

@@ -1,0 +1,71 @@
+//! Evidence that stands in a file, held against the gate of its phase: types, and rules over values. Runs no command and
+//! asks nobody.
+
+use cel::{Context, Program, Value as CelValue};
+use model::gate::{AttemptReport, CheckOutcome, CheckResult, Given, quoted, read_evidence};
+use model::workflow::{CheckDefinition, CheckKind, PhaseDefinition};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+
+/// Adds what the gate says to what was handed in, unless the attempt tells that itself.
+pub(super) fn fill_in(report: &mut AttemptReport, defined: Option<&PhaseDefinition>) {
+    let Some(defined) = defined.filter(|_| report.checks.is_empty() && !report.evidence.is_empty()) else {
+        return;
+    };
+    let given =
+        report.evidence.iter().map(|(name, value)| (name.clone(), Given::Json(value.clone()))).collect();
+    let (evidence, mut checks) = read_evidence(&defined.evidence, &given, &|_, value| value.clone());
+    let mut usable = evidence;
+    for wrong in checks.iter().filter(|check| check.failed()) {
+        usable.remove(&wrong.id);
+    }
+    checks.extend(defined.checks.iter().filter_map(|check| judged(check, &usable)));
+    report.checks = checks;
+}
+
+fn judged(check: &CheckDefinition, evidence: &Map<String, Value>) -> Option<CheckResult> {
+    let CheckKind::Expr { expr, written } = &check.kind else { return None };
+    let outcome = if holds(expr, evidence) { CheckOutcome::Passed } else { CheckOutcome::Failed };
+    Some(CheckResult {
+        id: check.id.to_string(),
+        kind: check.kind.name().to_owned(),
+        outcome,
+        found: found(expr, evidence),
+        needed: Some(written.as_ref().unwrap_or(expr).clone()),
+        help: check.help.clone().filter(|_| outcome == CheckOutcome::Failed),
+    })
+}
+
+/// One that cannot be evaluated does not hold. Rules of this format have no loops: they need no budget.
+fn holds(expr: &str, evidence: &Map<String, Value>) -> bool {
+    let Ok(program) = Program::compile(expr) else { return false };
+    let mut context = Context::default();
+    context.add_variable_from_value("evidence", to_cel(&Value::Object(evidence.clone())));
+    matches!(program.execute(&context), Ok(CelValue::Bool(true)))
+}
+
+/// The evidence that the rule names, with its values.
+fn found(expr: &str, evidence: &Map<String, Value>) -> Option<String> {
+    let is_named =
+        |name: &str| expr.contains(&format!("evidence.{name}")) || expr.contains(&format!("\"{name}\""));
+    let named = evidence.iter().filter(|(name, _)| is_named(name));
+    let named: Vec<String> = named.map(|(name, value)| format!("{name}={}", quoted(value))).collect();
+    (!named.is_empty()).then(|| named.join(", "))
+}
+
+fn to_cel(value: &Value) -> CelValue {
+    match value {
+        Value::Null => CelValue::Null,
+        Value::Bool(flag) => CelValue::Bool(*flag),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => CelValue::Int(whole),
+            None => CelValue::Float(number.as_f64().unwrap_or_default()),
+        },
+        Value::String(text) => CelValue::String(text.clone().into()),
+        Value::Array(values) => CelValue::List(values.iter().map(to_cel).collect::<Vec<_>>().into()),
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(name, value)| (name.clone(), to_cel(value)));
+            fields.collect::<HashMap<_, _>>().into()
+        }
+    }
+}

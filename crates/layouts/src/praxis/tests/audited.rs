@@ -1,0 +1,160 @@
+//! What files of real sessions showed to be read or written wrongly: idle time, errors, evidence, timings.
+
+use super::*;
+use model::gate::{AttemptOutcome, CheckResult};
+use model::lifecycle::Lifecycle;
+
+fn fields(text: &str) -> Map<String, Value> {
+    crate::json::object(text.as_bytes()).expect("an object")
+}
+
+/// The newest shape with other values.
+fn seed_with(change: impl FnOnce(&mut Map<String, Value>)) -> Case {
+    let mut fields = fields(SEED_FILE);
+    change(&mut fields);
+    Case::first(&Value::Object(fields).to_string())
+}
+
+/// A strict gate of phase 1 that asks for most tests to pass.
+fn with_gate(case: Case) -> Case {
+    let metadata = r#"{"workflow_type": "ship_v1", "version": "v1", "total_phases": 3,
+        "description": "Ships a change", "phases": [
+        {"phase_number": 0, "phase_name": "Plan"}, {"phase_number": 1, "phase_name": "Build"},
+        {"phase_number": 2, "phase_name": "Release"}]}"#;
+    let gate = "checkpoint: {strict: true}\nevidence_schema:\n  coverage: {type: integer, required: true, \
+        validator: enough}\nvalidators:\n  enough: \"lambda x: x >= 80\"\n";
+    case.with(".praxis-os/workflows/ship_v1/metadata.json", metadata)
+        .with(".praxis-os/workflows/ship_v1/phases/1/gate-definition.yaml", gate)
+}
+
+fn phase(session: &Session, at: usize) -> model::phase::Phase {
+    session.run().expect("a run").phases[at].clone()
+}
+
+#[test]
+fn p3_when_the_file_was_last_written_is_when_something_last_happened() {
+    for (case, written) in [
+        (
+            Case::first_with(|fields| fields["updated_at"] = json!("2026-02-01T12:55:00")),
+            "2026-02-01T11:55:00Z",
+        ),
+        (seed_with(|fields| fields["updated_at"] = json!("2026-02-01T11:55:00Z")), "2026-02-01T11:55:00Z"),
+        // A clock that was ahead.
+        (seed_with(|fields| fields["updated_at"] = json!("2026-02-03T00:00:00Z")), "2026-02-01T12:00:00Z"),
+    ] {
+        let session = case.session();
+        assert_eq!(session.updated_at.to_string(), written);
+        assert_eq!(session.lifecycle, Lifecycle::Active);
+        assert_eq!(case.written(&session), None, "it is no change");
+    }
+}
+
+#[test]
+fn p4_evidence_in_the_file_that_the_gate_accepts_shows_the_phase() {
+    let with = |coverage: u32| {
+        with_gate(Case::first_with(|fields| {
+            fields["phase_artifacts"]["1"]["evidence"] = json!({"coverage": coverage});
+        }))
+    };
+    let session = with(85).session();
+    let built = phase(&session, 1);
+    assert!(built.is_done() && !built.claimed, "{built:?}");
+    let last = built.last_attempt().expect("an attempt");
+    assert_eq!(last.report.evidence["coverage"], json!(85));
+    assert_eq!(last.at.to_string(), "2025-11-02T09:00:00Z", "when its tool recorded it");
+    assert!(last.report.checks.iter().any(|check| check.kind == "expr") && last.report.passes());
+    let session = with(65).session();
+    assert!(phase(&session, 1).claimed, "what our gate would refuse is its word alone");
+    for case in [with(85), with(65)] {
+        assert_eq!(case.written(&case.session()), None);
+    }
+}
+
+#[test]
+fn p4_a_failed_phase_that_the_work_has_left_is_told_with_its_evidence() {
+    let case = with_gate(seed_with(|fields| {
+        fields["current_phase"] = json!(2);
+        fields["metadata"] = json!({});
+        fields["phase_artifacts"]["1"] = json!({"phase_number": 1, "evidence": {"coverage": 65},
+            "outputs": {}, "commands_executed": [], "timestamp": "2025-11-02T09:40:00Z"});
+        fields["checkpoints"]["2"] = json!("pending");
+        fields["phase_timing"]["2"] = json!({"started_at": "2025-11-02T09:41:00Z"});
+    }));
+    case.stands(("active", 2, 1, 3));
+    let built = phase(&case.session(), 1);
+    let last = built.last_attempt().expect("an attempt");
+    assert_eq!((last.outcome, &last.report.evidence["coverage"]), (AttemptOutcome::Failed, &json!(65)));
+    let failed: Vec<&CheckResult> = last.report.checks.iter().filter(|check| check.failed()).collect();
+    assert_eq!(failed[0].found.as_deref(), Some("coverage=65"), "{failed:?}");
+    assert_eq!(case.written(&case.session()), None);
+}
+
+#[test]
+fn p5_an_error_before_later_work_is_history() {
+    let with = |at: &str, resumed: Value| {
+        seed_with(|fields| {
+            fields["lifecycle"]["last_error"] = json!("disk full");
+            fields["lifecycle"]["last_error_at"] = json!(at);
+            fields["lifecycle"]["resumed_at"] = resumed;
+        })
+    };
+    with("2025-11-02T09:10:00Z", Value::Null).stands(("active", 1, 1, 3)).warns("disk full");
+    with("2025-11-02T09:44:00Z", Value::Null).stands(("failed", 1, 1, 3));
+    with("2025-11-02T09:44:00Z", json!("2025-11-02T09:50:00Z")).stands(("active", 1, 1, 3));
+}
+
+#[test]
+fn p5_an_error_stays_when_the_session_is_resumed() {
+    let failed = Event::SessionFailed { error: "disk full".to_owned() };
+    let resumed = Event::SessionResumed { worktree: "/w".to_owned(), parallel: false, machine: None };
+    let at = "2025-11-02T10:00:00Z";
+    for case in [Case::first(SEED_FILE), Case::first(FIRST_FILE)] {
+        let (_, failed) = case.after(&[(at, failed.clone())]);
+        assert_eq!(failed.session().lifecycle.name(), "failed");
+        // In the same moment, which is what a test's clock does.
+        let (text, on) = failed.after(&[(at, resumed.clone())]);
+        assert_eq!(fields(&text)["lifecycle"]["last_error"], json!("disk full"));
+        assert_eq!(on.session().lifecycle.name(), "active");
+        let again = Event::SessionFailed { error: "out of memory".to_owned() };
+        let (text, again) = on.after(&[(at, again)]);
+        assert_eq!(fields(&text)["lifecycle"]["last_error"], json!("out of memory"));
+        assert_eq!(again.session().lifecycle.name(), "failed");
+    }
+}
+
+#[test]
+fn p6_after_going_back_no_phase_that_was_not_begun_has_an_open_timing() {
+    let back = Event::RolledBack { phase: definition::phase_name(0), reason: None };
+    let (text, after) = Case::first(SEED_FILE).after(&[("2025-11-02T10:00:00Z", back.clone())]);
+    let timing = fields(&text)["phase_timing"].clone();
+    assert_eq!(timing.as_object().expect("an object").keys().collect::<Vec<_>>(), ["0"], "{text}");
+    after.stands(("active", 0, 0, 3));
+    let open = SECOND_FILE.replace("\"total_phases\": 2", "\"total_phases\": 3");
+    let (text, _) = Case::new(&second("active"), &open).after(&[("2025-11-02T10:00:00Z", back)]);
+    let timings = fields(&text)["phase_timings"].clone();
+    assert!(timings.get("2").is_none() && timings["1"]["completed_at"].is_string(), "{text}");
+}
+
+#[test]
+fn p6_a_failed_attempt_of_version_2_keeps_its_time() {
+    let open = SECOND_FILE.replace("\"total_phases\": 2", "\"total_phases\": 3");
+    let tried = ("2025-11-02T09:30:00Z", failed(2, json!({"n": 1})));
+    let (_, after) = Case::new(&second("active"), &open).after(&[tried]);
+    let last = phase(&after.session(), 2).last_attempt().expect("an attempt").clone();
+    assert_eq!(last.at.to_string(), "2025-11-02T09:30:00Z");
+}
+
+#[test]
+fn p9_a_definition_that_grew_is_nothing_to_mend() {
+    let case = with_gate(seed_with(|fields| fields["workflow_structure"]["total_phases"] = json!(2)));
+    let told = case.told().warnings;
+    let grew = told.iter().find(|problem| problem.to_string().contains("what was recorded counts"));
+    assert!(!grew.expect("it is told").is_to_mend());
+}
+
+#[test]
+fn p9_a_session_of_a_specification_is_titled_by_it() {
+    let case =
+        seed_with(|fields| fields["metadata"] = json!({"spec_path": ".praxis-os/specs/2025-11-02-import/"}));
+    assert_eq!(case.session().title, "2025-11-02-import");
+}
