@@ -239,18 +239,19 @@ mod tests {
         let hint =
             Hint::new("go on: ").run_here(words!["retry"]).then("; see: ").run(words!["list", "--all"]);
         assert_eq!(hint.to_string(), "go on: leftoff retry; see: leftoff list --all");
-        let commands: Vec<&[String]> = hint.commands().map(CommandLine::words).collect();
-        assert_eq!(commands, [&words!["retry"][..], &words!["list", "--all"]]);
+        let commands: Vec<String> = hint.commands().map(|command| command.words().join("|")).collect();
+        assert_eq!(commands, ["retry", "list|--all"]);
     }
 
     #[test]
     fn only_commands_about_the_current_session_are_named() {
         let hint = Hint::new("go on: ").run_here(words!["retry"]).then("; see: ").run(words!["list"]);
         assert!(hint.needs_naming());
-        let named = hint.naming(&words!["--session", "a"]);
+        let naming = |id: &str| ["--session".to_owned(), id.to_owned()];
+        let named = hint.naming(&naming("a"));
         assert_eq!(named.to_string(), "go on: leftoff retry --session a; see: leftoff list");
         assert!(!named.needs_naming());
-        assert_eq!(named.clone().naming(&words!["--session", "b"]), named);
+        assert_eq!(named.clone().naming(&naming("b")), named);
     }
 
     #[test]
