@@ -50,7 +50,13 @@ impl Globals {
         let session = std::env::var("LEFTOFF_SESSION").ok().filter(|value| !value.is_empty());
         let person_present = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
         Self {
-            options: Options { session, person_present, anywhere: true, ..Options::default() },
+            options: Options {
+                session,
+                person_present,
+                marked_agent: crate::hooks::marked_agent(),
+                anywhere: true,
+                ..Options::default()
+            },
             ..Self::default()
         }
     }
@@ -102,6 +108,7 @@ impl From<&ArgMatches> for Globals {
                 session: text("session").or(untyped.options.session),
                 key: text("key"),
                 person_present: untyped.options.person_present,
+                marked_agent: untyped.options.marked_agent,
                 anywhere: true,
                 ..Options::default()
             },

@@ -27,6 +27,8 @@ const LONGEST_INPUT: u64 = 16 * 1024 * 1024;
 /// One agent's protocol, both ways.
 struct Protocol {
     name: &'static str,
+    /// Variables that the agent sets for every command that it runs. An editor's own terminal has none of them.
+    markers: &'static [&'static str],
     /// Reads an event. The second text is its name, where the agent does not say it in the event itself.
     read: fn(&[u8], &str) -> Result<Heard, String>,
     /// Says the answer. Empty when there is nothing to say.
@@ -47,6 +49,12 @@ const PROTOCOLS: [Protocol; 6] = [
     copilot::PROTOCOL,
     opencode::PROTOCOL,
 ];
+
+/// The agent that this process runs under, by the variables that agents set for their commands.
+pub fn marked_agent() -> Option<&'static str> {
+    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    PROTOCOLS.iter().find(|protocol| protocol.markers.iter().any(is_set)).map(|protocol| protocol.name)
+}
 
 /// Answers one event. Exit code 0 always; what went wrong is one line on stderr.
 pub fn run(arguments: &[OsString]) -> ExitCode {

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, FileMistake, Result};
 use crate::place::Project;
+use crate::policy::Policy;
 use serde::Deserialize;
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -67,23 +68,6 @@ impl TryFrom<String> for Limit {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Policy {
-    #[serde(default, rename = "override")]
-    pub override_: Who,
-    #[serde(default)]
-    pub approve: Who,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Who {
-    #[default]
-    Person,
-    Anyone,
-}
-
 /// What a new project gets: all defaults, said in comments.
 pub const TEMPLATE: &str = "\
 # leftoff: what this project sets. Every line is optional.
@@ -94,10 +78,18 @@ pub const TEMPLATE: &str = "\
 # Folders in which sessions are looked for that can be anywhere, such as essays.
 # places = [\"drafts\"]
 
-# Who may pass a gate by --override, and who may approve: \"person\" (at a terminal) or \"anyone\".
+# Who may do what needs a person: \"person\" (at a terminal) or \"anyone\". A weaker line counts on a machine after a
+# person accepted it there: leftoff trust --policy
 # [policy]
-# override = \"person\"
 # approve = \"person\"
+# override = \"person\"
+# skip = \"person\"
+# close = \"person\"
+# purge = \"person\"
+# abandon = \"person\"
+# take = \"person\"
+# update = \"person\"
+# complete = \"person\"
 
 # A session without activity counts as paused after a while, and is asked about after a longer one; \"off\" for never.
 # [expiry]

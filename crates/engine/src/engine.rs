@@ -1,7 +1,7 @@
 //! The engine: a project, its store, a clock, and who is asking. Opens them; commands and queries are beside it.
 
 use crate::clock::{Clock, SystemClock};
-use crate::config::{Config, Who};
+use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::opening::open_store;
 use crate::outside;
@@ -35,8 +35,10 @@ pub struct Options {
     pub session: Option<String>,
     /// Makes a command count once.
     pub key: Option<String>,
-    /// A person sits at the terminal that this command came from.
+    /// A person may sit at the terminal that this command came from; an agent can have a terminal as well.
     pub person_present: bool,
+    /// The agent whose own variable is in the environment, by its name.
+    pub marked_agent: Option<&'static str>,
     /// Where there is no project, look for sessions that need none. A hook has no time for that.
     pub anywhere: bool,
     /// The agent that asks, as it says itself: for one that neither its environment nor its process tells.
@@ -58,22 +60,58 @@ pub struct Caller {
 }
 
 impl Caller {
-    pub fn of_this_process() -> Self {
-        let set = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
+    /// Refuses an agent session that is named in a way that nobody can be: it must not count as a person.
+    pub fn of_this_process() -> Result<Self> {
+        let named = variable("LEFTOFF_AGENT_SESSION");
+        let agent = named.as_deref().map(|text| AgentIdentity::parse(text).ok_or_else(|| bad_agent(text)));
+        Ok(Self { agent: agent.transpose()?.or_else(named_by_its_agent), ..Self::unnamed() })
+    }
+
+    /// The caller of a hook, which must never fail: an agent session that cannot be read is not known.
+    fn of_hook() -> Self {
+        Self::of_this_process().unwrap_or_else(|_| Self::unnamed())
+    }
+
+    fn unnamed() -> Self {
         Self {
-            user: set("USER")
-                .or_else(|| set("LOGNAME"))
-                .unwrap_or_else(|| format!("uid-{}", rustix::process::getuid().as_raw())),
+            user: variable("USER").or_else(|| variable("LOGNAME")).or_else(login_name).unwrap_or_default(),
             host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
             home: std::env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from),
-            // Codex names its session in the environment of every command by itself.
-            agent: set("LEFTOFF_AGENT_SESSION")
-                .or_else(|| set("CODEX_SESSION_ID").map(|id| format!("codex:{id}")))
-                .or_else(|| set("CLAUDE_SESSION_ID").map(|id| format!("claude:{id}")))
-                .and_then(|text| AgentIdentity::parse(&text)),
-            skips_requirements: set("CLAUDE_SKIP_REQUIREMENTS").is_some(),
+            agent: None,
+            skips_requirements: variable("CLAUDE_SKIP_REQUIREMENTS").is_some(),
         }
     }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Agents that name their session in the environment of every command by themselves.
+fn named_by_its_agent() -> Option<AgentIdentity> {
+    [("CODEX_SESSION_ID", "codex"), ("CLAUDE_SESSION_ID", "claude")]
+        .into_iter()
+        .find_map(|(name, agent)| AgentIdentity::parse(&format!("{agent}:{}", variable(name)?)))
+}
+
+fn bad_agent(text: &str) -> Error {
+    Error::WrongUsage {
+        message: format!("LEFTOFF_AGENT_SESSION is not an agent session: {text:?}"),
+        hint:
+            "it is the agent's name and its session's id, such as claude:a4326893; without an agent, unset it"
+                .into(),
+    }
+}
+
+/// The name of the user that runs this process, as the system's list of users has it.
+fn login_name() -> Option<String> {
+    let uid = rustix::process::getuid().as_raw().to_string();
+    let users = std::fs::read_to_string("/etc/passwd").ok()?;
+    users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)? == uid).then(|| name.to_owned())
+    })
 }
 
 /// So many sessions whose files were only mended are passed over when the one is looked for that was worked on last.
@@ -163,6 +201,10 @@ impl Engine {
             }
             Err(error) => return Err(error),
         };
+        let caller = match intent {
+            Intent::Hook { .. } => Caller::of_hook(),
+            Intent::Query | Intent::Command | Intent::Create => Caller::of_this_process()?,
+        };
         let store = open_store(&project, intent, &mut warnings)?;
         Ok(Self {
             project,
@@ -172,7 +214,7 @@ impl Engine {
             looks_around: !matches!(intent, Intent::Hook { .. }),
             clock: Box::new(SystemClock),
             processes: Box::new(SystemProcesses::default()),
-            caller: Caller::of_this_process(),
+            caller,
             options,
             warnings,
             patience: PATIENCE,
@@ -198,7 +240,7 @@ impl Engine {
             looks_around: false,
             clock: Box::new(SystemClock),
             processes: Box::new(SystemProcesses::default()),
-            caller: Caller::of_this_process(),
+            caller: Caller::of_hook(),
             options,
             warnings: Vec::new(),
             patience: PATIENCE,
@@ -229,17 +271,6 @@ impl Engine {
     pub(crate) fn tell_progress(&self, check: &str, command: &str, elapsed: Duration) {
         if let Some(tell) = &self.progress {
             tell(Progress { check, command, elapsed });
-        }
-    }
-
-    /// Some things are a person's to do, unless the project says that anyone may; of some it cannot say so.
-    pub(crate) fn require_person(&self, doing: &str, policy: Option<Who>) -> Result<()> {
-        match policy {
-            Some(Who::Anyone) => Ok(()),
-            Some(Who::Person) | None if self.options.person_present => Ok(()),
-            Some(Who::Person) | None => {
-                Err(Error::NeedsAPerson { doing: doing.to_owned(), has_policy: policy.is_some() })
-            }
         }
     }
 

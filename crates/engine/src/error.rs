@@ -156,8 +156,8 @@ pub enum Error {
     Diverged { path: PathBuf, session: String, version: u64 },
     #[error("{what} is not supported by this version")]
     NotSupported { what: String, hint: Hint },
-    #[error("{doing} is a person's to do, at a terminal")]
-    NeedsAPerson { doing: String, has_policy: bool },
+    #[error("{doing} needs a person at a terminal{}", agent.as_ref().map(|agent| format!("; this runs under {agent}")).unwrap_or_default())]
+    NeedsAPerson { doing: String, has_policy: bool, agent: Option<String> },
     #[error("the gate of phase '{phase}' cannot be overridden: workflow '{workflow}' does not allow it")]
     NoOverride { phase: String, workflow: String },
     #[error("phase '{phase}' was opened again while its gate was tried")]

@@ -17,6 +17,7 @@ mod set;
 pub(crate) mod subject;
 mod undo;
 
+pub use activate::Taking;
 pub use advance::{AdvanceRequest, GateTried};
 pub use beginning::StartRequest;
 pub use bundle::BundleMade;
@@ -32,6 +33,7 @@ use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::items::ItemView;
+use crate::policy::Restricted;
 use crate::sync::NATIVE;
 use crate::view::{self, Material, View};
 use crate::workspace::ensure_ignored;
@@ -121,6 +123,9 @@ impl Engine {
             let id = engine.select(Want::Latest)?;
             let subject = engine.take_up(&id)?;
             let events = decide(&subject.session, command.clone())?;
+            if events.iter().any(|event| matches!(event, Event::SessionCompleted { forced: true })) {
+                engine.require_person(Restricted::Close)?;
+            }
             let open = if events.is_empty() { Vec::new() } else { engine.open_items(&id)? };
             let mut plan = Plan::of(subject.change(events));
             if !open.is_empty() {
@@ -149,6 +154,9 @@ impl Engine {
                 None => engine.select(Want::Latest)?,
             };
             let subject = engine.take_up_to_end(&id)?;
+            if engine.somebody_else_is_in(&subject.session)? {
+                engine.require_person(Restricted::Abandon)?;
+            }
             let archiving = engine.archiving(&subject.session);
             let operation = archiving.as_ref().map(|operation| operation.id().to_owned());
             let events = decide(&subject.session, Command::Abandon { reason: reason.clone(), operation })?;

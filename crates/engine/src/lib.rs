@@ -27,6 +27,7 @@ mod next;
 mod opening;
 mod outside;
 mod place;
+mod policy;
 mod presence;
 mod processes;
 mod query;
@@ -44,7 +45,7 @@ mod workspace;
 pub use artifacts::{ArtifactFinding, Difference, Verification, VersionMade};
 pub use changes::{Changes, Stamp, stamp};
 pub use checks::Submission;
-pub use config::{Config, DEFAULT_WORKFLOW, Expiry, Limit, Who};
+pub use config::{Config, DEFAULT_WORKFLOW, Expiry, Limit};
 pub use definitions::{Checked, Source, WorkflowLine};
 pub use doctor::{Finding, diagnose};
 pub use engine::{Caller, Engine, Intent, Options, PATIENCE, Progress};
@@ -52,8 +53,8 @@ pub use error::{Choice, Class, Error, FileMistake, Result, WorkflowPlace};
 pub use exec::{Context, Ran};
 pub use execute::{
     AdvanceRequest, Answer, ApproveRequest, BundleMade, FieldChange, FileChange, GateTried, ItemAdd,
-    ItemSetting, PurgePreview, PurgeRequest, RevisitPreview, RevisitRequest, StartRequest, TrustedCommand,
-    Undone, placeholder,
+    ItemSetting, PurgePreview, PurgeRequest, RevisitPreview, RevisitRequest, StartRequest, Taking,
+    TrustedCommand, Undone, placeholder,
 };
 pub use export::Export;
 pub use history::{
@@ -66,6 +67,7 @@ pub use layouts::screen;
 pub use listing::{ListRequest, Listing};
 pub use next::Next;
 pub use place::Project;
+pub use policy::{Policy, PolicyLine, Who};
 pub use presence::AgentIdentity;
 pub use query::{AgentView, Current};
 pub use registry::{projects_outside_git, state_folder};

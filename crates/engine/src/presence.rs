@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::processes::{Ancestor, ProcessMark, Processes, SystemProcesses, agent_process};
 use model::actor::Actor;
 use model::id::SessionId;
+use model::session::Session;
 use std::time::Duration;
 use store::AgentRow;
 
@@ -20,8 +21,10 @@ impl AgentIdentity {
     pub fn parse(text: &str) -> Option<Self> {
         const LONGEST: usize = 200;
         let (agent, id) = text.split_once(':')?;
+        // Ids become parts of file names and of printed command lines.
         let is_plain = |part: &str| {
-            !part.is_empty() && part.chars().all(|c| c.is_ascii_graphic() && c != '\'' && c != '"')
+            let fits = |c: char| c.is_ascii_alphanumeric() || "-_.:+@=".contains(c);
+            !part.is_empty() && !part.starts_with('.') && part.chars().all(fits)
         };
         (text.len() <= LONGEST && is_plain(agent) && is_plain(id))
             .then(|| Self { agent: agent.to_owned(), id: id.to_owned() })
@@ -62,20 +65,29 @@ impl Engine {
         Ok(self.known_agent()?.or_else(|| self.options.agent.clone()))
     }
 
-    /// The same, without what it says itself.
+    /// The agent session that runs this command, without what it says of itself: by its environment, by an ancestor
+    /// that its hook recorded, or by the agent's own variable. A terminal makes no difference.
     pub(crate) fn known_agent(&self) -> Result<Option<AgentIdentity>> {
         if self.options.from_afar {
             return Ok(None);
         }
         match &self.caller.agent {
             Some(identity) => Ok(Some(identity.clone())),
-            None => self.agent_above(),
+            None => Ok(self.agent_above()?.or_else(|| AgentIdentity::of_parent(self.options.marked_agent?))),
         }
+    }
+
+    /// Whether a person runs this command: at a terminal, and not below an agent.
+    pub(crate) fn is_person(&self) -> Result<bool> {
+        Ok(self.options.person_present && self.known_agent()?.is_none())
     }
 
     /// The agent session that this process was started by.
     fn agent_above(&self) -> Result<Option<AgentIdentity>> {
-        let rows = self.store.agents(Some(&self.project.worktree()))?;
+        let mut rows = self.store.agents(None)?;
+        // Only hooks tell which process an agent is. A command that was given an agent's name in its environment may have
+        // been typed in any shell, and what else runs there is not that agent.
+        rows.retain(|row| row.memory.is_some());
         if rows.is_empty() {
             return Ok(None);
         }
@@ -101,6 +113,17 @@ impl Engine {
         let mut rows = self.store.agents(Some(&self.project.worktree()))?;
         rows.retain(|row| !asking.is_some_and(|identity| identity.is(row)) && self.lives(row));
         Ok(rows)
+    }
+
+    /// Whether an agent other than the asking one is alive and works on this session, here or in another worktree.
+    pub(crate) fn somebody_else_is_in(&self, session: &Session) -> Result<bool> {
+        let asking = self.asking_agent()?;
+        let rows = self.store.agents(None)?;
+        Ok(rows.iter().any(|row| {
+            row.session.as_ref() == Some(&session.id)
+                && !asking.as_ref().is_some_and(|identity| identity.is(row))
+                && self.lives(row)
+        }))
     }
 
     pub(crate) fn lives(&self, row: &AgentRow) -> bool {

@@ -1,6 +1,5 @@
 //! Questions: where a session stands, what there is, what happened. Writes nothing.
 
-use crate::config::{Config, Who};
 use crate::definitions::{self, Checked, Source, WorkflowLine};
 use crate::engine::{Engine, Want, read_event};
 use crate::error::{Error, Result};
@@ -58,7 +57,7 @@ impl Engine {
             Current::Session(view) => &mut view.warnings,
             Current::Nothing(nothing) => &mut nothing.warnings,
         };
-        warnings.extend(self.policy_warning());
+        warnings.extend(self.policy_warnings());
         Ok(current)
     }
 
@@ -266,24 +265,6 @@ impl Engine {
         };
         let meant = elsewhere.or(latest.as_ref().map(|row| row.id.clone()));
         Ok(meant.as_ref() != Some(&session.id))
-    }
-
-    /// A project that lets agents do what is otherwise a person's to do says so.
-    fn policy_warning(&self) -> Option<Warning> {
-        let policy = &self.config.policy;
-        let what = match (policy.override_, policy.approve) {
-            (Who::Person, Who::Person) => return None,
-            (Who::Anyone, Who::Person) => "pass a gate by --override",
-            (Who::Person, Who::Anyone) => "approve a check",
-            (Who::Anyone, Who::Anyone) => "pass a gate by --override and approve a check",
-        };
-        Some(Warning {
-            kind: "policy".to_owned(),
-            message: format!("anyone may {what} in this project, agents too"),
-            hint: Some("a person only: take it out of [policy] in .leftoff/config.toml".into()),
-            path: Some(Config::path(&self.project).display().to_string()),
-            problem: None,
-        })
     }
 
     /// Words that a printed command ends with, so that it means this session.

@@ -15,6 +15,7 @@ use model::id::Name;
 use model::item::ItemCounts;
 use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
+use model::outcome::Outcome;
 use model::phase::{Phase, PhaseState};
 use model::progress::{Progress, SignsOfWork, Status};
 use model::run::Run;
@@ -153,6 +154,9 @@ pub struct PhaseView {
     pub paused_seconds: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped_reason: Option<String>,
+    /// How it came to be over; none while it is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
     pub gate: GateView,
     /// A file calls it done, against a gate that failed here or items that are open here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -350,7 +354,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
 }
 
 fn completed(run: &Run) -> Vec<u32> {
-    let done = run.phases.iter().enumerate().filter(|(_, phase)| phase.is_done());
+    let done = run.phases.iter().enumerate().filter(|(_, phase)| phase.is_completed());
     done.map(|(position, _)| run.number_at(position)).collect()
 }
 
@@ -406,6 +410,7 @@ fn phase_view(
             | PhaseState::Completed { .. }
             | PhaseState::NeedsReview { .. } => None,
         },
+        outcome: Outcome::of(phase),
         gate: gate(phase, defined),
         contested: false,
         attempts: phase.attempts.clone(),
@@ -536,16 +541,22 @@ impl View {
         })
     }
 
-    /// `2 of 4 phases done (50 %)`; without a number of which nobody knows.
+    /// `2 of 4 phases done (50 %)`; without a number that nobody knows, and with what else became of phases where that is
+    /// not plain.
     pub fn how_far(&self) -> String {
+        let outcomes = &self.progress.outcomes;
         let done = self.completed_phases.len();
-        match self.percent() {
-            Some(percent) => format!("{done} of {} phases done ({percent} %)", self.workflow.total_phases),
+        let counted = match self.percent() {
+            Some(percent) => {
+                let total = self.workflow.total_phases - outcomes.not_applicable as usize;
+                format!("{done} of {total} phases done ({percent} %)")
+            }
             None => {
                 let phases = if done == 1 { "phase" } else { "phases" };
                 format!("{done} {phases} done, of an unknown number")
             }
-        }
+        };
+        if outcomes.is_plain() { counted } else { format!("{counted}: {outcomes}") }
     }
 
     /// How long a phase took. What another tool's file does not tell is dated to one moment.

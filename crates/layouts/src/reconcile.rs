@@ -278,8 +278,9 @@ fn is_over(phase: &Phase) -> bool {
 fn done(draft: &mut Draft, theirs: &Phase) {
     let phase = theirs.id().clone();
     match &theirs.state {
-        PhaseState::Skipped { reason, at } => {
-            let skipped = Event::PhaseSkipped { phase, reason: reason.clone() };
+        PhaseState::Skipped { reason, at, not_applicable } => {
+            let skipped =
+                Event::PhaseSkipped { phase, reason: reason.clone(), not_applicable: *not_applicable };
             draft.push_said(skipped, Some(Said::Ended(*at)));
         }
         PhaseState::Completed { .. } | PhaseState::NeedsReview { .. } => {

@@ -68,7 +68,11 @@ pub(crate) fn short(view: &View) -> Value {
         "current_phase": view.current_phase,
         "completed_phases": view.completed_phases,
         "total_phases": view.workflow.total_phases,
-        "progress": { "percent": view.progress.percent, "remaining": view.progress.remaining },
+        "progress": {
+            "percent": view.progress.percent,
+            "remaining": view.progress.remaining,
+            "outcomes": view.progress.outcomes,
+        },
         "next": view.next,
     });
     if !view.warnings.is_empty() {

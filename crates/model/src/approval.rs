@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 pub struct Approval {
     pub phase: Name,
     pub check: Name,
+    /// The actor on record.
     pub by: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remark: Option<String>,
     pub at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,

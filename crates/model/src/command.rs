@@ -85,6 +85,10 @@ pub enum Command {
         /// The unfinished run of that workflow has its result: it ends as it is, and this one is the next.
         is_next: bool,
     },
+    /// Follow the workflow's present definition from here on.
+    UpdateDefinition {
+        run: RunPlan,
+    },
     AddNote {
         kind: NoteKind,
         text: String,
@@ -160,6 +164,7 @@ pub fn decide(session: &Session, command: Command) -> Result<Vec<Event>, Refusal
         Command::SetFields { phase, fields } => set_fields(session, phase.as_deref(), fields),
         Command::RecordArtifacts { artifacts } => Ok(record(session, artifacts)),
         Command::StartRun { run, is_next } => runs::start(session, run, is_next),
+        Command::UpdateDefinition { run } => runs::update(session, run),
         Command::AddNote { kind, text, fields } => {
             Ok(vec![Event::NoteAdded { id: session.highest_note + 1, kind, text, fields }])
         }
@@ -184,6 +189,7 @@ fn approve(session: &Session, approval: Approval) -> Result<Vec<Event>, Refusal>
         phase: approval.phase,
         check: approval.check,
         by: approval.by,
+        remark: approval.remark,
         expires_at: approval.expires_at,
     }])
 }

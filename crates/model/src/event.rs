@@ -119,6 +119,8 @@ pub enum Event {
     },
     /// The current run has more phases than it was begun with, as somebody's file says. They come after the others.
     PhasesAdded { phases: Vec<PhaseStub> },
+    /// The current run follows a newer definition of its workflow; phases that both have keep what became of them.
+    DefinitionUpdated { workflow: WorkflowRef, phases: Vec<PhaseStub> },
     /// An unfinished run became the current one again.
     RunSelected { workflow: Name, ordinal: u32 },
     /// A phase began; it is now the current one.
@@ -135,8 +137,13 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         head: Option<String>,
     },
-    /// A phase was passed over.
-    PhaseSkipped { phase: Name, reason: String },
+    /// A phase was passed over: by somebody's decision, or because it does not apply.
+    PhaseSkipped {
+        phase: Name,
+        reason: String,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        not_applicable: bool,
+    },
     /// All phases of the current run are done.
     RunCompleted,
     /// Somebody wrote something down.
@@ -218,6 +225,9 @@ pub enum Event {
         by: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
+        /// Whatever the approving one adds: for whom, why. Not who it was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remark: Option<String>,
     },
     /// Somebody said in a file that a check which was approved is not: a person has to say yes to it again.
     ApprovalWithdrawn { phase: Name, check: Name },
@@ -348,6 +358,7 @@ impl Event {
             Self::PhaseFlagged { .. } => "phase_flagged",
             Self::RunStarted { .. } => "run_started",
             Self::PhasesAdded { .. } => "phases_added",
+            Self::DefinitionUpdated { .. } => "definition_updated",
             Self::RunSelected { .. } => "run_selected",
             Self::PhaseStarted { .. } => "phase_started",
             Self::GateFailed { .. } => "gate_failed",
@@ -396,6 +407,7 @@ impl Event {
             | Self::PhaseFlagged { .. }
             | Self::RunStarted { .. }
             | Self::PhasesAdded { .. }
+            | Self::DefinitionUpdated { .. }
             | Self::RunSelected { .. }
             | Self::PhaseStarted { .. }
             | Self::GateFailed { .. }

@@ -15,6 +15,7 @@ pub mod lifecycle;
 pub mod lineage;
 pub mod nearest;
 pub mod note;
+pub mod outcome;
 pub mod phase;
 pub mod progress;
 pub mod refusal;

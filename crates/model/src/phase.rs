@@ -38,6 +38,9 @@ pub enum PhaseState {
     Skipped {
         at: Timestamp,
         reason: String,
+        /// Its `when` is false: nobody decided to leave it out.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        not_applicable: bool,
     },
 }
 
@@ -92,6 +95,27 @@ impl Phase {
         &self.stub.id
     }
 
+    pub fn is_completed(&self) -> bool {
+        match self.state {
+            PhaseState::Completed { .. } => true,
+            PhaseState::NotStarted
+            | PhaseState::InProgress { .. }
+            | PhaseState::NeedsReview { .. }
+            | PhaseState::Skipped { .. } => false,
+        }
+    }
+
+    pub fn is_not_applicable(&self) -> bool {
+        match self.state {
+            PhaseState::Skipped { not_applicable, .. } => not_applicable,
+            PhaseState::NotStarted
+            | PhaseState::InProgress { .. }
+            | PhaseState::NeedsReview { .. }
+            | PhaseState::Completed { .. } => false,
+        }
+    }
+
+    /// Behind the run: completed, or passed over.
     pub fn is_done(&self) -> bool {
         match self.state {
             PhaseState::Completed { .. } | PhaseState::Skipped { .. } => true,

@@ -1,6 +1,7 @@
 //! The figures of a session: how far, how long, how much longer. Computed when asked for, never stored.
 
 use crate::lifecycle::Lifecycle;
+use crate::outcome::Outcomes;
 use crate::phase::Phase;
 use crate::run::Run;
 use crate::session::Session;
@@ -14,8 +15,12 @@ const NEVER_STALLED_UNDER_SECONDS: u64 = 15 * 60;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
+    /// Completed phases, however they were completed, of those that apply.
     pub percent: u32,
     pub remaining: usize,
+    /// How the phases that are over came to be.
+    #[serde(default)]
+    pub outcomes: Outcomes,
     pub average_phase_seconds: Option<u64>,
     pub estimated_remaining_seconds: Option<u64>,
     pub time_in_phase_seconds: Option<u64>,
@@ -38,7 +43,6 @@ impl Progress {
 
     /// The same of a session whose files are known.
     pub fn with_signs(session: &Session, run: &Run, now: Timestamp, signs: SignsOfWork) -> Self {
-        let done = run.done();
         // What another tool's file does not tell is dated to one moment: such a phase has no duration to learn from.
         let is_native = session.layout == "native";
         let average = average_phase_seconds(run, |seconds| is_native || seconds > 0);
@@ -49,8 +53,9 @@ impl Progress {
         let timed_remaining = run.phases.iter().filter(|phase| !phase.is_done() && !phase.stub.terminal);
         let timed_remaining = timed_remaining.count() as u64;
         Self {
-            percent: percent(done, run.phases.len()),
-            remaining: run.phases.len() - done,
+            percent: percent(run.completed(), run.applicable()),
+            remaining: run.phases.len() - run.over(),
+            outcomes: Outcomes::of(run),
             average_phase_seconds: average,
             estimated_remaining_seconds: average
                 .filter(|_| !is_over || timed_remaining == 0)

@@ -110,7 +110,23 @@ impl Run {
         self.phases.iter().position(|candidate| *candidate.id() == *phase)
     }
 
-    pub fn done(&self) -> usize {
+    /// How many phases were completed; one that was skipped was not.
+    pub fn completed(&self) -> usize {
+        self.phases.iter().filter(|phase| phase.is_completed()).count()
+    }
+
+    /// How many phases there are for this run to complete.
+    pub fn applicable(&self) -> usize {
+        self.phases.iter().filter(|phase| !phase.is_not_applicable()).count()
+    }
+
+    /// How many phases ask for nothing more: completed, or not applicable.
+    pub fn settled(&self) -> usize {
+        self.phases.iter().filter(|phase| phase.is_completed() || phase.is_not_applicable()).count()
+    }
+
+    /// How many phases are behind the run, completed or not.
+    pub fn over(&self) -> usize {
         self.phases.iter().filter(|phase| phase.is_done()).count()
     }
 
@@ -135,7 +151,7 @@ impl Run {
 
     /// Whether nothing is open but a phase of which nobody knows whether there is one.
     pub fn may_be_whole(&self) -> bool {
-        self.workflow.on_complete == OnComplete::Grow && self.done() + 1 >= self.phases.len()
+        self.workflow.on_complete == OnComplete::Grow && self.over() + 1 >= self.phases.len()
     }
 
     pub(crate) fn phase_mut(&mut self, id: &Name) -> Option<&mut Phase> {
@@ -171,6 +187,19 @@ impl Run {
                 self.completed_at = None;
             }
         }
+    }
+
+    /// Follows another definition, which has the current phase too.
+    pub(crate) fn redefine(&mut self, workflow: &WorkflowRef, stubs: &[PhaseStub]) {
+        let current = self.current().id().clone();
+        let phase = |stub: &PhaseStub| match self.phases.iter().find(|known| *known.id() == stub.id) {
+            Some(known) => Phase { stub: stub.clone(), ..known.clone() },
+            None => Phase::new(stub.clone()),
+        };
+        let Some(phases) = Phases::new(stubs.iter().map(phase).collect()) else { return };
+        self.phases = phases;
+        self.workflow = workflow.clone();
+        self.current = self.position(current.as_str()).unwrap_or_default();
     }
 
     /// When all is done the current phase stays on the last one.

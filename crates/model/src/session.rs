@@ -29,7 +29,7 @@ pub const REASON_INACTIVITY: &str = "inactivity";
 pub const REASON_TAKEN: &str = "taken from a bundle";
 
 /// Changes whenever the same events would fold into something else: a snapshot of another version is not trusted.
-pub const FOLD_VERSION: u32 = 6;
+pub const FOLD_VERSION: u32 = 7;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Session {
@@ -207,6 +207,9 @@ impl Session {
                 self.start_run(workflow, *ordinal, phases, at);
             }
             Event::PhasesAdded { phases } => self.on_run(|run| run.add(phases)),
+            Event::DefinitionUpdated { workflow, phases } => {
+                self.on_run(|run| run.redefine(workflow, phases));
+            }
             Event::RunSelected { workflow, ordinal } => self.select(workflow, *ordinal),
             Event::RunCompleted => self.on_run(|run| run.finish(at)),
             Event::PhaseStarted { phase } => self.on_run(|run| run.enter(phase, at)),
@@ -215,8 +218,9 @@ impl Session {
                 self.on_phase(phase, |phase| phase.keep(attempt));
             }
             Event::PhaseCompleted { phase, attempt, .. } => self.complete(phase, attempt, recorded),
-            Event::PhaseSkipped { phase, reason } => self.on_phase(phase, |phase| {
-                phase.state = PhaseState::Skipped { at, reason: reason.clone() };
+            Event::PhaseSkipped { phase, reason, not_applicable } => self.on_phase(phase, |phase| {
+                phase.state =
+                    PhaseState::Skipped { at, reason: reason.clone(), not_applicable: *not_applicable };
             }),
             Event::RolledBack { phase, .. } => {
                 self.roll_back(phase, at);
@@ -226,11 +230,12 @@ impl Session {
                 self.revise(revision, recorded);
                 self.went_back_at = Some(at);
             }
-            Event::CheckApproved { phase, check, by, expires_at } => {
+            Event::CheckApproved { phase, check, by, remark, expires_at } => {
                 self.approve(Approval {
                     phase: phase.clone(),
                     check: check.clone(),
                     by: by.clone(),
+                    remark: remark.clone(),
                     at,
                     expires_at: *expires_at,
                 });

@@ -100,6 +100,13 @@ pub struct PhaseDefinition {
     pub checks: Vec<CheckDefinition>,
 }
 
+impl PhaseDefinition {
+    /// Something has to be shown before the phase is complete.
+    pub fn has_gate(&self) -> bool {
+        !self.checks.is_empty() || self.evidence.iter().any(|field| field.required)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct EvidenceDefinition {
     pub name: String,
@@ -202,6 +209,9 @@ impl CheckKind {
     }
 
     pub const NAMES: [&'static str; 6] = ["artifact", "expr", "command", "git", "items", "approval"];
+
+    /// Checks whose result does not rest on the caller's word.
+    pub const RUN_BY_LEFTOFF: [&'static str; 5] = ["artifact", "command", "git", "items", "approval"];
 
     pub fn name(&self) -> &'static str {
         match self {

@@ -114,8 +114,42 @@ impl Sandbox {
         command
     }
 
+    /// Runs without a terminal, except what only a person can do: `skip`, `purge` and `close --force` are typed by one.
     pub fn run(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ran {
-        Ran::from(self.command(arguments).output().expect("the program starts"))
+        let mut command = self.command(arguments);
+        if needs_a_person(&command) {
+            return self.as_person(&command);
+        }
+        Ran::from(command.output().expect("the program starts"))
+    }
+
+    /// Runs as a person would, at a terminal which `script` makes; only stdout goes elsewhere.
+    pub fn run_as_person(&self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Ran {
+        self.as_person(&self.command(arguments))
+    }
+
+    /// Lets anyone do what these rules of `[policy]` are about, as a person accepts it on this machine.
+    pub fn allow_anyone(&self, rules: &[&str]) {
+        let lines: String = rules.iter().map(|rule| format!("{rule} = \"anyone\"\n")).collect();
+        let config = ".leftoff/config.toml";
+        let before = fs::read_to_string(self.path(config)).unwrap_or_default();
+        self.write(config, &format!("{before}[policy]\n{lines}"));
+        self.run_as_person(["trust", "--policy", "--yes"]).ok();
+    }
+
+    /// Runs a command with its stdin and stderr at a terminal.
+    pub fn as_person(&self, inner: &Command) -> Ran {
+        let words = std::iter::once(inner.get_program()).chain(inner.get_args());
+        let line: Vec<String> = words.map(|word| quoted(&word.to_string_lossy())).collect();
+        let answer = tempfile::NamedTempFile::new_in(self.folder.path()).expect("a file for stdout");
+        let line = format!("{} >{}", line.join(" "), quoted(&answer.path().to_string_lossy()));
+        let mut command = at_terminal(&line);
+        command.current_dir(inner.get_current_dir().unwrap_or(&self.project)).env_clear();
+        command.env("TERM", "dumb").env("NO_COLOR", "1");
+        command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let ran = Ran::from(command.stdin(Stdio::null()).output().expect("script, of util-linux, starts"));
+        let stdout = fs::read_to_string(answer.path()).expect("what was said on stdout");
+        Ran { code: ran.code, stderr: ran.stdout.replace("\r\n", "\n"), stdout }
     }
 
     /// Runs as an agent session would: `claude:a4326893`.
@@ -155,13 +189,7 @@ impl Sandbox {
         let inner = self.command(arguments);
         let words = std::iter::once(inner.get_program()).chain(inner.get_args());
         let line: Vec<String> = words.map(|word| quoted(&word.to_string_lossy())).collect();
-        let line = line.join(" ");
-        let mut command = Command::new("script");
-        if cfg!(target_os = "macos") {
-            command.args(["-q", "/dev/null", "sh", "-c", &line]);
-        } else {
-            command.args(["-qec", &line, "/dev/null"]);
-        }
+        let mut command = at_terminal(&line.join(" "));
         command.current_dir(&self.project).env_clear().env("TERM", "dumb");
         command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
         if typed.is_empty() {
@@ -191,6 +219,25 @@ pub fn words_of(line: &str) -> Vec<String> {
         }
     }
     words
+}
+
+/// A line of a shell at a terminal of its own.
+pub fn at_terminal(line: &str) -> Command {
+    let line = format!("stty cols 80 rows 24; {line}");
+    let mut command = Command::new("script");
+    if cfg!(target_os = "macos") {
+        command.args(["-q", "/dev/null", "sh", "-c", &line]);
+    } else {
+        command.args(["-qec", &line, "/dev/null"]);
+    }
+    command
+}
+
+/// Only a person can: a phase with a gate is skipped, text is purged, an unfinished session is closed.
+fn needs_a_person(command: &Command) -> bool {
+    let words: Vec<&OsStr> = command.get_args().collect();
+    let has = |word: &str| words.iter().any(|own| *own == word);
+    has("skip") || has("purge") && has("--yes") || has("close") && has("--force")
 }
 
 /// One word of a shell's command line.

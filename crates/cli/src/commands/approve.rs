@@ -7,7 +7,7 @@ use engine::ApproveRequest;
 
 /// Say yes to a check that waits for a person
 ///
-/// A person's to do, at a terminal; `[policy] approve = "anyone"` in .leftoff/config.toml allows it to everybody. The check is one of the current phase, or of a phase that only a file says is done, which `--phase` names; then `leftoff advance --phase` shows that phase to be done.
+/// Only a person can, at a terminal; `[policy] approve = "anyone"` in .leftoff/config.toml allows it to everybody once a person accepted that policy here (`leftoff trust --policy`). The check is one of the current phase, or of a phase that only a file says is done, which `--phase` names; then `leftoff advance --phase` shows that phase to be done.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff approve agreed\n  leftoff approve agreed --ttl 24h\n  leftoff approve agreed --phase plan"
@@ -21,7 +21,7 @@ pub struct Approve {
     /// How long it holds, such as 30m, 24h or 7d [default: what the workflow says]
     #[arg(long, value_name = "DURATION", value_parser = seconds)]
     ttl: Option<u64>,
-    /// Who says so [default: you]
+    /// A remark, such as on whose word; the history names you
     #[arg(long)]
     by: Option<String>,
 }

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 /// Take text out of a session's history for good
 ///
-/// For what slipped through the redaction. Every occurrence in the session's events, snapshot, activity and remembered answers becomes `[purged]`, what is kept of recorded files that hold it is forgotten, the bytes are taken off the disk, and an event says that it happened, not what it was. It cannot be undone, and reaches no backup or bundle that was made before. A secret that was stored should be replaced where it is used, too. A person's to do: it asks, unless --yes is given.
+/// For what slipped through the redaction. Every occurrence in the session's events, snapshot, activity and remembered answers becomes `[purged]`, what is kept of recorded files that hold it is forgotten, the bytes are taken off the disk, and an event says that it happened, not what it was. It cannot be undone, and reaches no backup or bundle that was made before. A secret that was stored should be replaced where it is used, too. Only a person can, at a terminal: it asks, unless --yes is given.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  leftoff purge \"the password\"\n  leftoff purge --session k3v9 --match \"the password\" --yes\n  pass show db | leftoff purge --match - --yes"

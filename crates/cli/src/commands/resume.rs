@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::globals::Globals;
 use crate::ui;
 use engine::words::phase_called;
-use engine::{Answer, Choice, Error, OnDiscrepancy};
+use engine::{Answer, Choice, Error, OnDiscrepancy, Taking};
 
 /// Go on with a paused session
 ///
@@ -15,12 +15,16 @@ use engine::{Answer, Choice, Error, OnDiscrepancy};
 pub struct Resume {
     /// Session: its id, the beginning of one, or its number in `list`
     id: Option<String>,
+    /// Take over a session that an agent is working in elsewhere; only a person can
+    #[arg(long)]
+    take: bool,
 }
 
 impl Run for Resume {
     fn run(self, globals: &Globals) -> Outcome {
         let named = globals.naming(self.id);
-        let (answer, globals) = match go_on(&named)? {
+        let taking = if self.take { Taking::Asked } else { Taking::Refused };
+        let (answer, globals) = match go_on(&named, taking)? {
             Ok(answer) => (answer, named),
             Err((question, choices)) => {
                 let choice = ui::ask::choice(&question, &choices).cloned();
@@ -31,7 +35,7 @@ impl Run for Resume {
                     // Who has just said where it goes on knows what is not there.
                     chosen.yes = true;
                 }
-                let answer = go_on(&chosen)?;
+                let answer = go_on(&chosen, taking)?;
                 (answer.map_err(|(question, choices)| Error::NeedsChoice { question, choices })?, chosen)
             }
         };
@@ -45,14 +49,14 @@ impl Run for Resume {
 type Choosing = (String, Vec<Choice>);
 
 /// Goes on with a session; what has to be chosen first.
-fn go_on(globals: &Globals) -> Result<Result<Answer, Choosing>, Failure> {
+fn go_on(globals: &Globals, taking: Taking) -> Result<Result<Answer, Choosing>, Failure> {
     let mut engine = globals.command()?;
     let on = if globals.yes { OnDiscrepancy::GoOn } else { OnDiscrepancy::Ask };
-    match engine.resume(None, on) {
+    match engine.resume(None, on, taking) {
         Err(Error::NeedsChoice { question, choices }) => Ok(Err((question, choices))),
         Err(Error::NeedsAnswer { question, hint }) => {
             let on = ask(&question).ok_or(Error::NeedsAnswer { question, hint })?;
-            Ok(Ok(engine.resume(None, on)?))
+            Ok(Ok(engine.resume(None, on, taking)?))
         }
         other => Ok(Ok(other?)),
     }

@@ -1,9 +1,9 @@
 //! `leftoff workflow`
 
-use crate::commands::{Outcome, Run};
+use crate::commands::{Outcome, Run, answered};
 use crate::failure::Failure;
 use crate::globals::Globals;
-use crate::ui::Tone;
+use crate::ui::{self, Tone};
 use engine::{Checked, FileMistake, Intent, WorkflowLine};
 use model::hint::Hint;
 use model::words;
@@ -42,6 +42,8 @@ enum Action {
         /// Name of the workflow; the file is .leftoff/workflows/NAME.toml
         name: String,
     },
+    /// Move the current session to its workflow's definition as it is now; only a person can
+    Update,
     /// The JSON Schema of a definition, for editors
     Schema,
 }
@@ -53,6 +55,7 @@ impl Run for WorkflowCommand {
             Action::Show { name } => show(name.as_deref(), globals),
             Action::Check { names } => check(&names, globals),
             Action::New { name } => new(&name, globals),
+            Action::Update => update(globals),
             Action::Schema => {
                 globals.out().json(&engine::workflow_schema())?;
                 Ok(ExitCode::SUCCESS)
@@ -143,6 +146,22 @@ fn new(name: &str, globals: &Globals) -> Outcome {
         out.say(&format!("Edit it, then: leftoff workflow check {name} && leftoff start {name}"));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Shows what the newer definition changes, then asks.
+fn update(globals: &Globals) -> Outcome {
+    let mut engine = globals.command()?;
+    let changes = engine.definition_changes()?;
+    let asks = !changes.is_empty() && globals.options.person_present && !globals.yes;
+    let out = globals.out();
+    for change in &changes {
+        if asks { out.raw_error(change) } else { out.say(change) }
+    }
+    if asks && !ui::ask::yes("Move the session to this definition?", globals) {
+        return Err(Failure::findings("nothing was changed".to_owned(), None));
+    }
+    let answer = engine.update_definition()?;
+    answered("follows its workflow as it is now", &answer, globals)
 }
 
 fn mistakes_of(line: &WorkflowLine) -> &[FileMistake] {

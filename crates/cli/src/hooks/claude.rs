@@ -6,7 +6,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-pub const PROTOCOL: Protocol = Protocol { name: "claude", read: |input, _| read("claude", input), write };
+pub const PROTOCOL: Protocol =
+    Protocol { name: "claude", markers: &["CLAUDECODE"], read: |input, _| read("claude", input), write };
 
 /// What we look at; everything else an event has is passed over without a copy of it. Only what every event has must
 /// be of its type.

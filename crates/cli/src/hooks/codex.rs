@@ -3,7 +3,12 @@
 use crate::hooks::{Heard, Protocol, claude};
 use engine::hooks::{Happened, ToolCall};
 
-pub const PROTOCOL: Protocol = Protocol { name: "codex", read, write: claude::write };
+pub const PROTOCOL: Protocol = Protocol {
+    name: "codex",
+    markers: &["CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_SANDBOX"],
+    read,
+    write: claude::write,
+};
 
 fn read(input: &[u8], _: &str) -> Result<Heard, String> {
     let mut heard = claude::read("codex", input)?;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-pub const PROTOCOL: Protocol = Protocol { name: "copilot", read, write };
+pub const PROTOCOL: Protocol = Protocol { name: "copilot", markers: &[], read, write };
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

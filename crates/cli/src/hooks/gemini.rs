@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-pub const PROTOCOL: Protocol = Protocol { name: "gemini", read, write };
+pub const PROTOCOL: Protocol = Protocol { name: "gemini", markers: &["GEMINI_CLI"], read, write };
 
 #[derive(Deserialize)]
 struct Event {

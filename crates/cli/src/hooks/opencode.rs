@@ -2,5 +2,9 @@
 
 use crate::hooks::{Protocol, claude};
 
-pub const PROTOCOL: Protocol =
-    Protocol { name: "opencode", read: |input, _| claude::read("opencode", input), write: claude::write };
+pub const PROTOCOL: Protocol = Protocol {
+    name: "opencode",
+    markers: &["OPENCODE"],
+    read: |input, _| claude::read("opencode", input),
+    write: claude::write,
+};

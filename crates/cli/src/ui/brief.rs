@@ -8,6 +8,7 @@ use engine::words::{ago, duration, moment, one_line, phase_titled, title_beside}
 use model::gate::shown;
 use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
+use model::outcome::Outcome;
 use model::progress::Status;
 use std::fmt::Write;
 
@@ -20,6 +21,7 @@ pub fn text(brief: &Brief, out: &Out) -> String {
         identity(brief, out),
         progress(brief, out),
         completed(brief, out),
+        passed_over(brief, out),
         failed(brief, out),
         to_review(brief, out),
         unverified(brief, out),
@@ -66,9 +68,14 @@ fn identity(brief: &Brief, out: &Out) -> String {
 fn progress(brief: &Brief, out: &Out) -> String {
     let view = &brief.session;
     let number = view.current_phase.number;
+    let outcomes = &view.progress.outcomes;
+    let beside = if outcomes.is_plain() { String::new() } else { format!("; {outcomes}") };
     let heading = match view.percent() {
         Some(percent) => {
-            format!("Progress: Phase {number} of {} ({percent}% complete)", view.workflow.total_phases)
+            format!(
+                "Progress: Phase {number} of {} ({percent}% complete{beside})",
+                view.workflow.total_phases
+            )
         }
         None => format!("Progress: Phase {number}, {}", view.how_far()),
     };
@@ -111,19 +118,32 @@ fn completed(brief: &Brief, out: &Out) -> String {
     let mut text = format!("{}\n", out.paint(Tone::Heading, "Completed phases (do not do again):"));
     for phase in done {
         let time = view.timed(phase).map(|seconds| format!(" ({})", duration(seconds)));
-        let verdict = match &phase.skipped_reason {
-            Some(reason) => format!(" skipped: {}", one_line(reason, LONGEST)),
-            None => verdict(phase),
-        };
-        let line =
-            format!("{}{}{verdict}", title_beside(phase.number, &phase.title), time.unwrap_or_default());
+        let line = format!(
+            "{}{}{}",
+            title_beside(phase.number, &phase.title),
+            time.unwrap_or_default(),
+            verdict(phase)
+        );
         text.push_str(&row(&format!("Phase {}: ", phase.number), &line, out));
-        if let Some(attempt) = phase.attempts.last().filter(|_| phase.skipped_reason.is_none()) {
+        if let Some(attempt) = phase.attempts.last() {
             text.push_str(&evidence(&attempt.report.evidence, "Evidence: ", out));
             text.push_str(&evidence(&attempt.report.outputs, "Outputs: ", out));
         }
     }
     text
+}
+
+/// Phases that are behind the run and were not done.
+fn passed_over(brief: &Brief, out: &Out) -> String {
+    let mut text = String::new();
+    for phase in &brief.session.phases {
+        let Some(reason) = &phase.skipped_reason else { continue };
+        let how = if phase.outcome == Some(Outcome::NotApplicable) { "does not apply" } else { "skipped" };
+        let line =
+            format!("{} {how}: {}", title_beside(phase.number, &phase.title), one_line(reason, LONGEST));
+        text.push_str(&row(&format!("Phase {}: ", phase.number), &line, out));
+    }
+    if text.is_empty() { text } else { format!("{}\n{text}", out.paint(Tone::Heading, "Not done:")) }
 }
 
 fn unverified(brief: &Brief, out: &Out) -> String {

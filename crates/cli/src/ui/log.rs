@@ -50,8 +50,9 @@ pub fn words(event: &Event) -> String {
         Event::PhaseCompleted { phase, attempt, .. } => {
             format!("phase {phase} completed{}", evidence(attempt))
         }
-        Event::PhaseSkipped { phase, reason } => {
-            format!("phase {phase} skipped: {}", one_line(reason, LONGEST))
+        Event::PhaseSkipped { phase, reason, not_applicable } => {
+            let how = if *not_applicable { "does not apply" } else { "skipped" };
+            format!("phase {phase} {how}: {}", one_line(reason, LONGEST))
         }
         Event::RunCompleted => "run completed".to_owned(),
         Event::NoteAdded { id, kind, text, .. } => {
@@ -78,8 +79,9 @@ pub fn words(event: &Event) -> String {
         Event::SessionReopened { .. } => "opened again".to_owned(),
         Event::SessionExpired { since } => format!("paused for inactivity since {since}"),
         Event::RolledBack { phase, reason } => back(phase, reason.as_deref()),
-        Event::CheckApproved { phase, check, by, .. } => {
-            format!("check {check} of {phase} approved by {}", one_line(by, 60))
+        Event::CheckApproved { phase, check, by, remark, .. } => {
+            let remark = remark.as_ref().map(|remark| format!(" ({})", one_line(remark, 60)));
+            format!("check {check} of {phase} approved by {}{}", one_line(by, 60), remark.unwrap_or_default())
         }
         Event::ApprovalWithdrawn { phase, check } => {
             format!("check {check} of {phase} is not approved any more")
@@ -108,6 +110,9 @@ pub fn words(event: &Event) -> String {
         Event::PhasesAdded { phases } => {
             let names: Vec<&str> = phases.iter().map(|phase| phase.id.as_str()).collect();
             format!("phases added: {}", names.join(", "))
+        }
+        Event::DefinitionUpdated { workflow, .. } => {
+            format!("follows {} v{} as it is now", workflow.name, one_line(&workflow.version, 20))
         }
         Event::CheckpointMade { name } => format!("checkpoint: {}", one_line(name, LONGEST)),
         Event::Restored { to_version } => format!("undone: back to where it was at version {to_version}"),

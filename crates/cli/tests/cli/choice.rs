@@ -119,7 +119,7 @@ fn evidence_for_a_session_that_was_marked_failed_is_not_dropped_in_silence() {
 #[test]
 fn an_override_of_a_gate_that_passes_is_none() {
     let sandbox = started(SAME);
-    sandbox.write(".leftoff/config.toml", "[policy]\noverride = \"anyone\"\n");
+    sandbox.allow_anyone(&["override"]);
     let view =
         sandbox.run(["advance", "--evidence", "n=1", "--override", "just in case", "--json"]).ok().json();
     assert_eq!(view["phases"][0]["attempts"][0].get("overridden"), None);

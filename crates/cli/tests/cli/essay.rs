@@ -31,7 +31,7 @@ fn started() -> Sandbox {
 
 fn project() -> Sandbox {
     let sandbox = fresh();
-    sandbox.write(".leftoff/config.toml", "[policy]\napprove = \"anyone\"\n");
+    sandbox.allow_anyone(&["approve"]);
     sandbox
 }
 

@@ -284,10 +284,10 @@ fn an_approval_is_a_persons_unless_the_project_says_otherwise_and_runs_out() {
     sandbox.run(["advance", "--phase", "p"]).code(5);
     assert_eq!(sandbox.run(["next", "--json"]).json()["command"], "leftoff approve agreed");
     assert_eq!(sandbox.run(["approve", "agreed", "--json"]).code(6).error()["kind"], "needs_a_person");
-    sandbox.write(".leftoff/config.toml", "[policy]\napprove = \"anyone\"\n");
+    sandbox.allow_anyone(&["approve"]);
     assert_eq!(sandbox.run(["approve", "agred", "--json"]).code(3).error()["kind"], "unknown_check");
     sandbox.run(["approve", "agreed", "--by", "Anna"]).ok();
-    assert_found(&sandbox, "agreed", "passed", "approved by Anna");
+    assert_found(&sandbox, "agreed", "passed", "(Anna)");
     assert_eq!(sandbox.run(["next", "--json"]).json()["command"], "leftoff advance --phase p");
     sandbox.at("2026-11-15T10:00:01Z");
     assert_found(&sandbox, "agreed", "failed", "has run out");
@@ -300,7 +300,7 @@ fn an_override_is_a_persons_and_stays_in_sight() {
     );
     sandbox.run(["advance", "--override", "because"]).code(6);
     assert_eq!(sandbox.run(["status", "--json"]).json()["phases"][0]["attempt_count"], 0);
-    sandbox.write(".leftoff/config.toml", "[policy]\noverride = \"anyone\"\n");
+    sandbox.allow_anyone(&["override"]);
     let view = sandbox.run(["advance", "--override", "because", "--json"]).ok().json();
     assert_eq!(view["status"], "completed");
     assert_eq!(view["phases"][0]["attempts"][0]["overridden"], "because");
@@ -314,11 +314,12 @@ fn status_says_when_the_project_lets_anyone_do_what_is_a_persons() {
     let sandbox = started("[[phase]]\nid = \"p\"\n");
     let status = || sandbox.run(["status", "--json"]).ok().json()["warnings"].clone();
     assert_eq!(status(), json!([]));
-    sandbox.write(".leftoff/config.toml", "[policy]\noverride = \"anyone\"\n");
+    sandbox.allow_anyone(&["override"]);
     assert_eq!(status()[0]["kind"], "policy");
     let told = sandbox.run(["status"]).ok().stderr;
     assert!(told.contains("anyone may pass a gate by --override in this project, agents too"), "{told}");
-    sandbox.write(".leftoff/config.toml", "[policy]\noverride = \"anyone\"\napprove = \"anyone\"\n");
+    sandbox.write(".leftoff/config.toml", "");
+    sandbox.allow_anyone(&["override", "approve"]);
     let told = sandbox.run(["status"]).ok().stderr;
     assert!(told.contains("--override and approve a check"), "{told}");
 }

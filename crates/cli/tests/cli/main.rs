@@ -37,6 +37,7 @@ mod screen;
 mod secrets;
 mod session_life;
 mod story;
+mod trust;
 mod undo;
 
 use testkit::{Ran, Sandbox};

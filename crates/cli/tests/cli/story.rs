@@ -104,8 +104,8 @@ fn a_session_that_met_everything_reads_well_and_is_finished() {
 
     // A slip, and back.
     sandbox.run_as(CODEX, ["advance", "--phase", "plan"]).ok();
-    sandbox.at("2026-11-15T08:10:00Z").run_as(CODEX, ["skip", "--reason", "by mistake"]).ok();
-    sandbox.at("2026-11-15T08:11:00Z").run_as(CODEX, ["undo"]).ok();
+    sandbox.at("2026-11-15T08:10:00Z").run(["skip", "--reason", "by mistake"]).ok();
+    sandbox.at("2026-11-15T08:11:00Z").run_as_person(["undo"]).ok();
     let view = sandbox.run_as(CODEX, ["status", "--json"]).ok().json();
     assert_eq!((&view["current_phase"]["id"], &view["status"]), (&"build".into(), &"active".into()));
 

@@ -134,7 +134,10 @@ fn a_session_is_paused_resumed_switched_closed_and_goes_back() {
     let back = client.done("control", json!({"action": "rollback", "phase": 1, "reason": "again"}));
     assert_eq!(back["current_phase"]["id"], "plan");
     assert_eq!(client.refused("control", json!({"action": "close"}))["kind"], "unfinished");
-    assert_eq!(client.done("control", json!({"action": "close", "force": true}))["status"], "completed");
+    let force = json!({"action": "close", "force": true});
+    assert_eq!(client.refused("control", force.clone())["kind"], "needs_a_person");
+    sandbox.allow_anyone(&["close"]);
+    assert_eq!(client.done("control", force)["status"], "completed");
     assert_eq!(client.refused("control", json!({"action": "switch"}))["kind"], "wrong_usage");
 }
 

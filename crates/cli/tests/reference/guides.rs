@@ -5,7 +5,8 @@
 //! - Of a `sh` block, lines that begin with `leftoff` are run; so is what a `cargo run … --` would hand to it.
 //! - A `toml` block with phases is a workflow definition, and must have no mistakes.
 //! - Comments above a block: `<!-- at TIME -->` sets the clock, `<!-- file PATH -->` writes the block into a file,
-//!   `<!-- new repository -->` and `<!-- new folder -->` begin again with an empty one.
+//!   `<!-- new repository -->` and `<!-- new folder -->` begin again with an empty one, `<!-- a person -->` runs the block
+//!   at a terminal.
 //! - Files that a command writes into a session's workspace, or among another tool's sessions, are dated by that clock.
 //!
 //! With `LEFTOFF_BLESS` what is printed replaces what was shown.
@@ -94,6 +95,8 @@ struct Reader {
     dated: HashMap<PathBuf, SystemTime>,
     /// The block below is the text of this file.
     file: Option<String>,
+    /// The block below is typed by a person.
+    at_terminal: bool,
     last_code: i32,
     commands: usize,
     mistakes: Vec<String>,
@@ -107,6 +110,7 @@ impl Reader {
             moment: SystemTime::UNIX_EPOCH,
             dated: HashMap::new(),
             file: None,
+            at_terminal: false,
             last_code: 0,
             commands: 0,
             mistakes: Vec::new(),
@@ -151,6 +155,7 @@ impl Reader {
             Some(("at", moment)) => self.at(moment),
             Some(("file", path)) => self.file = Some(path.to_owned()),
             Some(("new", "repository")) => self.begin_again(Sandbox::git(PROGRAM)),
+            Some(("a", "person")) => self.at_terminal = true,
             Some(("new", "folder")) => self.begin_again(Sandbox::plain(PROGRAM)),
             _ => {}
         }
@@ -161,6 +166,12 @@ impl Reader {
         if let Some(file) = self.file.take() {
             self.sandbox.write(&file, &self.real(&text));
         }
+        let shown = self.shown(language, body, &text, line);
+        self.at_terminal = false;
+        shown
+    }
+
+    fn shown(&mut self, language: &str, body: &[&str], text: &str, line: usize) -> Vec<String> {
         match language {
             "console" => return self.transcript(body, line),
             "sh" => {
@@ -168,9 +179,9 @@ impl Reader {
                     self.must(&command, line);
                 }
             }
-            "toml" if text.contains("[[phase]]") => self.check_definition(&text, line),
+            "toml" if text.contains("[[phase]]") => self.check_definition(text, line),
             "json" => {
-                let read: Result<serde_json::Value, _> = serde_json::from_str(&text);
+                let read: Result<serde_json::Value, _> = serde_json::from_str(text);
                 if let Err(error) = read {
                     self.mistake(line, &format!("the JSON cannot be read: {error}"));
                 }
@@ -245,18 +256,25 @@ impl Reader {
         let ours = self.sandbox.command([""; 0]);
         let beside = Path::new(PROGRAM).parent().unwrap();
         let path = std::env::var("PATH").unwrap_or_default();
-        let mut shell = Command::new("sh");
+        let mut shell = if self.at_terminal {
+            testkit::at_terminal(&self.real(command))
+        } else {
+            let mut shell = Command::new("sh");
+            shell.arg("-c").arg(format!("exec 2>&1 </dev/null\n{}", self.real(command)));
+            shell
+        };
         shell
-            .arg("-c")
-            .arg(format!("exec 2>&1 </dev/null\n{}", self.real(command)))
+            .stdin(std::process::Stdio::null())
             .current_dir(self.sandbox.project())
             .env_clear()
             .envs(ours.get_envs().filter_map(|(name, value)| Some((name, value?))))
-            .env("PATH", format!("{}:{path}", beside.display()));
+            .env("PATH", format!("{}:{path}", beside.display()))
+            .env("TERM", "dumb")
+            .env("NO_COLOR", "1");
         let output = shell.output().expect("a shell");
         self.last_code = output.status.code().unwrap_or(-1);
         self.date_files();
-        anonymous(&String::from_utf8_lossy(&output.stdout), &self.sandbox)
+        anonymous(&String::from_utf8_lossy(&output.stdout).replace("\r\n", "\n"), &self.sandbox)
     }
 
     /// What was written into workspaces was written when the sandbox's clock says.

@@ -127,7 +127,7 @@ fn phase_table() -> String {
     let phase = || name("two");
     let started = Event::PhaseStarted { phase: phase() };
     let completed = Event::PhaseCompleted { phase: phase(), attempt: report(true), branch: None, head: None };
-    let skipped = Event::PhaseSkipped { phase: phase(), reason: "x".to_owned() };
+    let skipped = Event::PhaseSkipped { phase: phase(), reason: "x".to_owned(), not_applicable: false };
     let flagged = revised(Impact::Minor);
     let into = |state| match state {
         "in_progress" => vec![started.clone()],

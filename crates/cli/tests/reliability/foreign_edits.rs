@@ -1,7 +1,7 @@
 //! Another program's edits against our writes, in every layout: each must be there in the end, whenever it came. And
 //! kills in the middle of our writes: no file is ever torn or empty.
 
-use engine::{AdvanceRequest, Answer, Engine, Intent, OnDiscrepancy, Options};
+use engine::{AdvanceRequest, Answer, Engine, Intent, OnDiscrepancy, Options, Taking};
 use model::gate::Given;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -137,7 +137,7 @@ fn ccw(file: &str, edit_of: fn(&str) -> u64, edited: fn(&str, u64) -> String) ->
             if turn.is_multiple_of(2) {
                 engine.pause(None, None, &[])
             } else {
-                engine.resume(Some("WFS-race"), OnDiscrepancy::GoOn)
+                engine.resume(Some("WFS-race"), OnDiscrepancy::GoOn, Taking::Refused)
             }
         },
         writers: 1,

@@ -10,6 +10,7 @@ use model::gate;
 use model::id::Name;
 use model::lifecycle::Lifecycle;
 use model::note::{Note, NoteKind};
+use model::outcome::Outcome;
 use std::fmt::Write;
 use store::{ActivityKind, ActivityRow};
 
@@ -97,6 +98,7 @@ fn sections(brief: &Brief, detail: Detail) -> Vec<Section> {
         essential(next(brief, detail)),
         essential(rounds(brief, detail)),
         essential(done(brief, detail)),
+        essential(passed_over(brief)),
         essential(failed(brief, detail)),
         essential(to_review(brief, detail)),
         essential(unverified(brief, detail)),
@@ -221,18 +223,11 @@ fn standing(brief: &Brief, detail: Detail) -> String {
             )
         }
         Lifecycle::Completed { at, forced: false } => {
-            format!(
-                "**Finished** {}: all {} phases are done. Do none of them again.",
-                ago(*at, brief.now),
-                view.workflow.total_phases
-            )
+            format!("**Finished** {}: {}. Do none of them again.", ago(*at, brief.now), finished(view))
         }
-        Lifecycle::Completed { at, forced: true } => format!(
-            "**Closed early** {}: {} of {} phases are done ({figures}).",
-            ago(*at, brief.now),
-            view.completed_phases.len(),
-            view.workflow.total_phases
-        ),
+        Lifecycle::Completed { at, forced: true } => {
+            format!("**Closed early** {}: {}.", ago(*at, brief.now), view.how_far())
+        }
         Lifecycle::Failed { at, error } => {
             format!(
                 "{place}. **Failed** {}: {}. {figures}.",
@@ -270,6 +265,13 @@ fn purpose(brief: &Brief, detail: Detail) -> String {
         }
         None => String::new(),
     }
+}
+
+/// What a finished session is worth: that all is done is said only where nothing was passed over or let through.
+fn finished(view: &View) -> String {
+    let outcomes = &view.progress.outcomes;
+    let total = view.workflow.total_phases - outcomes.not_applicable as usize;
+    if outcomes.is_plain() { format!("all {total} phases are done") } else { view.how_far() }
 }
 
 /// The drafts that a pause kept, as ` Saved: "a.md", "b.md".`
@@ -431,15 +433,23 @@ fn numbered(phase: &PhaseView) -> String {
     }
 }
 
+/// Phases that are behind the run and were not done.
+fn passed_over(brief: &Brief) -> String {
+    let skipped = brief.session.phases.iter().filter_map(|phase| {
+        let reason = quoted(phase.skipped_reason.as_ref()?, 200);
+        let how = phase.outcome.map(Outcome::name).unwrap_or_default();
+        Some(format!("- {} {}: {how}, {reason}\n", phase.number, phase.id))
+    });
+    let lines: String = skipped.collect();
+    if lines.is_empty() { lines } else { format!("## Not done\n{lines}") }
+}
+
 fn done_line(view: &View, phase: &PhaseView) -> String {
     let mut line = format!("- {}", numbered(phase));
-    if let Some(reason) = &phase.skipped_reason {
-        let _ = write!(line, ": skipped, {}", quoted(reason, 200));
-    }
     if let Some(seconds) = view.timed(phase) {
         let _ = write!(line, " ({})", duration(seconds));
     }
-    let attempt = phase.attempts.last().filter(|_| phase.skipped_reason.is_none());
+    let attempt = phase.attempts.last();
     if let Some(attempt) = attempt {
         let proof = [("evidence", &attempt.report.evidence), ("outputs", &attempt.report.outputs)]
             .into_iter()

@@ -9,7 +9,8 @@ pub(super) fn run(around: &Surroundings<'_>, check: &Name) -> Verdict {
     match around.session.approval(&around.phase.id, check) {
         None => Verdict::failed("not approved yet").needing("a person's approval").mended_by(help),
         Some(approval) => {
-            let who = one_line(&approval.by, 60);
+            let remark = approval.remark.as_ref().map(|remark| format!(" ({})", one_line(remark, 60)));
+            let who = one_line(&approval.by, 60) + &remark.unwrap_or_default();
             let when = ago(approval.at, around.now);
             if approval.holds(around.now) {
                 Verdict::passed(format!("approved by {who}, {when}"))

@@ -8,23 +8,52 @@ use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Whether this exact text was trusted for this project.
+/// Hashes of definitions' commands that automation may run, separated by commas: `sha256:…`.
+const TRUSTED_BY_HASH: &str = "LEFTOFF_TRUST";
+
+/// Whether a person trusted this exact text for this project on this machine.
 pub(crate) fn is_trusted(root: &Path, command: &str) -> bool {
     entry(root, command).is_some_and(|path| path.is_file())
 }
 
+/// Whether the environment names this exact text by its hash.
+pub(crate) fn is_trusted_by_hash(command: &str) -> bool {
+    let own = hash_of(command);
+    std::env::var(TRUSTED_BY_HASH).is_ok_and(|named| named.split(',').any(|hash| hash.trim() == own))
+}
+
+/// What `LEFTOFF_TRUST` must name so that this command runs.
+pub(crate) fn hash_of(command: &str) -> String {
+    format!("sha256:{}", hex(&Sha256::digest(command.as_bytes())))
+}
+
 pub(crate) fn trust(root: &Path, command: &str) -> Result<()> {
-    let Some(path) = entry(root, command) else {
+    record(entry(root, command), &format!("{}\n{command}\n", root.display()))
+}
+
+/// The policy that a person accepted for this project, as it was recorded.
+pub(crate) fn accepted_policy(root: &Path) -> Option<String> {
+    fs::read_to_string(policy_entry(root)?).ok()
+}
+
+pub(crate) fn accept_policy(root: &Path, policy: &str) -> Result<()> {
+    record(policy_entry(root), policy)
+}
+
+fn record(path: Option<PathBuf>, text: &str) -> Result<()> {
+    let Some(path) = path else {
         return Err(Error::NotSupported {
             what: "trust without HOME or XDG_STATE_HOME".to_owned(),
             hint: "set HOME".into(),
         });
     };
-    let written = path
-        .parent()
-        .map_or(Ok(()), fs::create_dir_all)
-        .and_then(|()| fs::write(&path, format!("{}\n{command}\n", root.display())));
+    let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&path, text));
     written.map_err(|source| Error::io(format!("recording trust in {}", path.display()), source))
+}
+
+fn policy_entry(root: &Path) -> Option<PathBuf> {
+    let hash = hex(&Sha256::digest(root.as_os_str().as_encoded_bytes()));
+    Some(state_folder()?.join("trust").join(format!("policy-{hash}")))
 }
 
 fn entry(root: &Path, command: &str) -> Option<PathBuf> {

@@ -68,7 +68,12 @@ impl Error {
             Self::Diverged { session, .. } => Hint::new("nothing was changed; work went on in both places: see ").run(words!["log", session]).then(" and go on with one of them"),
             Self::FilesElsewhere { session, worktree } => files_elsewhere_hint(session, worktree),
             Self::CameAlong { session, worktree, is_here } => came_along_hint(session, worktree, *is_here),
-            Self::ActiveElsewhere { session, agent, .. } => Hint::new(format!("{agent} works on it there; pause it first (")).run(words!["pause", "--session", session]).then("), or begin your own: ").run(words!["start"]),
+            Self::ActiveElsewhere { session, agent, .. } => Hint::new(format!("{agent} works on it there; pause it first ("))
+                .run(words!["pause", "--session", session])
+                .then("), begin your own (")
+                .run(words!["start"])
+                .then("), or a person takes it over: ")
+                .run(words!["resume", session, "--take"]),
             Self::NeedsAPerson { has_policy: false, .. } => {
                 "ask a person to run this command in a terminal".into()
             }

@@ -5,6 +5,7 @@ use crate::error::{Choice, Error, Result};
 use crate::execute::plan::{Change, Plan};
 use crate::execute::{Answer, RevisitRequest};
 use crate::listing::ListRequest;
+use crate::policy::Restricted;
 use crate::query::takes_the_worktree;
 use crate::validation::{OnDiscrepancy, ask_about, is_finished};
 use crate::view::ShortView;
@@ -19,14 +20,22 @@ use model::session::Session;
 use model::words;
 use store::{Binding, Filter};
 
+/// Whether a session that somebody is working in elsewhere is taken over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taking {
+    Refused,
+    /// A person asked for it.
+    Asked,
+}
+
 impl Engine {
     /// Goes on with a session: the one named, else the one that was paused last.
     /// When it is not as it was left, `on` says what then.
-    pub fn resume(&mut self, asked: Option<&str>, on: OnDiscrepancy) -> Result<Answer> {
+    pub fn resume(&mut self, asked: Option<&str>, on: OnDiscrepancy, taking: Taking) -> Result<Answer> {
         let fingerprint = self.fingerprint("resume", &format!("{asked:?}"));
         let answer = self.execute(&fingerprint, |engine| {
             let subject = engine.resumable(asked, on)?;
-            let mut plan = engine.activate(&subject, on)?;
+            let mut plan = engine.activate(&subject, on, taking)?;
             engine.take_up_again(&mut plan, on)?;
             if let Some(session) = &plan.subject.before {
                 plan.said.extend(engine.not_found(session));
@@ -45,14 +54,14 @@ impl Engine {
         let fingerprint = self.fingerprint("switch", asked);
         let answer = self.execute(&fingerprint, |engine| {
             let subject = engine.resolve(asked)?;
-            engine.activate(&subject, OnDiscrepancy::GoOn)
+            engine.activate(&subject, OnDiscrepancy::GoOn, Taking::Refused)
         })?;
         self.introduce(&answer);
         Ok(answer)
     }
 
-    pub(super) fn activate(&mut self, id: &SessionId, on: OnDiscrepancy) -> Result<Plan> {
-        self.activate_by(id, on, |worktree, parallel| Command::Resume { worktree, parallel })
+    pub(super) fn activate(&mut self, id: &SessionId, on: OnDiscrepancy, taking: Taking) -> Result<Plan> {
+        self.activate_by(id, on, taking, |worktree, parallel| Command::Resume { worktree, parallel })
     }
 
     /// Makes a session the active one by a command that says where, and whether beside another.
@@ -60,11 +69,12 @@ impl Engine {
         &mut self,
         id: &SessionId,
         on: OnDiscrepancy,
+        taking: Taking,
         command: impl Fn(String, bool) -> Command,
     ) -> Result<Plan> {
         let subject = self.take_up_here(id)?;
         let session = &subject.session;
-        self.refuse_work_elsewhere(session)?;
+        self.refuse_work_elsewhere(session, taking)?;
         let worktree = self.project.worktree();
         let mut plan = Plan::of(Change { number: 0, before: None, events: Vec::new() });
         if session.worktree != worktree && self.refuse_what_came_along(session).is_ok() {
@@ -345,7 +355,7 @@ impl Engine {
     }
 
     /// A session that an agent works on in another worktree is not pulled away from it.
-    fn refuse_work_elsewhere(&self, session: &Session) -> Result<()> {
+    fn refuse_work_elsewhere(&self, session: &Session, taking: Taking) -> Result<()> {
         if session.worktree == self.project.worktree() {
             return Ok(());
         }
@@ -365,6 +375,7 @@ impl Engine {
         let worker = rows.iter().find(|row| row.session.as_ref() == Some(&session.id) && self.lives(row));
         match worker {
             None => Ok(()),
+            Some(_) if taking == Taking::Asked => self.require_person(Restricted::Take),
             Some(row) => Err(Error::ActiveElsewhere {
                 session: session.id.to_string(),
                 worktree: session.worktree.clone(),

@@ -5,9 +5,11 @@ use crate::artifacts::Recording;
 use crate::checks::{GateRun, Submission};
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
+use crate::execute::Taking;
 use crate::execute::placeholder::refuse_placeholders;
 use crate::execute::plan::{Order, Plan};
 use crate::execute::{Answer, bounded};
+use crate::policy::Restricted;
 use crate::sync::in_own_words;
 use crate::validation::OnDiscrepancy;
 use crate::view::{CheckView, GateOutcome, GateView, Warning};
@@ -108,7 +110,7 @@ impl Engine {
             return Ok(answer);
         }
         if request.override_reason.is_some() {
-            self.require_person("passing a gate by --override", Some(self.config.policy.override_))?;
+            self.require_person(Restricted::Override)?;
         }
         let subject = self.select(Want::Latest)?;
         let session = self.laid_over(self.load(&subject)?.1);
@@ -190,7 +192,7 @@ impl Engine {
                     .run_here(words!["advance"]),
             });
         }
-        self.execute(order, |engine| engine.activate(subject, OnDiscrepancy::GoOn))
+        self.execute(order, |engine| engine.activate(subject, OnDiscrepancy::GoOn, Taking::Refused))
     }
 
     /// Runs the checks of a phase, the current one when none is named, and changes nothing.

@@ -4,13 +4,14 @@ use crate::checks::trust;
 use crate::definitions;
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
-use crate::execute::plan::Plan;
+use crate::execute::plan::{self, Plan};
 use crate::execute::{Answer, bounded};
+use crate::policy::Restricted;
 use model::approval::Approval;
 use model::command::{Command, decide, resolve_phase};
 use model::id::{Name, SessionId};
 use model::phase::Phase;
-use model::run::Run;
+use model::run::{Run, RunPlan};
 use model::session::Session;
 use model::workflow::{CheckKind, PhaseDefinition, Workflow};
 use std::rc::Rc;
@@ -22,7 +23,7 @@ pub struct ApproveRequest {
     /// By id or number; the current one, or one that only a file says is done, when it is not given.
     pub phase: Option<String>,
     pub ttl_seconds: Option<u64>,
-    /// Who says so, if not the caller.
+    /// A remark: for whom, on whose word. The actor on record is the caller.
     pub by: Option<String>,
 }
 
@@ -36,6 +37,8 @@ pub struct TrustedCommand {
     pub check: Name,
     pub command: String,
     pub trusted: bool,
+    /// What `LEFTOFF_TRUST` names so that automation may run it.
+    pub hash: String,
 }
 
 impl Engine {
@@ -46,9 +49,45 @@ impl Engine {
             let id = engine.select(Want::Unfinished)?;
             let subject = engine.take_up(&id)?;
             let session = &subject.session;
+            engine.require_person_to_skip(session)?;
             let skips = engine.skips_ahead(session)?;
             let events = decide(session, Command::SkipPhase { reason: reason.clone(), skips })?;
             Ok(Plan::of(subject.change(events)))
+        })
+    }
+
+    /// A phase with a gate is skipped by a person, or its gate would be a suggestion.
+    fn require_person_to_skip(&self, session: &Session) -> Result<()> {
+        let Some(run) = session.run().filter(|run| run.is_open()) else { return Ok(()) };
+        let definition = self.definition_of(session)?;
+        let has_gate = definition.phase(run.current().id().as_str()).is_some_and(PhaseDefinition::has_gate);
+        if has_gate { self.require_person(Restricted::Skip) } else { Ok(()) }
+    }
+
+    /// What moving the current run to its workflow's present definition would change, a line each.
+    pub fn definition_changes(&self) -> Result<Vec<String>> {
+        let (_, session) = self.load(&self.select(Want::Unfinished)?)?;
+        let before = self.definition_of(&session)?;
+        let now = definitions::load(&self.project, before.name.as_str())?;
+        Ok(definitions::differences(&before, &now))
+    }
+
+    /// Moves the current run to its workflow's present definition.
+    pub fn update_definition(&mut self) -> Result<Answer> {
+        self.require_person(Restricted::Update)?;
+        let fingerprint = self.fingerprint("workflow update", "");
+        self.execute(&fingerprint, |engine| {
+            let id = engine.select(Want::Unfinished)?;
+            let subject = engine.take_up(&id)?;
+            let session = &subject.session;
+            let name = engine.definition_of(session)?.name.clone();
+            let workflow = definitions::load(&engine.project, name.as_str())?;
+            let run = RunPlan::new(&workflow, Vec::new());
+            let events = decide(session, Command::UpdateDefinition { run })?;
+            let mut plan = Plan::of(subject.change(events));
+            plan.definitions.push(plan::definition_row(&workflow)?);
+            engine.know_definition(&workflow);
+            Ok(plan)
         })
     }
 
@@ -64,8 +103,9 @@ impl Engine {
 
     /// A person's yes to a check of the current phase, or of one that only a file says is done.
     pub fn approve(&mut self, request: &ApproveRequest) -> Result<Answer> {
-        self.require_person("approving", Some(self.config.policy.approve))?;
-        let by = bounded("the name", request.by.as_deref().unwrap_or(&self.caller.user))?;
+        self.require_person(Restricted::Approve)?;
+        let remark = request.by.as_deref().map(|text| bounded("the remark", text)).transpose()?;
+        let by = self.actor(self.asking_agent()?.as_ref()).to_string();
         let fingerprint = self.fingerprint("approve", &format!("{request:?} {by}"));
         // A session may be finished by its file alone: its gates can still be shown to hold.
         let want = if request.phase.is_some() { Want::Latest } else { Want::Unfinished };
@@ -73,7 +113,7 @@ impl Engine {
             let id = engine.select(want)?;
             let subject = engine.take_up(&id)?;
             let session = &subject.session;
-            let approval = engine.approval(session, request, &by)?;
+            let approval = Approval { remark: remark.clone(), ..engine.approval(session, request, &by)? };
             let events = decide(session, Command::Approve { approval })?;
             Ok(Plan::of(subject.change(events)))
         })
@@ -121,13 +161,14 @@ impl Engine {
                 check: check.clone(),
                 command: command.to_owned(),
                 trusted: trust::is_trusted(&self.project.root, command),
+                hash: trust::hash_of(command),
             })
             .collect()
     }
 
     /// Lets exactly these commands run for this user on this machine.
     pub fn trust(&self, commands: &[TrustedCommand]) -> Result<()> {
-        self.require_person("trusting commands", None)?;
+        self.require_person(Restricted::Trust)?;
         commands.iter().try_for_each(|entry| trust::trust(&self.project.root, &entry.command))
     }
 
@@ -161,6 +202,7 @@ impl Engine {
             phase: defined.id.clone(),
             check: check.clone(),
             by: by.to_owned(),
+            remark: None,
             at: now,
             expires_at,
         })

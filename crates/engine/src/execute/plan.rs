@@ -269,7 +269,7 @@ fn session_row(session: &Session) -> SessionRow {
         lifecycle: session.lifecycle.name().to_owned(),
         parallel: session.parallel,
         phase: run.map(|run| run.current().id().to_string()).unwrap_or_default(),
-        phases_done: run.map(|run| count(run.done())).unwrap_or_default(),
+        phases_done: run.map(|run| count(run.settled())).unwrap_or_default(),
         phases_total: run.map(|run| count(run.phases.len())).unwrap_or_default(),
         created_at: session.created_at,
         updated_at: session.updated_at,

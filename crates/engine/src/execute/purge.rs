@@ -6,6 +6,7 @@ use crate::execute::Answer;
 use crate::execute::plan::{fold_whole, stream_of, to_json};
 use crate::hex;
 use crate::items::item_rows;
+use crate::policy::Restricted;
 use crate::sync::NATIVE;
 use crate::words::one_line;
 use model::actor::Actor;
@@ -78,6 +79,7 @@ impl Engine {
     /// What cannot be undone is done when a person said yes to it.
     pub fn purge(&mut self, request: &PurgeRequest) -> Result<Answer> {
         if request.confirmed {
+            self.require_person(Restricted::Purge)?;
             self.settle_files_without(&request.text)?;
         }
         self.store.take_turn(self.patience)?;
@@ -324,6 +326,7 @@ fn places(event: &Event) -> Option<(&str, &str)> {
         | Event::PhaseRevised { .. }
         | Event::CheckpointMade { .. }
         | Event::PhasesAdded { .. }
+        | Event::DefinitionUpdated { .. }
         | Event::SessionMoved { .. }
         | Event::Restored { .. }
         | Event::Purged { .. }

@@ -2,6 +2,7 @@
 
 use crate::engine::{Engine, Want};
 use crate::error::{Error, Result};
+use crate::execute::Taking;
 use crate::execute::plan::{Change, Plan};
 use crate::execute::{Answer, bounded};
 use crate::sync::NATIVE;
@@ -103,7 +104,7 @@ impl Engine {
         let mut answer = self.execute(&fingerprint, |engine| {
             let (id, others) = engine.finished(asked)?;
             let command = |worktree, parallel| Command::Reopen { worktree, parallel };
-            let mut plan = engine.activate_by(&id, OnDiscrepancy::GoOn, command)?;
+            let mut plan = engine.activate_by(&id, OnDiscrepancy::GoOn, Taking::Refused, command)?;
             plan.said.extend(others);
             Ok(plan)
         })?;

@@ -53,6 +53,7 @@ pub(crate) fn event(event: &mut Event) -> Vec<String> {
         | Event::PhaseFlagged { .. }
         | Event::RunStarted { .. }
         | Event::PhasesAdded { .. }
+        | Event::DefinitionUpdated { .. }
         | Event::RunSelected { .. }
         | Event::PhaseStarted { .. }
         | Event::RunCompleted

@@ -177,7 +177,7 @@ impl From<&Session> for ShortView {
             lifecycle: session.lifecycle.name().to_owned(),
             parallel: session.parallel,
             phase: run.map(|run| run.current().id().to_string()).unwrap_or_default(),
-            phases_done: run.map(|run| count(run.done())).unwrap_or_default(),
+            phases_done: run.map(|run| count(run.settled())).unwrap_or_default(),
             total_phases: run.map(|run| count(run.phases.len())).unwrap_or_default(),
             created_at: session.created_at,
             updated_at: session.updated_at,

@@ -188,7 +188,7 @@ impl Look {
                 && self.documents.get(path) == self.tree.get(path)
         };
         let run = session.run().filter(|_| self.is_foreign)?;
-        let is_at_the_beginning = run.done() == 0 && run.current_number() == run.number_at(0);
+        let is_at_the_beginning = run.over() == 0 && run.current_number() == run.number_at(0);
         let located = &self.located;
         let tells = |path: &String| {
             let content = self.documents.content(path).unwrap_or_default();

@@ -112,7 +112,10 @@ fn phases(
         let word = PhaseWord::at(position);
         if position < current && word == PhaseWord::Plan && is_plan_skipped(session) {
             let reason = "a simple task begins with its implementation".to_owned();
-            events.push(Dated { at: since, event: Event::PhaseSkipped { phase, reason } });
+            events.push(Dated {
+                at: since,
+                event: Event::PhaseSkipped { phase, reason, not_applicable: true },
+            });
             continue;
         }
         events.push(Dated { at: since, event: Event::PhaseStarted { phase: phase.clone() } });

@@ -181,7 +181,9 @@ impl Over {
             Self::Nothing => {
                 Event::PhaseCompleted { phase, attempt: AttemptReport::default(), branch: None, head: None }
             }
-            Self::Skipped(reason) => Event::PhaseSkipped { phase, reason: reason.clone() },
+            Self::Skipped(reason) => {
+                Event::PhaseSkipped { phase, reason: reason.clone(), not_applicable: true }
+            }
         }
     }
 }

@@ -189,7 +189,11 @@ impl Teller<'_> {
             let at = said.completed_at.unwrap_or(began);
             return self.add(
                 at,
-                Event::PhaseSkipped { phase, reason: "skipped, as its checkpoint says".to_owned() },
+                Event::PhaseSkipped {
+                    phase,
+                    reason: "skipped, as its checkpoint says".to_owned(),
+                    not_applicable: false,
+                },
             );
         }
         let defined = self.workflow.phase(phase.as_str());

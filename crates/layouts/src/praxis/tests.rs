@@ -205,7 +205,7 @@ impl Case {
     fn stands(&self, expected: (&str, u32, usize, usize)) -> &Self {
         let session = self.session();
         let run = session.run().expect("a run");
-        let found = (session.lifecycle.name(), run.current_number(), run.done(), run.phases.len());
+        let found = (session.lifecycle.name(), run.current_number(), run.over(), run.phases.len());
         assert_eq!(found, expected, "{:?}", self.warnings());
         self
     }

@@ -5,7 +5,7 @@ use super::{Call, Effect, Entry, paths};
 use crate::answer::Answer;
 use crate::mishap::Mishap;
 use engine::words::one_line;
-use engine::{Intent, OnDiscrepancy, RevisitPreview, RevisitRequest};
+use engine::{Intent, OnDiscrepancy, RevisitPreview, RevisitRequest, Taking};
 use model::revision::Impact;
 
 const ACTIONS: &[&str] = &["pause", "resume", "switch", "close", "rollback", "revisit"];
@@ -77,7 +77,7 @@ fn resume(call: &Call) -> Result<Answer, Mishap> {
         Some("go_back") => OnDiscrepancy::GoBack,
         Some(_) => OnDiscrepancy::GoOn,
     };
-    let resumed = call.open(Intent::Command)?.resume(call.session(), on);
+    let resumed = call.open(Intent::Command)?.resume(call.session(), on, Taking::Refused);
     let answer = resumed.map_err(|error| match error {
         engine::Error::NeedsAnswer { .. } => {
             let mut mishap = Mishap::from(error);

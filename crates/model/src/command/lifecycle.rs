@@ -53,7 +53,7 @@ pub(super) fn close(session: &Session, force: bool) -> Result<Vec<Event>, Refusa
         Some(run) if !force && !run.may_be_whole() => Err(Refusal::Unfinished {
             session: session.id.clone(),
             workflow: run.workflow.name.clone(),
-            done: run.done(),
+            done: run.completed(),
             total: run.phases.len(),
             current: run.current().id().clone(),
         }),

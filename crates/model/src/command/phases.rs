@@ -108,7 +108,11 @@ pub(super) fn go_on<'a>(
     let mut events = Vec::new();
     for stub in rest {
         if let Some(skip) = skips.iter().find(|skip| skip.phase == stub.id) {
-            events.push(Event::PhaseSkipped { phase: stub.id.clone(), reason: skip.reason.clone() });
+            events.push(Event::PhaseSkipped {
+                phase: stub.id.clone(),
+                reason: skip.reason.clone(),
+                not_applicable: true,
+            });
             continue;
         }
         events.push(Event::PhaseStarted { phase: stub.id.clone() });
@@ -136,7 +140,7 @@ pub(super) fn skip(session: &Session, reason: String, skips: &[Skip]) -> Result<
     };
     let run = run_of(session, "skip")?;
     let following = after(session, run, &phase, skips);
-    let mut events = vec![Event::PhaseSkipped { phase, reason }];
+    let mut events = vec![Event::PhaseSkipped { phase, reason, not_applicable: false }];
     events.extend(following);
     Ok(events)
 }

@@ -1,7 +1,7 @@
 //! Runs: beginning one, going on with one.
 
-use super::not_active;
 use super::phases::go_on;
+use super::{not_active, run_of};
 use crate::event::Event;
 use crate::lifecycle::Lifecycle;
 use crate::refusal::Refusal;
@@ -65,4 +65,30 @@ fn is_current(session: &Session, run: &Run) -> bool {
     session
         .run()
         .is_some_and(|current| current.workflow.name == run.workflow.name && current.ordinal == run.ordinal)
+}
+
+/// The current run follows another definition; what its phases have shown stays as it is.
+pub(super) fn update(session: &Session, plan: RunPlan) -> Result<Vec<Event>, Refusal> {
+    let run = run_of(session, "update")?;
+    if !run.is_open() {
+        return Err(Refusal::RunFinished {
+            doing: "update",
+            session: session.id.clone(),
+            workflow: run.workflow.name.clone(),
+            ordinal: run.ordinal,
+        });
+    }
+    if run.workflow.hash == plan.workflow.hash {
+        return Ok(Vec::new());
+    }
+    let current = run.current().id();
+    if !plan.phases.iter().any(|stub| stub.id == *current) {
+        return Err(Refusal::UnknownPhase {
+            asked: current.to_string(),
+            workflow: plan.workflow.name,
+            known: plan.phases.into_iter().map(|stub| stub.id).collect(),
+            nearest: None,
+        });
+    }
+    Ok(vec![Event::DefinitionUpdated { workflow: plan.workflow, phases: plan.phases }])
 }

@@ -79,14 +79,18 @@ fn a_terminal_phase_is_complete_when_it_is_reached() {
 
 #[test]
 fn a_skipped_phase_is_passed_over_and_counts_as_done() {
-    let skipped = Event::PhaseSkipped { phase: name("implement"), reason: skip("implement").reason };
+    let skipped = Event::PhaseSkipped {
+        phase: name("implement"),
+        reason: skip("implement").reason,
+        not_applicable: true,
+    };
     three_phases().when(advance_past(None, &["implement"])).then([
         completed("plan"),
         skipped,
         begun("review"),
     ]);
     let after = three_phases().after([advance_past(None, &["implement"])]);
-    assert_eq!(after.session.run().unwrap().done(), 2);
+    assert_eq!(after.session.run().unwrap().over(), 2);
 }
 
 #[test]
@@ -94,7 +98,7 @@ fn when_all_that_is_left_is_skipped_the_run_is_complete_on_its_last_phase() {
     let after = three_phases().after([advance_past(None, &["implement", "review"])]);
     let run = after.session.run().unwrap();
     assert!(!run.is_open());
-    assert_eq!((run.current().id().as_str(), run.done()), ("review", 3));
+    assert_eq!((run.current().id().as_str(), run.over()), ("review", 3));
 }
 
 #[test]
@@ -284,7 +288,7 @@ fn o2_a_run_that_has_its_result_ends_as_it_is_and_the_next_one_begins() {
     let session = &again.session;
     let standing: Vec<(u32, bool)> = session.runs.iter().map(|run| (run.ordinal, run.is_open())).collect();
     assert_eq!(standing, [(1, false), (2, true)]);
-    assert_eq!(session.runs[0].done(), 0, "what was not done is not called done");
+    assert_eq!(session.runs[0].completed(), 0, "what was not done is not called done");
     let same = three_phases().after([Command::StartRun { run: build(), is_next: false }]);
     assert_eq!(same.session.runs.len(), 1, "without its result it is gone on with");
 }

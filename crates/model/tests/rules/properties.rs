@@ -31,7 +31,7 @@ proptest! {
     fn a_run_is_complete_after_its_last_phase_and_stays_on_it(script in scripts()) {
         for (session, _) in play(&script).sessions() {
             for run in &session.runs {
-                prop_assert_eq!(run.is_open(), run.done() < run.phases.len());
+                prop_assert_eq!(run.is_open(), run.over() < run.phases.len());
                 if run.is_open() {
                     prop_assert!(!run.current().is_done(), "the current phase of an open run is to be done");
                 }
@@ -131,7 +131,7 @@ proptest! {
                 }
                 prop_assert!(figures.percent <= 100);
                 prop_assert_eq!(figures.percent == 100, figures.remaining == 0);
-                prop_assert_eq!(figures.remaining, run.phases.len() - run.done());
+                prop_assert_eq!(figures.remaining, run.phases.len() - run.over());
             }
             let _ = Status::of(session, now).name();
         }

@@ -44,7 +44,10 @@ fn start_begins_at_plan_unless_it_is_simple() {
         assert_eq!(line["complexity"].as_str(), size, "complexity is optional");
         if phase == "IMPLEMENT" {
             let brief = sandbox.run(["brief"]).ok().stdout;
-            assert!(brief.contains("Plan skipped: a simple task begins with its implementation"), "{brief}");
+            assert!(
+                brief.contains("Plan does not apply: a simple task begins with its implementation"),
+                "{brief}"
+            );
         }
     }
 }

@@ -104,6 +104,7 @@ fn resume_in_implement_asks_when_a_current_task_is_not_there() {
 #[test]
 fn fifty_six_parallel_updates_of_the_same_two_files_lose_nothing() {
     let sandbox = project();
+    sandbox.allow_anyone(&["close"]);
     let others: Vec<String> = (0..16).map(|number| format!("WFS-o{number}")).collect();
     for id in &others {
         write_session(&sandbox, id, "IMPLEMENT", "paused", "2026-11-10T10:00:00Z");

@@ -165,7 +165,7 @@ fn in_a_project_that_was_moved_a_session_is_taken_up_where_its_files_are() {
     let run = |words: &[&str]| {
         let there = moved.display().to_string();
         let mut command = sandbox.command(["--project", &there].into_iter().chain(words.iter().copied()));
-        testkit::Ran::from(command.current_dir(&moved).output().unwrap())
+        sandbox.as_person(command.current_dir(&moved))
     };
     let refused = run(&["skip", "--reason", "x", "--session", ID]).code(4);
     assert!(refused.stderr.contains("the project was moved or copied since"), "{}", refused.stderr);

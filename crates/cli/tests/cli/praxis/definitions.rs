@@ -194,7 +194,7 @@ fn the_gate_of_a_definition_that_was_found_later_holds_for_what_is_adopted() {
 #[test]
 fn a_gate_that_allows_no_override_is_not_overridden() {
     let sandbox = started();
-    sandbox.write(".leftoff/config.toml", "[policy]\noverride = \"anyone\"\n");
+    sandbox.allow_anyone(&["override"]);
     let gate = sandbox.read(GATE).replace("{strict: true}", "{strict: true, allow_override: false}");
     sandbox.write(GATE, &gate);
     sandbox.run(["start", "ship_v1", "--layout", "praxis", "--id", "t", "--target", "x.md"]).ok();

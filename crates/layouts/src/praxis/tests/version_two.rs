@@ -47,7 +47,11 @@ fn state_name(state: &PhaseState) -> &'static str {
 }
 
 fn skipped() -> Event {
-    Event::PhaseSkipped { phase: definition::phase_name(2), reason: "known".to_owned() }
+    Event::PhaseSkipped {
+        phase: definition::phase_name(2),
+        reason: "known".to_owned(),
+        not_applicable: false,
+    }
 }
 
 fn resumed() -> Event {

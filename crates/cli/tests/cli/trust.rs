@@ -1,0 +1,170 @@
+//! What only a person can do, and who counts as one.
+
+use crate::gates::started;
+use crate::git;
+use testkit::{Ran, Sandbox};
+
+const CLAUDE: &str = "claude:a4326893";
+
+/// Two phases, the first with a gate that nothing passes.
+const GATED: &str = "[[phase]]\nid = \"plan\"\n[[phase.check]]\nid = \"never\"\nkind = \"expr\"\nexpr = \"false\"\n\
+                     [[phase]]\nid = \"build\"\n";
+
+/// Runs at a terminal as a process whose environment has this variable.
+fn at_terminal_with(sandbox: &Sandbox, (name, value): (&str, &str), arguments: &[&str]) -> Ran {
+    let mut command = sandbox.command(arguments);
+    command.env(name, value);
+    sandbox.as_person(&command)
+}
+
+fn refused(ran: Ran) -> String {
+    ran.code(6).stderr
+}
+
+#[test]
+fn t1_only_a_person_skips_a_phase_that_has_a_gate() {
+    let sandbox = started(GATED);
+    let skip = ["skip", "--reason", "in a hurry"];
+    let output = sandbox.command(skip).output().unwrap();
+    let said = refused(Ran::from(output));
+    assert!(said.contains("skipping a phase that has a gate needs a person"), "{said}");
+    refused(sandbox.run_as(CLAUDE, skip));
+    assert_eq!(sandbox.run(["status", "--json"]).json()["current_phase"]["id"], "plan");
+    let view = sandbox.run_as_person(["skip", "--reason", "agreed with the customer", "--json"]).ok().json();
+    assert_eq!(view["phases"][0]["outcome"], "skipped");
+    // A phase without a gate asks nothing of whoever skips it.
+    sandbox.run_as(CLAUDE, ["skip", "--reason", "nothing to build"]).ok();
+}
+
+#[test]
+fn t1_a_session_whose_phases_were_all_skipped_is_not_done() {
+    let sandbox = started(GATED);
+    sandbox.run_as_person(["skip", "--reason", "x"]).ok();
+    let view = sandbox.run_as_person(["skip", "--reason", "x", "--json"]).ok().json();
+    assert_eq!(view["progress"]["percent"], 0);
+    assert_eq!(view["progress"]["outcomes"]["skipped"], 2);
+    assert_eq!(view["completed_phases"], serde_json::json!([]));
+    let status = sandbox.run(["status"]).ok().stdout;
+    assert!(status.contains("0 of 2 phases done (0 %): 2 skipped"), "{status}");
+    for format in ["text", "markdown"] {
+        let brief = sandbox.run(["brief", "--format", format]).ok().stdout;
+        assert!(brief.contains("2 skipped"), "{brief}");
+        assert!(!brief.contains("100") && !brief.contains("all 2 phases"), "{brief}");
+    }
+    let list = sandbox.run(["list", "--all", "--json"]).ok().json();
+    assert_eq!(list["sessions"][0]["phases_done"], 0);
+}
+
+#[test]
+fn t1_only_a_person_closes_an_unfinished_session_or_purges() {
+    let sandbox = started(GATED);
+    refused(sandbox.run_as(CLAUDE, ["close", "--force"]));
+    sandbox.run_as(CLAUDE, ["note", "the word is swordfish"]).ok();
+    refused(sandbox.run_as(CLAUDE, ["purge", "swordfish", "--yes"]));
+    let view = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!(view["status"], "active");
+    assert!(sandbox.run(["log"]).ok().stdout.contains("swordfish"));
+    sandbox.run_as_person(["close", "--force"]).ok();
+}
+
+#[test]
+fn t2_an_agent_at_a_terminal_is_no_person() {
+    let sandbox = started(GATED);
+    let skip = ["skip", "--reason", "x"];
+    for marker in [("LEFTOFF_AGENT_SESSION", CLAUDE), ("CLAUDECODE", "1"), ("GEMINI_CLI", "1")] {
+        let said = refused(at_terminal_with(&sandbox, marker, &skip));
+        assert!(said.contains("this runs under"), "{said}");
+    }
+    // The process that sent a hook's event is an agent: what runs below it is the agent's, also at a terminal.
+    let event = serde_json::json!({ "session_id": "a4326893", "hook_event_name": "SessionStart",
+        "source": "startup", "cwd": sandbox.project(), "transcript_path": "/dev/null" });
+    sandbox.run_with_input(&["hook", "claude"], &event.to_string()).ok();
+    refused(sandbox.run_as_person(skip));
+}
+
+#[test]
+fn t3_a_weaker_policy_counts_only_when_a_person_accepted_it_here() {
+    let sandbox = started(
+        "[[phase]]\nid = \"p\"\n[[phase.check]]\nid = \"agreed\"\nkind = \"approval\"\n[[phase]]\nid = \"q\"\n",
+    );
+    sandbox.write(".leftoff/config.toml", "[policy]\napprove = \"anyone\"\n");
+    refused(sandbox.run_as(CLAUDE, ["approve", "agreed", "--by", "CEO"]));
+    let status = sandbox.run(["status", "--json"]).ok().json();
+    assert_eq!(status["warnings"][0]["kind"], "policy_not_accepted", "{status}");
+    refused(sandbox.run_as(CLAUDE, ["trust", "--policy"]));
+    refused(at_terminal_with(&sandbox, ("CLAUDECODE", "1"), &["trust", "--policy", "--yes"]));
+    sandbox.run_as_person(["trust", "--policy", "--yes"]).ok();
+    sandbox.run_as(CLAUDE, ["approve", "agreed", "--by", "CEO"]).ok();
+    // Whoever is named, the agent did it.
+    let gate = sandbox.run(["gate", "--json"]).json();
+    let found = gate["checks"][0]["found"].as_str().unwrap();
+    assert!(found.contains("approved by claude a4326893 (CEO)"), "{found}");
+    // What is relaxed further has to be accepted again.
+    sandbox.write(".leftoff/config.toml", "[policy]\napprove = \"anyone\"\nclose = \"anyone\"\n");
+    refused(sandbox.run_as(CLAUDE, ["close", "--force"]));
+}
+
+#[test]
+fn t4_an_agent_session_that_cannot_be_one_is_an_error_and_no_person() {
+    let sandbox = started(GATED);
+    for bad in ["claude", "claude:", ":a4326893", "claude:a b", "claude:a'b", "claude:../../x"] {
+        let said = sandbox.run_as(bad, ["note", "x"]).code(2).stderr;
+        assert!(said.contains("LEFTOFF_AGENT_SESSION"), "{said}");
+        at_terminal_with(&sandbox, ("LEFTOFF_AGENT_SESSION", bad), &["skip", "--reason", "x"]).code(2);
+        let mut hook = sandbox.command(["hook", "claude"]);
+        assert!(
+            hook.env("LEFTOFF_AGENT_SESSION", bad).output().unwrap().status.success(),
+            "a hook never fails"
+        );
+    }
+}
+
+#[test]
+fn t5_automation_runs_commands_that_are_trusted_by_their_hash() {
+    let sandbox = git();
+    let definition = |run: &str| {
+        format!(
+            "name = \"w\"\n[[phase]]\nid = \"p\"\n[[phase.check]]\nid = \"c\"\nkind = \"command\"\nrun = \"{run}\"\n"
+        )
+    };
+    sandbox.write(".leftoff/workflows/w.toml", &definition("true"));
+    let hash = sandbox.run(["trust", "--print", "w"]).ok().stdout.trim().to_owned();
+    assert!(hash.starts_with("sha256:") && hash.len() == 71, "{hash}");
+    sandbox.run(["start", "w", "--id", "s"]).ok();
+    sandbox.run(["advance", "--phase", "p"]).code(5);
+    let with_hash = |variables: &[(&str, &str)]| {
+        let mut command = sandbox.command(["advance", "--phase", "p", "--json"]);
+        command.env("LEFTOFF_TRUST", &hash).envs(variables.iter().copied());
+        Ran::from(command.output().unwrap())
+    };
+    // An agent cannot trust by naming a hash.
+    with_hash(&[("LEFTOFF_AGENT_SESSION", CLAUDE)]).code(5);
+    with_hash(&[("CLAUDECODE", "1")]).code(5);
+    let view = with_hash(&[]).ok().json();
+    let found = &view["phases"][0]["gate"]["checks"][0]["found"];
+    assert!(found.as_str().unwrap().contains("trusted by LEFTOFF_TRUST"), "{found}");
+}
+
+#[test]
+fn t6_a_person_moves_a_running_session_to_an_edited_definition() {
+    let sandbox = started(GATED);
+    sandbox.write(
+        ".leftoff/workflows/w.toml",
+        "name = \"w\"\n[[phase]]\nid = \"plan\"\n[[phase]]\nid = \"check\"\n[[phase]]\nid = \"build\"\n",
+    );
+    // Whoever weakens the file changes nothing for a session that has begun.
+    sandbox.run_as(CLAUDE, ["advance", "--phase", "plan"]).code(5);
+    refused(sandbox.run_as(CLAUDE, ["workflow", "update"]));
+    let moved = sandbox.run_as_person(["workflow", "update", "--yes"]).ok();
+    for line in ["~ phase plan: - check never", "+ phase check"] {
+        assert!(moved.stderr.contains(line), "{line:?} is not in {}", moved.stderr);
+    }
+    let view = sandbox.run_as(CLAUDE, ["advance", "--phase", "plan", "--json"]).ok().json();
+    assert_eq!(view["current_phase"]["id"], "check");
+    assert!(sandbox.run(["log"]).ok().stdout.contains("follows w v1 as it is now"));
+    let again = sandbox.run_as_person(["workflow", "update", "--yes", "--json"]).ok().json();
+    assert_eq!(again["already"], true);
+    // The phase that the session is in must be in the new definition.
+    sandbox.write(".leftoff/workflows/w.toml", "name = \"w\"\n[[phase]]\nid = \"build\"\n");
+    sandbox.run_as_person(["workflow", "update", "--yes"]).code(3);
+}

@@ -1,0 +1,264 @@
+//! Who may do what needs a person. The project's `[policy]` can relax each rule, but a weaker policy counts on this machine
+//! only after a person accepted it here: whoever can edit a file must not thereby be able to approve.
+
+use crate::checks::trust;
+use crate::config::Config;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::view::Warning;
+use model::hint::Hint;
+use model::words;
+use serde::{Deserialize, Serialize};
+
+/// From the weakest to the strongest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Who {
+    Anyone,
+    #[default]
+    Person,
+}
+
+/// What only a person can do, unless the policy says otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Restricted {
+    Approve,
+    Override,
+    /// Skipping a phase that has a gate.
+    Skip,
+    /// Closing a session with unfinished phases.
+    Close,
+    Purge,
+    /// Abandoning a session that somebody is in.
+    Abandon,
+    /// Resuming a session that somebody is in.
+    Take,
+    /// Moving a running session to the workflow's present definition.
+    Update,
+    /// Completing a run over a phase whose gate failed here, or whose items are open here.
+    Complete,
+    /// Letting commands run, or a policy count. No policy relaxes it.
+    Trust,
+}
+
+impl Restricted {
+    const RELAXABLE: [Self; 9] = [
+        Self::Override,
+        Self::Approve,
+        Self::Skip,
+        Self::Close,
+        Self::Purge,
+        Self::Abandon,
+        Self::Take,
+        Self::Update,
+        Self::Complete,
+    ];
+
+    /// As what somebody may do: "anyone may …".
+    fn verb(self) -> &'static str {
+        match self {
+            Self::Approve => "approve a check",
+            Self::Override => "pass a gate by --override",
+            Self::Skip => "skip a phase that has a gate",
+            Self::Close => "close an unfinished session",
+            Self::Purge => "purge text",
+            Self::Abandon => "abandon a session that somebody is working in",
+            Self::Take => "take over a session that somebody is working in",
+            Self::Update => "move a session to a changed workflow",
+            Self::Complete => "complete a run over a failed gate or open items",
+            Self::Trust => "trust commands",
+        }
+    }
+
+    /// As the subject of a sentence: "… needs a person".
+    pub(crate) fn doing(self) -> &'static str {
+        match self {
+            Self::Approve => "approving a check",
+            Self::Override => "passing a gate by --override",
+            Self::Skip => "skipping a phase that has a gate",
+            Self::Close => "closing a session with unfinished phases",
+            Self::Purge => "purging text from the history",
+            Self::Abandon => "abandoning a session that somebody is working in",
+            Self::Take => "taking over a session that somebody is working in",
+            Self::Update => "moving a running session to a changed workflow",
+            Self::Complete => "completing a run over a phase that failed its gate or has open items",
+            Self::Trust => "trusting commands or a policy",
+        }
+    }
+
+    /// Its key in `[policy]`.
+    fn key(self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::Override => "override",
+            Self::Skip => "skip",
+            Self::Close => "close",
+            Self::Purge => "purge",
+            Self::Abandon => "abandon",
+            Self::Take => "take",
+            Self::Update => "update",
+            Self::Complete => "complete",
+            Self::Trust => "trust",
+        }
+    }
+}
+
+/// `[policy]` of `.leftoff/config.toml`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Policy {
+    pub approve: Who,
+    #[serde(rename = "override")]
+    pub override_: Who,
+    pub skip: Who,
+    pub close: Who,
+    pub purge: Who,
+    pub abandon: Who,
+    pub take: Who,
+    pub update: Who,
+    pub complete: Who,
+}
+
+impl Policy {
+    pub(crate) fn who(&self, rule: Restricted) -> Who {
+        match rule {
+            Restricted::Approve => self.approve,
+            Restricted::Override => self.override_,
+            Restricted::Skip => self.skip,
+            Restricted::Close => self.close,
+            Restricted::Purge => self.purge,
+            Restricted::Abandon => self.abandon,
+            Restricted::Take => self.take,
+            Restricted::Update => self.update,
+            Restricted::Complete => self.complete,
+            Restricted::Trust => Who::Person,
+        }
+    }
+
+    /// The rules that this policy relaxes compared with another one.
+    fn weaker_than(&self, other: &Self) -> Vec<Restricted> {
+        let is_weaker = |rule: &Restricted| self.who(*rule) < other.who(*rule);
+        Restricted::RELAXABLE.into_iter().filter(is_weaker).collect()
+    }
+}
+
+/// A rule of the project's policy, and whether it counts here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PolicyLine {
+    pub rule: &'static str,
+    pub who: Who,
+    /// False for a weaker line that nobody accepted on this machine.
+    pub counts: bool,
+    #[serde(skip)]
+    allows: &'static str,
+}
+
+impl Engine {
+    /// Refuses what only a person can do where none is there, unless the accepted policy allows it to anyone.
+    pub(crate) fn require_person(&self, rule: Restricted) -> Result<()> {
+        if self.who_may(rule) == Who::Anyone || self.is_person()? {
+            return Ok(());
+        }
+        let has_policy = rule != Restricted::Trust;
+        let agent = self.known_agent()?.map(|agent| agent.agent);
+        Err(Error::NeedsAPerson { doing: rule.doing().to_owned(), has_policy, agent })
+    }
+
+    /// The stronger of what the project says and what was accepted here.
+    fn who_may(&self, rule: Restricted) -> Who {
+        let asked = self.config.policy.who(rule);
+        if asked >= Who::default() { asked } else { asked.max(self.accepted_policy().who(rule)) }
+    }
+
+    /// The policy that a person accepted on this machine for this project; the default one before that.
+    fn accepted_policy(&self) -> Policy {
+        trust::accepted_policy(&self.project.root)
+            .and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default()
+    }
+
+    /// What the project's policy says, rule by rule.
+    pub fn policy_lines(&self) -> Vec<PolicyLine> {
+        let accepted = self.accepted_policy();
+        let policy = &self.config.policy;
+        let weaker = policy.weaker_than(&accepted);
+        Restricted::RELAXABLE
+            .into_iter()
+            .filter(|rule| policy.who(*rule) != Who::default())
+            .map(|rule| PolicyLine {
+                rule: rule.key(),
+                who: policy.who(rule),
+                counts: !weaker.contains(&rule),
+                allows: rule.verb(),
+            })
+            .collect()
+    }
+
+    /// Lets the project's policy count on this machine as it is now.
+    pub fn accept_policy(&self) -> Result<()> {
+        self.require_person(Restricted::Trust)?;
+        let text = serde_json::to_string(&self.config.policy).unwrap_or_default();
+        trust::accept_policy(&self.project.root, &text)
+    }
+
+    /// A project that lets agents do what otherwise needs a person says so; so does one that would like to.
+    pub(crate) fn policy_warnings(&self) -> Vec<Warning> {
+        let lines = self.policy_lines();
+        let allowed = |counts: bool| {
+            let verbs: Vec<&str> =
+                lines.iter().filter(|line| line.counts == counts).map(|line| line.allows).collect();
+            (!verbs.is_empty()).then(|| verbs.join(" and "))
+        };
+        let warning = |kind: &str, message: String, hint: Hint| Warning {
+            kind: kind.to_owned(),
+            message,
+            hint: Some(hint),
+            path: Some(Config::path(&self.project).display().to_string()),
+            problem: None,
+        };
+        let relaxed = allowed(true).map(|what| {
+            let message = format!("anyone may {what} in this project, agents too");
+            warning(
+                "policy",
+                message,
+                "a person only: take it out of [policy] in .leftoff/config.toml".into(),
+            )
+        });
+        let ignored = allowed(false).map(|what| {
+            let message = format!(
+                "[policy] would let anyone {what}; it does not count before a person accepts it on this machine"
+            );
+            warning(
+                "policy_not_accepted",
+                message,
+                Hint::new("a person can accept it at a terminal: ").run(words!["trust", "--policy"]),
+            )
+        });
+        relaxed.into_iter().chain(ignored).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_is_weaker_only_where_it_allows_more() {
+        let default = Policy::default();
+        let relaxed = Policy { approve: Who::Anyone, ..default };
+        assert_eq!(relaxed.weaker_than(&default), [Restricted::Approve]);
+        assert!(default.weaker_than(&relaxed).is_empty());
+        assert!(relaxed.weaker_than(&relaxed).is_empty());
+    }
+
+    #[test]
+    fn trusting_is_never_relaxed() {
+        let all: Policy = serde_json::from_value(serde_json::json!({
+            "approve": "anyone", "override": "anyone", "skip": "anyone", "close": "anyone", "purge": "anyone",
+            "abandon": "anyone", "take": "anyone", "update": "anyone", "complete": "anyone"
+        }))
+        .expect("a policy");
+        assert!(Restricted::RELAXABLE.iter().all(|rule| all.who(*rule) == Who::Anyone));
+        assert_eq!(all.who(Restricted::Trust), Who::Person);
+    }
+}

@@ -1,0 +1,187 @@
+//! How a phase came to be over, in words that never mean the same: a skipped phase is not a verified one. Computed from the
+//! session when asked for, never stored.
+
+use crate::gate::{AttemptReport, CheckResult};
+use crate::phase::{Phase, PhaseState};
+use crate::run::Run;
+use crate::workflow::CheckKind;
+use serde::{Deserialize, Serialize};
+
+/// How a phase was completed or passed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// A check that leftoff ran itself passed: a file, a command, git, items, an approval.
+    Verified,
+    /// Only typed values were checked: evidence, expressions over it.
+    Reported,
+    /// A lenient gate passed with failed checks.
+    Warned,
+    /// The phase declares no checks.
+    Done,
+    /// Only a file says so.
+    Claimed,
+    /// A person let it pass although checks failed.
+    Overridden,
+    Skipped,
+    /// Its `when` is false.
+    NotApplicable,
+}
+
+impl Outcome {
+    /// In the order in which they are counted for a reader.
+    pub const ALL: [Self; 8] = [
+        Self::Verified,
+        Self::Reported,
+        Self::Warned,
+        Self::Done,
+        Self::Claimed,
+        Self::Overridden,
+        Self::Skipped,
+        Self::NotApplicable,
+    ];
+
+    /// None while the phase is open.
+    pub fn of(phase: &Phase) -> Option<Self> {
+        match phase.state {
+            PhaseState::NotStarted | PhaseState::InProgress { .. } | PhaseState::NeedsReview { .. } => None,
+            PhaseState::Skipped { not_applicable: true, .. } => Some(Self::NotApplicable),
+            PhaseState::Skipped { not_applicable: false, .. } => Some(Self::Skipped),
+            PhaseState::Completed { .. } if phase.claimed => Some(Self::Claimed),
+            PhaseState::Completed { .. } => {
+                Some(phase.last_attempt().map_or(Self::Done, |attempt| Self::of_report(&attempt.report)))
+            }
+        }
+    }
+
+    fn of_report(report: &AttemptReport) -> Self {
+        let ran_itself = |check: &CheckResult| CheckKind::RUN_BY_LEFTOFF.contains(&check.kind.as_str());
+        if report.overridden.is_some() {
+            Self::Overridden
+        } else if report.checks.iter().any(CheckResult::failed) {
+            Self::Warned
+        } else if report.checks.iter().any(ran_itself) {
+            Self::Verified
+        } else if report.checks.is_empty() {
+            Self::Done
+        } else {
+            Self::Reported
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Verified => "verified",
+            Self::Reported => "reported",
+            Self::Warned => "warned",
+            Self::Done => "done",
+            Self::Claimed => "claimed",
+            Self::Overridden => "overridden",
+            Self::Skipped => "skipped",
+            Self::NotApplicable => "not applicable",
+        }
+    }
+}
+
+/// How many phases of a run ended in each way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Outcomes {
+    pub verified: u32,
+    pub reported: u32,
+    pub warned: u32,
+    pub done: u32,
+    pub claimed: u32,
+    pub overridden: u32,
+    pub skipped: u32,
+    pub not_applicable: u32,
+}
+
+impl Outcomes {
+    pub fn of(run: &Run) -> Self {
+        let mut counts = Self::default();
+        for outcome in run.phases.iter().filter_map(Outcome::of) {
+            *counts.count_mut(outcome) += 1;
+        }
+        counts
+    }
+
+    pub fn count(&self, outcome: Outcome) -> u32 {
+        let mut copy = *self;
+        *copy.count_mut(outcome)
+    }
+
+    /// Phases that are behind the run without having been completed, or completed without proof of ours.
+    pub fn is_plain(&self) -> bool {
+        self.claimed == 0 && self.overridden == 0 && self.skipped == 0 && self.warned == 0
+    }
+
+    fn count_mut(&mut self, outcome: Outcome) -> &mut u32 {
+        match outcome {
+            Outcome::Verified => &mut self.verified,
+            Outcome::Reported => &mut self.reported,
+            Outcome::Warned => &mut self.warned,
+            Outcome::Done => &mut self.done,
+            Outcome::Claimed => &mut self.claimed,
+            Outcome::Overridden => &mut self.overridden,
+            Outcome::Skipped => &mut self.skipped,
+            Outcome::NotApplicable => &mut self.not_applicable,
+        }
+    }
+}
+
+/// `2 verified, 1 overridden, 3 skipped`; empty where no phase is over.
+impl std::fmt::Display for Outcomes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let counted = Outcome::ALL.into_iter().map(|outcome| (outcome, self.count(outcome)));
+        let words: Vec<String> = counted
+            .filter(|(_, count)| *count > 0)
+            .map(|(outcome, count)| format!("{count} {}", outcome.name()))
+            .collect();
+        f.write_str(&words.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::CheckOutcome;
+
+    fn check(kind: &str, outcome: CheckOutcome) -> CheckResult {
+        CheckResult {
+            id: "x".to_owned(),
+            kind: kind.to_owned(),
+            outcome,
+            found: None,
+            needed: None,
+            help: None,
+        }
+    }
+
+    #[test]
+    fn a_report_is_worth_what_its_checks_are() {
+        use CheckOutcome::{Failed, Passed};
+        let report = |checks: &[(&str, CheckOutcome)], overridden: Option<&str>| AttemptReport {
+            checks: checks.iter().map(|(kind, outcome)| check(kind, *outcome)).collect(),
+            overridden: overridden.map(ToOwned::to_owned),
+            ..AttemptReport::default()
+        };
+        for (report, expected) in [
+            (report(&[], None), Outcome::Done),
+            (report(&[("evidence", Passed), ("expr", Passed)], None), Outcome::Reported),
+            (report(&[("evidence", Passed), ("artifact", Passed)], None), Outcome::Verified),
+            (report(&[("approval", Passed)], None), Outcome::Verified),
+            (report(&[("artifact", Passed), ("expr", Failed)], None), Outcome::Warned),
+            (report(&[("artifact", Failed)], Some("late")), Outcome::Overridden),
+        ] {
+            assert_eq!(Outcome::of_report(&report), expected, "{report:?}");
+        }
+    }
+
+    #[test]
+    fn outcomes_are_told_in_one_order_and_only_those_that_there_are() {
+        let counts = Outcomes { skipped: 3, verified: 2, overridden: 1, ..Outcomes::default() };
+        assert_eq!(counts.to_string(), "2 verified, 1 overridden, 3 skipped");
+        assert_eq!(Outcomes::default().to_string(), "");
+    }
+}
