@@ -546,15 +546,12 @@ impl View {
     pub fn how_far(&self) -> String {
         let outcomes = &self.progress.outcomes;
         let done = self.completed_phases.len();
-        let counted = match self.percent() {
-            Some(percent) => {
-                let total = self.workflow.total_phases - outcomes.not_applicable as usize;
-                format!("{done} of {total} phases done ({percent} %)")
-            }
-            None => {
-                let phases = if done == 1 { "phase" } else { "phases" };
-                format!("{done} {phases} done, of an unknown number")
-            }
+        let counted = if let Some(percent) = self.percent() {
+            let total = self.workflow.total_phases - outcomes.not_applicable as usize;
+            format!("{done} of {total} phases done ({percent} %)")
+        } else {
+            let phases = if done == 1 { "phase" } else { "phases" };
+            format!("{done} {phases} done, of an unknown number")
         };
         if outcomes.is_plain() { counted } else { format!("{counted}: {outcomes}") }
     }

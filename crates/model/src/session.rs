@@ -207,9 +207,7 @@ impl Session {
                 self.start_run(workflow, *ordinal, phases, at);
             }
             Event::PhasesAdded { phases } => self.on_run(|run| run.add(phases)),
-            Event::DefinitionUpdated { workflow, phases } => {
-                self.on_run(|run| run.redefine(workflow, phases));
-            }
+            Event::DefinitionUpdated { workflow, phases } => self.redefine(workflow, phases),
             Event::RunSelected { workflow, ordinal } => self.select(workflow, *ordinal),
             Event::RunCompleted => self.on_run(|run| run.finish(at)),
             Event::PhaseStarted { phase } => self.on_run(|run| run.enter(phase, at)),
@@ -575,6 +573,10 @@ impl Session {
 
     fn run_mut(&mut self) -> Option<&mut Run> {
         self.runs.get_mut(self.current_run)
+    }
+
+    fn redefine(&mut self, workflow: &WorkflowRef, phases: &[PhaseStub]) {
+        self.on_run(|run| run.redefine(workflow, phases));
     }
 
     fn on_run(&mut self, change: impl FnOnce(&mut Run)) {

@@ -7,6 +7,8 @@ use model::event::{Event, Recorded};
 use model::gate::{AttemptReport, shown};
 use model::id::Name;
 use model::revision::Revision;
+use serde_json::Value;
+use std::collections::BTreeMap;
 
 const LONGEST: usize = 300;
 
@@ -62,12 +64,7 @@ pub fn words(event: &Event) -> String {
         Event::NoteChanged { id, text, fields, reopened } => {
             note_changed(*id, text.as_deref(), fields, *reopened)
         }
-        Event::SessionPaused { reason, context, saved } => {
-            let context = context.as_ref().map(|context| format!(", in the middle of {context}"));
-            let saved =
-                if saved.is_empty() { String::new() } else { format!(", saved {}", saved.join(", ")) };
-            one_line(&format!("paused: {reason}{}{saved}", context.unwrap_or_default()), LONGEST)
-        }
+        Event::SessionPaused { reason, context, saved } => paused(reason, context.as_deref(), saved),
         Event::SessionResumed { .. } => "resumed".to_owned(),
         Event::SessionCompleted { forced: true } => "closed before it was finished".to_owned(),
         Event::SessionCompleted { forced: false } => "session completed".to_owned(),
@@ -86,14 +83,7 @@ pub fn words(event: &Event) -> String {
         Event::ApprovalWithdrawn { phase, check } => {
             format!("check {check} of {phase} is not approved any more")
         }
-        Event::FieldsSet { phase, fields } => {
-            let place = phase.as_ref().map(|phase| format!(" of {phase}")).unwrap_or_default();
-            let pairs: Vec<String> = fields
-                .iter()
-                .map(|(name, value)| format!("{name}={}", one_line(&shown(value), 80)))
-                .collect();
-            format!("fields{place} set: {}", pairs.join(", "))
-        }
+        Event::FieldsSet { phase, fields } => fields_set(phase.as_ref(), fields),
         Event::ArtifactRecorded { artifact } => {
             let path = one_line(&artifact.path, LONGEST);
             format!("file {path} recorded, version {}, {} bytes", artifact.version, artifact.size)
@@ -129,6 +119,19 @@ pub fn words(event: &Event) -> String {
         Event::SessionTaken { .. } => "taken in from a bundle".to_owned(),
         Event::Unknown { kind } => format!("{kind} (written by a newer leftoff)"),
     }
+}
+
+fn fields_set(phase: Option<&Name>, fields: &BTreeMap<String, Value>) -> String {
+    let place = phase.map(|phase| format!(" of {phase}")).unwrap_or_default();
+    let pairs: Vec<String> =
+        fields.iter().map(|(name, value)| format!("{name}={}", one_line(&shown(value), 80))).collect();
+    format!("fields{place} set: {}", pairs.join(", "))
+}
+
+fn paused(reason: &str, context: Option<&str>, saved: &[String]) -> String {
+    let context = context.map(|context| format!(", in the middle of {context}")).unwrap_or_default();
+    let saved = if saved.is_empty() { String::new() } else { format!(", saved {}", saved.join(", ")) };
+    one_line(&format!("paused: {reason}{context}{saved}"), LONGEST)
 }
 
 fn back(phase: &Name, reason: Option<&str>) -> String {

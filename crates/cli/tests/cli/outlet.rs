@@ -122,7 +122,7 @@ fn f4_no_output_carries_a_stored_escape_sequence() {
         &["resume"],
     ] {
         let ran = sandbox.run(words);
-        assert!(!ran.stdout.is_empty() || words == &["doctor"], "{words:?}: {}", ran.stderr);
+        assert!(!ran.stdout.is_empty() || *words == ["doctor"], "{words:?}: {}", ran.stderr);
         assert_inert(words, &ran, &[]);
         let json: Vec<&str> = words.iter().copied().chain(["--json"]).collect();
         assert_inert(&json, &sandbox.run(&json), &[]);

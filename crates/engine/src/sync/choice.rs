@@ -95,12 +95,13 @@ impl Engine {
             // Of one layout the later one by name comes first: an older one replaces it only with work that remains.
             let is_later = best.as_ref().is_none_or(|best| best.line.layout != found.line.layout);
             let rank = |found: &Short| (found.says_where_it_stands, found.is_active(), found.line.updated_at);
-            let is_better = |best: &Short| match is_later {
-                true => {
+            let is_better = |best: &Short| {
+                if is_later {
                     (rank(&found).0, found.has_work(), rank(&found))
                         > (rank(best).0, best.has_work(), rank(best))
+                } else {
+                    (rank(&found).0, found.has_work()) > (rank(best).0, best.has_work())
                 }
-                false => (rank(&found).0, found.has_work()) > (rank(best).0, best.has_work()),
             };
             if best.as_ref().is_none_or(is_better) {
                 best = Some(found);

@@ -45,7 +45,10 @@ fn all_load(sandbox: &Sandbox, after: &str) {
     for status in ["active", "completed", "error"] {
         let folder = format!(".praxis-os/state/workflow/{status}");
         let names = if sandbox.path(&folder).exists() { sandbox.names(&folder) } else { Vec::new() };
-        for name in names.iter().filter(|name| name.ends_with(".json")) {
+        for name in names
+            .iter()
+            .filter(|name| std::path::Path::new(name).extension().is_some_and(|end| end == "json"))
+        {
             let text = sandbox.read(&format!("{folder}/{name}"));
             assert_eq!(broken_rules(&text), [""; 0], "{name} after {after}:\n{text}");
             files += 1;
