@@ -326,7 +326,7 @@ pub(crate) fn build(material: Material<'_>) -> View {
             id: run.current().id().clone(),
             title: run.current().stub.title.clone(),
         },
-        completed_phases: completed(run),
+        completed_phases: completed(session, run),
         progress: Progress::with_signs(session, run, now, material.signs),
         item_counts: material.items.counts,
         items: material.items.open,
@@ -353,8 +353,9 @@ pub(crate) fn build(material: Material<'_>) -> View {
     }
 }
 
-fn completed(run: &Run) -> Vec<u32> {
-    let done = run.phases.iter().enumerate().filter(|(_, phase)| phase.is_completed());
+fn completed(session: &Session, run: &Run) -> Vec<u32> {
+    let is_counted = |phase: &Phase| phase.is_completed() && !session.is_contested(phase);
+    let done = run.phases.iter().enumerate().filter(|(_, phase)| is_counted(phase));
     done.map(|(position, _)| run.number_at(position)).collect()
 }
 

@@ -53,7 +53,7 @@ impl Progress {
         let timed_remaining = run.phases.iter().filter(|phase| !phase.is_done() && !phase.stub.terminal);
         let timed_remaining = timed_remaining.count() as u64;
         Self {
-            percent: percent(run.completed(), run.applicable()),
+            percent: percent(counted(session, run), run.applicable()),
             remaining: run.phases.len() - run.over(),
             outcomes: Outcomes::of(run),
             average_phase_seconds: average,
@@ -120,6 +120,11 @@ impl Status {
         let is_stalled = Progress::with_signs(session, run, now, signs).stalled;
         if is_stalled { Self::PossiblyStalled } else { Self::Active }
     }
+}
+
+/// Completed phases; a claim that a failed gate or open items of ours contradict is none.
+fn counted(session: &Session, run: &Run) -> usize {
+    run.phases.iter().filter(|phase| phase.is_completed() && !session.is_contested(phase)).count()
 }
 
 /// Rounded to the nearest whole, and 100 only when nothing is left.

@@ -237,7 +237,7 @@ pub fn at_terminal(line: &str) -> Command {
 fn needs_a_person(command: &Command) -> bool {
     let words: Vec<&OsStr> = command.get_args().collect();
     let has = |word: &str| words.iter().any(|own| *own == word);
-    has("skip") || has("purge") && has("--yes") || has("close") && has("--force")
+    !has("--help") && (has("skip") || has("purge") && has("--yes") || has("close") && has("--force"))
 }
 
 /// One word of a shell's command line.

@@ -257,7 +257,7 @@ fn purpose(brief: &Brief, detail: Detail) -> String {
         && view.contested().is_none();
     let is_over = view.run.completed_at.is_some()
         || matches!(view.lifecycle, Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. });
-    let current = view.current().filter(|_| !is_said_by_next && !is_over);
+    let current = view.contested().or(view.current()).filter(|_| !is_said_by_next && !is_over);
     match current.and_then(|phase| phase.purpose.as_deref()) {
         Some(purpose) => {
             let purpose = purpose.trim().trim_end_matches('.');

@@ -92,15 +92,17 @@ impl Engine {
             if found.says_where_it_stands && found.has_work() && tells_by_name(located.layout) {
                 known = Some(located.layout.facts().name);
             }
-            // Of one layout the later one by name comes first: an older one replaces it only with work that remains.
-            let is_later = best.as_ref().is_none_or(|best| best.line.layout != found.line.layout);
+            // Where names tell the order, the later one of a layout comes first: an older one replaces it only with work
+            // that remains.
+            let is_same = |best: &Short| best.line.layout == found.line.layout;
+            let names_decide = tells_by_name(located.layout) && best.as_ref().is_some_and(is_same);
             let rank = |found: &Short| (found.says_where_it_stands, found.is_active(), found.line.updated_at);
             let is_better = |best: &Short| {
-                if is_later {
+                if names_decide {
+                    (rank(&found).0, found.has_work()) > (rank(best).0, best.has_work())
+                } else {
                     (rank(&found).0, found.has_work(), rank(&found))
                         > (rank(best).0, best.has_work(), rank(best))
-                } else {
-                    (rank(&found).0, found.has_work()) > (rank(best).0, best.has_work())
                 }
             };
             if best.as_ref().is_none_or(is_better) {

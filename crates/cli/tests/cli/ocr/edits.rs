@@ -26,7 +26,7 @@ fn an_agent_that_advances_by_the_file_is_shown_there_and_its_gates_stay_open() {
     assert!(brief.contains("Claimed in a file, unverified"), "{brief}");
     assert!(brief.contains("Phase 3: Tech Lead Analysis: leftoff advance --phase analysis"), "{brief}");
     let markdown = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
-    assert!(markdown.contains("## Unverified\n- 1 context: claimed in a file"), "{markdown}");
+    assert!(markdown.contains("## Unverified\n- 1 Context Discovery: claimed in a file"), "{markdown}");
     let document = sandbox.run(["brief", "--format", "json"]).ok().json();
     assert_eq!(document["session"]["phases"][2]["gate"]["outcome"], "claimed", "{document}");
     let gate = sandbox.run(["gate"]).code(5);
@@ -324,8 +324,14 @@ fn b1_a_hand_edit_does_not_overrule_a_gate_that_failed_here() {
     // Its file is there by now: that alone is no gate that passed.
     artifact(&sandbox, "discovered-standards.md", "S\n");
     let brief = sandbox.run(["brief", "--format", "markdown"]).ok().stdout;
-    assert!(brief.contains("Phase 1 of 8, **context** (a file says 7 synthesis, unverified)"), "{brief}");
-    assert!(brief.contains("- 1 context: claimed in a file, and its gate failed here, "), "{brief}");
+    assert!(
+        brief.contains("Phase 1 of 8, **Context Discovery** (a file says 7 synthesis, unverified)"),
+        "{brief}"
+    );
+    assert!(
+        brief.contains("- 1 Context Discovery: claimed in a file, and its gate failed here, "),
+        "{brief}"
+    );
     assert!(brief.contains(": standards ("), "{brief}");
     assert!(!brief.contains("## Done"), "{brief}");
     let view = sandbox.run(["status", "--json"]).ok().json();

@@ -118,7 +118,7 @@ fn a_round_without_a_folder_that_is_not_the_next_one_is_told() {
 }
 
 #[test]
-fn the_same_damage_twice_is_set_aside_once() {
+fn the_same_damage_twice_is_kept_twice_for_whoever_still_writes_the_first() {
     let sandbox = begun();
     for _ in 0..2 {
         sandbox.write(&format!("{FOLDER}/state.json"), "{\"session_id\"");
@@ -127,7 +127,10 @@ fn the_same_damage_twice_is_set_aside_once() {
         assert_eq!(state(&sandbox)["current_phase"], "context");
     }
     let kept = everything(&sandbox.path(&format!(".leftoff/aside/{ID}")));
-    assert_eq!(kept.into_values().collect::<Vec<_>>(), [b"{\"session_id\"".to_vec()]);
+    assert_eq!(
+        kept.into_values().collect::<Vec<_>>(),
+        [b"{\"session_id\"".to_vec(), b"{\"session_id\"".to_vec()]
+    );
 }
 
 #[test]
