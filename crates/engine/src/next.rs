@@ -74,9 +74,10 @@ impl Next {
                 .command(about(material, words!["run", "start", name])),
                 Some(about(material, words!["close"])),
             ),
-            Lifecycle::Paused { .. } => {
-                Self::new(format!("Go on with {}.", with_purpose(material)), Some(resume))
-            }
+            Lifecycle::Paused { .. } => Self::new(
+                format!("Go on with {}.", phase_titled(run.current_number(), &run.current().stub.title)),
+                Some(resume),
+            ),
             Lifecycle::Failed { error, .. } => Self::new(
                 format!("It failed: {}. Mend that, then go on with it.", quoted(error, LONGEST_QUOTATION)),
                 Some(resume),

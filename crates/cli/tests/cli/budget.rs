@@ -206,9 +206,7 @@ fn nobodys_text_becomes_markup_in_the_form_for_agents() {
         assert!(!brief.contains("</") && !brief.contains("<system"), "{brief}");
         // The next step is ours, wherever somebody wrote another.
         assert!(
-            brief.contains(
-                "## Next\n1. Go on with Phase 2, Build: Build it, with tests.\n2. `leftoff resume login`\n"
-            ),
+            brief.contains("## Next\n1. Go on with Phase 2, Build.\n2. `leftoff resume login`\n"),
             "{brief}"
         );
     }

@@ -299,13 +299,13 @@ fn paused_with_a_reason() {
             "Current status: paused",
             "Paused 2 hours ago: waiting for the certificate",
             "In the middle of: half of the refresh tests",
-            "Next step: Go on with Phase 2, Implement: ",
+            "Next step: Go on with Phase 2, Implement.",
             "Worked on it: 30 min (pauses not counted)",
         ],
         markdown: &[
             "Phase 2 of 3, **Implement**, since 30 min (average phase 30 min). **Paused** 2 hours ago: \
              \"waiting for the certificate\", in the middle of \"half of the refresh tests\". 33 % done",
-            "1. Go on with Phase 2, Implement: ",
+            "1. Go on with Phase 2, Implement.",
         ],
         json: &[
             ("/session/lifecycle/state", || json!("paused")),

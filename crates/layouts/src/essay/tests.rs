@@ -165,7 +165,8 @@ fn the_folder_itself_is_looked_into_and_no_folder_in_it() {
         ("", true, Role::Listed),
         (".leftoff", true, Role::Skip),
         (STATE, false, Role::State),
-        ("stage-1-thesis.md", false, Role::Listed),
+        ("stage-1-thesis.md", false, Role::ReadIfWhole),
+        ("stage-1-development-log.md", false, Role::Listed),
     ] {
         assert_eq!(Essay.files(&spot()).role(path, is_folder), wanted, "{path:?}");
     }
