@@ -89,7 +89,6 @@ pub const TEMPLATE: &str = "\
 # abandon = \"person\"
 # take = \"person\"
 # update = \"person\"
-# complete = \"person\"
 
 # A session without activity counts as paused after a while, and is asked about after a longer one; \"off\" for never.
 # [expiry]

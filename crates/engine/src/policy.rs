@@ -35,14 +35,12 @@ pub enum Restricted {
     Take,
     /// Moving a running session to the workflow's present definition.
     Update,
-    /// Completing a run over a phase whose gate failed here, or whose items are open here.
-    Complete,
     /// Letting commands run, or a policy count. No policy relaxes it.
     Trust,
 }
 
 impl Restricted {
-    const RELAXABLE: [Self; 9] = [
+    const RELAXABLE: [Self; 8] = [
         Self::Override,
         Self::Approve,
         Self::Skip,
@@ -51,10 +49,9 @@ impl Restricted {
         Self::Abandon,
         Self::Take,
         Self::Update,
-        Self::Complete,
     ];
 
-    /// As what somebody may do: "anyone may …".
+    /// As the end of a sentence: "anyone may …".
     fn verb(self) -> &'static str {
         match self {
             Self::Approve => "approve a check",
@@ -65,7 +62,6 @@ impl Restricted {
             Self::Abandon => "abandon a session that somebody is working in",
             Self::Take => "take over a session that somebody is working in",
             Self::Update => "move a session to a changed workflow",
-            Self::Complete => "complete a run over a failed gate or open items",
             Self::Trust => "trust commands",
         }
     }
@@ -81,7 +77,6 @@ impl Restricted {
             Self::Abandon => "abandoning a session that somebody is working in",
             Self::Take => "taking over a session that somebody is working in",
             Self::Update => "moving a running session to a changed workflow",
-            Self::Complete => "completing a run over a phase that failed its gate or has open items",
             Self::Trust => "trusting commands or a policy",
         }
     }
@@ -97,7 +92,6 @@ impl Restricted {
             Self::Abandon => "abandon",
             Self::Take => "take",
             Self::Update => "update",
-            Self::Complete => "complete",
             Self::Trust => "trust",
         }
     }
@@ -116,11 +110,10 @@ pub struct Policy {
     pub abandon: Who,
     pub take: Who,
     pub update: Who,
-    pub complete: Who,
 }
 
 impl Policy {
-    pub(crate) fn who(&self, rule: Restricted) -> Who {
+    pub(crate) fn who(self, rule: Restricted) -> Who {
         match rule {
             Restricted::Approve => self.approve,
             Restricted::Override => self.override_,
@@ -130,13 +123,12 @@ impl Policy {
             Restricted::Abandon => self.abandon,
             Restricted::Take => self.take,
             Restricted::Update => self.update,
-            Restricted::Complete => self.complete,
             Restricted::Trust => Who::Person,
         }
     }
 
     /// The rules that this policy relaxes compared with another one.
-    fn weaker_than(&self, other: &Self) -> Vec<Restricted> {
+    fn weaker_than(self, other: Self) -> Vec<Restricted> {
         let is_weaker = |rule: &Restricted| self.who(*rule) < other.who(*rule);
         Restricted::RELAXABLE.into_iter().filter(is_weaker).collect()
     }
@@ -180,8 +172,8 @@ impl Engine {
     /// What the project's policy says, rule by rule.
     pub fn policy_lines(&self) -> Vec<PolicyLine> {
         let accepted = self.accepted_policy();
-        let policy = &self.config.policy;
-        let weaker = policy.weaker_than(&accepted);
+        let policy = self.config.policy;
+        let weaker = policy.weaker_than(accepted);
         Restricted::RELAXABLE
             .into_iter()
             .filter(|rule| policy.who(*rule) != Who::default())
@@ -246,16 +238,16 @@ mod tests {
     fn a_policy_is_weaker_only_where_it_allows_more() {
         let default = Policy::default();
         let relaxed = Policy { approve: Who::Anyone, ..default };
-        assert_eq!(relaxed.weaker_than(&default), [Restricted::Approve]);
-        assert!(default.weaker_than(&relaxed).is_empty());
-        assert!(relaxed.weaker_than(&relaxed).is_empty());
+        assert_eq!(relaxed.weaker_than(default), [Restricted::Approve]);
+        assert!(default.weaker_than(relaxed).is_empty());
+        assert!(relaxed.weaker_than(relaxed).is_empty());
     }
 
     #[test]
     fn trusting_is_never_relaxed() {
         let all: Policy = serde_json::from_value(serde_json::json!({
             "approve": "anyone", "override": "anyone", "skip": "anyone", "close": "anyone", "purge": "anyone",
-            "abandon": "anyone", "take": "anyone", "update": "anyone", "complete": "anyone"
+            "abandon": "anyone", "take": "anyone", "update": "anyone"
         }))
         .expect("a policy");
         assert!(Restricted::RELAXABLE.iter().all(|rule| all.who(*rule) == Who::Anyone));

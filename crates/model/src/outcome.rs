@@ -1,5 +1,5 @@
-//! How a phase came to be over, in words that never mean the same: a skipped phase is not a verified one. Computed from the
-//! session when asked for, never stored.
+//! How a phase ended: verified, reported, skipped and so on, each counted apart. Computed from the session when asked for,
+//! never stored.
 
 use crate::gate::{AttemptReport, CheckResult};
 use crate::phase::{Phase, PhaseState};
@@ -111,7 +111,7 @@ impl Outcomes {
         *copy.count_mut(outcome)
     }
 
-    /// Phases that are behind the run without having been completed, or completed without proof of ours.
+    /// No phase was claimed, overridden, skipped or let through with failed checks.
     pub fn is_plain(&self) -> bool {
         self.claimed == 0 && self.overridden == 0 && self.skipped == 0 && self.warned == 0
     }
