@@ -1,38 +1,61 @@
-//! Who did something: a person, an agent session, a tool, a program that runs by itself. Never finds out by itself; the
-//! engine says.
+//! The actor behind a change: a person, an agent session, a tool, or automation. The engine decides which;
+//! this file only describes them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Two actors are equal even if they were identified in different ways.
+#[derive(Debug, Clone, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Actor {
     Person {
         name: String,
         host: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        known_by: Option<KnownBy>,
     },
     Agent {
         agent: String,
         id: String,
         host: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        known_by: Option<KnownBy>,
     },
-    /// The program whose files changed a session; who used it is not known.
-    Tool {
-        name: String,
-        host: String,
-    },
-    /// A program that runs without a person: continuous integration, a scheduled job.
-    Automation {
-        name: String,
-        host: String,
-    },
-    /// Nobody knows who it was, or a newer program wrote a kind that this one does not know. Kept as it was written.
+    /// The program whose files changed a session. Its user is unknown.
+    Tool { name: String, host: String },
+    /// A program that runs unattended: continuous integration, a scheduled job.
+    Automation { name: String, host: String },
+    /// Nobody knows who it was, or a newer program wrote a variant unknown to this one. Kept as written.
     #[serde(untagged)]
     Unknown(Map<String, Value>),
 }
 
+/// How an actor was identified. Older events do not record it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KnownBy {
+    /// The environment names the agent session.
+    Environment,
+    /// The agent's own variable is set.
+    Marker,
+    /// An ancestor process sent the agent's hook events.
+    Process,
+    /// The client of a server named itself.
+    OwnWord,
+    /// A terminal without an agent above it.
+    Terminal,
+    /// A method that only a newer program knows.
+    #[serde(other)]
+    Newer,
+}
+
 impl Actor {
+    /// A person about whom nothing else is known.
+    pub fn person(name: impl Into<String>, host: impl Into<String>) -> Self {
+        Self::Person { name: name.into(), host: host.into(), known_by: None }
+    }
+
     pub fn host(&self) -> &str {
         match self {
             Self::Person { host, .. }
@@ -50,11 +73,11 @@ impl Actor {
         }
     }
 
-    /// One text for one actor, by which what it holds is found.
+    /// A unique text for each actor, used to find what it holds.
     pub fn key(&self) -> String {
         match self {
-            Self::Person { name, host } => format!("person:{name}@{host}"),
-            Self::Agent { agent, id, host } => format!("agent:{agent}:{id}@{host}"),
+            Self::Person { name, host, .. } => format!("person:{name}@{host}"),
+            Self::Agent { agent, id, host, .. } => format!("agent:{agent}:{id}@{host}"),
             Self::Tool { name, host } => format!("tool:{name}@{host}"),
             Self::Automation { name, host } => format!("automation:{name}@{host}"),
             Self::Unknown(fields) => format!("unknown:{}", Value::Object(fields.clone())),
@@ -62,7 +85,25 @@ impl Actor {
     }
 }
 
-/// How people see an actor: `anna`, `claude a4326893`.
+impl PartialEq for Actor {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Person { name, host, .. }, Self::Person { name: other, host: other_host, .. })
+            | (Self::Tool { name, host }, Self::Tool { name: other, host: other_host })
+            | (Self::Automation { name, host }, Self::Automation { name: other, host: other_host }) => {
+                name == other && host == other_host
+            }
+            (
+                Self::Agent { agent, id, host, .. },
+                Self::Agent { agent: other, id: other_id, host: other_host, .. },
+            ) => agent == other && id == other_id && host == other_host,
+            (Self::Unknown(fields), Self::Unknown(other)) => fields == other,
+            _ => false,
+        }
+    }
+}
+
+/// Display form for people: `anna`, `claude a4326893`.
 impl fmt::Display for Actor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -85,7 +126,7 @@ fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     fields.get(name).and_then(Value::as_str)
 }
 
-/// The first eight characters of an agent's id: enough for a person to tell two apart.
+/// The first eight characters of an agent's id: enough for a person to tell two agents apart.
 fn short(id: &str) -> &str {
     id.char_indices().nth(8).map_or(id, |(end, _)| &id[..end])
 }
@@ -100,6 +141,7 @@ mod tests {
         for (written, shown) in [
             (r#"{"kind":"person","name":"anna","host":"desk"}"#, "anna"),
             (r#"{"kind":"agent","agent":"claude","id":"a4326893-7dc8","host":"desk"}"#, "claude a4326893"),
+            (r#"{"kind":"person","name":"anna","host":"desk","known_by":"terminal"}"#, "anna"),
             (r#"{"kind":"tool","name":"reviewer","host":"desk"}"#, "reviewer"),
             (r#"{"kind":"automation","name":"nightly","host":"ci"}"#, "nightly"),
             (r#"{"kind":"unknown"}"#, "unknown"),
@@ -118,6 +160,12 @@ mod tests {
             serde_json::from_str(&format!(r#"{{"kind":"{kind}","name":"anna","host":"desk"}}"#)).unwrap()
         };
         let kinds = ["person", "tool", "automation", "fleet"];
+        let at_terminal = Actor::Person {
+            name: "anna".to_owned(),
+            host: "desk".to_owned(),
+            known_by: Some(KnownBy::Terminal),
+        };
+        assert_eq!(kinds.map(|kind| read(kind) == at_terminal), [true, false, false, false]);
         assert_eq!(kinds.map(|kind| read(kind).is_person()), [true, false, false, false]);
         let keys: std::collections::BTreeSet<String> = kinds.map(|kind| read(kind).key()).into();
         assert_eq!(keys.len(), kinds.len());

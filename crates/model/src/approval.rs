@@ -1,4 +1,4 @@
-//! A person's yes to a check, which may run out.
+//! A person's approval of a check. It may expire.
 
 use crate::id::Name;
 use jiff::Timestamp;
@@ -15,6 +15,9 @@ pub struct Approval {
     pub at: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
+    /// Hash of the phase's files at the time of approval; older approvals have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
 }
 
 impl Approval {

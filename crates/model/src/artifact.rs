@@ -1,4 +1,4 @@
-//! Files that a session produced, as they were when they were recorded. Never reads one.
+//! Files that a session produced, as they were when recorded. Never reads a file.
 
 use crate::id::Name;
 use jiff::Timestamp;
@@ -12,9 +12,9 @@ pub struct ArtifactVersion {
     /// SHA-256 of its content, in hex.
     pub hash: String,
     pub size: u64,
-    /// From 1, for every path on its own.
+    /// Counted from 1, separately for each path.
     pub version: u32,
-    /// The phase that it proves, if it does.
+    /// The phase that this file proves, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Name>,
 }
@@ -27,7 +27,7 @@ pub struct Artifact {
     pub recorded_at: Timestamp,
 }
 
-/// A file's path after a folder went to another place; the same where it is not in that folder.
+/// A file's path after its folder moved. Paths outside that folder are returned unchanged.
 pub fn moved_path(path: &str, from: &str, to: &str) -> String {
     match path.strip_prefix(from).and_then(|rest| rest.strip_prefix('/')) {
         Some(rest) => format!("{to}/{rest}"),

@@ -1,4 +1,4 @@
-//! Decides commands: events, or a refusal that says why. Never touches what it decides about.
+//! Decides commands: returns events, or a refusal that explains itself. Never changes the session.
 
 pub mod items;
 mod lifecycle;
@@ -21,12 +21,12 @@ use crate::session::Session;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// The reason that a session is given when another one takes its place.
+/// Reason recorded when another session takes this one's place.
 pub const REASON_SWITCHED: &str = "switched";
-/// The reason when nobody gave one.
+/// Reason recorded when the caller gave none.
 pub const REASON_USER_REQUEST: &str = "user_request";
 
-/// What starts a session.
+/// The details of a new session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Start {
     pub id: SessionId,
@@ -37,36 +37,35 @@ pub struct Start {
     pub worktree: String,
     pub parallel: bool,
     pub fields: BTreeMap<String, Value>,
-    /// Where its files are, in a layout that has some.
+    /// Where its files are, if its layout has files.
     pub path: Option<String>,
     pub run: RunPlan,
 }
 
-/// What somebody wants done to a session.
+/// A request to change a session.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Command {
-    /// Complete a phase of the current run, the current one unless it is named.
+    /// Complete a phase of the current run: the named one, or the current one.
     CompletePhase {
         phase: Option<String>,
         attempt: AttemptReport,
         skips: Vec<Skip>,
     },
-    /// Pass the current phase over.
+    /// Skip the current phase.
     SkipPhase {
         reason: String,
         skips: Vec<Skip>,
     },
-    /// Back to an earlier phase of the current run.
+    /// Return to an earlier phase of the current run.
     RollBack {
         phase: String,
         reason: Option<String>,
     },
-    /// Change an earlier phase; what that does to later ones has been worked out.
+    /// Change an earlier phase. Its effect on later phases is already worked out.
     Revise {
         revision: Revision,
     },
-    /// A person's yes to a check.
-    /// A person says where work goes on, of a session of which nothing else tells: what comes before is claimed.
+    /// A person says where work continues in a session whose files do not say. Earlier phases become claimed.
     GoOnAt {
         phase: String,
     },
@@ -82,10 +81,10 @@ pub enum Command {
     },
     StartRun {
         run: RunPlan,
-        /// The unfinished run of that workflow has its result: it ends as it is, and this one is the next.
+        /// End the unfinished run of that workflow as it is, and make this run the next one.
         is_next: bool,
     },
-    /// Follow the workflow's present definition from here on.
+    /// Follow the workflow's current definition from now on.
     UpdateDefinition {
         run: RunPlan,
     },
@@ -103,7 +102,7 @@ pub enum Command {
     Pause {
         reason: String,
         context: Option<String>,
-        /// Drafts that are recorded with it, by path.
+        /// Paths of drafts to record with the pause.
         saved: Vec<String>,
     },
     Resume {
@@ -122,7 +121,7 @@ pub enum Command {
     },
     Abandon {
         reason: Option<String>,
-        /// Archives its workspace.
+        /// The disk operation that archives the workspace.
         operation: Option<String>,
     },
 }
@@ -147,7 +146,7 @@ pub fn start(start: Start) -> Vec<Event> {
     events
 }
 
-/// What a command does to a session. No events: it holds already, and nothing needs to change.
+/// Decides a command. An empty list means that nothing needs to change.
 pub fn decide(session: &Session, command: Command) -> Result<Vec<Event>, Refusal> {
     if let Some(kind) = &session.unknown_event {
         return Err(Refusal::NewerEvent { session: session.id.clone(), kind: kind.clone() });
@@ -181,7 +180,7 @@ pub fn decide(session: &Session, command: Command) -> Result<Vec<Event>, Refusal
 
 fn approve(session: &Session, approval: Approval) -> Result<Vec<Event>, Refusal> {
     let phase = session.run().and_then(|run| run.resolve(approval.phase.as_str()));
-    // Only the proof of such a phase is missing; the work may be over.
+    // Only the proof of a claimed phase is missing; the work itself may be over.
     if !phase.is_some_and(|phase| phase.claimed) {
         require_active(session, "approve")?;
     }
@@ -191,6 +190,7 @@ fn approve(session: &Session, approval: Approval) -> Result<Vec<Event>, Refusal>
         by: approval.by,
         remark: approval.remark,
         expires_at: approval.expires_at,
+        evidence: approval.evidence,
     }])
 }
 
@@ -205,7 +205,7 @@ fn set_fields(
         Some(text) => Some(run.resolve(text).ok_or_else(|| phases::unknown(run, text))?),
     };
     let current = phase.map_or(&session.fields, |phase| &phase.fields);
-    // What is not set need not be called null.
+    // An unset field need not be set to null.
     let is_set = |name: &String, value: &Value| current.get(name).unwrap_or(&Value::Null) != value;
     let changed: BTreeMap<String, Value> =
         fields.into_iter().filter(|(name, value)| is_set(name, value)).collect();
@@ -215,7 +215,7 @@ fn set_fields(
     Ok(vec![Event::FieldsSet { phase: phase.map(|phase| phase.id().clone()), fields: changed }])
 }
 
-/// Only what is not known as it is; a file that changed is its next version.
+/// Records only artifacts that are new; a changed file becomes its next version.
 fn record(session: &Session, artifacts: Vec<ArtifactVersion>) -> Vec<Event> {
     artifacts
         .into_iter()
@@ -267,6 +267,16 @@ fn require_active(session: &Session, doing: &'static str) -> Result<(), Refusal>
     }
 }
 
+/// Refuses a command about the phases of a session that is not active: a finished one must be reopened.
+fn require_open(session: &Session, doing: &'static str) -> Result<(), Refusal> {
+    require_active(session, doing).map_err(|refusal| match refusal {
+        Refusal::NotActive { doing, session, lifecycle, workflow, way_on: WayOn::NextRun } => {
+            Refusal::NotActive { doing, session, lifecycle, workflow, way_on: WayOn::Reopen }
+        }
+        other => other,
+    })
+}
+
 fn not_active(session: &Session, doing: &'static str) -> Refusal {
     Refusal::NotActive {
         doing,
@@ -281,7 +291,7 @@ fn run_of<'a>(session: &'a Session, doing: &'static str) -> Result<&'a Run, Refu
     session.run().ok_or_else(|| not_active(session, doing))
 }
 
-/// Stands where a log was cut off after its first event, before its run began.
+/// Used when a log ends after its first event, before a run began.
 fn placeholder_name() -> Name {
     Name::parse("workflow").unwrap_or_else(|_| unreachable!("a constant that is a valid name"))
 }

@@ -1,4 +1,4 @@
-//! What differs between two states of one session. Pure; words are the front end's.
+//! Differences between two states of one session. Pure; front ends choose the words.
 
 use crate::id::Name;
 use crate::lifecycle::Lifecycle;
@@ -7,7 +7,7 @@ use crate::session::Session;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// What a difference is about.
+/// The subject of a difference.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     Title,
@@ -29,7 +29,7 @@ pub enum Subject {
     Checkpoint { name: String },
 }
 
-/// One thing that is not as it was. Null stands where there was, or is, nothing.
+/// One value that changed. `Null` means that there was, or is, nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     pub subject: Subject,
@@ -38,7 +38,7 @@ pub struct Difference {
 }
 
 impl Subject {
-    /// Where it stands, for programs.
+    /// A path for programs.
     pub fn path(&self) -> String {
         match self {
             Self::Title => "title".to_owned(),
@@ -70,7 +70,8 @@ impl Subject {
     }
 }
 
-/// All that differs, in the order in which a person wants to read it. Both states must be folded from the whole log.
+/// All differences, in the order that a person wants to read them. Both states must be folded from the whole
+/// log.
 pub fn between(before: &Session, after: &Session) -> Vec<Difference> {
     let (old, new) = (facts(before), facts(after));
     let known_before: BTreeMap<&Subject, &Value> =
@@ -154,7 +155,7 @@ fn of_run(run: &Run) -> Vec<(Subject, Value)> {
     facts
 }
 
-/// Without its moments: that a pause began at another time is no difference worth telling.
+/// The lifecycle without timestamps: a pause that began at another time is not worth reporting.
 fn lifecycle(lifecycle: &Lifecycle) -> Value {
     let (name, why) = match lifecycle {
         Lifecycle::Active => ("active", None),
@@ -194,7 +195,7 @@ mod tests {
             branch: None,
             head: None,
         };
-        let actor = Actor::Person { name: "anna".to_owned(), host: "desk".to_owned() };
+        let actor = Actor::person("anna", "desk");
         let recorded: Vec<Recorded> = (1..)
             .zip(std::iter::once(start).chain(events))
             .map(|(version, event)| Recorded {
@@ -232,7 +233,7 @@ mod tests {
         assert!(matches!(&waiting.lifecycle, Lifecycle::Paused { reason, .. } if reason == REASON_TAKEN));
         let ended = session(vec![Event::SessionCompleted { forced: true }, taken()]);
         assert_eq!((ended.lifecycle.name(), ended.worktree.as_str()), ("completed", "/elsewhere"));
-        // Taken in again it has been paused since the first time.
+        // A session taken twice has been paused since the first time.
         let again = session(vec![taken(), taken()]);
         assert_eq!(again.lifecycle, waiting.lifecycle);
     }

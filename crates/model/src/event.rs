@@ -1,10 +1,14 @@
-//! What happened, as it is kept for ever. A name or field here is never changed, only added to.
+//! Events, as they are kept for ever. A name or field is never changed, only added.
+
+mod item;
+mod kept;
+
+pub use item::ItemEvent;
 
 use crate::actor::Actor;
 use crate::artifact::ArtifactVersion;
 use crate::gate::AttemptReport;
-use crate::id::{ItemId, Name, SessionId};
-use crate::item::{ItemChange, NewItem, RunRef};
+use crate::id::{Name, SessionId};
 use crate::note::NoteKind;
 use crate::phase::PhaseStub;
 use crate::revision::Revision;
@@ -15,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// An event with when, by whom, and its place in the session's history.
+/// An event with its time, actor and position in the session's history.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recorded {
     /// From 1, without gaps.
@@ -25,18 +29,54 @@ pub struct Recorded {
     pub event: Event,
 }
 
-/// An event that has other words than it was written with.
+/// An event whose text was replaced by a purge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rewritten {
     pub version: u64,
-    /// The hash of what stands there now, without a salt, as hexadecimal text.
+    /// Unsalted hash of the current text, in hexadecimal.
     pub hash: String,
+}
+
+/// The complete subject of a signature.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignedAct {
+    /// A rule of the policy: `approve`, `override`.
+    pub action: String,
+    pub session: SessionId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<String>,
+    /// The last link of the hash chain that the signer saw. It vouches for everything before.
+    pub head: String,
+}
+
+impl SignedAct {
+    /// The signed text. No part can contain a line feed, so no two acts share a text.
+    pub fn payload(&self) -> String {
+        let name = |name: &Option<Name>| name.as_ref().map(Name::to_string).unwrap_or_default();
+        format!(
+            "leftoff signature 1\naction {}\nsession {}\nphase {}\ncheck {}\nevidence {}\nhead {}\n",
+            one_line(&self.action),
+            self.session,
+            name(&self.phase),
+            name(&self.check),
+            one_line(self.evidence.as_deref().unwrap_or_default()),
+            one_line(&self.head),
+        )
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.replace('\n', " ")
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
-    /// A session began in a worktree.
+    /// A session started in a worktree.
     SessionStarted {
         id: SessionId,
         title: String,
@@ -50,45 +90,45 @@ pub enum Event {
         parallel: bool,
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         fields: BTreeMap<String, Value>,
-        /// Where its files are, in a layout that has some.
+        /// Where its files are, if its layout has files.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         path: Option<String>,
-        /// The machine of the worktree; absent: the store's own.
+        /// The machine of the worktree. Absent: the store's own machine.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         machine: Option<String>,
-        /// The branch that was checked out, and its commit, where git is used.
+        /// The checked-out branch and its commit, where git is used.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         branch: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         head: Option<String>,
     },
-    /// A session that another tool had kept in files was taken in: what came before is what those files told.
+    /// A session from another tool's files was adopted. Earlier events are what those files say.
     Adopted { layout: String, path: String },
-    /// A session that was kept in another tool's files became one of another layout: a native one, whose files are left
-    /// alone from then on; or one of the same layout in the shape that its new sessions have.
+    /// A session in another tool's files was imported: into a native session, which leaves those files alone
+    /// from then on, or into the current format of the same layout.
     Imported {
-        /// As it was kept before.
+        /// The layout it had before.
         layout: String,
         path: String,
         into: String,
-        /// The folder of the project whose session it was, where that is another one.
+        /// The folder of the source project, if it is another project.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<String>,
-        /// The files of its state as they were then: paths below the layout's home, and hashes under which their
-        /// content is kept. None of one that stays in its files.
+        /// The state files at that time: paths below the layout's home, with the hashes under which their
+        /// content is kept. Empty if the session stays in its files.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         files: BTreeMap<String, String>,
-        /// The work on files that brought its documents into its workspace, if it had any.
+        /// The disk operation that copied its documents into its workspace, if it had any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         operation: Option<String>,
     },
-    /// A session's files went to another place: by its own tool, or because that is where one that stands so belongs.
+    /// A session's files moved: its own tool moved them, or its new state belongs in another folder.
     SessionMoved {
-        /// Where they are now.
+        /// Their new path.
         path: String,
     },
-    /// Somebody changed a session's files, or new ones showed something. What that was follows, as if it had been
-    /// ordered, with its claims.
+    /// Somebody edited a session's files, or new files appeared. The events that follow say what changed;
+    /// phases marked done by an edit are claims.
     ExternalEdit {
         /// Relative to the project's folder.
         paths: Vec<String>,
@@ -99,45 +139,51 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         target: Option<String>,
     },
-    /// Somebody said in a file that a phase is done, and may have handed in something for it. Nothing shows it: its gate
-    /// stays open.
+    /// A file says that a phase is done, possibly with evidence. Nothing proves it, so its gate stays open.
     PhaseClaimed {
         phase: Name,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         attempt: Option<AttemptReport>,
     },
-    /// Somebody said in a file that a phase that was done needs a review.
+    /// A file says that a completed phase needs review.
     PhaseFlagged { phase: Name },
-    /// A pass through a workflow began; it is now the session's current run.
+    /// A run of a workflow started; it is now the session's current run.
     RunStarted {
         workflow: WorkflowRef,
         ordinal: u32,
         phases: Vec<PhaseStub>,
-        /// The SHA-256 of the definition as it is stored.
+        /// SHA-256 of the definition as stored.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         definition: Option<String>,
     },
-    /// The current run has more phases than it was begun with, as somebody's file says. They come after the others.
+    /// A file adds phases to the current run, after the existing ones.
     PhasesAdded { phases: Vec<PhaseStub> },
-    /// The current run follows a newer definition of its workflow; phases that both have keep what became of them.
-    DefinitionUpdated { workflow: WorkflowRef, phases: Vec<PhaseStub> },
+    /// The current run follows a newer definition of its workflow. Phases in both versions keep their
+    /// results.
+    DefinitionUpdated {
+        workflow: WorkflowRef,
+        phases: Vec<PhaseStub>,
+        /// SHA-256 of the definition as stored.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        definition: Option<String>,
+    },
     /// An unfinished run became the current one again.
     RunSelected { workflow: Name, ordinal: u32 },
-    /// A phase began; it is now the current one.
+    /// A phase started; it is now the current one.
     PhaseStarted { phase: Name },
-    /// A gate was tried and did not pass. The phase goes on.
+    /// A gate was tried and did not pass. The phase stays open.
     GateFailed { phase: Name, attempt: AttemptReport },
     /// A phase's gate passed.
     PhaseCompleted {
         phase: Name,
         attempt: AttemptReport,
-        /// The branch that was checked out, and its commit, where git is used.
+        /// The checked-out branch and its commit, where git is used.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         branch: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         head: Option<String>,
     },
-    /// A phase was passed over: by somebody's decision, or because it does not apply.
+    /// A phase was skipped: somebody decided so, or it does not apply.
     PhaseSkipped {
         phase: Name,
         reason: String,
@@ -146,7 +192,7 @@ pub enum Event {
     },
     /// All phases of the current run are done.
     RunCompleted,
-    /// Somebody wrote something down.
+    /// Somebody wrote a note.
     NoteAdded {
         id: u32,
         kind: NoteKind,
@@ -154,82 +200,93 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         fields: BTreeMap<String, Value>,
     },
-    /// A blocker, question or deferred point was settled.
+    /// A blocker, question or deferred point was resolved.
     NoteResolved { id: u32 },
-    /// Something else stands in a note, in the files of a layout that has it. What is missing stays as it was.
+    /// A note changed in a layout's files. Absent fields stay as they were.
     NoteChanged {
         id: u32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         fields: BTreeMap<String, Value>,
-        /// It was settled, and is not any more.
+        /// The note was resolved and is open again.
         #[serde(default)]
         reopened: bool,
     },
-    /// Work stopped for a while. In a session that is paused already: more is known about why.
+    /// Work paused. In a session that is already paused: the reason became clearer.
     SessionPaused {
         reason: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
-        /// Drafts that were recorded with it, by path.
+        /// Paths of drafts that were recorded with the pause.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         saved: Vec<String>,
     },
-    /// Work goes on, in this worktree.
+    /// Work resumed in this worktree.
     SessionResumed {
         worktree: String,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         parallel: bool,
-        /// The machine of the worktree; absent: the store's own.
+        /// The machine of the worktree. Absent: the store's own machine.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         machine: Option<String>,
     },
-    /// The session is done.
+    /// The session was completed.
     SessionCompleted {
-        /// Closed before its work was finished.
+        /// Closed before all of its phases were done.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         forced: bool,
     },
-    /// The session was given up.
+    /// The session was abandoned.
     SessionAbandoned {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// Ties the event to the archiving of its workspace, so that a crash between the two can be mended.
+        /// Links the event to the archiving of its workspace, so that recovery after a crash can finish or
+        /// revert it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         operation: Option<String>,
     },
-    /// The session failed; it can be gone on with.
+    /// The session failed. It can be resumed.
     SessionFailed { error: String },
-    /// A finished session goes on where it stood.
+    /// A finished session was reopened at the same phase.
     SessionReopened {
         worktree: String,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         parallel: bool,
-        /// The machine of the worktree; absent: the store's own.
+        /// The machine of the worktree. Absent: the store's own machine.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         machine: Option<String>,
     },
-    /// Nothing happened for so long that the session counts as paused since then.
+    /// The session was inactive for so long that it counts as paused since then.
     SessionExpired { since: Timestamp },
-    /// Back to an earlier phase: it and all later ones are open again, their results kept as history.
+    /// Work returned to an earlier phase. It and all later phases are open again; their results stay in the
+    /// history.
     RolledBack {
         phase: Name,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// A person said yes to a check of a phase.
+    /// A person approved a check of a phase.
     CheckApproved {
         phase: Name,
         check: Name,
         by: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
-        /// Whatever the approving one adds: for whom, why. Not who it was.
+        /// A remark by the approver: for whom, why. Not the approver's name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remark: Option<String>,
+        /// Hash of the phase's files as approved.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        evidence: Option<String>,
     },
-    /// Somebody said in a file that a check which was approved is not: a person has to say yes to it again.
+    /// A person signed the next event, as a continuation of the history up to a given head.
+    Signed {
+        #[serde(flatten)]
+        act: SignedAct,
+        signature: String,
+    },
+    /// A file withdrew an approval: a person must approve the check again.
     ApprovalWithdrawn { phase: Name, check: Name },
     /// Free fields of the session, or of one of its phases, were set.
     FieldsSet {
@@ -239,40 +296,48 @@ pub enum Event {
     },
     /// A file was recorded as it was at this moment.
     ArtifactRecorded { artifact: ArtifactVersion },
-    /// An earlier phase was changed: what it flagged and what it archived.
+    /// An earlier phase was changed, with the phases it flagged and the files it archived.
     PhaseRevised { revision: Revision },
-    /// A named point to come back to.
+    /// A checkpoint was named.
     CheckpointMade { name: String },
-    /// The session is again as it was at this version. The fold resolves it; nothing is taken out of the log.
+    /// The session returned to the state of an earlier version. Folding resolves this; nothing is removed
+    /// from the log.
     Restored { to_version: u64 },
-    /// Text was taken out of this session's history for good, in so many places. What it was is not told.
+    /// Text was purged from this session's history, in this many places. The event does not repeat it.
     Purged {
         replaced: u64,
-        /// The events that have other words since, so that the chain tells this from tampering.
+        /// The events whose text was replaced, so that the hash chain can tell a purge from tampering.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         rewritten: Vec<Rewritten>,
     },
-    /// The session came in a bundle from another machine. It waits here, in this worktree, to be gone on with.
+    /// The session arrived in a bundle from another machine. It is paused in this worktree until somebody
+    /// resumes it.
     SessionTaken {
         worktree: String,
-        /// The machine of the worktree; absent: the store's own.
+        /// The machine of the worktree. Absent: the store's own machine.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         machine: Option<String>,
     },
-    /// A requirement was satisfied. The branch's file is the truth about it; this tells when, by what and by whom.
+    /// A fork of this session was merged into this history, which counts from now on.
+    ForkResolved {
+        /// The last link of the fork's hash chain.
+        head: String,
+    },
+    /// A requirement was satisfied. The branch's file is authoritative; this event records when, how and by
+    /// whom.
     RequirementSatisfied {
         requirement: String,
         scope: RequirementScope,
-        /// In the words of the branch's file: `cli`, `skill`, `approval`.
+        /// As spelled in the branch's file: `cli`, `skill`, `approval`.
         by: String,
         branch: String,
-        /// None: for every agent session of the branch.
+        /// Absent: for every agent session of the branch.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent_session: Option<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_at: Option<Timestamp>,
     },
-    /// A requirement that was satisfied is so no longer.
+    /// A satisfied requirement was cleared.
     RequirementCleared {
         requirement: String,
         branch: String,
@@ -280,178 +345,10 @@ pub enum Event {
         agent_session: Option<String>,
         why: String,
     },
-    /// Written by a newer program. Such a session is shown and never written.
+    /// Written by a newer program. Such a session can be shown but not changed.
     #[serde(skip_serializing)]
     Unknown { kind: String },
-    /// Something happened to an item. Kept flat, as every other event is.
+    /// An item event. Serialised flat, like every other event.
     #[serde(untagged)]
     Item(ItemEvent),
-}
-
-/// What happens to items. `ItemBook` folds them into the items themselves, a session into counts alone.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub enum ItemEvent {
-    /// A unit of work was added to a phase.
-    ItemAdded { item: NewItem },
-    /// Somebody began to work on an item.
-    ItemStarted { id: ItemId },
-    /// An item is done; a container, after the last of its parts.
-    ItemCompleted { id: ItemId, run: RunRef, phase: Name },
-    /// An item cannot go on. Whoever held it lets it go.
-    ItemBlocked { id: ItemId, reason: String },
-    /// What blocked an item is out of the way.
-    ItemUnblocked { id: ItemId },
-    /// An item that was done is open again. What it is part of is told of by an event of its own.
-    ItemReopened { id: ItemId, run: RunRef, phase: Name },
-    /// Whoever did this holds the item until then.
-    ItemClaimed { id: ItemId, until: Timestamp, seconds: u64 },
-    /// Nobody holds the item any more, and work on it has stopped.
-    ItemReleased { id: ItemId },
-    /// The holder was active: the item is held until then.
-    ItemLeaseRenewed { id: ItemId, until: Timestamp, seconds: u64 },
-    /// An item was cut into parts; it is a container now.
-    ItemSplit { id: ItemId, parts: Vec<NewItem> },
-    /// Title, order, fields, counters or dependencies were set.
-    ItemSet { id: ItemId, change: ItemChange },
-    /// An item is none any more: the files of a layout that counts its items have fewer, or have room for those of one
-    /// run alone, and another began.
-    ItemDropped { id: ItemId, run: RunRef, phase: Name },
-}
-
-impl ItemEvent {
-    /// The name under which it is kept.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::ItemAdded { .. } => "item_added",
-            Self::ItemStarted { .. } => "item_started",
-            Self::ItemCompleted { .. } => "item_completed",
-            Self::ItemBlocked { .. } => "item_blocked",
-            Self::ItemUnblocked { .. } => "item_unblocked",
-            Self::ItemReopened { .. } => "item_reopened",
-            Self::ItemClaimed { .. } => "item_claimed",
-            Self::ItemReleased { .. } => "item_released",
-            Self::ItemLeaseRenewed { .. } => "item_lease_renewed",
-            Self::ItemSplit { .. } => "item_split",
-            Self::ItemSet { .. } => "item_set",
-            Self::ItemDropped { .. } => "item_dropped",
-        }
-    }
-}
-
-impl From<ItemEvent> for Event {
-    fn from(event: ItemEvent) -> Self {
-        Self::Item(event)
-    }
-}
-
-impl Event {
-    /// The name under which it is kept.
-    pub fn kind(&self) -> &str {
-        match self {
-            Self::SessionStarted { .. } => "session_started",
-            Self::Adopted { .. } => "adopted",
-            Self::Imported { .. } => "imported",
-            Self::SessionMoved { .. } => "session_moved",
-            Self::ExternalEdit { .. } => "external_edit",
-            Self::PhaseClaimed { .. } => "phase_claimed",
-            Self::PhaseFlagged { .. } => "phase_flagged",
-            Self::RunStarted { .. } => "run_started",
-            Self::PhasesAdded { .. } => "phases_added",
-            Self::DefinitionUpdated { .. } => "definition_updated",
-            Self::RunSelected { .. } => "run_selected",
-            Self::PhaseStarted { .. } => "phase_started",
-            Self::GateFailed { .. } => "gate_failed",
-            Self::PhaseCompleted { .. } => "phase_completed",
-            Self::PhaseSkipped { .. } => "phase_skipped",
-            Self::RunCompleted => "run_completed",
-            Self::NoteAdded { .. } => "note_added",
-            Self::NoteResolved { .. } => "note_resolved",
-            Self::NoteChanged { .. } => "note_changed",
-            Self::SessionPaused { .. } => "session_paused",
-            Self::SessionResumed { .. } => "session_resumed",
-            Self::SessionCompleted { .. } => "session_completed",
-            Self::SessionAbandoned { .. } => "session_abandoned",
-            Self::SessionFailed { .. } => "session_failed",
-            Self::SessionReopened { .. } => "session_reopened",
-            Self::SessionExpired { .. } => "session_expired",
-            Self::RolledBack { .. } => "rolled_back",
-            Self::CheckApproved { .. } => "check_approved",
-            Self::ApprovalWithdrawn { .. } => "approval_withdrawn",
-            Self::FieldsSet { .. } => "fields_set",
-            Self::ArtifactRecorded { .. } => "artifact_recorded",
-            Self::PhaseRevised { .. } => "phase_revised",
-            Self::CheckpointMade { .. } => "checkpoint_made",
-            Self::Restored { .. } => "restored",
-            Self::Purged { .. } => "purged",
-            Self::SessionTaken { .. } => "session_taken",
-            Self::RequirementSatisfied { .. } => "requirement_satisfied",
-            Self::RequirementCleared { .. } => "requirement_cleared",
-            Self::Unknown { kind } => kind,
-            Self::Item(event) => event.kind(),
-        }
-    }
-
-    /// The work on disk that belongs to this event.
-    pub fn operation(&self) -> Option<&str> {
-        match self {
-            Self::PhaseRevised { revision } => revision.operation.as_deref(),
-            Self::SessionAbandoned { operation, .. } | Self::Imported { operation, .. } => {
-                operation.as_deref()
-            }
-            Self::SessionStarted { .. }
-            | Self::Adopted { .. }
-            | Self::SessionMoved { .. }
-            | Self::ExternalEdit { .. }
-            | Self::PhaseClaimed { .. }
-            | Self::PhaseFlagged { .. }
-            | Self::RunStarted { .. }
-            | Self::PhasesAdded { .. }
-            | Self::DefinitionUpdated { .. }
-            | Self::RunSelected { .. }
-            | Self::PhaseStarted { .. }
-            | Self::GateFailed { .. }
-            | Self::PhaseCompleted { .. }
-            | Self::PhaseSkipped { .. }
-            | Self::RunCompleted
-            | Self::NoteAdded { .. }
-            | Self::NoteResolved { .. }
-            | Self::NoteChanged { .. }
-            | Self::SessionPaused { .. }
-            | Self::SessionResumed { .. }
-            | Self::SessionCompleted { .. }
-            | Self::SessionFailed { .. }
-            | Self::SessionReopened { .. }
-            | Self::SessionExpired { .. }
-            | Self::RolledBack { .. }
-            | Self::CheckApproved { .. }
-            | Self::ApprovalWithdrawn { .. }
-            | Self::FieldsSet { .. }
-            | Self::ArtifactRecorded { .. }
-            | Self::CheckpointMade { .. }
-            | Self::Restored { .. }
-            | Self::SessionTaken { .. }
-            | Self::Purged { .. }
-            | Self::RequirementSatisfied { .. }
-            | Self::RequirementCleared { .. }
-            | Self::Item(_)
-            | Self::Unknown { .. } => None,
-        }
-    }
-
-    /// Hashes of files whose content is kept with it.
-    pub fn contents(&self) -> impl Iterator<Item = &str> {
-        let artifact =
-            if let Self::ArtifactRecorded { artifact } = self { Some(&artifact.hash) } else { None };
-        let files = if let Self::Imported { files, .. } = self { Some(files) } else { None };
-        artifact.into_iter().chain(files.into_iter().flat_map(BTreeMap::values)).map(String::as_str)
-    }
-
-    /// Reads a kept event; one that this program does not know, or cannot read, becomes `Unknown`.
-    pub fn read(kind: &str, body: &str) -> Self {
-        match serde_json::from_str::<Self>(body) {
-            Ok(Self::Unknown { .. }) | Err(_) => Self::Unknown { kind: kind.to_owned() },
-            Ok(event) => event,
-        }
-    }
 }

@@ -1,12 +1,12 @@
-//! Sessions in which nothing has happened for long. Says since when; never reads the clock.
+//! Expiry of inactive sessions: computes since when. Never reads the clock.
 
 use crate::lifecycle::Lifecycle;
 use crate::session::{REASON_INACTIVITY, Session};
 use crate::time::seconds_between;
 use jiff::{SignedDuration, Timestamp};
 
-/// The moment at which something that was last active then counted as paused. None while that has not come:
-/// a clock that was set back never lets anything expire.
+/// When something with this last activity expired; `None` if it has not. A clock that was set back never
+/// expires anything.
 pub fn expired_at(last_activity: Timestamp, after_seconds: Option<u64>, now: Timestamp) -> Option<Timestamp> {
     let after = after_seconds?;
     if seconds_between(last_activity, now) < after {
@@ -16,7 +16,8 @@ pub fn expired_at(last_activity: Timestamp, after_seconds: Option<u64>, now: Tim
 }
 
 impl Session {
-    /// Since when this session counts as paused although nobody has paused it. Activity beside the log counts too.
+    /// Since when this session counts as paused although nobody paused it. Activity outside the log counts
+    /// too.
     pub fn expired_since(
         &self,
         activity: Option<Timestamp>,
@@ -30,7 +31,7 @@ impl Session {
         expired_at(activity.map_or(self.updated_at, |at| at.max(self.updated_at)), after_seconds, now)
     }
 
-    /// The session as it counts after it expired, before that is written anywhere.
+    /// The session as paused by expiry, before that is written anywhere.
     #[must_use]
     pub fn laid_over_with_expiry(mut self, since: Timestamp) -> Self {
         self.lifecycle = paused_by_inactivity(since);

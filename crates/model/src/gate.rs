@@ -1,20 +1,21 @@
-//! Evidence and what a gate says about it. Pure: checks that need the disk or a process run in the engine.
+//! Evidence, and a gate's verdict on it. Pure: checks that need the disk or a process run in the engine.
 
 use crate::actor::Actor;
+use crate::nearest::nearest;
 use crate::workflow::{EvidenceDefinition, ValueType};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 use std::collections::BTreeMap;
 
-/// A value as a caller hands it in: typed on a command line, or already JSON.
+/// A value from the caller: text from a command line, or JSON.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Given {
     Text(String),
     Json(Value),
 }
 
-/// The kind of a check that a declared field of evidence is there, and of its type.
+/// Check kind: a declared evidence field is present and has its type.
 pub const EVIDENCE: &str = "evidence";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +25,7 @@ pub enum CheckOutcome {
     Failed,
 }
 
-/// What one check said.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CheckResult {
     pub id: String,
@@ -44,7 +45,7 @@ impl CheckResult {
     }
 }
 
-/// One try at a phase's gate, as the engine reports it.
+/// An attempt at a phase's gate, as the engine reports it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct AttemptReport {
     #[serde(default, skip_serializing_if = "Map::is_empty")]
@@ -53,10 +54,10 @@ pub struct AttemptReport {
     pub outputs: Map<String, Value>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckResult>,
-    /// A failed check lets the phase pass with warnings.
+    /// Failed checks only warn; the phase may pass.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lenient: bool,
-    /// A person let it pass although checks failed, and why.
+    /// A person's reason for overriding failed checks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub overridden: Option<String>,
 }
@@ -74,7 +75,7 @@ pub enum AttemptOutcome {
     Failed,
 }
 
-/// One try at a phase's gate, as a session keeps it.
+/// An attempt at a phase's gate, as a session keeps it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Attempt {
     pub at: Timestamp,
@@ -84,8 +85,8 @@ pub struct Attempt {
     pub report: AttemptReport,
 }
 
-/// Turns what was given into typed evidence, with a check result for every declared field. `seen` is how the value of
-/// a field may be shown: what a check says is kept and printed, and a secret must not be.
+/// Parses the given values into typed evidence, with a check result for every declared field. `seen` is the
+/// printable form of a value: check results are stored and printed, and must not contain a secret.
 pub fn read_evidence(
     declared: &[EvidenceDefinition],
     given: &BTreeMap<String, Given>,
@@ -100,7 +101,7 @@ pub fn read_evidence(
                 evidence.insert(field.name.clone(), kept);
                 checks.push(check);
             }
-            None if field.required => checks.push(missing(field)),
+            None if field.required => checks.push(missing(field, mistyped(field, declared, given))),
             None => {}
         }
     }
@@ -112,10 +113,10 @@ pub fn read_evidence(
     (evidence, checks)
 }
 
-/// A value of a declared type, or the value that it is instead.
+/// Converts a value to a declared type; on failure returns the value it is instead.
 pub fn coerce(value_type: ValueType, given: &Given) -> Result<Value, Value> {
     let value = match (value_type, given) {
-        // Text on a command line is text, also when it looks like a number.
+        // Command-line text stays text even if it looks like a number.
         (ValueType::String, Given::Text(text)) => return Ok(Value::String(text.clone())),
         (_, given) => guess(given),
     };
@@ -130,7 +131,7 @@ pub fn coerce(value_type: ValueType, given: &Given) -> Result<Value, Value> {
     if fits { Ok(value) } else { Err(value) }
 }
 
-/// What a value means when nothing is declared: JSON if it reads as such, else text.
+/// The type of an undeclared value: JSON if it parses, text otherwise.
 pub fn guess(given: &Given) -> Value {
     match given {
         Given::Json(value) => value.clone(),
@@ -176,19 +177,34 @@ fn typed(field: &EvidenceDefinition, given: &Given) -> Result<Value, Value> {
     }
 }
 
-fn missing(field: &EvidenceDefinition) -> CheckResult {
+/// A given name without a field that is similar to this one.
+fn mistyped<'a>(
+    field: &EvidenceDefinition,
+    declared: &[EvidenceDefinition],
+    given: &'a BTreeMap<String, Given>,
+) -> Option<&'a str> {
+    let unknown = given.keys().filter(|name| declared.iter().all(|field| field.name != **name));
+    nearest(&field.name, unknown.map(String::as_str))
+}
+
+fn missing(field: &EvidenceDefinition, mistyped: Option<&str>) -> CheckResult {
     let described = field.describe.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();
+    let instead = mistyped.map(|name| format!("; you gave '{name}': did you mean '{}'?", field.name));
     CheckResult {
         id: field.name.clone(),
         kind: EVIDENCE.to_owned(),
         outcome: CheckOutcome::Failed,
         found: None,
         needed: Some(field.value_type.name().to_owned()),
-        help: Some(format!("Field '{}' is required but missing{described}", field.name)),
+        help: Some(format!(
+            "Field '{}' is required but missing{described}{}",
+            field.name,
+            instead.unwrap_or_default()
+        )),
     }
 }
 
-/// The whole number that this is, whichever way it is written: 82, 82.0.
+/// The integer that this value equals, in either spelling: 82 or 82.0.
 fn whole(value: &Value) -> Option<Number> {
     let number = value.as_number()?;
     if number.is_i64() || number.is_u64() {
@@ -199,7 +215,7 @@ fn whole(value: &Value) -> Option<Number> {
     (float.fract() == 0.0 && float.abs() < 9e15).then(|| Number::from(float as i64))
 }
 
-/// A value in a few words, for a message: of which type it is, and how it may be shown.
+/// A short description for a message: the value's type, and its printable form.
 pub fn describe(value: &Value, seen: &Value) -> String {
     let kind = match value {
         Value::Null => return "null".to_owned(),
@@ -212,13 +228,13 @@ pub fn describe(value: &Value, seen: &Value) -> String {
     format!("{kind} {}", quoted(seen))
 }
 
-/// A value as a message may hold it: more than one word is in quotation marks, being somebody's and not the message's.
+/// A value inside a message. More than one word is quoted, to set it apart from the message's own words.
 pub fn quoted(value: &Value) -> String {
     let text = shown(value).replace('"', "\u{201d}");
     if text.contains(char::is_whitespace) { format!("\"{text}\"") } else { text }
 }
 
-/// A value on one line, cut where it is long.
+/// A value on one line, shortened if long.
 pub fn shown(value: &Value) -> String {
     const LONGEST: usize = 80;
     let text = match value {

@@ -1,10 +1,10 @@
-//! Advice as data: text, and commands as lists of words. A front end shows it in its own way: a terminal prints it, a
-//! page makes buttons of its commands. Knows no command by name.
+//! Advice as data: text, and commands as lists of words. Each front end renders it: a terminal prints it, a
+//! page makes buttons of the commands. Knows no command by name.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// What to do next, in the order in which it is read.
+/// Advice on the next step, in reading order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Hint {
     pieces: Vec<Piece>,
@@ -23,16 +23,16 @@ pub struct CommandLine {
     about: About,
 }
 
-/// Which session a command is about.
+/// The session that a command refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum About {
-    /// The current one, where none is named: it must be named wherever another one is current.
+    /// The current session. The name must be added when another session is current.
     CurrentSession,
-    /// One that its words name, or none.
+    /// The session named among the words, or none.
     Said,
 }
 
-/// The words of a command, each of anything that can be shown.
+/// Builds the words of a command from anything that implements `Display`.
 #[macro_export]
 macro_rules! words {
     ($($word:expr),* $(,)?) => { vec![$($word.to_string()),*] };
@@ -43,28 +43,28 @@ impl Hint {
         Self { pieces: vec![Piece::Text(text.into())] }
     }
 
-    /// Goes on with text.
+    /// Appends text.
     #[must_use]
     pub fn then(mut self, text: impl Into<String>) -> Self {
         self.pieces.push(Piece::Text(text.into()));
         self
     }
 
-    /// Goes on with a command that names its session, or is about none.
+    /// Appends a command that names its session, or needs none.
     #[must_use]
     pub fn run(mut self, words: Vec<String>) -> Self {
         self.pieces.push(Piece::Command(CommandLine::new(words)));
         self
     }
 
-    /// Goes on with a command about the current session.
+    /// Appends a command about the current session.
     #[must_use]
     pub fn run_here(mut self, words: Vec<String>) -> Self {
         self.pieces.push(Piece::Command(CommandLine::here(words)));
         self
     }
 
-    /// Goes on with a command that is there already.
+    /// Appends an existing command.
     #[must_use]
     pub fn command(mut self, command: CommandLine) -> Self {
         self.pieces.push(Piece::Command(command));
@@ -75,7 +75,7 @@ impl Hint {
         &self.pieces
     }
 
-    /// The commands in it, the first one first.
+    /// The commands in this hint, in order.
     pub fn commands(&self) -> impl Iterator<Item = &CommandLine> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Command(command) => Some(command),
@@ -83,12 +83,12 @@ impl Hint {
         })
     }
 
-    /// Some command in it means another session where another one is current.
+    /// True if some command would mean the wrong session where another one is current.
     pub fn needs_naming(&self) -> bool {
         self.commands().any(CommandLine::needs_naming)
     }
 
-    /// The same advice about the session that these words name.
+    /// The hint with the session named in its commands.
     #[must_use]
     pub fn naming(mut self, naming: &[String]) -> Self {
         for piece in &mut self.pieces {
@@ -101,7 +101,7 @@ impl Hint {
 }
 
 impl CommandLine {
-    /// A command that names its session, or is about none.
+    /// A command that names its session, or needs none.
     pub fn new(words: Vec<String>) -> Self {
         Self { words, about: About::Said }
     }
@@ -127,7 +127,7 @@ impl CommandLine {
         }
     }
 
-    /// A command line as this program prints it.
+    /// Parses a command line that this program printed.
     fn parse(line: &str) -> Self {
         let mut words = split(line);
         if words.first().is_some_and(|word| word == PROGRAM) {
@@ -139,7 +139,7 @@ impl CommandLine {
 
 const PROGRAM: &str = "leftoff";
 
-/// As it can be typed.
+/// Shell form, ready to type.
 impl fmt::Display for CommandLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(PROGRAM)?;
@@ -174,7 +174,7 @@ impl From<CommandLine> for Hint {
     }
 }
 
-/// Others script against the text.
+/// Serialised as text, because scripts depend on it.
 impl Serialize for Hint {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -199,7 +199,7 @@ impl<'de> Deserialize<'de> for CommandLine {
     }
 }
 
-/// A word of a command line as it could be typed.
+/// Quotes a word for the shell.
 pub fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -208,7 +208,7 @@ pub fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// The words of a line that `shell_word` wrote.
+/// Splits a line that `shell_word` quoted.
 fn split(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;

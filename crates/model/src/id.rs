@@ -1,14 +1,14 @@
-//! Names from outside, checked once at the door. The only way to make one is `parse`.
+//! Identifiers from outside, validated once. `parse` is the only constructor.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The longest session id that is taken; it becomes a folder's name.
+/// The longest accepted session id; it becomes a folder name.
 const LONGEST_SESSION_ID: usize = 120;
 const LONGEST_NAME: usize = 64;
 const LONGEST_ITEM_ID: usize = 80;
 
-/// Why a text is no id.
+/// Why a text is not a valid id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidId {
     #[error("it is empty")]
@@ -27,7 +27,7 @@ pub enum InvalidId {
     OnlyDigits,
 }
 
-/// The id of a session. Safe as a file name on every file system that we run on.
+/// The id of a session. Safe as a file name on every supported file system.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct SessionId(String);
@@ -68,7 +68,7 @@ impl Name {
     }
 }
 
-/// The id of an item in its session: `impl-1.1`, `section-3`. Ids that differ in case alone are the same.
+/// The id of an item in its session: `impl-1.1`, `section-3`. Case is ignored when ids are compared.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ItemId(String);
@@ -94,7 +94,7 @@ impl ItemId {
         &self.0
     }
 
-    /// What ids are compared by.
+    /// The key by which ids are compared.
     pub fn key(&self) -> String {
         self.0.to_ascii_lowercase()
     }

@@ -1,4 +1,5 @@
-//! Units of work inside a phase: tasks, sections, paragraphs. What one is; `ItemBook` folds them, `command::items` decides.
+//! Items: units of work inside a phase, such as tasks, sections, paragraphs. `ItemBook` folds them,
+//! `command::items` decides about them.
 
 mod book;
 #[cfg(test)]
@@ -15,15 +16,18 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How deep items are nested: impl-1, impl-1.1, impl-1.1.1.
+/// Maximum nesting depth: impl-1, impl-1.1, impl-1.1.1.
 pub const DEEPEST_LEVEL: usize = 3;
-/// The order of the n-th of its siblings is n times this, so that others can be put between them.
+/// The n-th sibling gets order n times this, which leaves room for insertions; beyond a hundred thousand siblings orders
+/// follow each other.
 pub const ORDER_STEP: u32 = 10;
-/// Three orders make one number to sort by, with 21 bits each.
+/// Three orders of 21 bits each make one sort key.
 pub const HIGHEST_ORDER: u32 = (1 << ORDER_BITS) - 1;
 const ORDER_BITS: u32 = 21;
-/// How long an item is held when nobody says how long.
+/// Default length of a lease.
 pub const LEASE_SECONDS: u64 = 30 * 60;
+/// How far the clocks of two machines may differ, or one clock be corrected, without ending a lease.
+const CLOCK_TOLERANCE_SECONDS: i64 = 60;
 
 /// The run of a session that an item belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -44,7 +48,7 @@ impl From<&Run> for RunRef {
     }
 }
 
-/// `review#2`: no name holds a '#'.
+/// `review#2`: no name contains a '#'.
 impl fmt::Display for RunRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}#{}", self.workflow, self.ordinal)
@@ -73,23 +77,33 @@ impl ItemStatus {
     }
 }
 
-/// Who holds an item, and until when. An expired one holds nothing.
+/// The holder of an item and the end of its lease. An expired lease does not count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
     pub actor: Actor,
     pub until: Timestamp,
-    /// For how long it was given, and is given again.
+    /// Length of the lease, used again when it is renewed.
     pub seconds: u64,
 }
 
 impl Lease {
     pub fn is_live(&self, now: Timestamp) -> bool {
-        now < self.until
+        now < self.until && !self.is_of_the_future(now)
     }
 
-    /// Over half of it has gone.
+    /// True once more than half of the lease has passed, or the clock was set back since it was given.
     pub fn is_due(&self, now: Timestamp) -> bool {
-        self.is_live(now) && self.until.as_second().saturating_sub(now.as_second()) < half(self.seconds)
+        self.is_of_the_future(now) || self.is_live(now) && self.seconds_left(now) < half(self.seconds)
+    }
+
+    /// More time is left than it was given for, so the clock was set back: waiting for `until` could take days.
+    fn is_of_the_future(&self, now: Timestamp) -> bool {
+        let longest = i64::try_from(self.seconds).unwrap_or(i64::MAX).saturating_add(CLOCK_TOLERANCE_SECONDS);
+        self.seconds_left(now) > longest
+    }
+
+    fn seconds_left(&self, now: Timestamp) -> i64 {
+        self.until.as_second().saturating_sub(now.as_second())
     }
 }
 
@@ -97,12 +111,12 @@ fn half(seconds: u64) -> i64 {
     i64::try_from(seconds / 2).unwrap_or(i64::MAX)
 }
 
-/// Whether an item can be worked on, leases left aside: those change with time alone.
+/// Readiness of an item. Leases are ignored because they change with time alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ItemState {
     /// Nothing is in its way.
     Ready,
-    /// It is blocked, waits for others, or is a container that waits for its parts.
+    /// Blocked, waiting for other items, or a container waiting for its parts.
     Waiting,
     Done,
 }
@@ -116,16 +130,16 @@ pub struct Item {
     pub phase: Name,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<ItemId>,
-    /// Its order among its siblings, after those of what it is part of: as many as it is deep.
+    /// Order among its siblings, preceded by the orders of its containers: one number per level.
     pub place: Vec<u32>,
     #[serde(flatten)]
     pub status: ItemStatus,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<ItemId>,
-    /// Those of `depends_on` that are not done.
+    /// The entries of `depends_on` that are not done.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<ItemId>,
-    /// How many parts it was cut into. One that has parts is a container.
+    /// How many parts it was split into. An item with parts is a container.
     #[serde(default)]
     pub parts: u32,
     #[serde(default)]
@@ -149,7 +163,7 @@ impl Item {
         self.parts > 0
     }
 
-    /// 1 for an item that is part of no other.
+    /// 1 for a top-level item.
     pub fn level(&self) -> usize {
         self.place.len()
     }
@@ -158,7 +172,7 @@ impl Item {
         self.place.last().copied().unwrap_or_default()
     }
 
-    /// One number to sort by: a container comes right before its parts.
+    /// One number to sort by: a container comes directly before its parts.
     pub fn sort_key(&self) -> i64 {
         (0..DEEPEST_LEVEL).fold(0, |key, level| {
             let order = self.place.get(level).copied().unwrap_or_default().min(HIGHEST_ORDER);
@@ -186,7 +200,7 @@ impl Item {
     }
 }
 
-/// An item as it is added.
+/// A new item, as added.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NewItem {
     pub id: ItemId,
@@ -204,7 +218,7 @@ pub struct NewItem {
     pub fields: BTreeMap<String, Value>,
 }
 
-/// What was set, as it is afterwards. What is missing or empty stays as it was.
+/// The changed values. Missing or empty ones stay as they were.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ItemChange {
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! What a session is: types, `decide` and `apply`. Never does I/O, reads a clock or draws a random number.
+//! The session model: types, `decide` and `apply`. No I/O, no clock, no randomness.
 
 pub mod actor;
 pub mod approval;

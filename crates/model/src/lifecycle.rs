@@ -1,4 +1,4 @@
-//! Where a session stands as a whole. An enum with its data, so that an impossible state cannot be written.
+//! The lifecycle of a session. An enum with data, so that impossible states cannot be expressed.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -10,16 +10,16 @@ pub enum Lifecycle {
     Paused {
         at: Timestamp,
         reason: String,
-        /// In the middle of what.
+        /// The interrupted work.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         context: Option<String>,
-        /// Drafts that were recorded as they were when work stopped.
+        /// Drafts that were recorded when work paused.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         saved: Vec<String>,
     },
     Completed {
         at: Timestamp,
-        /// Closed before its work was finished.
+        /// Closed before all of its phases were done.
         #[serde(default)]
         forced: bool,
     },
@@ -45,8 +45,18 @@ impl Lifecycle {
         }
     }
 
-    /// Those of sessions that somebody can go on with.
+    /// States in which a session can be continued.
     pub const UNFINISHED: [&'static str; 3] = ["active", "paused", "failed"];
 
     pub const NAMES: [&'static str; 5] = ["active", "paused", "completed", "failed", "abandoned"];
+}
+
+/// A finished pause: its reason, and what was in progress. Kept until the phase changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interruption {
+    pub paused_at: Timestamp,
+    pub resumed_at: Timestamp,
+    pub reason: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
 }

@@ -1,14 +1,14 @@
-//! Which events a state is made of, where some were taken back. Nothing is ever taken out of a log.
+//! The events that make up a state after undo and restore. Nothing is ever removed from a log.
 
 use crate::event::{Event, Recorded};
 use std::collections::BTreeSet;
 
-/// The events that made the state of this version, oldest first. What was restored leads back to an earlier
-/// version, so what lies between is not among them; the `Restored` itself is, as the moment it happened.
+/// The events that lead to the state of this version, oldest first. A `Restored` event leads back to an
+/// earlier version: it is included itself, the events in between are not.
 pub fn lineage(events: &[Recorded], version: u64) -> Vec<&Recorded> {
     let mut line = Vec::new();
     let mut place = usize::try_from(version).unwrap_or(usize::MAX).min(events.len());
-    // Every step goes to a lower place, so this ends whatever the log says.
+    // Every step goes to a lower index, so the loop ends whatever the log contains.
     while let Some(recorded) = place.checked_sub(1).and_then(|index| events.get(index)) {
         line.push(recorded);
         place = before(recorded, place);
@@ -17,7 +17,7 @@ pub fn lineage(events: &[Recorded], version: u64) -> Vec<&Recorded> {
     line
 }
 
-/// How many events made the state that this one was added to.
+/// How many events made the state to which this one was added.
 fn before(recorded: &Recorded, place: usize) -> usize {
     let Event::Restored { to_version } = recorded.event else { return place - 1 };
     match usize::try_from(to_version) {
@@ -26,7 +26,7 @@ fn before(recorded: &Recorded, place: usize) -> usize {
     }
 }
 
-/// What a step from one version to another took back, and what it brought back; both oldest first.
+/// The events that a step from one version to another removes and restores; both oldest first.
 pub fn step(events: &[Recorded], from: u64, to: u64) -> (Vec<&Recorded>, Vec<&Recorded>) {
     let (old, new) = (lineage(events, from), lineage(events, to));
     (only_in(&old, &new), only_in(&new, &old))

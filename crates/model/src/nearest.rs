@@ -1,7 +1,7 @@
-//! Finds the name that a mistyped word most likely meant. Knows nothing of what is named.
+//! Suggests the name that a mistyped word most likely meant. Knows nothing about what is named.
 
-/// The candidate nearest to the word, or none when nothing is near enough to be worth suggesting. Case is ignored;
-/// a beginning counts as near ("rev" for "review"); of equally near ones the first is taken.
+/// The candidate nearest to the word, or `None` if nothing is near enough. Case is ignored; a prefix counts
+/// as near ("rev" for "review"); the first of equally near candidates wins.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = lowercase(word);
     candidates
@@ -11,7 +11,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Smaller is nearer. A beginning is as good as one typing mistake, and goes before one.
+/// Smaller is nearer. A prefix ranks as one typing mistake, and before one.
 fn closeness(word: &str, candidate: &str) -> Option<(usize, bool, usize)> {
     let (length, candidates_length) = (word.chars().count(), candidate.chars().count());
     let longer = length.max(candidates_length);
@@ -22,13 +22,13 @@ fn closeness(word: &str, candidate: &str) -> Option<(usize, bool, usize)> {
         let missing = longer - shorter;
         return Some((missing.min(1), false, missing));
     }
-    // Cheap to know beforehand, and it keeps a long word from costing its square.
+    // A cheap test that avoids quadratic cost for long words.
     if longer - shorter > tolerated {
         return None;
     }
     // Insertions, deletions, replacements and swaps of neighbours.
     let distance = strsim::osa_distance(word, candidate);
-    // A distance of the whole length means that nothing at all agrees.
+    // A distance as long as the word means that nothing matches.
     (distance <= tolerated && distance < longer).then_some((distance, true, distance))
 }
 

@@ -1,4 +1,4 @@
-//! What people and agents want the next one to know.
+//! Notes for the next reader.
 
 use crate::actor::Actor;
 use jiff::Timestamp;
@@ -48,7 +48,7 @@ impl NoteKind {
         Self::ALL.into_iter().find(|kind| kind.name() == text)
     }
 
-    /// Stays in everybody's way until it is resolved.
+    /// Notes that stay open until they are resolved.
     pub fn waits_for_an_answer(self) -> bool {
         match self {
             Self::Blocker | Self::Question | Self::Deferred => true,

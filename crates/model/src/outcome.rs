@@ -7,21 +7,21 @@ use crate::run::Run;
 use crate::workflow::CheckKind;
 use serde::{Deserialize, Serialize};
 
-/// How a phase was completed or passed over.
+/// The way in which a phase was completed or skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// A check that leftoff ran itself passed: a file, a command, git, items, an approval.
+    /// A check that leftoff ran itself passed: file, command, git, items or approval.
     Verified,
-    /// Only typed values were checked: evidence, expressions over it.
+    /// Only typed values were checked: evidence and expressions over it.
     Reported,
     /// A lenient gate passed with failed checks.
     Warned,
-    /// The phase declares no checks.
+    /// The phase has no checks.
     Done,
-    /// Only a file says so.
+    /// Only a file says that it is done.
     Claimed,
-    /// A person let it pass although checks failed.
+    /// A person overrode failed checks.
     Overridden,
     Skipped,
     /// Its `when` is false.
@@ -29,7 +29,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// In the order in which they are counted for a reader.
+    /// In the order shown to readers.
     pub const ALL: [Self; 8] = [
         Self::Verified,
         Self::Reported,
@@ -41,7 +41,7 @@ impl Outcome {
         Self::NotApplicable,
     ];
 
-    /// None while the phase is open.
+    /// `None` while the phase is open.
     pub fn of(phase: &Phase) -> Option<Self> {
         match phase.state {
             PhaseState::NotStarted | PhaseState::InProgress { .. } | PhaseState::NeedsReview { .. } => None,
@@ -99,11 +99,14 @@ pub struct Outcomes {
 
 impl Outcomes {
     pub fn of(run: &Run) -> Self {
-        let mut counts = Self::default();
-        for outcome in run.phases.iter().filter_map(Outcome::of) {
-            *counts.count_mut(outcome) += 1;
-        }
-        counts
+        run.phases.iter().filter_map(Outcome::of).fold(Self::default(), Self::and)
+    }
+
+    /// With one phase more.
+    #[must_use]
+    pub fn and(mut self, outcome: Outcome) -> Self {
+        *self.count_mut(outcome) += 1;
+        self
     }
 
     pub fn count(&self, outcome: Outcome) -> u32 {
@@ -130,7 +133,7 @@ impl Outcomes {
     }
 }
 
-/// `2 verified, 1 overridden, 3 skipped`; empty where no phase is over.
+/// `2 verified, 1 overridden, 3 skipped`; empty if no phase is over.
 impl std::fmt::Display for Outcomes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let counted = Outcome::ALL.into_iter().map(|outcome| (outcome, self.count(outcome)));

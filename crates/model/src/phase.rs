@@ -1,4 +1,4 @@
-//! One phase of a run: where it stands, how long it took, every attempt at its gate.
+//! A phase of a run: its state, its duration, every attempt at its gate.
 
 use crate::gate::{Attempt, AttemptOutcome};
 use crate::id::Name;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What a run keeps of a phase's definition, so that it can be folded without looking anything up.
+/// The part of a phase's definition that a run keeps, so that folding needs no lookup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseStub {
     pub id: Name,
@@ -30,7 +30,7 @@ pub enum PhaseState {
         started_at: Timestamp,
         at: Timestamp,
     },
-    /// Was completed; an earlier phase has changed since.
+    /// Completed, but an earlier phase has changed since.
     NeedsReview {
         started_at: Timestamp,
         at: Timestamp,
@@ -38,7 +38,7 @@ pub enum PhaseState {
     Skipped {
         at: Timestamp,
         reason: String,
-        /// Its `when` is false: nobody decided to leave it out.
+        /// Its `when` is false; nobody decided to skip it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         not_applicable: bool,
     },
@@ -50,27 +50,27 @@ pub struct Phase {
     pub stub: PhaseStub,
     #[serde(flatten)]
     pub state: PhaseState,
-    /// Done, as somebody says in a file; nothing shows it.
+    /// Done according to a file, without proof.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub claimed: bool,
-    /// Time in this phase while the session was paused.
+    /// Paused time within this phase.
     #[serde(default)]
     pub paused_seconds: u64,
-    /// All of them when folded from the log; the last few in a snapshot.
+    /// Complete when folded from the log; a snapshot keeps the last few.
     #[serde(default)]
     pub attempts: Vec<Attempt>,
     #[serde(default)]
     pub attempt_count: u32,
-    /// How many of the attempts were made before the phase was opened again: they are history.
+    /// The number of attempts made before the phase was reopened; those are history.
     #[serde(default)]
     pub attempts_before: u32,
-    /// Free fields of this phase.
+    /// Custom fields of this phase.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, Value>,
-    /// The session's fields when the phase was completed: tells later what has changed since.
+    /// The session's fields when the phase was completed, to detect later changes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields_at_completion: BTreeMap<String, Value>,
-    /// How many items live here; the items themselves are rows of their own.
+    /// The number of items; the items themselves are stored separately.
     #[serde(default, skip_serializing_if = "ItemCounts::is_empty")]
     pub items: ItemCounts,
 }
@@ -115,7 +115,7 @@ impl Phase {
         }
     }
 
-    /// Behind the run: completed, or passed over.
+    /// Completed or skipped.
     pub fn is_done(&self) -> bool {
         match self.state {
             PhaseState::Completed { .. } | PhaseState::Skipped { .. } => true,
@@ -130,6 +130,16 @@ impl Phase {
             PhaseState::Completed { .. } => "completed",
             PhaseState::NeedsReview { .. } => "needs_review",
             PhaseState::Skipped { .. } => "skipped",
+        }
+    }
+
+    pub fn skipped_reason(&self) -> Option<&str> {
+        match &self.state {
+            PhaseState::Skipped { reason, .. } => Some(reason),
+            PhaseState::NotStarted
+            | PhaseState::InProgress { .. }
+            | PhaseState::Completed { .. }
+            | PhaseState::NeedsReview { .. } => None,
         }
     }
 
@@ -149,7 +159,7 @@ impl Phase {
         }
     }
 
-    /// Working time of a finished phase: what it was paused does not count.
+    /// Working time of a finished phase, without pauses.
     pub fn duration_seconds(&self) -> Option<u64> {
         match self.state {
             PhaseState::Completed { started_at, at } | PhaseState::NeedsReview { started_at, at } => {
@@ -159,7 +169,7 @@ impl Phase {
         }
     }
 
-    /// Working time until now of a phase in progress.
+    /// Working time so far of a phase in progress.
     pub fn time_in_phase(&self, until: Timestamp) -> Option<u64> {
         match self.state {
             PhaseState::InProgress { started_at } => Some(self.working_seconds(started_at, until)),
@@ -175,7 +185,7 @@ impl Phase {
         self.attempts.last().filter(|_| self.attempt_count > self.attempts_before)
     }
 
-    /// Those of the kept attempts that are no history.
+    /// The kept attempts since the phase was opened.
     pub fn attempts_since_opened(&self) -> impl DoubleEndedIterator<Item = &Attempt> {
         let current = self.attempt_count.saturating_sub(self.attempts_before) as usize;
         self.attempts.iter().skip(self.attempts.len().saturating_sub(current))
@@ -190,7 +200,7 @@ impl Phase {
         self.state = PhaseState::InProgress { started_at: at };
     }
 
-    /// Open again: time begins anew, and what was tried before is history.
+    /// Reopens the phase: its time starts again, and earlier attempts become history.
     pub(crate) fn reopen(&mut self) {
         self.state = PhaseState::NotStarted;
         self.claimed = false;

@@ -1,4 +1,4 @@
-//! The figures of a session: how far, how long, how much longer. Computed when asked for, never stored.
+//! Progress figures: how far, how long, how much longer. Computed on demand, never stored.
 
 use crate::lifecycle::Lifecycle;
 use crate::outcome::Outcomes;
@@ -10,15 +10,15 @@ use crate::workflow::OnComplete;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// A phase is not called stalled before this, however short the others were.
+/// A phase is never called stalled before this, however short the others were.
 const NEVER_STALLED_UNDER_SECONDS: u64 = 15 * 60;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Completed phases, however they were completed, of those that apply.
+    /// Completed phases as a percentage of those that apply.
     pub percent: u32,
     pub remaining: usize,
-    /// How the phases that are over came to be.
+    /// Finished phases by outcome.
     #[serde(default)]
     pub outcomes: Outcomes,
     pub average_phase_seconds: Option<u64>,
@@ -27,12 +27,12 @@ pub struct Progress {
     pub stalled: bool,
 }
 
-/// What a session's files tell of somebody who is at work.
+/// Signs of work found in a session's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SignsOfWork {
-    /// When the last of them was written.
+    /// When the newest file was written.
     pub written: Option<Timestamp>,
-    /// They are all that counts: a phase may take as long as it does while somebody writes.
+    /// Ignore the log's times: a phase may take any time while somebody writes files.
     pub alone: bool,
 }
 
@@ -41,14 +41,15 @@ impl Progress {
         Self::with_signs(session, run, now, SignsOfWork::default())
     }
 
-    /// The same of a session whose files are known.
+    /// As `of`, for a session whose files were observed.
     pub fn with_signs(session: &Session, run: &Run, now: Timestamp, signs: SignsOfWork) -> Self {
-        // What another tool's file does not tell is dated to one moment: such a phase has no duration to learn from.
+        // Facts that another tool's file does not date all get one timestamp, so such a phase has no useful
+        // duration.
         let is_native = session.layout == "native";
         let average = average_phase_seconds(run, |seconds| is_native || seconds > 0);
         let time_in_phase = run.current().time_in_phase(session.working_until(now));
         let is_active = matches!(session.lifecycle, Lifecycle::Active);
-        // Nobody works on what was closed before its last phase.
+        // Nobody works on a session that was closed before its last phase.
         let is_over = matches!(session.lifecycle, Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. });
         let timed_remaining = run.phases.iter().filter(|phase| !phase.is_done() && !phase.stub.terminal);
         let timed_remaining = timed_remaining.count() as u64;
@@ -58,6 +59,7 @@ impl Progress {
             outcomes: Outcomes::of(run),
             average_phase_seconds: average,
             estimated_remaining_seconds: average
+                .filter(|_| timed_remaining == 0 || has_enough_to_estimate(run))
                 .filter(|_| !is_over || timed_remaining == 0)
                 .filter(|_| is_over || run.workflow.on_complete != OnComplete::Grow)
                 .map(|seconds| seconds.saturating_mul(timed_remaining)),
@@ -71,7 +73,7 @@ impl Progress {
     }
 }
 
-/// The first of these that holds, in the order that the command line documents.
+/// The first matching status, in the order documented for the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -89,7 +91,7 @@ impl Status {
         Self::with_signs(session, now, SignsOfWork::default())
     }
 
-    /// The same of a session whose files are known.
+    /// As `of`, for a session whose files were observed.
     pub fn with_signs(session: &Session, now: Timestamp, signs: SignsOfWork) -> Self {
         match session.lifecycle {
             Lifecycle::Completed { .. } => Self::Completed,
@@ -122,12 +124,12 @@ impl Status {
     }
 }
 
-/// Completed phases; a claim that a failed gate or open items of ours contradict is none.
+/// Completed phases, without claims that a failed gate or open items here contradict.
 fn counted(session: &Session, run: &Run) -> usize {
     run.phases.iter().filter(|phase| phase.is_completed() && !session.is_contested(phase)).count()
 }
 
-/// Rounded to the nearest whole, and 100 only when nothing is left.
+/// Rounded to the nearest integer; 100 only when nothing remains.
 fn percent(done: usize, total: usize) -> u32 {
     if done >= total {
         return 100;
@@ -136,10 +138,19 @@ fn percent(done: usize, total: usize) -> u32 {
     u32::try_from(rounded.min(99)).unwrap_or(99)
 }
 
-/// Nothing was done or written for so long that nobody may be at work.
+/// No activity for so long that work may have stopped.
 fn is_quiet(session: &Session, now: Timestamp, written: Option<Timestamp>) -> bool {
     let last = written.map_or(session.updated_at, |written| written.max(session.updated_at));
     seconds_between(last, now) >= NEVER_STALLED_UNDER_SECONDS
+}
+
+/// A single phase, or phases of seconds, say nothing about the others.
+fn has_enough_to_estimate(run: &Run) -> bool {
+    const LEAST_PHASES: usize = 2;
+    const LEAST_SECONDS: u64 = 60;
+    let timed = run.phases.iter().filter(|phase| !phase.stub.terminal);
+    timed.filter_map(Phase::duration_seconds).filter(|seconds| *seconds >= LEAST_SECONDS).count()
+        >= LEAST_PHASES
 }
 
 fn average_phase_seconds(run: &Run, counts: impl Fn(u64) -> bool) -> Option<u64> {

@@ -1,4 +1,4 @@
-//! Why a command was refused, in words that say what to do next. The only place where refusals are worded.
+//! Refusals: their reasons, and what to do next. The only place where refusals are worded.
 
 mod item;
 
@@ -43,6 +43,10 @@ pub enum Refusal {
     AnothersChange { actor: String, before: u64 },
     #[error("cannot undo the start of session {session}")]
     UndoesTheStart { session: SessionId, first: u64 },
+    #[error("nothing to redo in session {session}: its last change is not an undo")]
+    NothingToRedo { session: SessionId },
+    #[error("cannot redo: the last undo is by {actor}")]
+    AnothersUndo { actor: String, to_version: u64 },
     #[error("there is no checkpoint '{asked}' in this session")]
     UnknownCheckpoint { asked: String, nearest: Option<String>, known: Vec<String> },
     #[error("this session has no version {asked}: the newest is {newest}")]
@@ -53,11 +57,13 @@ pub enum Refusal {
     Item(#[from] ItemRefusal),
 }
 
-/// How work goes on from a session that is not active.
+/// How to continue a session that is not active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WayOn {
     Resume,
     NextRun,
+    /// The command concerns the finished run itself.
+    Reopen,
     NewSession,
 }
 
@@ -88,6 +94,8 @@ impl Refusal {
             Self::NothingToResolve { .. } => "nothing_to_resolve",
             Self::AnothersChange { .. } => "anothers_change",
             Self::UndoesTheStart { .. } => "undoes_the_start",
+            Self::NothingToRedo { .. } => "nothing_to_redo",
+            Self::AnothersUndo { .. } => "anothers_undo",
             Self::UnknownCheckpoint { .. } => "unknown_checkpoint",
             Self::UnknownVersion { .. } => "unknown_version",
             Self::NewerEvent { .. } => "newer_event",
@@ -95,7 +103,7 @@ impl Refusal {
         }
     }
 
-    /// Something that was named does not exist, rather than being against a rule.
+    /// True if a named thing does not exist, false if a rule forbids the command.
     pub fn is_unknown_name(&self) -> bool {
         match self {
             Self::UnknownPhase { .. }
@@ -114,11 +122,13 @@ impl Refusal {
             | Self::NothingToResolve { .. }
             | Self::AnothersChange { .. }
             | Self::UndoesTheStart { .. }
+            | Self::NothingToRedo { .. }
+            | Self::AnothersUndo { .. }
             | Self::NewerEvent { .. } => false,
         }
     }
 
-    /// What to do next.
+    /// The next step.
     pub fn hint(&self) -> Hint {
         match self {
             Self::PhaseNotCurrent { session, current, .. } => {
@@ -146,6 +156,7 @@ impl Refusal {
                     "--session",
                     session
                 ]),
+                WayOn::Reopen => Hint::new("open it again first: ").run(words!["reopen", session]),
                 WayOn::NewSession => Hint::new("take it up again: ")
                     .run(words!["reopen", session])
                     .then(", or begin a new session with: ")
@@ -181,6 +192,14 @@ impl Refusal {
             Self::UndoesTheStart { session, .. } => {
                 Hint::new("give the session up instead: ").run(words!["abandon", "--session", session])
             }
+            Self::NothingToRedo { .. } => Hint::new("go to any version by its number: ")
+                .run_here(words!["log"])
+                .then(", then ")
+                .run_here(words!["undo", "--to", "<version>"]),
+            Self::AnothersUndo { to_version, .. } => Hint::new("see what happened: ")
+                .run_here(words!["log"])
+                .then("; redo it all the same: ")
+                .run_here(words!["undo", "--to", to_version]),
             Self::UnknownCheckpoint { nearest: Some(name), .. } => {
                 Hint::new(format!("did you mean '{name}'? See the versions: ")).run_here(words!["log"])
             }

@@ -1,4 +1,4 @@
-//! Going back to change an earlier phase: how far the change reaches, and what it does to later phases.
+//! Revisions: changing an earlier phase, how far the change reaches, and its effect on later phases.
 
 use crate::event::ItemEvent;
 use crate::id::Name;
@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Impact {
-    /// The substance of later phases stands: they are flagged for review.
+    /// Later phases remain valid: they are flagged for review.
     Minor,
-    /// Some later phases are affected: their files are archived, they are flagged.
+    /// Some later phases are affected: their files are archived, and they are flagged.
     Moderate,
-    /// The direction changed: the files of all later phases are archived, they begin again.
+    /// The direction changed: files of all later phases are archived, and those phases restart.
     Major,
 }
 
@@ -35,22 +35,22 @@ impl Impact {
     }
 }
 
-/// One change of an earlier phase, as the log keeps it.
+/// One revision, as the log keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revision {
     pub phase: Name,
     pub impact: Impact,
     pub reason: String,
-    /// Later phases that are flagged for review.
+    /// Later phases flagged for review.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flagged: Vec<Name>,
-    /// Later phases that begin again.
+    /// Later phases that restart.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub restarted: Vec<Name>,
-    /// Files that were archived, with the names they have now.
+    /// Archived files with their new names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub archived: Vec<Archived>,
-    /// Ties the event to the work on disk that belongs to it, so that a crash between the two can be mended.
+    /// Links the event to its disk work, so that recovery after a crash can finish or revert it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
 }
@@ -59,24 +59,24 @@ pub struct Revision {
 pub struct Archived {
     pub from: String,
     pub to: String,
-    /// Only its old content was put there; the file itself stays and is still the current one.
+    /// Only a copy was archived; the file itself stays and is still current.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub copied: bool,
 }
 
-/// What a revision does to the phases after the one that is revisited.
+/// The effect of a revision on the phases after the revised one.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Reach {
     /// Flagged for review.
     pub flagged: Vec<Name>,
-    /// Begin again.
+    /// Phases that restart.
     pub restarted: Vec<Name>,
-    /// Whose files are archived.
+    /// Phases whose files are archived.
     pub archived: Vec<Name>,
 }
 
 impl Reach {
-    /// `affects` narrows a minor or a moderate change to some of the later phases; empty means all of them.
+    /// `affects` limits a minor or moderate change to some later phases; empty means all of them.
     pub fn of(run: &Run, phase: &Name, impact: Impact, affects: &[Name]) -> Self {
         let mut reach = Self::default();
         let after = run.position(phase.as_str()).map_or(run.phases.len(), |position| position + 1);
@@ -86,8 +86,8 @@ impl Reach {
             match (&later.state, impact) {
                 (PhaseState::NotStarted | PhaseState::Skipped { .. }, Impact::Minor | Impact::Moderate) => {}
                 (PhaseState::NotStarted, Impact::Major) => reach.archived.push(id.clone()),
-                // Two phases are never at work at once: what was interrupted begins again after the revised one. Its files
-                // are put away only where it is named.
+                // Only one phase is in progress at a time: the interrupted one restarts after the revised
+                // one. Its files are archived only if it is named.
                 (PhaseState::InProgress { .. }, Impact::Minor | Impact::Moderate) => {
                     reach.restarted.push(id.clone());
                     if impact == Impact::Moderate && affects.contains(id) {
@@ -121,7 +121,7 @@ impl Reach {
     }
 }
 
-/// Opens an item again on which work is to begin anew; nothing where none has begun.
+/// Reopens an item so that its work starts again; `None` if no work has started.
 pub fn reopened(item: &Item) -> Option<ItemEvent> {
     let id = item.id.clone();
     match item.status {
@@ -129,12 +129,12 @@ pub fn reopened(item: &Item) -> Option<ItemEvent> {
             Some(ItemEvent::ItemReopened { id, run: item.run.clone(), phase: item.phase.clone() })
         }
         ItemStatus::Active => Some(ItemEvent::ItemReleased { id }),
-        // Why it is blocked may hold still.
+        // The reason it is blocked may still apply.
         ItemStatus::Pending | ItemStatus::Blocked { .. } => None,
     }
 }
 
-/// What a revision does to items: after a major one the work of all later phases begins again, item by item.
+/// The effect of a revision on items: a major one reopens every item of all later phases.
 pub fn reopens<'a>(revision: &Revision, run: &Run, items: impl Iterator<Item = &'a Item>) -> Vec<ItemEvent> {
     if revision.impact != Impact::Major {
         return Vec::new();

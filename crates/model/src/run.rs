@@ -1,4 +1,4 @@
-//! One pass through one workflow: its phases and which of them is current.
+//! A run: one pass through a workflow, with its phases and the current one.
 
 mod phases;
 
@@ -10,7 +10,7 @@ use crate::workflow::{Indexing, OnComplete, Workflow};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// What a run keeps of its workflow. The whole definition is stored once, under its hash.
+/// The part of a workflow that a run keeps. The whole definition is stored once, under its hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkflowRef {
     pub name: Name,
@@ -34,7 +34,7 @@ impl From<&Workflow> for WorkflowRef {
     }
 }
 
-/// What is needed to begin a run.
+/// The input for starting a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunPlan {
     pub workflow: WorkflowRef,
@@ -58,7 +58,7 @@ impl RunPlan {
     }
 }
 
-/// A phase that is passed over when it is reached, because its `when` does not hold.
+/// A phase to skip when it is reached, because its `when` does not hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skip {
     pub phase: Name,
@@ -74,12 +74,12 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<Timestamp>,
     pub phases: Phases,
-    /// A position in `phases`: always a phase that exists, the last one when all are done.
+    /// Index into `phases`; always valid, and the last phase when all are done.
     current: usize,
 }
 
 impl Run {
-    /// None without a phase: there would be none to be in.
+    /// `None` without phases: a run must be in one.
     pub(crate) fn new(
         workflow: WorkflowRef,
         ordinal: u32,
@@ -110,27 +110,39 @@ impl Run {
         self.phases.iter().position(|candidate| *candidate.id() == *phase)
     }
 
-    /// How many phases were completed; one that was skipped was not.
+    /// The number of completed phases, without skipped ones.
     pub fn completed(&self) -> usize {
         self.phases.iter().filter(|phase| phase.is_completed()).count()
     }
 
-    /// How many phases there are for this run to complete.
+    /// The number of phases that apply to this run.
     pub fn applicable(&self) -> usize {
         self.phases.iter().filter(|phase| !phase.is_not_applicable()).count()
     }
 
-    /// How many phases ask for nothing more: completed, or not applicable.
+    /// True if the current phase is the last: completing it ends the run.
+    pub fn is_at_its_end(&self) -> bool {
+        let is_open = |(at, phase): (usize, &Phase)| at != self.current && !phase.is_done();
+        !self.phases.iter().enumerate().any(is_open)
+    }
+
+    /// If the run is about to end: the first phase with open items that count.
+    pub fn left_open_before_the_end(&self, counts: impl Fn(&Phase) -> bool) -> Option<&Phase> {
+        let is_left = |phase: &&Phase| phase.items.open() > 0 && counts(phase);
+        self.phases.iter().find(is_left).filter(|_| self.is_at_its_end())
+    }
+
+    /// The number of phases that need nothing more: completed or not applicable.
     pub fn settled(&self) -> usize {
         self.phases.iter().filter(|phase| phase.is_completed() || phase.is_not_applicable()).count()
     }
 
-    /// How many phases are behind the run, completed or not.
+    /// The number of phases behind the run, completed or skipped.
     pub fn over(&self) -> usize {
         self.phases.iter().filter(|phase| phase.is_done()).count()
     }
 
-    /// The phase that a person means: by its id, or by its number in the workflow's own indexing.
+    /// Finds a phase by its id, or by its number in the workflow's own numbering.
     pub fn resolve(&self, text: &str) -> Option<&Phase> {
         if let Some(position) = self.position(text) {
             return self.phases.get(position);
@@ -139,7 +151,7 @@ impl Run {
         (0..self.phases.len()).find(|at| self.number_at(*at) == number).and_then(|at| self.phases.get(at))
     }
 
-    /// The phase that would follow the last one, where nobody knows how many there are.
+    /// The phase that would follow the last one, in a workflow without a known end.
     pub(crate) fn following(&self) -> Option<PhaseStub> {
         if self.workflow.on_complete != OnComplete::Grow {
             return None;
@@ -149,7 +161,7 @@ impl Run {
         Some(PhaseStub { id, title: format!("Phase {number}"), terminal: false })
     }
 
-    /// Whether nothing is open but a phase of which nobody knows whether there is one.
+    /// True if the only open phase is one that may not exist.
     pub fn may_be_whole(&self) -> bool {
         self.workflow.on_complete == OnComplete::Grow && self.over() + 1 >= self.phases.len()
     }
@@ -169,7 +181,7 @@ impl Run {
         }
     }
 
-    /// Back to an earlier phase: it begins again, and so does everything after it.
+    /// Returns to an earlier phase, which restarts together with everything after it.
     pub(crate) fn roll_back(&mut self, id: &Name, at: Timestamp) {
         let Some(position) = self.position(id.as_str()) else { return };
         for phase in self.phases.iter_mut().skip(position + 1) {
@@ -179,7 +191,7 @@ impl Run {
         self.enter(id, at);
     }
 
-    /// Phases that it did not have; what was complete is not any more.
+    /// Adds new phases; a complete run becomes incomplete.
     pub(crate) fn add(&mut self, stubs: &[PhaseStub]) {
         for stub in stubs {
             if self.position(stub.id.as_str()).is_none() {
@@ -189,7 +201,7 @@ impl Run {
         }
     }
 
-    /// Follows another definition, which has the current phase too.
+    /// Switches to another definition that also has the current phase.
     pub(crate) fn redefine(&mut self, workflow: &WorkflowRef, stubs: &[PhaseStub]) {
         let current = self.current().id().clone();
         let phase = |stub: &PhaseStub| match self.phases.iter().find(|known| *known.id() == stub.id) {
@@ -202,7 +214,7 @@ impl Run {
         self.current = self.position(current.as_str()).unwrap_or_default();
     }
 
-    /// When all is done the current phase stays on the last one.
+    /// Completes the run; the last phase stays current.
     pub(crate) fn finish(&mut self, at: Timestamp) {
         self.completed_at = Some(at);
         self.current = self.phases.len().saturating_sub(1);

@@ -1,8 +1,8 @@
-//! Differences of times that never go below zero. Never reads the clock.
+//! Time differences that are never negative. Never reads the clock.
 
 use jiff::Timestamp;
 
-/// Whole seconds from one moment to a later one; 0 when the clock stepped back in between.
+/// Whole seconds from one moment to a later one; 0 if the clock stepped back.
 pub fn seconds_between(from: Timestamp, to: Timestamp) -> u64 {
     u64::try_from(to.as_second().saturating_sub(from.as_second())).unwrap_or(0)
 }

@@ -1,18 +1,19 @@
-//! Going back to an earlier state by a new event. Reads the whole log, and takes nothing out of it.
+//! Undo and redo by a new event. Reads the whole log, and removes nothing from it.
 
 use crate::actor::Actor;
 use crate::event::{Event, Recorded};
+use crate::lineage::lineage;
 use crate::nearest::nearest;
 use crate::refusal::Refusal;
 use crate::session::Session;
 use std::collections::BTreeMap;
 
-/// Which command each event belongs to, by the event's version: the version of that command's first event. Events of
-/// older programs are not in it; they belong together when they share moment and actor.
+/// Maps each event's version to the version of its command's first event. Events of older programs are
+/// missing here; they belong together if they share time and actor.
 pub type Commands = BTreeMap<u64, u64>;
 
-/// What undoing does: back before the last command of this actor, or to the point that is named.
-/// No events: it is there already.
+/// Returns to before this actor's last command that still counts, or to the named point. Repeated, it goes
+/// further back. An empty list means that the session is already there.
 pub fn undo(
     session: &Session,
     events: &[Recorded],
@@ -20,12 +21,10 @@ pub fn undo(
     actor: &Actor,
     to: Option<&str>,
 ) -> Result<Vec<Event>, Refusal> {
-    if let Some(kind) = &session.unknown_event {
-        return Err(Refusal::NewerEvent { session: session.id.clone(), kind: kind.clone() });
-    }
+    refuse_newer(session)?;
     let to_version = match to {
         Some(asked) => point(events, asked)?,
-        None => before_last_command(events, commands, actor)?,
+        None => before_last_command(&lineage(events, session.version), commands, actor)?,
     };
     let first = end_of_first_command(events, commands);
     if to_version < first {
@@ -37,8 +36,43 @@ pub fn undo(
     Ok(vec![Event::Restored { to_version }])
 }
 
-/// The version that a person names: a number, or a checkpoint's name. Of two checkpoints the newer one is meant.
-/// Also checkpoints that were taken back are found: the way forward again must not be lost.
+/// Goes forward to the state before this actor's last undo. Refused once something else changed the session.
+pub fn redo(session: &Session, events: &[Recorded], actor: &Actor) -> Result<Vec<Event>, Refusal> {
+    refuse_newer(session)?;
+    let Some(to_version) = undone_states(events).pop() else {
+        return Err(Refusal::NothingToRedo { session: session.id.clone() });
+    };
+    match events.iter().rev().find(|recorded| !is_mark(&recorded.event)) {
+        Some(last) if last.actor != *actor => {
+            Err(Refusal::AnothersUndo { actor: last.actor.to_string(), to_version })
+        }
+        Some(_) | None => Ok(vec![Event::Restored { to_version }]),
+    }
+}
+
+/// The versions to which redo leads, last one first. Undo adds the version it left, returning to the newest
+/// of them removes it, and any other change clears the list.
+fn undone_states(events: &[Recorded]) -> Vec<u64> {
+    let mut left = Vec::new();
+    for recorded in events.iter().filter(|recorded| !is_mark(&recorded.event)) {
+        match recorded.event {
+            Event::Restored { to_version } if left.last() == Some(&to_version) => drop(left.pop()),
+            Event::Restored { .. } => left.push(recorded.version - 1),
+            _ => left.clear(),
+        }
+    }
+    left
+}
+
+fn refuse_newer(session: &Session) -> Result<(), Refusal> {
+    match &session.unknown_event {
+        Some(kind) => Err(Refusal::NewerEvent { session: session.id.clone(), kind: kind.clone() }),
+        None => Ok(()),
+    }
+}
+
+/// Resolves a version number or a checkpoint's name; the newer of two checkpoints with one name. Undone
+/// checkpoints are found too, so that redo stays possible.
 pub fn point(events: &[Recorded], asked: &str) -> Result<u64, Refusal> {
     let newest = events.last().map_or(0, |recorded| recorded.version);
     if let Ok(version) = asked.parse::<u64>() {
@@ -60,19 +94,13 @@ pub fn point(events: &[Recorded], asked: &str) -> Result<u64, Refusal> {
     Err(Refusal::UnknownCheckpoint { asked: asked.to_owned(), nearest: near, known })
 }
 
-/// The version before the last command, if that was this actor's.
-fn before_last_command(events: &[Recorded], commands: &Commands, actor: &Actor) -> Result<u64, Refusal> {
-    // What was purged stays gone; its mark is not what somebody wants to take back.
-    // Requirements are none of the session's: the log tells of them, and undoing leaves them alone.
-    let is_mark = |recorded: &&Recorded| {
-        matches!(
-            recorded.event,
-            Event::Purged { .. } | Event::RequirementSatisfied { .. } | Event::RequirementCleared { .. }
-        )
-    };
-    let Some(last) = events.iter().rev().find(|recorded| !is_mark(recorded)) else { return Ok(0) };
-    let of_one_command = |recorded: &&Recorded| is_together(recorded, last, commands) && !is_mark(recorded);
-    let begins = events.iter().rev().skip_while(is_mark).take_while(of_one_command).last().unwrap_or(last);
+/// The version before the last command that counts, if that was this actor's.
+fn before_last_command(line: &[&Recorded], commands: &Commands, actor: &Actor) -> Result<u64, Refusal> {
+    let counts =
+        |recorded: &&Recorded| !is_mark(&recorded.event) && !matches!(recorded.event, Event::Restored { .. });
+    let mut counting = line.iter().rev().copied().filter(counts);
+    let Some(last) = counting.next() else { return Ok(0) };
+    let begins = counting.take_while(|next| is_together(next, last, commands)).last().unwrap_or(last);
     let before = begins.version.saturating_sub(1);
     if last.actor != *actor {
         return Err(Refusal::AnothersChange { actor: last.actor.to_string(), before });
@@ -80,7 +108,18 @@ fn before_last_command(events: &[Recorded], commands: &Commands, actor: &Actor) 
     Ok(before)
 }
 
-/// The last version of the command that the log begins with.
+/// Purged text stays gone, and requirements belong to no session: undoing leaves both alone.
+fn is_mark(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Purged { .. }
+            | Event::ForkResolved { .. }
+            | Event::RequirementSatisfied { .. }
+            | Event::RequirementCleared { .. }
+    )
+}
+
+/// The last version of the log's first command.
 fn end_of_first_command(events: &[Recorded], commands: &Commands) -> u64 {
     let Some(first) = events.first() else { return 0 };
     let same = events.iter().take_while(|next| is_together(next, first, commands));
@@ -106,10 +145,10 @@ mod tests {
     use jiff::Timestamp;
 
     fn actor(name: &str) -> Actor {
-        Actor::Person { name: name.to_owned(), host: "desk".to_owned() }
+        Actor::person(name, "desk")
     }
 
-    /// A log of commands: who, at which second, what.
+    /// A log of commands: actor, second, events.
     fn log(commands: Vec<(&str, i64, Vec<Event>)>) -> Vec<Recorded> {
         let events = commands.into_iter().flat_map(|(who, second, events)| {
             events.into_iter().map(move |event| (actor(who), second, event))
@@ -186,14 +225,76 @@ mod tests {
         assert_eq!(notes(&after(&log, Event::Restored { to_version: 4 })), [1]);
     }
 
+    fn redone(log: &[Recorded], who: &str) -> Result<Vec<Event>, Refusal> {
+        redo(&Session::fold(log).expect("a session"), log, &actor(who))
+    }
+
+    /// The log with what undoing or redoing adds to it.
+    fn with(log: &[Recorded], added: Result<Vec<Event>, Refusal>) -> Vec<Recorded> {
+        let mut added = added.expect("not refused");
+        after(log, added.pop().expect("one event"))
+    }
+
     #[test]
-    fn undoing_an_undo_brings_back_what_it_took() {
+    fn undoing_again_goes_further_back_and_redoing_comes_forward_step_by_step() {
+        let log = log(vec![
+            ("anna", 1, start()),
+            ("anna", 2, vec![note(1)]),
+            ("anna", 3, vec![note(2), note(3)]),
+            ("anna", 4, vec![note(4)]),
+        ]);
+        let once = with(&log, undone(&log, "anna", None));
+        assert_eq!(notes(&once), [1, 2, 3]);
+        let twice = with(&once, undone(&once, "anna", None));
+        assert_eq!(notes(&twice), [1]);
+        let thrice = with(&twice, undone(&twice, "anna", None));
+        assert_eq!(notes(&thrice), [0; 0]);
+        assert!(matches!(undone(&thrice, "anna", None), Err(Refusal::UndoesTheStart { .. })));
+
+        let forward = with(&thrice, redone(&thrice, "anna"));
+        assert_eq!(notes(&forward), [1]);
+        let further = with(&forward, redone(&forward, "anna"));
+        assert_eq!(notes(&further), [1, 2, 3]);
+        // Back and forth in the middle of it.
+        let back = with(&further, undone(&further, "anna", None));
+        assert_eq!(notes(&back), [1]);
+        let again = with(&back, redone(&back, "anna"));
+        let all = with(&again, redone(&again, "anna"));
+        assert_eq!(notes(&all), [1, 2, 3, 4]);
+        assert!(matches!(redone(&all, "anna"), Err(Refusal::NothingToRedo { .. })));
+    }
+
+    #[test]
+    fn a_new_change_after_an_undo_leaves_nothing_to_redo_and_is_undone_first() {
+        let log = log(vec![("anna", 1, start()), ("anna", 2, vec![note(1)])]);
+        assert!(matches!(redone(&log, "anna"), Err(Refusal::NothingToRedo { .. })));
+        let undone_once = with(&log, undone(&log, "anna", None));
+        let changed = after(&undone_once, note(2));
+        assert!(matches!(redone(&changed, "anna"), Err(Refusal::NothingToRedo { .. })));
+        let back = with(&changed, undone(&changed, "anna", None));
+        assert!(notes(&back).is_empty());
+        // Note 1 was undone before note 2 was written: the next step back is the start.
+        assert!(matches!(undone(&back, "anna", None), Err(Refusal::UndoesTheStart { .. })));
+        assert_eq!(notes(&with(&back, redone(&back, "anna"))), [2]);
+    }
+
+    #[test]
+    fn going_to_a_point_is_taken_back_by_redo() {
+        let log = log(vec![("anna", 1, start()), ("anna", 2, vec![note(1)]), ("anna", 3, vec![note(2)])]);
+        let there = with(&log, undone(&log, "anna", Some("3")));
+        assert!(notes(&there).is_empty());
+        assert_eq!(notes(&with(&there, redone(&there, "anna"))), [1, 2]);
+        assert_eq!(
+            redone(&there, "ben"),
+            Err(Refusal::AnothersUndo { actor: "anna".to_owned(), to_version: 5 })
+        );
+    }
+
+    #[test]
+    fn a_step_tells_what_it_took_and_what_it_brought_back() {
         let log = log(vec![("anna", 1, start()), ("anna", 2, vec![note(1)])]);
         let once = after(&log, Event::Restored { to_version: 3 });
-        assert!(notes(&once).is_empty());
-        assert_eq!(undone(&once, "anna", None), Ok(vec![Event::Restored { to_version: 4 }]));
         let twice = after(&once, Event::Restored { to_version: 4 });
-        assert_eq!(notes(&twice), [1]);
         assert_eq!(Session::fold(&twice).map(|session| session.version), Some(6));
         let (gone, back) = step(&twice, 5, 6);
         assert_eq!(gone.iter().map(|event| event.version).collect::<Vec<_>>(), [5]);
@@ -247,7 +348,7 @@ mod tests {
         let strange = Event::Unknown { kind: "teleported".to_owned() };
         let log = log(vec![("anna", 1, start()), ("anna", 2, vec![strange])]);
         assert!(matches!(undone(&log, "anna", None), Err(Refusal::NewerEvent { .. })));
-        // Nor does going back behind it make it known.
+        // Going back behind an unknown event does not make it known.
         let back = after(&log, Event::Restored { to_version: 3 });
         assert!(matches!(undone(&back, "anna", None), Err(Refusal::NewerEvent { .. })));
     }
@@ -272,7 +373,7 @@ mod tests {
         assert_eq!(undone(None), Ok(vec![Event::Restored { to_version: 4 }]));
         assert_eq!(undone(Some("3")), Ok(vec![Event::Restored { to_version: 3 }]));
         assert!(matches!(undone(Some("2")), Err(Refusal::UndoesTheStart { first: 3, .. })));
-        // Without them the moment is all there is to go by.
+        // Without command numbers, only the time groups events.
         let by_time = undo(&session, &log, &Commands::new(), &actor("anna"), None);
         assert!(matches!(by_time, Err(Refusal::UndoesTheStart { first: 6, .. })));
     }

@@ -1,33 +1,33 @@
-//! A workflow as the engine holds it: phases, their gates, what is declared. Reading its text is a layout's work.
+//! A workflow in memory: phases, gates, declared fields. Reading its text is a layout's work.
 
 use crate::id::Name;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A whole definition. A session keeps the one that it started with.
+/// A complete definition. A session keeps the one that it started with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workflow {
     pub name: Name,
     pub version: String,
     pub title: String,
-    /// In a sentence.
+    /// One sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub describe: Option<String>,
     pub indexing: Indexing,
     pub on_complete: OnComplete,
     #[serde(default)]
     pub keep_going: bool,
-    /// An agent that stops with something claimed and not proved is held once.
+    /// An agent that stops with claimed but unproven work is stopped once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hold_at_stop: bool,
-    /// Never empty: the definition's reader refuses one without phases.
+    /// Never empty: the reader refuses a definition without phases.
     pub phases: Vec<PhaseDefinition>,
     #[serde(default)]
     pub fields: BTreeMap<String, FieldDefinition>,
     #[serde(default)]
     pub requirements: BTreeMap<String, RequirementDefinition>,
-    /// SHA-256 of the text it was read from, in hex: tells whether a definition changed since.
+    /// SHA-256 of the source text, in hex, to detect a changed definition.
     pub hash: String,
 }
 
@@ -47,7 +47,7 @@ pub enum Indexing {
 }
 
 impl Indexing {
-    /// The number that people see for the phase at this position.
+    /// The displayed number of the phase at this position.
     pub fn number(self, position: usize) -> u32 {
         let position = u32::try_from(position).unwrap_or(u32::MAX);
         match self {
@@ -57,14 +57,14 @@ impl Indexing {
     }
 }
 
-/// What completing the last phase does to the session.
+/// The effect of completing the last phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnComplete {
     #[default]
     Close,
     Stay,
-    /// Nobody knows which phase is the last: another follows each, until the session is closed.
+    /// The number of phases is open: another follows each, until the session is closed.
     Grow,
 }
 
@@ -77,18 +77,18 @@ pub struct PhaseDefinition {
     /// Files, relative to the session's workspace.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub produces: Vec<String>,
-    /// Earlier phases; the definition's reader fills in the one before.
+    /// Earlier phases; by default the one before.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<Name>,
     /// An expression; when it is false the phase is skipped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
-    /// The kind of items that live here.
+    /// The kind of items that this phase takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<String>,
-    /// A failed check holds the phase; otherwise it passes with warnings.
+    /// A failed check blocks the phase; otherwise it passes with warnings.
     pub strict: bool,
-    /// Nobody passes its gate by overriding it.
+    /// This gate cannot be overridden.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_override: bool,
     /// Entering this phase completes it. Only the last one may say so.
@@ -101,7 +101,7 @@ pub struct PhaseDefinition {
 }
 
 impl PhaseDefinition {
-    /// Something has to be shown before the phase is complete.
+    /// True if something must be checked before the phase is complete.
     pub fn has_gate(&self) -> bool {
         !self.checks.is_empty() || self.evidence.iter().any(|field| field.required)
     }
@@ -116,7 +116,7 @@ pub struct EvidenceDefinition {
     pub required: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub describe: Option<String>,
-    /// An integer is one only if it is written as one: 82, and not 82.0.
+    /// Accept an integer only if written as one: 82, not 82.0.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub as_written: bool,
 }
@@ -157,7 +157,7 @@ pub struct CheckDefinition {
     pub kind: CheckKind,
 }
 
-/// What a check looks at. One variant a kind, with just what that kind needs.
+/// The condition of a check. One variant per kind, with the data of that kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum CheckKind {
@@ -166,30 +166,30 @@ pub enum CheckKind {
         path: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         matches: Option<String>,
-        /// A file older than the phase's start will do.
+        /// Accept a file older than the phase's start.
         #[serde(default)]
         stale_ok: bool,
-        /// Runs share the file: in a later run, one that an earlier run wrote counts.
+        /// Runs share the file: a later run accepts one written by an earlier run.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_shared: bool,
     },
     /// A CEL expression over evidence, artifacts, items, session, run.
     Expr {
         expr: String,
-        /// As it is written where it was translated from, in another language: what is shown of it.
+        /// The source text in another language from which it was translated; shown instead of the expression.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         written: Option<String>,
     },
     /// Run by the engine in the project's folder.
     Command { run: String, timeout_seconds: u64 },
-    /// What git says about the worktree.
+    /// The state of the git worktree.
     Git {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         clean: Option<bool>,
     },
     /// Every item of this phase is done.
     Items,
-    /// A person's yes.
+    /// Approval by a person.
     Approval {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         expires_seconds: Option<u64>,
@@ -197,12 +197,12 @@ pub enum CheckKind {
 }
 
 impl CheckKind {
-    /// Whether it is an expression over the items one by one.
+    /// True for an expression over individual items.
     pub fn looks_at_each_item(&self) -> bool {
         matches!(self, Self::Expr { expr, .. } if expr.contains("items.each"))
     }
 
-    /// Whether it asks for items to be done.
+    /// True if it requires completed items.
     pub fn asks_for_items(&self) -> bool {
         let asks = |expr: &str| expr.contains("items.each") && expr.contains(".done");
         matches!(self, Self::Items) || matches!(self, Self::Expr { expr, .. } if asks(expr))
@@ -210,7 +210,7 @@ impl CheckKind {
 
     pub const NAMES: [&'static str; 6] = ["artifact", "expr", "command", "git", "items", "approval"];
 
-    /// Checks whose result does not rest on the caller's word.
+    /// Checks that do not rely on the caller's word.
     pub const RUN_BY_LEFTOFF: [&'static str; 5] = ["artifact", "command", "git", "items", "approval"];
 
     pub fn name(&self) -> &'static str {
@@ -225,7 +225,7 @@ impl CheckKind {
     }
 }
 
-/// A free field of a session and what it may be.
+/// A custom field of a session and its allowed values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FieldDefinition {
     #[serde(rename = "type")]
@@ -238,7 +238,7 @@ pub struct FieldDefinition {
     pub describe: Option<String>,
 }
 
-/// What an agent needs before it may use a tool.
+/// A condition for an agent to use a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RequirementDefinition {
     pub scope: RequirementScope,
@@ -261,7 +261,7 @@ pub enum RequirementScope {
 impl RequirementScope {
     pub const ALL: [Self; 4] = [Self::Session, Self::Branch, Self::SingleUse, Self::Permanent];
 
-    /// As files spell it.
+    /// The name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Session => "session",
@@ -271,7 +271,7 @@ impl RequirementScope {
         }
     }
 
-    /// Whether it is satisfied for one agent session, not for a whole branch.
+    /// True if satisfied for one agent session, false if for a whole branch.
     pub fn is_of_one_agent(self) -> bool {
         match self {
             Self::Session | Self::SingleUse => true,

@@ -1,31 +1,36 @@
-//! Decides commands about items: events, or a refusal that says why. Sees only the items that it is handed.
+//! Decides commands about items: returns events, or a refusal that explains itself. Sees only the items it is
+//! given.
+
+mod refusals;
 
 use super::{phases, require_active, run_of};
 use crate::actor::Actor;
 use crate::event::{Event, ItemEvent};
 use crate::id::{ItemId, Name};
 use crate::item::{
-    DEEPEST_LEVEL, HIGHEST_ORDER, Item, ItemBook, ItemChange, ItemStatus, LEASE_SECONDS, Lease, NewItem,
-    ORDER_STEP, RunRef,
+    HIGHEST_ORDER, Item, ItemBook, ItemChange, ItemStatus, LEASE_SECONDS, NewItem, ORDER_STEP, RunRef,
 };
 use crate::phase::Phase;
 use crate::refusal::{ItemRefusal, Refusal};
 use crate::session::Session;
 use jiff::{SignedDuration, Timestamp};
+use refusals::{Takeover, refuse_container, refuse_finished};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What a decision about items looks at.
+/// Input to a decision about items.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
     pub session: &'a Session,
-    /// The items that the command names, what those are part of, and what depends on them.
+    /// The items that the command names, their containers, and the items that depend on them.
     pub book: &'a ItemBook,
     pub actor: &'a Actor,
     pub now: Timestamp,
+    /// Lease holders known to be gone. Their leases do not count.
+    pub gone: &'a [Actor],
 }
 
-/// What somebody wants done to an item.
+/// A request to change an item.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ItemCommand {
     Add(AddItem),
@@ -44,14 +49,14 @@ pub struct AddItem {
     pub id: ItemId,
     pub kind: Name,
     pub title: String,
-    /// By id or number; that of its parent, else the current one, when it is not given.
+    /// Phase id or number. Without it: the parent's phase, or else the current phase.
     pub phase: Option<String>,
     pub parent: Option<ItemId>,
     pub needs: Vec<ItemId>,
     pub fields: BTreeMap<String, Value>,
 }
 
-/// A change as it is asked for: counters by how much, dependencies by which more and which no longer.
+/// A requested change: counters as increments, dependencies as additions and removals.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ItemEdit {
     pub title: Option<String>,
@@ -68,7 +73,7 @@ pub enum Count {
     By(i64),
 }
 
-/// What a command does to items. No events: it holds already, and nothing needs to change.
+/// Decides a command about items. An empty list means that nothing needs to change.
 pub fn decide(context: &Context<'_>, command: ItemCommand) -> Result<Vec<Event>, Refusal> {
     if let Some(kind) = &context.session.unknown_event {
         return Err(Refusal::NewerEvent { session: context.session.id.clone(), kind: kind.clone() });
@@ -88,7 +93,7 @@ pub fn decide(context: &Context<'_>, command: ItemCommand) -> Result<Vec<Event>,
     Ok(events.into_iter().map(Event::Item).collect())
 }
 
-/// The phase of the current run that a text names; the current one when nothing is named.
+/// The named phase of the current run, or the current phase if none is named.
 pub fn phase_named<'a>(session: &'a Session, asked: Option<&str>) -> Result<&'a Phase, Refusal> {
     let run = run_of(session, "look at items")?;
     match asked {
@@ -97,7 +102,8 @@ pub fn phase_named<'a>(session: &'a Session, asked: Option<&str>) -> Result<&'a 
     }
 }
 
-/// The renewals that an actor's own activity brings for what it holds: only where over half of a lease has gone.
+/// Lease renewals that follow from an actor's activity. A lease is renewed only once more than half of it has
+/// passed.
 pub fn renewals<'a>(held: impl Iterator<Item = &'a Item>, actor: &Actor, now: Timestamp) -> Vec<ItemEvent> {
     held.filter_map(|item| Some((item, item.lease.as_ref()?)))
         .filter(|(_, lease)| lease.actor == *actor && lease.is_due(now))
@@ -125,7 +131,7 @@ impl Context<'_> {
             for need in &depends_on {
                 self.refuse_cycle(need, parent, Some(&new.id))?;
             }
-            // Parts of what must wait wait as well.
+            // Parts of a waiting item wait as well.
             parent.depends_on.iter().for_each(|need| push_new(&mut depends_on, need));
         }
         let parent = new.parent.as_ref().and_then(|id| self.book.get(id)).map(|parent| parent.id.clone());
@@ -197,8 +203,8 @@ impl Context<'_> {
         let item = self.item(id)?;
         self.refuse_work(item, "claim")?;
         self.refuse_held(item, "claim", Takeover::Never)?;
-        match item.live_lease(self.now) {
-            // What one holds already one may hold longer.
+        match item.live_lease(self.now).filter(|lease| lease.actor == *self.actor) {
+            // A holder may extend its own lease.
             Some(lease) if lease.is_due(self.now) || lease.seconds != seconds => {
                 Ok(vec![renewed(item, seconds, self.now)])
             }
@@ -217,7 +223,7 @@ impl Context<'_> {
         let mut events = vec![completed(item)];
         let mut done = item;
         while let Some(parent) = done.parent.as_ref().and_then(|id| self.book.get(id)) {
-            // One that is blocked has something to do beside its parts.
+            // A blocked item has work of its own besides its parts.
             let is_blocked = matches!(parent.status, ItemStatus::Blocked { .. });
             if parent.is_done() || is_blocked || parent.open_parts > 1 {
                 break;
@@ -324,59 +330,6 @@ impl Context<'_> {
         Ok((depends_on != item.depends_on).then_some(depends_on))
     }
 
-    /// A new dependency closes a circle if what is needed waits for whoever needs it. An item that is only being added
-    /// is waited for by what it becomes part of.
-    fn refuse_cycle(&self, need: &ItemId, waiting: &Item, added: Option<&ItemId>) -> Result<(), Refusal> {
-        let Some(mut path) = self.book.waiting_path(need, &waiting.id) else { return Ok(()) };
-        path.extend(added.cloned());
-        path.extend(path.first().cloned());
-        Err(ItemRefusal::Cycle { path }.into())
-    }
-
-    /// What stands in the way of work on it, leases left aside.
-    fn refuse_work(&self, item: &Item, doing: &'static str) -> Result<(), Refusal> {
-        refuse_finished(item, doing)?;
-        // What has something to do beside its parts is left when they are done.
-        if item.open_parts > 0 {
-            refuse_container(item, doing)?;
-        }
-        let id = item.id.clone();
-        if let ItemStatus::Blocked { reason } = &item.status {
-            return Err(ItemRefusal::Blocked { doing, id, reason: reason.clone() }.into());
-        }
-        if !item.waits_for.is_empty() {
-            return Err(ItemRefusal::Waits { doing, id, waits_for: item.waits_for.clone() }.into());
-        }
-        Ok(())
-    }
-
-    fn refuse_splitting(&self, item: &Item, doing: &'static str, has_parts: bool) -> Result<(), Refusal> {
-        refuse_finished(item, doing)?;
-        if item.level() >= DEEPEST_LEVEL {
-            return Err(ItemRefusal::TooDeep { doing, id: item.id.clone() }.into());
-        }
-        if has_parts {
-            return Ok(());
-        }
-        if item.status != ItemStatus::Pending {
-            let status = item.status.name();
-            return Err(ItemRefusal::NotPending { doing, id: item.id.clone(), status }.into());
-        }
-        self.refuse_held(item, doing, Takeover::ByAPerson)
-    }
-
-    fn refuse_held(&self, item: &Item, doing: &'static str, takeover: Takeover) -> Result<(), Refusal> {
-        let Some(Lease { actor, until, .. }) = item.live_lease(self.now) else { return Ok(()) };
-        let may_take_over = match takeover {
-            Takeover::ByAPerson => self.actor.is_person(),
-            Takeover::Never => false,
-        };
-        if actor == self.actor || may_take_over {
-            return Ok(());
-        }
-        Err(ItemRefusal::Held { doing, id: item.id.clone(), holder: actor.to_string(), until: *until }.into())
-    }
-
     fn claimed(&self, item: &Item, seconds: u64) -> ItemEvent {
         ItemEvent::ItemClaimed { id: item.id.clone(), until: later(self.now, seconds), seconds }
     }
@@ -384,28 +337,6 @@ impl Context<'_> {
     fn item(&self, id: &ItemId) -> Result<&Item, Refusal> {
         self.book.get(id).ok_or_else(|| ItemRefusal::Unknown { id: id.clone() }.into())
     }
-}
-
-/// Whether a lease gives way.
-#[derive(Debug, Clone, Copy)]
-enum Takeover {
-    ByAPerson,
-    /// Of many who want it one has it, people or not.
-    Never,
-}
-
-fn refuse_finished(item: &Item, doing: &'static str) -> Result<(), Refusal> {
-    if item.is_done() {
-        return Err(ItemRefusal::Finished { doing, id: item.id.clone() }.into());
-    }
-    Ok(())
-}
-
-fn refuse_container(item: &Item, doing: &'static str) -> Result<(), Refusal> {
-    if item.is_container() {
-        return Err(ItemRefusal::Container { doing, id: item.id.clone(), open: item.open_parts }.into());
-    }
-    Ok(())
 }
 
 fn completed(item: &Item) -> ItemEvent {
@@ -422,7 +353,10 @@ fn later(now: Timestamp, seconds: u64) -> Timestamp {
 }
 
 fn order_after(siblings: u32) -> Result<u32, Refusal> {
-    checked_order((u64::from(siblings) + 1) * u64::from(ORDER_STEP))
+    let number = u64::from(siblings) + 1;
+    // Half of the range is given out with room in between; after that the orders follow each other.
+    let roomy = u64::from(HIGHEST_ORDER / 2 / ORDER_STEP);
+    checked_order(number.min(roomy) * u64::from(ORDER_STEP) + number.saturating_sub(roomy))
 }
 
 fn checked_order(order: u64) -> Result<u32, Refusal> {

@@ -1,4 +1,4 @@
-//! A session as a whole: pausing, going on, ending.
+//! The lifecycle of a session: pausing, resuming, ending.
 
 use super::{REASON_SWITCHED, REASON_USER_REQUEST, not_active};
 use crate::event::Event;
@@ -15,7 +15,7 @@ pub(super) fn pause(
     match &session.lifecycle {
         Lifecycle::Active => Ok(vec![Event::SessionPaused { reason, context, saved }]),
         Lifecycle::Paused { reason: known, context: known_context, saved: known_saved, .. } => {
-            // What was said before stays where nobody says anything new.
+            // Keep the earlier reason if nobody gives a new one.
             let is_ours = [REASON_USER_REQUEST, REASON_SWITCHED].contains(&reason.as_str());
             let reason = if is_ours { known.clone() } else { reason };
             let context = context.or_else(|| known_context.clone());
@@ -86,7 +86,7 @@ pub(super) fn fail(session: &Session, error: String) -> Result<Vec<Event>, Refus
     }
 }
 
-/// A finished session goes on where it stood; what it had completed stays completed.
+/// Reopens a finished session at the same phase. Completed phases stay completed.
 pub(super) fn reopen(session: &Session, worktree: String, parallel: bool) -> Result<Vec<Event>, Refusal> {
     match session.lifecycle {
         Lifecycle::Completed { .. } | Lifecycle::Abandoned { .. } => {

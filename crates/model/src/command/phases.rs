@@ -1,6 +1,6 @@
-//! Phases: completing, skipping, going back.
+//! Phases: completing, skipping, rolling back.
 
-use super::{not_active, require_active, run_of};
+use super::{not_active, require_active, require_open, run_of};
 use crate::event::Event;
 use crate::gate::AttemptReport;
 use crate::id::Name;
@@ -15,16 +15,16 @@ use crate::session::Session;
 use crate::workflow::OnComplete;
 use std::collections::BTreeMap;
 
-/// What naming a phase means for a run.
+/// The state of the phase that a command names.
 #[derive(Debug, PartialEq)]
 pub enum Standing<'a> {
     Current(&'a Phase),
-    /// Done, as a file says; its gate can still show it.
+    /// Done according to a file; its gate can still prove it.
     Claimed(&'a Phase),
     AlreadyDone(&'a Phase),
 }
 
-/// Whether the named phase can be completed now; the current one when none is named.
+/// The state of the named phase, or of the current one if none is named.
 pub fn standing<'a>(session: &'a Session, asked: Option<&str>) -> Result<Standing<'a>, Refusal> {
     let run = run_of(session, "advance")?;
     let phase = match asked {
@@ -65,7 +65,7 @@ pub(super) fn complete(
     let run = run_of(session, "advance")?;
     let (phase, following) = match standing(session, asked)? {
         Standing::AlreadyDone(_) => return Ok(Vec::new()),
-        // The work has moved on from it: only its proof was missing.
+        // The run is already past this phase; only its proof was missing.
         Standing::Claimed(phase) => (phase.id().clone(), Vec::new()),
         Standing::Current(phase) => (phase.id().clone(), after(session, run, phase.id(), skips)),
     };
@@ -81,12 +81,12 @@ pub(super) fn complete(
     Ok(events)
 }
 
-/// What follows this phase of the run once it is done or skipped.
+/// The phase to enter once this one is completed or skipped.
 fn after(session: &Session, run: &Run, phase: &Name, skips: &[Skip]) -> Vec<Event> {
     let position = run.position(phase.as_str()).unwrap_or_default();
     let (before, rest) = run.phases.split_at(position);
-    // What lies behind and is open comes last: a run does not end without it. So does what only a file calls done
-    // against what is known here.
+    // Open phases behind the current one come last: a run does not end without them. The same goes for phases
+    // that only a file calls done, against what is recorded here.
     let is_open = |phase: &&Phase| !phase.is_done() || session.is_contested(phase);
     let rest = rest.iter().skip(1).chain(before).filter(is_open).map(|phase| &phase.stub);
     if rest.clone().next().is_none()
@@ -99,7 +99,7 @@ fn after(session: &Session, run: &Run, phase: &Name, skips: &[Skip]) -> Vec<Even
     go_on(rest, skips, closes)
 }
 
-/// What follows a completed phase: the next one begins, or the run is complete.
+/// Events after a completed phase: the next phase starts, or the run completes.
 pub(super) fn go_on<'a>(
     rest: impl Iterator<Item = &'a PhaseStub>,
     skips: &[Skip],
@@ -172,7 +172,7 @@ pub(super) fn roll_back(
 }
 
 pub(super) fn revise(session: &Session, revision: Revision) -> Result<Vec<Event>, Refusal> {
-    require_active(session, "revisit")?;
+    require_open(session, "revisit")?;
     let run = run_of(session, "revisit")?;
     let asked = revision.phase.as_str();
     let target = run.resolve(asked).ok_or_else(|| unknown(run, asked))?;
@@ -189,7 +189,7 @@ pub(super) fn revise(session: &Session, revision: Revision) -> Result<Vec<Event>
     Ok(vec![Event::PhaseRevised { revision }])
 }
 
-/// Nothing shows that earlier phases are done but a person's word.
+/// Continues at a phase. Only a person's statement shows that earlier phases are done.
 pub(super) fn go_on_at(session: &Session, asked: &str) -> Result<Vec<Event>, Refusal> {
     let run = run_of(session, "go on")?;
     let phase = resolve_phase(run, asked)?.id();
@@ -203,7 +203,7 @@ pub(super) fn go_on_at(session: &Session, asked: &str) -> Result<Vec<Event>, Ref
     Ok(events)
 }
 
-/// One can only go back to where one has been.
+/// A rollback can only return to a phase that was reached.
 fn refuse_what_never_began(session: &Session, run: &Run, target: &Phase) -> Result<(), Refusal> {
     match target.state {
         PhaseState::NotStarted => Err(Refusal::PhaseNotReached {
@@ -218,7 +218,7 @@ fn refuse_what_never_began(session: &Session, run: &Run, target: &Phase) -> Resu
     }
 }
 
-/// An override stays in sight: it is a note that the brief shows.
+/// An override stays visible as a note in the brief.
 fn override_note(session: &Session, phase: &Name, reason: &str) -> Event {
     Event::NoteAdded {
         id: session.highest_note + 1,
@@ -234,7 +234,7 @@ pub(super) fn has_other_open_run(session: &Session, run: &Run) -> bool {
     })
 }
 
-/// The phase of a run that a text names, by id or number.
+/// Finds a phase of a run by id or number.
 pub fn resolve_phase<'a>(run: &'a Run, asked: &str) -> Result<&'a Phase, Refusal> {
     run.resolve(asked).ok_or_else(|| unknown(run, asked))
 }

@@ -1,4 +1,4 @@
-//! Runs: beginning one, going on with one.
+//! Runs: starting one, continuing one.
 
 use super::phases::go_on;
 use super::{not_active, run_of};
@@ -28,7 +28,7 @@ pub(super) fn start(session: &Session, plan: RunPlan, is_next: bool) -> Result<V
     let name = plan.workflow.name.clone();
     let open = session.open_run_of(&name);
     if let Some(open) = open.filter(|_| !is_next) {
-        // The way to the unfinished run is to go on with it, not to begin another.
+        // To reach the unfinished run, select it rather than start another.
         let mut events = Vec::new();
         match session.lifecycle {
             Lifecycle::Active => {}
@@ -54,7 +54,7 @@ pub(super) fn start(session: &Session, plan: RunPlan, is_next: bool) -> Result<V
     Ok(events)
 }
 
-/// An unfinished run ends as it is.
+/// Ends an unfinished run as it is.
 fn end(session: &Session, open: &Run) -> Vec<Event> {
     let (workflow, ordinal) = (open.workflow.name.clone(), open.ordinal);
     let selected = (!is_current(session, open)).then_some(Event::RunSelected { workflow, ordinal });
@@ -67,7 +67,7 @@ fn is_current(session: &Session, run: &Run) -> bool {
         .is_some_and(|current| current.workflow.name == run.workflow.name && current.ordinal == run.ordinal)
 }
 
-/// The current run follows another definition; what its phases have shown stays as it is.
+/// Moves the current run to another definition. Results of its phases are kept.
 pub(super) fn update(session: &Session, plan: RunPlan) -> Result<Vec<Event>, Refusal> {
     let run = run_of(session, "update")?;
     if !run.is_open() {
@@ -90,5 +90,5 @@ pub(super) fn update(session: &Session, plan: RunPlan) -> Result<Vec<Event>, Ref
             nearest: None,
         });
     }
-    Ok(vec![Event::DefinitionUpdated { workflow: plan.workflow, phases: plan.phases }])
+    Ok(vec![Event::DefinitionUpdated { workflow: plan.workflow, phases: plan.phases, definition: None }])
 }

@@ -1,4 +1,5 @@
-//! Folds events into items. Holds all items of a session, or as many as one event touches; never refuses an event.
+//! Folds events into items. Holds all items of a session, or as many as an event touches; never refuses an
+//! event.
 
 use super::{Item, ItemChange, ItemStatus, Lease, NewItem};
 use crate::actor::Actor;
@@ -7,8 +8,8 @@ use crate::id::ItemId;
 use jiff::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Items by id, case ignored. A part of a session's items is enough for an event if it has the item, what the item is
-/// part of, and what depends on either.
+/// Items by id, ignoring case. A subset is enough for an event if it has the item, its containers, and
+/// everything that depends on either.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ItemBook {
     items: BTreeMap<String, Item>,
@@ -18,7 +19,7 @@ pub struct ItemBook {
 }
 
 impl ItemBook {
-    /// All items of a session, from its whole log. Resolves what was restored, as the session's own fold does.
+    /// All items of a session, folded from its whole log. Resolves `Restored` as the session's own fold does.
     pub fn fold(events: &[Recorded]) -> Self {
         let gone_back_to: BTreeSet<u64> = events.iter().filter_map(restored).collect();
         let mut earlier: BTreeMap<u64, Self> = BTreeMap::new();
@@ -37,7 +38,7 @@ impl ItemBook {
         book
     }
 
-    /// Takes in an item as it is kept.
+    /// Inserts an item as stored.
     pub fn insert(&mut self, item: Item) {
         let key = item.id.key();
         for need in &item.depends_on {
@@ -61,7 +62,7 @@ impl ItemBook {
         self.items.values()
     }
 
-    /// Those that events have changed since they were taken in.
+    /// Items that events changed since they were inserted.
     pub fn touched(&self) -> impl Iterator<Item = &Item> {
         self.touched.iter().filter_map(|key| self.items.get(key))
     }
@@ -70,8 +71,8 @@ impl ItemBook {
         self.parts.get(&id.key()).into_iter().flatten().filter_map(|key| self.items.get(key))
     }
 
-    /// From one open item to another along what waits for what: dependencies, and a container for its parts.
-    /// Begins with the first and ends with the last; none when the first does not wait for the last.
+    /// The path from one open item to another along dependencies and from containers to parts, including both
+    /// ends; `None` if the first does not wait for the last.
     pub fn waiting_path(&self, from: &ItemId, to: &ItemId) -> Option<Vec<ItemId>> {
         let mut came_from: BTreeMap<String, Option<String>> = BTreeMap::from([(from.key(), None)]);
         let mut open = vec![from.key()];
@@ -151,7 +152,8 @@ impl ItemBook {
             created_at: at,
             updated_at: at,
         };
-        // What it shares with its container is known there; that part of the items need not be at hand.
+        // The container already knows the dependencies it shares with its parts; those items need not be
+        // loaded.
         item.waits_for = item
             .depends_on
             .iter()
@@ -162,7 +164,7 @@ impl ItemBook {
             self.on(parent, at, |parent| {
                 parent.parts = parent.parts.saturating_add(1);
                 parent.open_parts = parent.open_parts.saturating_add(1);
-                // A container is done when its parts are; nobody works on it.
+                // A container is done when its parts are; nobody works on it directly.
                 parent.lease = None;
             });
         }
@@ -208,7 +210,7 @@ impl ItemBook {
         }
     }
 
-    /// Nothing waits for it any more.
+    /// Removes an item from everything that waits for it.
     fn take_out(&mut self, id: &ItemId, at: Timestamp) {
         let Some(item) = self.items.remove(&id.key()) else { return };
         self.rewire(id, &[]);
@@ -265,7 +267,7 @@ impl ItemBook {
         }
     }
 
-    /// What is part of it moves along.
+    /// Moves an item together with its parts.
     fn move_to(&mut self, id: &ItemId, order: u32) {
         let Some(level) = self.get(id).map(Item::level) else { return };
         let mut moved = vec![id.key()];
@@ -278,7 +280,7 @@ impl ItemBook {
         }
     }
 
-    /// Going back in time leaves it as it is now who holds what.
+    /// Restoring an older state keeps the current leases.
     fn with_leases_of(mut self, now: &Self) -> Self {
         for (key, item) in &mut self.items {
             let can_be_held = match item.status {
@@ -314,7 +316,7 @@ impl ItemBook {
     }
 }
 
-/// The version that this event goes back to.
+/// The version that this event restores.
 fn restored(recorded: &Recorded) -> Option<u64> {
     match recorded.event {
         Event::Restored { to_version } if to_version < recorded.version => Some(to_version),

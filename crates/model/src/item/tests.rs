@@ -1,4 +1,4 @@
-//! Every rule about items, and that they hold whatever is asked in whatever order.
+//! Every rule about items, and properties that hold for any sequence of commands.
 
 use super::*;
 use crate::command::items::{AddItem, Context, Count, ItemCommand, ItemEdit, decide};
@@ -27,23 +27,29 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 fn agent(session: &str) -> Actor {
-    Actor::Agent { agent: "claude".to_owned(), id: session.to_owned(), host: "workshop".to_owned() }
+    Actor::Agent {
+        agent: "claude".to_owned(),
+        id: session.to_owned(),
+        host: "workshop".to_owned(),
+        known_by: None,
+    }
 }
 
 fn anna() -> Actor {
-    Actor::Person { name: "anna".to_owned(), host: "workshop".to_owned() }
+    Actor::person("anna", "workshop")
 }
 
 fn stub(id: &str) -> PhaseStub {
     PhaseStub { id: name(id), title: id.to_owned(), terminal: false }
 }
 
-/// A session of two phases whose log is kept, so that every test can replay it.
+/// A session of two phases with its log, so that every test can replay it.
 struct Work {
     log: Vec<Recorded>,
     session: Session,
     book: ItemBook,
     now: Timestamp,
+    gone: Vec<Actor>,
 }
 
 impl Work {
@@ -73,10 +79,10 @@ impl Work {
             .map(|(version, event)| Recorded { version, at: at(0), actor: anna(), event })
             .collect();
         let session = Session::fold(&log).expect("it begins with a start");
-        Self { log, session, book: ItemBook::default(), now: at(0) }
+        Self { log, session, book: ItemBook::default(), now: at(0), gone: Vec::new() }
     }
 
-    /// With these items in the current phase, each of them ready.
+    /// A session with these items in the current phase, all ready.
     fn with(ids: &[&str]) -> Self {
         let mut work = Self::new();
         for id in ids {
@@ -91,7 +97,8 @@ impl Work {
     }
 
     fn try_to(&mut self, actor: &Actor, command: ItemCommand) -> Result<Vec<ItemEvent>, Refusal> {
-        let context = Context { session: &self.session, book: &self.book, actor, now: self.now };
+        let context =
+            Context { session: &self.session, book: &self.book, actor, now: self.now, gone: &self.gone };
         let events = decide(&context, command)?;
         self.keep(actor, &events);
         Ok(events.into_iter().filter_map(item_event).collect())
@@ -225,9 +232,24 @@ fn a_dropped_item_is_none_any_more_and_nothing_waits_for_it() {
     assert_eq!((work.item("a").parts, work.item("a").open_parts), (1, 1));
     assert!(work.item("b").waits_for.is_empty() && work.item("b").depends_on.is_empty());
     assert_eq!(work.counts(), (0, 3));
-    // An id that is free again can be given again.
+    // A dropped id can be used again.
     work.did(&anna(), add_part("a.2", "a", &[]));
     assert_eq!((work.item("a").parts, work.counts()), (2, (0, 4)));
+}
+
+#[test]
+fn f7_a_million_siblings_have_an_order_each() {
+    let mut work = Work::new();
+    let mut last = 0;
+    for siblings in [0, 1, 104_856, 104_857, 209_715, 999_999] {
+        work.session.items_added = siblings;
+        work.did(&anna(), add(&format!("item-{siblings}")));
+        let order = work.item(&format!("item-{siblings}")).order();
+        assert!(order > last, "{siblings}: {order}");
+        last = order;
+    }
+    work.session.items_added = u32::MAX - 1;
+    assert!(matches!(work.refused(&anna(), add("one-too-many")), ItemRefusal::OrderTooHigh { .. }));
 }
 
 #[test]
@@ -439,6 +461,26 @@ fn an_expired_lease_is_free() {
 }
 
 #[test]
+fn f6_a_lease_lasts_no_longer_than_its_length_when_the_clock_is_set_back() {
+    let (one, other) = (agent("one"), agent("other"));
+    let mut work = Work::with(&["a", "b"]);
+    work.later(72_000);
+    work.did(&one, claim("a"));
+    work.did(&one, claim("b"));
+    // Clocks that are corrected, or those of two machines, differ by a little.
+    work.later(-60);
+    assert!(matches!(work.refused(&other, claim("a")), ItemRefusal::Held { .. }));
+    work.later(-71_000);
+    let renewals = |work: &Work, actor: &Actor| command::items::renewals(work.book.iter(), actor, work.now);
+    assert_eq!(renewals(&work, &one).len(), 2, "its holder's activity keeps it");
+    work.did(&other, claim("a"));
+    assert!(work.item("a").is_held_by(&other, work.now));
+    work.did(&one, claim("b"));
+    work.later(600);
+    work.did(&other, claim("b"));
+}
+
+#[test]
 fn a_claim_on_a_finished_item_is_refused() {
     let mut work = Work::with(&["a"]);
     work.did(&anna(), done("a"));
@@ -569,4 +611,14 @@ fn events_are_kept_flat_and_read_back() {
     }
     let newer = Event::read("item_teleported", r#"{"type":"item_teleported","id":"a"}"#);
     assert_eq!(newer, Event::Unknown { kind: "item_teleported".to_owned() });
+}
+
+#[test]
+fn b3_a_lease_whose_holder_is_gone_holds_nothing() {
+    let mut work = Work::with(&["a"]);
+    work.did(&agent("one"), claim("a"));
+    assert!(work.try_to(&agent("two"), claim("a")).is_err(), "the holder may be at work");
+    work.gone = vec![agent("one")];
+    work.did(&agent("two"), claim("a"));
+    assert!(work.item("a").is_held_by(&agent("two"), work.now));
 }

@@ -37,6 +37,8 @@ pub enum ItemRefusal {
     OtherPhase { parent: ItemId, phase: Name, asked: String },
     #[error("{}", nothing_ready(phase, *done, *total))]
     NothingReady { phase: Name, done: u32, total: u32 },
+    #[error("{}", left_open(phase, *open, item))]
+    LeftOpen { phase: Name, open: u32, item: String },
     #[error("{order} is too far down: an order is at most {highest}")]
     OrderTooHigh { order: u64, highest: u32 },
 }
@@ -60,11 +62,12 @@ impl ItemRefusal {
             Self::PhaseDone { .. } => "item_phase_done",
             Self::OtherPhase { .. } => "item_other_phase",
             Self::NothingReady { .. } => "nothing_ready",
+            Self::LeftOpen { .. } => "items_left_open",
             Self::OrderTooHigh { .. } => "item_order",
         }
     }
 
-    /// Something that was named, or asked for, does not exist.
+    /// True if a named or requested thing does not exist.
     pub fn is_unknown_name(&self) -> bool {
         match self {
             Self::Unknown { .. } | Self::NothingReady { .. } => true,
@@ -81,11 +84,12 @@ impl ItemRefusal {
             | Self::ContainerWaits { .. }
             | Self::PhaseDone { .. }
             | Self::OtherPhase { .. }
+            | Self::LeftOpen { .. }
             | Self::OrderTooHigh { .. } => false,
         }
     }
 
-    /// What to do next.
+    /// The next step.
     pub fn hint(&self) -> Hint {
         match self {
             Self::Unknown { .. } => {
@@ -93,7 +97,7 @@ impl ItemRefusal {
             }
             Self::Exists { .. } => "choose another --id, or leave it out to be given one".into(),
             Self::NoName { .. } => Hint::new("add the parts one by one: ")
-                .run_here(words!["item", "add", "TITLE", "--id", "ID", "--parent", "ID"]),
+                .run_here(words!["item", "add", "<title>", "--id", "<id>", "--parent", "<id>"]),
             Self::Finished { .. } | Self::Held { doing: "claim", .. } => {
                 Hint::new("take the first one that is free: ").run_here(words!["item", "claim"])
             }
@@ -106,7 +110,7 @@ impl ItemRefusal {
                 None => Hint::new("see what is ready: ").run_here(words!["item", "list"]),
             },
             Self::Container { doing: "split", id, .. } => {
-                Hint::new("add one more part: ").run_here(words!["item", "add", "TITLE", "--parent", id])
+                Hint::new("add one more part: ").run_here(words!["item", "add", "<title>", "--parent", id])
             }
             Self::Container { .. } => Hint::new("finish its parts: ").run_here(words!["item", "list"]),
             Self::Blocked { id, .. } => {
@@ -117,7 +121,7 @@ impl ItemRefusal {
             }
             Self::NotPending { id, .. } => Hint::new("first: ").run_here(words!["item", "unblock", id]),
             Self::TooDeep { .. } => {
-                Hint::new("add another item beside it: ").run_here(words!["item", "add", "TITLE"])
+                Hint::new("add another item beside it: ").run_here(words!["item", "add", "<title>"])
             }
             Self::Cycle { .. } => "leave one of these dependencies out".into(),
             Self::ContainerWaits { .. } => "name the parts that wait, each on its own".into(),
@@ -125,20 +129,26 @@ impl ItemRefusal {
                 format!("add it to the current phase: --phase {current}").into()
             }
             Self::OtherPhase { .. } => "leave --phase out".into(),
-            // Without a phase an item may go to another one, in which the workflow has items.
+            // Without a phase, an item may be added to another phase that takes items.
             Self::NothingReady { total: 0, phase, .. } => Hint::new("do what the phase asks for: ")
                 .run_here(words!["next"])
                 .then("; or give it items: ")
-                .run_here(words!["item", "add", "TITLE", "--phase", phase]),
+                .run_here(words!["item", "add", "<title>", "--phase", phase]),
             Self::NothingReady { done, total, phase } if done == total => {
                 Hint::new("all are done; go on with: ").run_here(words!["advance", "--phase", phase])
             }
             Self::NothingReady { .. } => {
                 Hint::new("see who holds what, and what waits: ").run_here(words!["item", "list"])
             }
+            Self::LeftOpen { item, .. } => Hint::new("finish it: ").run_here(words!["item", "claim", item]),
             Self::OrderTooHigh { .. } => "orders count in tens: 10, 20, 30".into(),
         }
     }
+}
+
+fn left_open(phase: &Name, open: u32, item: &str) -> String {
+    let items = if open == 1 { "an item".to_owned() } else { format!("{open} items") };
+    format!("{items} of phase '{phase}' would be left open ({item}); only a person can end the run so")
 }
 
 fn nothing_ready(phase: &Name, done: u32, total: u32) -> String {

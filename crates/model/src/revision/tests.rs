@@ -1,4 +1,4 @@
-//! Revisiting a phase of a run of four, from its third phase on.
+//! Revisions in a run of four phases, from its third phase.
 
 use super::*;
 use crate::actor::Actor;
@@ -35,7 +35,7 @@ fn with(session: Option<Session>, events: Vec<Event>) -> Session {
         .into_iter()
         .fold(session, |session, event| {
             let version = session.as_ref().map_or(1, |session| session.version + 1);
-            let actor = Actor::Person { name: "anna".to_owned(), host: "here".to_owned() };
+            let actor = Actor::person("anna", "here");
             let recorded = Recorded { version, at: at(version), actor, event };
             match session {
                 Some(session) => Some(session.apply(&recorded)),
@@ -56,7 +56,7 @@ fn advance(session: Session) -> Session {
     after(session, command)
 }
 
-/// Two phases are done, the third is at work.
+/// Two phases are done, the third is in progress.
 fn in_the_third() -> Session {
     let workflow = WorkflowRef {
         name: name("ship"),
@@ -212,7 +212,8 @@ fn an_archived_file_that_comes_again_goes_on_counting_and_a_copied_one_stays() {
     assert_eq!(versions(&session), [("a.md".to_owned(), 3), ("b.md".to_owned(), 3)]);
 }
 
-/// After a major change every item of a later phase is open again; blocked ones stay so, and other phases' stay done.
+/// After a major change every item of a later phase is open again; blocked ones stay blocked, and items of
+/// other phases stay done.
 #[test]
 fn items_of_phases_that_begin_again_are_open_again() {
     use crate::item::{ItemBook, NewItem};

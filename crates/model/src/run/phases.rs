@@ -1,4 +1,4 @@
-//! The phases of a run, of which there is at least one: wherever they come from, a log or a snapshot.
+//! The phases of a run, never empty, whether from a log or a snapshot.
 
 use crate::phase::Phase;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ impl Phases {
         self.0.push(phase);
     }
 
-    /// The one at this place; the last one beyond the end.
+    /// The phase at this position; the last one beyond the end.
     pub fn at(&self, place: usize) -> &Phase {
         &self.0[place.min(self.0.len() - 1)]
     }
@@ -32,7 +32,7 @@ impl TryFrom<Vec<Phase>> for Phases {
     }
 }
 
-/// A slice, so that none can be taken out.
+/// A slice, so that no phase can be removed.
 impl Deref for Phases {
     type Target = [Phase];
 

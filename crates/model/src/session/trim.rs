@@ -1,4 +1,4 @@
-//! Keeps a snapshot small: what commands need, without the long tail of history, which the log holds.
+//! Trims a snapshot to what commands need. The log keeps the long history.
 
 use super::Session;
 use crate::note::Note;
@@ -11,8 +11,8 @@ const KEPT_REVISIONS: usize = 20;
 const KEPT_CHECKPOINTS: usize = 50;
 
 impl Session {
-    /// The size of what is left does not grow with the log.
-    /// Trimming after every event gives the same as trimming once at the end.
+    /// The size of the result does not grow with the log. Trimming after every event equals trimming once at
+    /// the end.
     #[must_use]
     pub fn trimmed(mut self) -> Self {
         self.trim_runs();
@@ -41,7 +41,7 @@ impl Session {
         }
     }
 
-    /// What still waits for an answer stays; of the rest, the newest of each kind.
+    /// Keeps open notes and the newest of each kind.
     fn trim_notes(&mut self) {
         let mut seen: BTreeMap<_, usize> = BTreeMap::new();
         let mut kept: Vec<Note> = Vec::with_capacity(self.notes.len());

@@ -164,7 +164,7 @@ fn paused_time_is_not_working_time() {
     assert_eq!(phase.duration_seconds(), Some(u64::try_from(50_100 - 49_000 - started).unwrap()));
 }
 
-/// Closed early, and gone on with the next day: the night was no work.
+/// A session closed early and reopened the next day: the night does not count as work.
 #[test]
 fn time_while_a_session_was_closed_is_not_working_time() {
     let build = plan("build", Close, &["plan", "implement", "review"]);
@@ -238,7 +238,7 @@ fn what_was_restored_is_the_session_as_it_was_under_a_newer_version() {
     undone.when(advance(None)).then([completed("plan"), begun("implement")]);
 }
 
-/// Going back from going back again and again costs no more than the log is long.
+/// Repeated undo of undo costs no more than the length of the log.
 #[test]
 fn a_thousand_restorations_are_folded_in_no_time() {
     let mut history = three_phases().history;
@@ -277,7 +277,7 @@ fn a_session_that_goes_to_another_place_takes_along_what_it_recorded_in_its_fold
     for (path, artifact) in &session.artifacts {
         assert_eq!(*path, artifact.newest.path);
     }
-    // A session that has no files has none that could go anywhere.
+    // A session without files has none to move.
     assert_eq!(three_phases().and([moved]).session.artifacts.len(), 0);
 }
 

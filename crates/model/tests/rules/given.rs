@@ -15,17 +15,17 @@ use model::workflow::{Indexing, OnComplete};
 use std::collections::BTreeMap;
 
 pub const HERE: &str = "/here";
-/// When every history begins.
+/// The start of every history.
 pub const BEGINNING: i64 = 1_700_000_000;
 
-/// A history that a command can be put to.
+/// A history to which commands are applied.
 #[derive(Clone)]
 pub struct Given {
     pub history: Vec<Recorded>,
     pub session: Session,
 }
 
-/// What a command met.
+/// The result of a command.
 pub struct Met(pub Result<Vec<Event>, Refusal>);
 
 pub fn given(events: impl IntoIterator<Item = Event>) -> Given {
@@ -39,7 +39,7 @@ pub fn given(events: impl IntoIterator<Item = Event>) -> Given {
 }
 
 impl Given {
-    /// The same history with what these commands, which must not be refused, add to it.
+    /// This history extended by commands that must not be refused.
     pub fn after(self, commands: impl IntoIterator<Item = Command>) -> Self {
         commands.into_iter().fold(self, |before, command| {
             let events = decide(&before.session, command).expect("a command that is not refused");
@@ -78,7 +78,7 @@ impl Met {
         }
     }
 
-    /// In a few words: the events' names, `nothing`, or `refused:` and why.
+    /// A short form: the events' names, `nothing`, or `refused:` and the reason.
     pub fn in_words(&self) -> String {
         match &self.0 {
             Ok(events) if events.is_empty() => "nothing".to_owned(),
@@ -93,7 +93,7 @@ pub fn at(seconds: i64) -> Timestamp {
 }
 
 pub fn recorded(version: u64, at: Timestamp, event: Event) -> Recorded {
-    let actor = Actor::Person { name: "anna".to_owned(), host: "desk".to_owned() };
+    let actor = Actor::person("anna", "desk");
     Recorded { version, at, actor, event }
 }
 
@@ -101,7 +101,7 @@ pub fn name(text: &str) -> Name {
     Name::parse(text).unwrap()
 }
 
-/// A workflow of these phases; one that ends with `!` is terminal.
+/// A workflow of these phases; a trailing `!` marks a terminal one.
 pub fn plan(workflow: &str, on_complete: OnComplete, phases: &[&str]) -> RunPlan {
     let stub = |text: &&str| PhaseStub {
         id: name(text.trim_end_matches('!')),

@@ -20,14 +20,14 @@ const MOST_PHASES: usize = 12;
 /// How far the clock may jump between two commands, either way.
 const FARTHEST_JUMP: i64 = 100_000;
 
-/// What is played: the workflows that there are (the first one starts), and commands with how far the clock moves before each.
+/// Test input: the workflows (the first one starts), and commands with the clock's jump before each.
 #[derive(Debug, Clone)]
 pub struct Script {
     pub workflows: Vec<RunPlan>,
     pub steps: Vec<(i64, Step)>,
 }
 
-/// A command, before it is known what the session looks like.
+/// A command before the session's state is known.
 #[derive(Debug, Clone)]
 pub enum Step {
     Advance { phase: Option<usize>, by_number: bool, passes: bool, skips: Vec<usize> },
@@ -46,7 +46,7 @@ pub enum Step {
     Checkpoint(u8),
 }
 
-/// One step as it went: the session before it, what was asked, what came of it, the session after it.
+/// One step: the session before it, the command, its result, the session after it.
 pub struct Played {
     pub before: Session,
     pub command: Command,
@@ -56,12 +56,12 @@ pub struct Played {
     pub now: Timestamp,
 }
 
-/// A whole script as it went.
+/// A whole script with its results.
 pub struct Play {
     pub history: Vec<Recorded>,
     pub steps: Vec<Played>,
     pub session: Session,
-    /// All that the clock ever showed lies between these.
+    /// The earliest and latest time that the clock showed.
     pub earliest: Timestamp,
     pub latest: Timestamp,
 }
@@ -78,7 +78,8 @@ pub fn scripts_of(most_phases: usize, commands: RangeInclusive<usize>) -> impl S
         .prop_map(|((one, two, three), steps)| Script { workflows: vec![one, two, three], steps })
 }
 
-/// One to twelve phases, numbered from zero or one, that close the session or leave it, the last one terminal or not.
+/// One to twelve phases, numbered from zero or one; the workflow closes the session or not, its last phase is
+/// terminal or not.
 fn workflow(named: &'static str, most_phases: usize) -> impl Strategy<Value = RunPlan> {
     let skips = vec(0..MOST_PHASES, 0..3);
     (1..=most_phases, any::<bool>(), any::<bool>(), any::<bool>(), skips).prop_map(
@@ -92,7 +93,7 @@ fn workflow(named: &'static str, most_phases: usize) -> impl Strategy<Value = Ru
                 on_complete: if stays { OnComplete::Stay } else { OnComplete::Close },
             },
             phases: (0..count).map(|at| stub(at, terminal && at + 1 == count)).collect(),
-            // A first phase that is skipped is rarer than a later one, and happens.
+            // Skipping the first phase is rarer than skipping a later one, but happens.
             skips: skips.into_iter().filter(|at| *at < count).map(skip_of).collect(),
         },
     )
@@ -112,7 +113,7 @@ pub fn play(script: &Script) -> Play {
     Play { history: stage.history, steps, session: stage.session, earliest, latest }
 }
 
-/// The history alone: for lives so long that nobody could remember every day of them.
+/// The history alone, for lives too long to keep every intermediate session.
 pub fn history(script: &Script) -> Vec<Recorded> {
     let mut stage = Stage::set(script);
     for (jump, step) in &script.steps {
@@ -149,7 +150,7 @@ impl Stage {
 }
 
 impl Play {
-    /// The sessions between which something happened, the one that just started included.
+    /// The sessions in which something happened, including the newly started one.
     pub fn sessions(&self) -> impl Iterator<Item = (&Session, Timestamp)> {
         let first = self.steps.first().map(|step| (&step.before, at(0)));
         let last = (&self.session, self.latest);
@@ -198,7 +199,7 @@ impl Step {
     }
 }
 
-/// A phase by id or number; around the current one, so that it is often the right one.
+/// A phase by id or number, near the current one so that it is often right.
 fn asked(session: &Session, around: usize, by_number: bool) -> String {
     let run = session.run().unwrap();
     let current = run.position(run.current().id().as_str()).unwrap();
@@ -244,7 +245,7 @@ fn skip_of(position: usize) -> Skip {
 fn record(history: &mut Vec<Recorded>, now: Timestamp, events: Vec<Event>) {
     for event in events {
         let version = history.len() as u64 + 1;
-        // No two moments are the same, so that a change of nothing but a time shows.
+        // All timestamps differ, so that a change of nothing but a time shows.
         let at = now + jiff::SignedDuration::from_nanos(i64::try_from(version).unwrap());
         history.push(recorded(version, at, event));
     }

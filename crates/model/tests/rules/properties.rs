@@ -1,4 +1,4 @@
-//! What holds for every workflow and every sequence of commands. `PROPTEST_CASES` sets how many are tried.
+//! Properties of every workflow and every sequence of commands. `PROPTEST_CASES` sets how many are tried.
 
 use crate::given::{advance, recorded};
 use crate::play::{Play, Played, Script, play, scripts};
@@ -57,7 +57,7 @@ proptest! {
         }
     }
 
-    /// `advance` without a name, again and again, always gets to the end.
+    /// `advance` without a phase name, repeated, always reaches the end.
     #[test]
     fn advancing_ends(script in scripts()) {
         let mut session = play(&Script { steps: Vec::new(), ..script }).session;
@@ -74,7 +74,7 @@ proptest! {
         prop_assert_eq!(Progress::of(&session, session.run().unwrap(), session.updated_at).percent, 100);
     }
 
-    /// Invariant 3: the log gives the same state, folded again, in two pieces, or read from its JSON.
+    /// Invariant 3: the log gives the same state when folded again, in two pieces, or from its JSON.
     #[test]
     fn replaying_the_log_gives_the_same_session(script in scripts(), cut in 0..200_usize) {
         let Play { history, session, .. } = play(&script);
@@ -96,7 +96,7 @@ proptest! {
         prop_assert_eq!(whole, session);
     }
 
-    /// Invariant 2, as far as it is the model's: a refused command adds no event.
+    /// Invariant 2, the model's part: a refused command adds no event.
     #[test]
     fn a_refused_command_changes_nothing(script in scripts()) {
         for step in play(&script).steps {
@@ -107,7 +107,7 @@ proptest! {
         }
     }
 
-    /// Invariant 4: whatever the clock did, no duration is negative or longer than all the time that was seen.
+    /// Invariant 4: whatever the clock did, no duration is negative or longer than the elapsed time.
     #[test]
     fn no_duration_is_negative_and_order_is_by_version(script in scripts(), later in -200_000..200_000_i64) {
         let played = play(&script);
@@ -182,7 +182,7 @@ proptest! {
             let kinds: Vec<String> =
                 again.unwrap_or_default().iter().map(|event| event.kind().to_owned()).collect();
             for once in ["session_paused", "session_resumed", "session_completed", "session_abandoned", "note_resolved"] {
-                // Completing a phase, or a run of another workflow, may well close the session now.
+                // Completing a phase, or a run of another workflow, may close the session.
                 let is_that_very_command = step.events.first().is_some_and(|first| first.event.kind() == once);
                 prop_assert!(!(is_that_very_command && kinds.first().is_some_and(|kind| kind == once)), "{once} twice");
             }
@@ -192,7 +192,7 @@ proptest! {
     #[test]
     fn an_unknown_event_makes_a_session_unwritable_and_it_is_still_shown(script in scripts(), place in 0..200_usize) {
         let Play { mut history, steps, latest, .. } = play(&script);
-        // After the run has begun; what comes later is folded as far as it is known.
+        // After the run has started; later events are folded as far as they are known.
         let place = 2 + place % (history.len() - 1);
         let kept = history[place - 1].clone();
         let body = r#"{"type":"phase_teleported","phase":"phase-0","to":"the moon"}"#;
@@ -213,14 +213,14 @@ proptest! {
     }
 }
 
-/// What a session says apart from when and by whom it was changed last.
+/// A session without the time and actor of its last change.
 fn what_it_says(mut session: Session) -> Session {
     session.version = 0;
     session.updated_at = session.created_at;
     session
 }
 
-/// The properties above say little if the scripts never get anywhere.
+/// The properties above prove little unless the scripts get far.
 #[test]
 fn the_random_scripts_get_everywhere() {
     let mut runner = TestRunner::new_with_rng(

@@ -12,7 +12,7 @@ fn two_phases() -> Given {
         .after([note(NoteKind::Blocker, "waiting for the key"), advance(None)])
 }
 
-/// In all of them note 1 is an open blocker; `first` is done and `second` is not, unless all is done.
+/// In every state note 1 is an open blocker; `first` is done and `second` is not, unless all are done.
 fn state(named: &str) -> Given {
     match named {
         "active" => two_phases(),
@@ -63,7 +63,7 @@ fn command(named: &str) -> Command {
 
 const TABLE: &str = include_str!("table.txt");
 
-/// The rows of the file: a state, a command, what comes of it.
+/// The rows of the file: a state, a command, the result.
 fn rows(table: &str) -> Vec<[&str; 3]> {
     let mut state = "";
     let mut rows = Vec::new();

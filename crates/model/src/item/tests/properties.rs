@@ -1,4 +1,4 @@
-//! Random commands of several actors over a few items, some of them nonsense.
+//! Random commands by several actors over a few items, some of them nonsense.
 
 use super::*;
 
@@ -32,7 +32,7 @@ fn any_actor() -> impl Strategy<Value = Actor> {
     prop::sample::select(vec![agent("one"), agent("two"), anna()])
 }
 
-/// Everything that must hold after every command.
+/// The invariants after every command.
 fn check(work: &Work) {
     for item in work.book.iter() {
         let parts: Vec<&Item> = work.book.parts_of(&item.id).collect();
@@ -63,7 +63,7 @@ fn check(work: &Work) {
     );
 }
 
-/// Just what the rules say that a decision and its events need, in a book of its own.
+/// Exactly the items that a decision and its events may need, in a separate book.
 fn part_of(book: &ItemBook, command: &ItemCommand) -> ItemBook {
     let ItemCommand::Complete { id } = command else { return book.clone() };
     let mut part = ItemBook::default();

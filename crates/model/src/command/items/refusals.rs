@@ -1,0 +1,98 @@
+//! Reasons to refuse a command about an item.
+
+use super::Context;
+use crate::id::ItemId;
+use crate::item::{DEEPEST_LEVEL, Item, ItemStatus, Lease};
+use crate::refusal::{ItemRefusal, Refusal};
+
+impl Context<'_> {
+    /// A new dependency closes a cycle if the needed item waits for the item that needs it. The container of
+    /// an item that is being added waits for it.
+    pub(super) fn refuse_cycle(
+        &self,
+        need: &ItemId,
+        waiting: &Item,
+        added: Option<&ItemId>,
+    ) -> Result<(), Refusal> {
+        let Some(mut path) = self.book.waiting_path(need, &waiting.id) else { return Ok(()) };
+        path.extend(added.cloned());
+        path.extend(path.first().cloned());
+        Err(ItemRefusal::Cycle { path }.into())
+    }
+
+    /// Refuses work on an item, apart from leases.
+    pub(super) fn refuse_work(&self, item: &Item, doing: &'static str) -> Result<(), Refusal> {
+        refuse_finished(item, doing)?;
+        // An item with work of its own stays open after its parts are done.
+        if item.open_parts > 0 {
+            refuse_container(item, doing)?;
+        }
+        let id = item.id.clone();
+        if let ItemStatus::Blocked { reason } = &item.status {
+            return Err(ItemRefusal::Blocked { doing, id, reason: reason.clone() }.into());
+        }
+        if !item.waits_for.is_empty() {
+            return Err(ItemRefusal::Waits { doing, id, waits_for: item.waits_for.clone() }.into());
+        }
+        Ok(())
+    }
+
+    pub(super) fn refuse_splitting(
+        &self,
+        item: &Item,
+        doing: &'static str,
+        has_parts: bool,
+    ) -> Result<(), Refusal> {
+        refuse_finished(item, doing)?;
+        if item.level() >= DEEPEST_LEVEL {
+            return Err(ItemRefusal::TooDeep { doing, id: item.id.clone() }.into());
+        }
+        if has_parts {
+            return Ok(());
+        }
+        if item.status != ItemStatus::Pending {
+            let status = item.status.name();
+            return Err(ItemRefusal::NotPending { doing, id: item.id.clone(), status }.into());
+        }
+        self.refuse_held(item, doing, Takeover::ByAPerson)
+    }
+
+    pub(super) fn refuse_held(
+        &self,
+        item: &Item,
+        doing: &'static str,
+        takeover: Takeover,
+    ) -> Result<(), Refusal> {
+        let Some(Lease { actor, until, .. }) = item.live_lease(self.now) else { return Ok(()) };
+        let may_take_over = match takeover {
+            Takeover::ByAPerson => self.actor.is_person(),
+            Takeover::Never => false,
+        };
+        if actor == self.actor || may_take_over || self.gone.contains(actor) {
+            return Ok(());
+        }
+        Err(ItemRefusal::Held { doing, id: item.id.clone(), holder: actor.to_string(), until: *until }.into())
+    }
+}
+
+/// Policy for an item that somebody else holds.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Takeover {
+    ByAPerson,
+    /// Exactly one of several claimants gets the item, whether people or agents.
+    Never,
+}
+
+pub(super) fn refuse_finished(item: &Item, doing: &'static str) -> Result<(), Refusal> {
+    if item.is_done() {
+        return Err(ItemRefusal::Finished { doing, id: item.id.clone() }.into());
+    }
+    Ok(())
+}
+
+pub(super) fn refuse_container(item: &Item, doing: &'static str) -> Result<(), Refusal> {
+    if item.is_container() {
+        return Err(ItemRefusal::Container { doing, id: item.id.clone(), open: item.open_parts }.into());
+    }
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! Item events, as they are kept for ever. A name or field is never changed, only added.
+
+use super::Event;
+use crate::id::{ItemId, Name};
+use crate::item::{ItemChange, NewItem, RunRef};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// Events of items. `ItemBook` folds them into items; a session folds them into counts only.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ItemEvent {
+    /// An item was added to a phase.
+    ItemAdded { item: NewItem },
+    /// Work on an item started.
+    ItemStarted { id: ItemId },
+    /// An item is done. A container is done after the last of its parts.
+    ItemCompleted { id: ItemId, run: RunRef, phase: Name },
+    /// An item is blocked. Its holder releases it.
+    ItemBlocked { id: ItemId, reason: String },
+    /// An item is no longer blocked.
+    ItemUnblocked { id: ItemId },
+    /// A completed item is open again. Its container gets an event of its own.
+    ItemReopened { id: ItemId, run: RunRef, phase: Name },
+    /// The actor holds the item until this time.
+    ItemClaimed { id: ItemId, until: Timestamp, seconds: u64 },
+    /// The item was released, and work on it has stopped.
+    ItemReleased { id: ItemId },
+    /// The holder was active: its lease now runs until this time.
+    ItemLeaseRenewed { id: ItemId, until: Timestamp, seconds: u64 },
+    /// An item was split into parts and is now a container.
+    ItemSplit { id: ItemId, parts: Vec<NewItem> },
+    /// Title, order, fields, counters or dependencies were set.
+    ItemSet { id: ItemId, change: ItemChange },
+    /// An item was dropped: its layout counts items and now has fewer, or has room for one run's items only
+    /// and another run began.
+    ItemDropped { id: ItemId, run: RunRef, phase: Name },
+}
+
+impl ItemEvent {
+    /// The stored name of the event.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::ItemAdded { .. } => "item_added",
+            Self::ItemStarted { .. } => "item_started",
+            Self::ItemCompleted { .. } => "item_completed",
+            Self::ItemBlocked { .. } => "item_blocked",
+            Self::ItemUnblocked { .. } => "item_unblocked",
+            Self::ItemReopened { .. } => "item_reopened",
+            Self::ItemClaimed { .. } => "item_claimed",
+            Self::ItemReleased { .. } => "item_released",
+            Self::ItemLeaseRenewed { .. } => "item_lease_renewed",
+            Self::ItemSplit { .. } => "item_split",
+            Self::ItemSet { .. } => "item_set",
+            Self::ItemDropped { .. } => "item_dropped",
+        }
+    }
+}
+
+impl From<ItemEvent> for Event {
+    fn from(event: ItemEvent) -> Self {
+        Self::Item(event)
+    }
+}
