@@ -1,6 +1,6 @@
-//! The workflows that come with the program, as the text that a person could have written. Nothing here is special-cased.
+//! The built-in workflows, as plain definition text. Nothing here is special-cased.
 
-/// A definition that needs no file.
+/// A definition compiled into the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Builtin {
     pub name: &'static str,

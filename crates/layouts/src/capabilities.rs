@@ -1,5 +1,5 @@
-//! Abilities that only some layouts have, each a small trait of its own. A layout that has none of one leaves it out, so
-//! that nobody has to know which layout it is.
+//! Capabilities that only some layouts have, each a small trait. A layout without one leaves it out, so
+//! callers never ask which layout it is.
 
 use crate::defined::{Asked, Defined, Definitions};
 use crate::layout::{Folder, Layout, Spot, Standing};
@@ -10,12 +10,13 @@ use crate::screen::Screen;
 use crate::tree::Tree;
 use jiff::Timestamp;
 use model::event::Event;
-use model::id::{ItemId, SessionId};
+use model::gate::AttemptReport;
+use model::id::{ItemId, Name, SessionId};
 use model::revision::Revision;
 use model::session::Session;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The abilities of one layout.
+/// The capabilities of one layout.
 #[derive(Clone, Copy, Default)]
 pub struct Capabilities {
     pub registry: Option<&'static dyn Registry>,
@@ -32,49 +33,51 @@ pub struct Capabilities {
 pub trait Registry: Sync {
     fn file(&self) -> RegistryFile;
 
-    /// All sessions that it lists. The tree has the registry's file and the marker files beside it.
+    /// All sessions listed. The tree contains the registry file and the marker files beside it.
     fn sessions(&self, tree: &Tree) -> BTreeSet<SessionId>;
 
-    /// The sessions that it, or a marker file beside it, calls active.
+    /// Sessions that the registry, or a marker file beside it, calls active.
     fn active(&self, tree: &Tree) -> Vec<SessionId>;
 
-    /// The lines of each session, cut from the file's content: whoever reads a thousand sessions gives each no more
-    /// than that.
+    /// Sessions outside all of the layout's places, known only from this file.
+    fn elsewhere(&self, content: &[u8]) -> Vec<Spot>;
+
+    /// The registry split by session, so that reading a thousand sessions passes each only its own lines.
     fn by_session(&self, content: &[u8]) -> BTreeMap<SessionId, Vec<u8>>;
 
-    /// Where the registry does not fit the files. The tree has all names right below the home; `is_there` is asked
-    /// about paths below the project.
+    /// Differences between the registry and the files. The tree has all names directly below the home;
+    /// `is_there` tests paths below the project.
     fn survey(&self, tree: &Tree, is_there: &dyn Fn(&str) -> bool) -> Survey;
 
-    /// The part of the file's content that is this session's.
+    /// The part of the file that belongs to this session.
     fn part(&self, spot: &Spot, content: &[u8]) -> Vec<u8>;
 }
 
-/// Where a registry is.
+/// The location of a registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegistryFile {
     /// Below the project's folder; paths in the registry's tree are relative to it.
     pub home: &'static str,
     pub file: &'static str,
-    /// The most bytes of it that are read.
+    /// The maximum number of bytes to read.
     pub most: u64,
 }
 
-/// Where a registry does not fit the files.
+/// Differences between a registry and the files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Survey {
     /// Unfinished sessions without a folder, and where each would be.
     pub lost: Vec<Spot>,
-    /// Sessions that are there and that the registry should list.
+    /// Existing sessions that the registry should list.
     pub unlisted: Vec<Spot>,
-    /// Sessions that are there and that the registry lists more than once.
+    /// Existing sessions that the registry lists more than once.
     pub repeated: Vec<Spot>,
     pub problems: Vec<Problem>,
-    /// Files of another kind, for somebody who finds no session: nothing is wrong with them.
+    /// Files of another kind, reported to somebody who finds no session. They are not an error.
     pub unknown: Option<Problem>,
 }
 
-/// A session's part of a file that sessions share; none for a file that is all its own.
+/// A session's part of a shared file; `None` if the file belongs to one session.
 pub fn shared_part(layout: &dyn Layout, spot: &Spot, path: &str, content: &[u8]) -> Option<Vec<u8>> {
     let registry = layout.capabilities().registry?;
     (registry.file().file == path).then(|| registry.part(spot, content))
@@ -85,9 +88,9 @@ pub fn is_shared(layout: &dyn Layout, path: &str) -> bool {
     layout.capabilities().registry.is_some_and(|registry| registry.file().file == path)
 }
 
-/// A summary from a few files: a list of a thousand has no time for the whole history of each.
+/// A summary from a few files: a list of a thousand sessions has no time for whole histories.
 pub trait QuickSummary: Sync {
-    /// Equal to the summary of the whole history; none where the few files do not say enough.
+    /// Equal to the summary of the whole history; `None` if the few files do not suffice.
     fn summary(&self, folder: &Folder<'_>) -> Option<Reading<Summary>>;
 }
 
@@ -112,33 +115,33 @@ pub trait OwnDefinitions: Sync {
     fn define(&self, asked: &Asked<'_>) -> Defined;
 }
 
-/// Ids of items that are written in several ways.
+/// Item ids with several spellings.
 pub trait IdSpelling: Sync {
-    /// The one spelling by which ids are compared.
+    /// The canonical spelling by which ids are compared.
     fn plain(&self, item: &str) -> String;
 
-    /// The id of a new item, written as the known ones are.
+    /// The id of a new item, spelled like the known ones.
     fn like(&self, item: &str, known: &[&str]) -> Option<String>;
 }
 
-/// Items whose ids and fields mean something to the layout's own tool.
+/// Items whose ids and fields have meaning for the layout's own tool.
 pub trait ItemRules: Sync {
-    /// Where an item of this id belongs, where its id says so.
+    /// Where an item belongs according to its id.
     fn home(&self, id: &ItemId) -> Option<ItemHome>;
 
-    /// The way to follow instead of setting a field of this name, where the tool's file has something there that follows from
-    /// the session, or a place elsewhere: whoever set it would change nothing.
+    /// The alternative to setting this field, if the tool's file derives its value from the session or
+    /// keeps it elsewhere, so that setting it would have no effect.
     fn instead_of_field(&self, of: FieldOf, name: &str) -> Option<&'static str>;
 }
 
-/// A phase, and the kind of an item there.
+/// A phase, and the kind of its items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ItemHome {
     pub phase: &'static str,
     pub kind: &'static str,
 }
 
-/// Whose field it is.
+/// The owner of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldOf {
     Session,
@@ -146,46 +149,56 @@ pub enum FieldOf {
     Item,
 }
 
-/// Events that follow from others, because of what the layout's files have room for.
+/// Events that follow from others, because of limits of the layout's files.
 pub trait Consequences: Sync {
-    /// Further changes by a revision to a session, as it was before: fields about files that are put away, and about work
-    /// that needs another look. Phases, and items of phases that begin again, are seen to.
+    /// Further changes caused by a revision, given the session before it: fields about archived files, and
+    /// about work to review. Phases, and items of restarted phases, are already handled.
     fn of_revision(&self, revision: &Revision, standing: &Standing<'_>) -> Vec<Event>;
 
-    /// Further changes by another run to a session, as it was before, where its files have room for one run alone:
-    /// whatever an earlier run left would be taken for the new one's.
+    /// Further changes caused by completing a phase, given the session before it: the items that the phase's
+    /// files name.
+    fn of_completion(
+        &self,
+        phase: &Name,
+        attempt: &AttemptReport,
+        standing: &Standing<'_>,
+        tree: &Tree,
+    ) -> Vec<Event>;
+
+    /// Further changes caused by a new run, given the session before it, if the files have room for one run
+    /// only: leftovers would be taken for the new run's.
     fn of_new_run(&self, standing: &Standing<'_>) -> Vec<Event>;
 }
 
-/// The words in which a tool speaks to its own user.
+/// The wording that a tool uses with its own users.
 pub trait ToolVoice: Sync {
-    /// None where it has no words for it.
+    /// `None` if the tool has no wording for it.
     fn say(&self, saying: &Saying<'_>) -> Option<String>;
 }
 
-/// An occasion at which a tool may have words of its own.
+/// An occasion for which a tool may have its own wording.
 #[derive(Debug, Clone, Copy)]
 pub enum Saying<'a> {
-    /// Something about a session.
+    /// About a session.
     Session { moment: Moment, standing: &'a Standing<'a>, folder: &'a Folder<'a> },
     /// A command was refused.
     Refused(&'a Refused<'a>),
 }
 
-/// When a tool has something to say about a session.
+/// The situation of a session in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
     Paused,
     Resumed,
     Completed,
-    /// Everything about where it stands is asked for.
+    /// Full details are requested.
     Shown,
-    /// On one line, among others that could be continued.
+    /// One line, in a list of sessions that could be continued.
     Listed,
 }
 
 /// A screen of the tool's own.
 pub trait OwnScreen: Sync {
-    /// A session as that screen shows it; where it stands is what the session says.
+    /// A session as that screen shows it. The session determines the current position.
     fn screen(&self, session: &Session, folder: &Folder<'_>) -> Screen;
 }

@@ -1,5 +1,5 @@
-//! Claude-Code-Workflow: `.workflow/session_status.jsonl` with a line for each session, and a folder for each with its
-//! state, its plan and a file for each task. Every era that was seen is read; what is not ours is left as it is.
+//! Claude-Code-Workflow: `.workflow/session_status.jsonl` with a line per session, and a folder per session
+//! with its state, plan and task files. Reads every known format version; leaves foreign content unchanged.
 
 mod documents;
 mod fields;
@@ -22,6 +22,7 @@ pub use status::Stands;
 pub use tasks::{Task, TaskStatus, Tasks};
 pub use words::{PhaseWord, Size};
 
+use self::write::Source;
 use crate::capabilities::{IdSpelling, Registry, RegistryFile, Survey};
 use crate::layout::{
     Capabilities, Depth, Facts, FileChange, FileOp, FileRules, Folder, ForeignSession, Health, Knows, Layout,
@@ -35,36 +36,36 @@ use model::lifecycle::Lifecycle;
 use model::session::Session;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where everything is, below the project's folder; paths in a tree are relative to it.
+/// The home of all sessions, below the project's folder; paths in a tree are relative to it.
 pub const HOME: &str = ".workflow";
-/// A line for each session.
+/// The registry, with a line per session.
 pub const REGISTRY: &str = "session_status.jsonl";
-/// The file with a session's state, below its folder.
+/// A session's state file, below its folder.
 pub const STATE: &str = "workflow-session.json";
-/// The folder with a session's tasks, below its own.
+/// The folder of a session's tasks, below its own.
 pub const TASKS: &str = ".task";
-/// Folders of later releases, in which the place is the state.
+/// Folders of later releases, in which the location is the state.
 const ACTIVE: &str = "active";
 const ARCHIVES: &str = "archives";
-/// A file of this name and a session's id says, in later releases, that the session is the active one.
+/// In later releases, a file with this prefix and a session's id marks the active session.
 const MARKER: &str = ".active-";
-/// Tens of thousands of sessions.
+/// Enough for tens of thousands of sessions.
 const MOST_OF_THE_REGISTRY: u64 = 4 * 1024 * 1024;
-/// The workflow that all of its sessions follow.
+/// The workflow of all its sessions.
 const WORKFLOW: &str = "ccw";
 
-/// A session as its files tell it.
+/// A session as read from its files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CcwSession {
-    /// The folder's own name.
+    /// The folder's name.
     pub name: String,
-    /// Where the folder is, below the home of all sessions.
+    /// The folder, below the home of all sessions.
     pub folder: String,
     pub ground: Ground,
     pub state: State,
-    /// As the registry has it.
+    /// Its registry entry.
     pub line: Option<registry::Line>,
-    /// The phase as a word of the format: what the file says, or what was worked out where it says nothing valid.
+    /// The phase in the format's own words: from the file, or inferred if the file has no valid one.
     pub phase: PhaseWord,
     pub stands: Stands,
     pub tasks: Tasks,
@@ -107,11 +108,21 @@ static FACTS: Facts = Facts {
     null_clears: false,
     titled_by_target: false,
     keeps_commands: false,
+    records_outputs: false,
+    status_words: &[
+        ("interrupted", "paused"),
+        ("inactive", "paused"),
+        ("archived", "completed"),
+        ("initialized", "active"),
+        ("planning", "active"),
+        ("implementing", "active"),
+        ("reviewing", "active"),
+    ],
     unpromised: crate::layout::Unpromised::Nothing,
     deferred_reasons: &[],
 };
 
-/// The layout.
+/// The Claude-Code-Workflow layout.
 pub struct Ccw;
 
 impl Layout for Ccw {
@@ -153,8 +164,12 @@ impl Layout for Ccw {
         let standing = request.standing;
         let files = match request.purpose {
             Purpose::New => return initial_files(standing.session, folder.spot),
-            Purpose::Update | Purpose::Export => write::files(standing, folder),
-            Purpose::Newest | Purpose::Restore => write::anew(standing, folder),
+            Purpose::Update | Purpose::Export => write::files(standing, folder, Source::Here),
+            Purpose::Restore => write::anew(standing, folder, Source::Here),
+            Purpose::Newest => {
+                let tree = documents::with_plan(folder);
+                write::anew(standing, &Folder { tree: &tree, ..*folder }, Source::Elsewhere)
+            }
         };
         let marker = FileOp::Marker {
             path: format!("{MARKER}{}", place::name_of(folder.spot)),
@@ -189,7 +204,7 @@ impl Layout for Ccw {
         }
     }
 
-    /// A registry can always be read, line by line.
+    /// A registry is always readable, line by line.
     fn is_whole(&self, path: &str, content: &[u8]) -> bool {
         match path {
             REGISTRY => true,
@@ -219,12 +234,16 @@ impl Registry for Ccw {
 
     fn active(&self, tree: &Tree) -> Vec<SessionId> {
         let marked: Vec<&str> = tree.names_in("").filter_map(|name| name.strip_prefix(MARKER)).collect();
-        // Where there are markers, they are what its prompts go by.
+        // If markers exist, the tool's prompts follow them.
         if !marked.is_empty() {
             return marked.into_iter().map(place::id_of).collect();
         }
         let names = registry::active_in(tree.content(REGISTRY).unwrap_or_default());
         names.iter().map(|name| place::id_of(name)).collect()
+    }
+
+    fn elsewhere(&self, content: &[u8]) -> Vec<Spot> {
+        registry::elsewhere_in(content)
     }
 
     fn by_session(&self, content: &[u8]) -> BTreeMap<SessionId, Vec<u8>> {
@@ -233,7 +252,7 @@ impl Registry for Ccw {
 
     fn survey(&self, tree: &Tree, is_there: &dyn Fn(&str) -> bool) -> Survey {
         let mut survey = registry::check(tree.content(REGISTRY).unwrap_or_default(), is_there);
-        // Where markers tell which one is active, there is no registry, or nobody keeps it.
+        // If markers say which session is active, there is no registry, or nobody maintains it.
         if !has_markers(tree) && registry::can_be_read(tree) {
             survey.unlisted = registry::unlisted(tree, is_there);
         }
@@ -257,16 +276,16 @@ impl IdSpelling for Ccw {
     }
 }
 
-/// A folder for tasks, and a plan to fill in.
+/// A task folder, and a plan template.
 fn initial_files(session: &Session, spot: &Spot) -> Vec<FileOp> {
-    let folder = place::below_home(spot);
+    let folder = spot.folder();
     let plan = documents::template(&session.title, session.goal.as_deref());
     let plan = FileChange { path: format!("{folder}/{PLAN}"), content: plan.into_bytes() };
     vec![FileOp::Folder(format!("{folder}/{TASKS}")), FileOp::Create(plan)]
 }
 
-/// Markers tell which session is active here: there are some, or a later release wrote the session and no registry.
-/// In the folders of the releases after those the place is the state, and there are none.
+/// True if markers say which session is active: some exist, or a later release wrote the session without a
+/// registry. The releases after those use folders as the state and have no markers.
 fn uses_markers(tree: &Tree, session: &CcwSession) -> bool {
     let is_later = session.state.is_readable && session.state.is_later;
     has_markers(tree) || (session.ground == Ground::Home && tree.get(REGISTRY).is_none() && is_later)
@@ -276,7 +295,7 @@ fn has_markers(tree: &Tree) -> bool {
     tree.names_in("").chain(tree.taken_away()).any(|name| name.starts_with(MARKER))
 }
 
-/// Reads one session's files. Never fails: what cannot be read is a warning, and the rest is told.
+/// Reads one session's files. Never fails: unreadable parts become warnings.
 pub fn read(folder: &Folder<'_>) -> Reading<CcwSession> {
     let mut warnings: Vec<Problem> = Vec::new();
     let name = place::name_of(folder.spot).to_owned();
@@ -290,7 +309,7 @@ pub fn read(folder: &Folder<'_>) -> Reading<CcwSession> {
     let phase =
         state::phase_told(&state, ground).unwrap_or_else(|| documents::approximate(&documents, &tasks, size));
     state::say_which_phase(&state, phase, &at, &mut warnings);
-    // Whoever goes on to the review has done with them, whatever the list still says.
+    // A session in review is done with its tasks, whatever the list still says.
     if phase.position() <= PhaseWord::Implement.position() && tasks.unread == 0 {
         tasks.add_listed(&state.current_tasks, &format!("{at}/{TASKS}"));
     }
@@ -320,7 +339,7 @@ pub fn read(folder: &Folder<'_>) -> Reading<CcwSession> {
 }
 
 impl CcwSession {
-    /// How large the work is, as its own file says, else the registry.
+    /// The size of the work, from the session's own file or the registry.
     pub fn size(&self) -> Option<Size> {
         self.state.size.or(self.line.as_ref().and_then(|line| line.size))
     }
@@ -335,12 +354,12 @@ impl CcwSession {
             .unwrap_or(&self.name)
     }
 
-    /// A longer description beside the title.
+    /// A longer description in addition to the title.
     pub fn goal(&self) -> Option<&str> {
         self.state.description.as_deref().filter(|goal| *goal != self.title())
     }
 
-    /// Position of the current phase; one more than the last when all are done.
+    /// Index of the current phase; one past the last when all are done.
     pub fn position(&self) -> usize {
         match self.phase.position() {
             last if last == PhaseWord::Review.position() && self.state.is_review_done => last + 1,

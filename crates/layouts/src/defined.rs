@@ -1,39 +1,39 @@
-//! Workflows that a layout's own files define: how they are asked for, and what comes of it. Reads nothing itself.
+//! Workflows defined by a layout's own files: the request and its result. Reads nothing itself.
 
 use crate::problem::Problem;
 use crate::reading::Reading;
 use crate::tree::Tree;
 use model::workflow::Workflow;
 
-/// Where a layout's own workflows are: a folder for each, of its name.
+/// The location of a layout's own workflows: one folder each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Definitions {
-    /// Below the project's folder; the first that has a workflow of a name counts.
+    /// Below the project's folder; the first match wins.
     pub folders: &'static [&'static str],
-    /// The file that makes a folder in one of them a workflow.
+    /// The file that makes a folder a workflow.
     pub file: &'static str,
 }
 
-/// A workflow that is asked for by name.
+/// A request for a workflow by name.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
     pub name: &'a str,
-    /// What the session is to be about; a definition may depend on it.
+    /// The session's target; a definition may depend on it.
     pub target: Option<&'a str>,
-    /// What was read of the project so far, and what was not there; paths are relative to its folder.
+    /// The part of the project read so far, including missing files; paths are relative to its folder.
     pub tree: &'a Tree,
 }
 
-/// What a layout's own files say about a workflow.
+/// A layout's answer about a workflow.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Defined {
-    /// These files must be read first; one that is not there stays out of the tree.
+    /// These files must be read first; missing ones stay out of the tree.
     Needs(Vec<String>),
     Found(Box<Reading<Workflow>>),
-    /// There is no such workflow.
+    /// No such workflow.
     Unknown,
-    /// Which phases it has is its target's to say, and none was given that says it.
+    /// Its phases depend on its target, and the given target does not define them.
     NeedsTarget(Problem),
-    /// It is not usable; why, a line for each reason.
+    /// Unusable, with one line per reason.
     Refused(Vec<Problem>),
 }

@@ -1,4 +1,4 @@
-//! Reads a workflow's definition from its TOML text. Never compiles an expression or a pattern: the engine does.
+//! Reads a workflow definition from TOML. Never compiles an expression or a pattern: the engine does.
 
 mod check;
 mod declared;
@@ -15,17 +15,16 @@ mod template;
 mod tests;
 mod value;
 
+pub use crate::hash::sha256;
 pub use duration::seconds as duration_seconds;
 pub use lines::{Lines, Place};
-pub use mistake::Mistake;
+use mistake::Mistake;
 pub use schema::schema;
 pub use template::template;
 
 use mistake::{Found, Report};
 use model::workflow::{Indexing, OnComplete, Workflow};
 use section::Section;
-use sha2::{Digest, Sha256};
-use std::fmt::Write;
 use toml::de::{DeTable, DeValue};
 
 const KEYS: &[&str] = &[
@@ -43,14 +42,14 @@ const KEYS: &[&str] = &[
 const INDEXINGS: &[(&str, Indexing)] = &[("one", Indexing::One), ("zero", Indexing::Zero)];
 const ON_COMPLETES: &[(&str, OnComplete)] = &[("close", OnComplete::Close), ("stay", OnComplete::Stay)];
 
-/// A definition without mistakes, and where in its text the engine finds what it still has to compile.
+/// A definition without mistakes, and the source positions of what the engine still has to compile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
     pub workflow: Workflow,
     pub lines: Lines,
 }
 
-/// All mistakes at once, in the order of the text. Never an empty list of them.
+/// All mistakes at once, in source order. The list of mistakes is never empty.
 pub fn read(text: &str) -> Result<Reading, Vec<Mistake>> {
     let mut report = Report::new(text);
     let document = match DeTable::parse(text) {
@@ -96,12 +95,12 @@ fn read_document(report: &mut Report, text: &str, document: &DeTable<'_>) -> Fou
         phases,
         fields: fields?,
         requirements: requirements?,
-        hash: hash(text),
+        hash: sha256(text.as_bytes()),
     };
     Ok(Reading { workflow, lines })
 }
 
-/// People write `version = 2` as readily as `version = "2"`; both mean the same text.
+/// `version = 2` means the same as `version = "2"`.
 fn version(report: &mut Report, root: &Section) -> Found<String> {
     if let Some(value) = root.value("version")
         && let DeValue::Integer(_) = value.get_ref()
@@ -110,12 +109,4 @@ fn version(report: &mut Report, root: &Section) -> Found<String> {
     }
     let version = root.line(report, "version")?;
     Ok(version.map_or("1", |version| version.text).to_owned())
-}
-
-fn hash(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut hex, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
 }

@@ -1,35 +1,35 @@
-//! Plain data about a layout: what is true of all of its sessions, wherever their files are. Decides nothing.
+//! Facts about a layout: plain data that holds for all of its sessions. Decides nothing.
 
 use crate::tree::Tree;
 use model::run::Run;
 
-/// Where sessions are looked for.
+/// A place to search for sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// Below the project's folder; empty for the folder itself.
     Project(&'static str),
-    /// In the folders for temporary files, and in places that are configured: entries whose names begin so.
+    /// Entries with this prefix in temporary folders and in configured places.
     Temporary(&'static str),
 }
 
-/// Which runs a layout's files have words for.
+/// The runs that a layout's files can represent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shows {
-    /// Phases have numbers in its files, and those of every workflow can be counted.
+    /// Its files number phases, so any workflow can be represented.
     AnyRun,
-    /// A run with just these phases, whatever its workflow is called.
+    /// A run with exactly these phases, whatever the name of its workflow.
     Phases(&'static [&'static str]),
-    /// One of these workflows by name, with its phases: the same name with other phases is another workflow.
+    /// These workflows, by name and phases: the same name with other phases is another workflow.
     Workflows(&'static [(&'static str, &'static [&'static str])]),
 }
 
-/// A place where files lay before they had another.
+/// An older location of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OlderPlace {
-    /// The beginning of their paths now, and then.
+    /// The prefix of their current paths, and of their older ones.
     pub now: &'static str,
     pub then: &'static str,
-    /// They are in the older place where this is not there, and one of these is.
+    /// The older place applies if this path is missing and one of these exists.
     pub without: &'static str,
     pub with_any: &'static [&'static str],
 }
@@ -39,19 +39,19 @@ pub struct OlderPlace {
 pub struct KeptElsewhere {
     /// Below the project's folder.
     pub path: &'static str,
-    /// The first release that keeps it there.
+    /// The first release that stores it there.
     pub since: &'static str,
-    /// The file that it does not read any more.
+    /// The file that it replaces.
     pub instead_of: &'static str,
-    /// What somebody who uses both does.
+    /// Advice for users of both.
     pub remedy: &'static str,
 }
 
-/// Fields of a session that name files and promise nothing.
+/// Session fields that name files without promising that they exist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unpromised {
     Nothing,
-    /// Free fields are anybody's.
+    /// Custom fields are free-form.
     Everything,
     Fields(&'static [&'static str]),
 }
@@ -60,91 +60,96 @@ pub enum Unpromised {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own; none depends on another")]
 pub struct Facts {
-    /// As `--layout` and the session view name it.
+    /// Its name in `--layout` and in the session view.
     pub name: &'static str,
-    /// As people call the tool that it comes from.
+    /// The name of its tool, for people.
     pub title: &'static str,
-    /// A session of it on disk, for whoever named something else: "a folder in .ocr/sessions".
+    /// The form of its sessions on disk, for error messages: "a folder in .ocr/sessions".
     pub looks_for: &'static str,
     /// Folders whose entries may be sessions.
     pub places: &'static [Place],
-    /// Folders right below a project's that tell that it is one.
+    /// Folders that identify a project, directly below its root.
     pub folders: &'static [&'static str],
-    /// The workflows that its sessions can follow; the first one when none is asked for. Empty: any.
+    /// Its workflows, the default first. Empty: any.
     pub workflows: &'static [&'static str],
     pub shows: Shows,
-    /// The files that alone say what a session's summary needs; empty where all must be looked at.
+    /// Files that suffice for a summary; empty if all are needed.
     pub summary_files: &'static [&'static str],
-    /// The file in which a finished session is opened again, where no summary files say so: a list looks at its time,
-    /// and reads it only where somebody wrote it after the log was.
+    /// The file that shows whether a finished session was reopened, if there are no summary files. A list
+    /// compares its time, and reads it only if it is newer than the log.
     pub reopened_in: Option<&'static str>,
-    /// Files that may be in a folder in which a session is started.
+    /// Files that may already exist in the folder of a new session.
     pub may_be_there: &'static [&'static str],
-    /// The folder below a session's own, empty for all of it, in which no archived version may lie beside its file: the
-    /// tool takes every file there for one of the session's.
+    /// The folder below a session's own, empty for the whole, in which no archived versions may be kept
+    /// beside files: the tool would take every file there for one of its own.
     pub no_archives_in: Option<&'static str>,
-    /// How the names of marker files right below its home begin; the rest of such a name is a session's.
+    /// Prefix of marker files directly below its home; the session's name follows.
     pub marker_prefix: Option<&'static str>,
-    /// Files that older releases of the tool keep elsewhere below the workspace than the workflow says.
+    /// Files that older releases keep in another place than the workflow says.
     pub older_places: &'static [OlderPlace],
-    /// The heading of its own tool's list of sessions.
+    /// The heading of the tool's own list of sessions.
     pub list_heading: Option<&'static str>,
-    /// Its own tool numbers its sessions from the newest on.
+    /// The tool numbers its sessions from the newest.
     pub newest_first: bool,
-    /// Its own tool's report when the backup took the place of a file that cannot be read.
+    /// The tool's own message after the backup replaced an unreadable file.
     pub recovered_note: Option<&'static str>,
-    /// Its own tool takes every folder among its sessions for one.
+    /// The tool takes every folder among its sessions for one.
     pub takes_every_folder: bool,
-    /// A path that sorts after another is of a later session. Where it does not tell, times are compared.
+    /// Paths sort by age of the session. Otherwise times are compared.
     pub ordered_by_name: bool,
-    /// Times in its files can be without a zone. The tree then has the zone of this machine.
+    /// Times may lack a zone; the tree then has this machine's zone.
     pub local_times: bool,
-    /// A worktree has one active session of it at most, together with native ones.
+    /// At most one active session per worktree, native ones included.
     pub exclusive: bool,
-    /// Pausing is an error where no session is active: its tool then has nothing to pause.
+    /// Pausing without an active session is an error: the tool then has nothing to pause.
     pub pauses_active_only: bool,
-    /// Its files say how many parts an item has, and list the items of a phase. A part beyond that number, and an item
-    /// that was taken out of the list, is dropped, unless somebody worked on it.
+    /// Its files give the number of an item's parts, and list the items of a phase. A part beyond that
+    /// number, and an item removed from the list, are dropped unless somebody worked on them.
     pub counts_parts: bool,
-    /// A phase that somebody calls done in the files of a session that we know is only claimed, also where its file is
-    /// there: not where a tool writes that down only once it is so.
+    /// An edit that marks a phase done in a known session is only a claim, even if the phase's file exists.
+    /// False for tools that write this only once it is true.
     pub edits_only_claim: bool,
-    /// Whoever takes a session's folder away or renames it means the session: it is not made again unasked.
+    /// Deleting or renaming a session's folder means the session: it is not recreated unasked.
     pub goes_with_folder: bool,
-    /// A session may be stalled only where nothing was written for a while, however long its phase takes.
+    /// A session counts as stalled only if nothing was written for a while, however long its phase takes.
     pub stalls_in_silence: bool,
-    /// Its tool resumes also a session that is in progress, with the same checks and words: whoever left it may not have
-    /// paused it.
+    /// The tool can also resume a session in progress, with the same checks and messages: it may have been
+    /// left without a pause.
     pub taken_up_again: bool,
-    /// A folder that is made for a session is its user's alone.
+    /// A session's folder is readable only by its user.
     pub private: bool,
-    /// Null in its files means that a field is not set. A key that is missing clears nothing.
+    /// Null in its files means that a field is unset. A missing key clears nothing.
     pub null_clears: bool,
-    /// A new session that is about something, and has no title, is called by the last part of its path.
+    /// A new session with a target but no title is named after the last part of the target's path.
     pub titled_by_target: bool,
-    /// The commands that were run in a phase are kept with what it handed in.
+    /// Commands run in a phase are recorded with its results.
     pub keeps_commands: bool,
-    /// Fields of the session that name a file without promising that it is there: one that is missing stops nobody.
+    /// Files produced by the tool's finished phases are recorded when found, so that later changes can be
+    /// detected.
+    pub records_outputs: bool,
+    /// The tool's words for a session's status, with the lifecycles they mean.
+    pub status_words: &'static [(&'static str, &'static str)],
+    /// Session fields that name a file without promising it: a missing one stops nobody.
     pub unpromised: Unpromised,
-    /// The reasons for which a point can be deferred; empty: any.
+    /// Allowed reasons for a deferred point; empty: any.
     pub deferred_reasons: &'static [&'static str],
-    /// Its sessions are paused when nothing happens in them for long; of others that is only said.
+    /// Inactive sessions are paused; for other layouts, inactivity is only reported.
     pub expires: bool,
-    /// Where later releases of its tool keep their state.
+    /// Where later releases of the tool keep their state.
     pub kept_elsewhere: Option<KeptElsewhere>,
-    /// Workflows whose runs its tool counts by their folders, with what such a folder's path begins with, below the
-    /// session's own; a run's number follows.
+    /// Workflows whose runs the tool counts by folders, with the path prefix below the session's folder; the
+    /// run's number follows.
     pub run_folders: &'static [(&'static str, &'static str)],
 }
 
 impl Facts {
-    /// The folder of one run, below the session's own, where its tool counts runs by their folders.
+    /// The folder of one run, below the session's own, if the tool counts runs by folders.
     pub fn run_folder(&self, workflow: &str, ordinal: u32) -> Option<String> {
         let (_, beginning) = self.run_folders.iter().find(|(name, _)| *name == workflow)?;
         Some(format!("{beginning}{ordinal}"))
     }
 
-    /// Whether a field of the session that names a file promises that it is there.
+    /// True if a field that names a file promises that it exists.
     pub fn promises(&self, field: &str) -> bool {
         match self.unpromised {
             Unpromised::Nothing => true,
@@ -153,7 +158,7 @@ impl Facts {
         }
     }
 
-    /// True where its files have words for the phases of such a run.
+    /// True if its files can represent the phases of such a run.
     pub fn can_show(&self, run: &Run) -> bool {
         let has =
             |phases: &[&str]| run.phases.iter().map(|phase| phase.id().as_str()).eq(phases.iter().copied());
@@ -166,7 +171,7 @@ impl Facts {
         }
     }
 
-    /// Where a file of a phase is in a session that keeps it elsewhere than its workflow says; `is_there` looks below the
+    /// The older location of a phase's file, if the session uses it; `is_there` tests paths below the
     /// session's workspace.
     pub fn older_path(&self, path: &str, is_there: &dyn Fn(&str) -> bool) -> Option<String> {
         self.older_places.iter().find_map(|place| {
@@ -176,7 +181,7 @@ impl Facts {
         })
     }
 
-    /// True where a session may be started in a folder that is there already and holds these files.
+    /// True if a session may start in an existing folder with these files.
     pub fn may_start_in(&self, tree: &Tree) -> bool {
         tree.files().all(|path| self.may_be_there.contains(&path))
     }

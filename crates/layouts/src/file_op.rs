@@ -1,61 +1,61 @@
-//! Operations by which files come to show a session. The engine carries them out and knows none of their reasons.
+//! File operations that publish a session. The engine executes them without knowing their reasons.
 
 use crate::layout::Standing;
 
-/// A session that files are to show, and what for.
+/// A session to publish, and the purpose.
 #[derive(Debug, Clone, Copy)]
 pub struct WriteRequest<'a> {
     pub purpose: Purpose,
     pub standing: &'a Standing<'a>,
 }
 
-/// The reason for which files are written.
+/// Why files are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// The session changed: whatever shows it already is left alone.
+    /// The session changed: files that already show it are left alone.
     Update,
-    /// The initial files of a new session's folder, beside its state.
+    /// The initial files of a new session's folder, besides its state.
     New,
-    /// The shape that new sessions have, whatever the files were like: an import.
+    /// The format of new sessions, whatever the files were like: an import.
     Newest,
-    /// The session's files for another folder, which is the worktree of `Folder`: in their shape, with what names the
-    /// place that they are in.
+    /// The session's files for another folder, which is the worktree of `Folder`: in their own format, with
+    /// paths adapted.
     Export,
-    /// A session that was imported, for its own tool again: in the shape that its files had then.
+    /// An imported session for its own tool again, in the original format.
     Restore,
 }
 
 /// One operation. Paths are relative to the session's home.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileOp {
-    /// The file as it is to be. `loses` names what it said before that nobody understood, and says no longer: such a
-    /// file is kept whole.
+    /// Write a file. `loses` names unknown content that the new version drops: the old file is then kept as a
+    /// copy.
     Put { file: FileChange, loses: Option<String> },
-    /// A file that is made once, where nothing is, and is its users' own from then on.
+    /// Create a file if it does not exist; its users own it from then on.
     Create(FileChange),
-    /// A folder that is made with it.
+    /// Create a folder.
     Folder(String),
-    /// An empty file that is there, or is not.
+    /// Create or remove an empty marker file.
     Marker { path: String, on: bool },
 }
 
-/// A file as it is to be.
+/// A file's new content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
     /// Relative to the session's home.
     pub path: String,
-    /// From the first byte to the last.
+    /// The complete content.
     pub content: Vec<u8>,
 }
 
 impl FileOp {
-    /// Nothing that nobody understood is lost.
+    /// A write that drops no unknown content.
     pub fn put(file: FileChange) -> Self {
         Self::Put { file, loses: None }
     }
 }
 
-/// The files that are put among these operations.
+/// The files written by these operations.
 pub fn puts(ops: Vec<FileOp>) -> Vec<FileChange> {
     let put = |op| match op {
         FileOp::Put { file, .. } => Some(file),

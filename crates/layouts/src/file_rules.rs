@@ -1,40 +1,40 @@
-//! Which of a session's files are read, only listed, or none of its business; and in which places its files can be.
-//! Plain data that a layout makes for one session, and the questions that can be asked of it.
+//! Which of a session's files are read, listed or ignored, and where its files can be. Plain data that a
+//! layout creates per session, with queries over it.
 
 use crate::tree::Tree;
 use model::lifecycle::Lifecycle;
 
-/// The most of a file that is read, where no rule says otherwise.
+/// The maximum size of a file that is read, unless a rule says otherwise.
 pub const MOST_BYTES: u64 = 1024 * 1024;
 
 /// The rules for one session's files. Paths are relative to the session's home.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileRules {
-    /// Entries of the home that are walked through; an empty path is the home itself. None of them: nothing is walked
-    /// through, because every file has a name that is known beforehand.
+    /// Entries of the home to walk; an empty path is the home itself. An empty list: nothing is walked,
+    /// because all file names are known.
     pub roots: Vec<String>,
     pub places: Places,
-    /// The first that fits a path counts; a path that none fits is skipped.
+    /// The first matching rule applies; paths without a match are skipped.
     pub rules: Vec<Rule>,
 }
 
-/// Places between which a session's files are moved. Empty where they stay.
+/// Places between which a session's files move. Empty if they never move.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Places {
-    /// The first that is there counts: a file in another place has left it.
+    /// The first existing one counts: a file in another place is a leftover.
     pub all: Vec<SessionPlace>,
-    /// The place that counts where none is there.
+    /// The place that counts if none exists.
     pub when_gone: Option<String>,
 }
 
-/// A place where a session's files can be.
+/// A possible place of a session's files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionPlace {
     /// A folder, or the session's only file.
     pub path: String,
-    /// The file that shows that the session is here, where the folder is not seen.
+    /// The file that shows the session's presence, if the folder itself is not seen.
     pub known_by: String,
-    /// The states of a session that belongs here, as `Lifecycle::name` has them. Empty where the place says nothing.
+    /// The lifecycles that belong here, as named by `Lifecycle::name`. Empty if the place means nothing.
     pub lifecycles: &'static [&'static str],
 }
 
@@ -44,15 +44,15 @@ pub struct Rule {
     pub fits: Fits,
     pub on: On,
     pub role: Role,
-    /// The most bytes that are read.
+    /// The maximum number of bytes to read.
     pub most: u64,
 }
 
-/// The paths that a rule fits.
+/// The paths that a rule matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fits {
     Is(String),
-    /// An entry right below this folder whose name ends so.
+    /// An entry directly below this folder with this suffix.
     In(String, &'static str),
     /// Everything below this folder.
     Below(String),
@@ -61,7 +61,7 @@ pub enum Fits {
     All,
 }
 
-/// The entries that a rule is about.
+/// The entries to which a rule applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum On {
     Files,
@@ -69,42 +69,42 @@ pub enum On {
     Both,
 }
 
-/// The part that a file plays in a session. A folder with any role but `Skip` is walked through.
+/// A file's role in a session. A folder with any role but `Skip` is walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Read; whoever changes it changes the session.
+    /// Read; changing it changes the session.
     State,
-    /// State that holds parts of other sessions, too.
+    /// State that also holds parts of other sessions.
     Shared,
-    /// An empty file that means something by being there.
+    /// An empty file that means something by existing.
     Marker,
-    /// Read, and no state: it may show something, and whoever changes it changes no session.
+    /// Read, but not state: it may prove something, but changing it changes no session.
     Evidence,
-    /// Read only by who looks at the whole session; listed by others.
+    /// Read only at full depth; otherwise listed.
     ReadIfWhole,
-    /// Only that it is there counts.
+    /// Only its existence counts.
     Listed,
-    /// Listed only by who looks at the whole session.
+    /// Listed only at full depth.
     ListedIfWhole,
-    /// Not the session's.
+    /// Not part of the session.
     Skip,
 }
 
-/// How much of a session's files is looked at.
+/// How much of a session's files is observed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// A few files that are enough for a summary.
+    /// The few files needed for a summary.
     Summary,
-    /// Its state and which files there are.
+    /// State, and the names of other files.
     Short,
     Whole,
 }
 
-/// Something that is needed beside what the rules say, because a session's own files name it.
+/// Something needed beyond the rules, because a session's own files name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Need {
     Content(String),
-    /// Only whether it is there, and when it was written.
+    /// Only its existence and modification time.
     Name(String),
 }
 
@@ -146,7 +146,7 @@ impl Fits {
     }
 }
 
-/// The path below a folder that a path is in.
+/// The part of a path below a folder.
 fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
     path.strip_prefix(folder)?.strip_prefix('/')
 }
@@ -179,7 +179,7 @@ impl Role {
 }
 
 impl FileRules {
-    /// All of the home is walked through, and the session's files stay where they are.
+    /// Walks the whole home; the session's files never move.
     pub fn whole_home(rules: Vec<Rule>) -> Self {
         Self { roots: vec![String::new()], places: Places::default(), rules }
     }
@@ -188,12 +188,12 @@ impl FileRules {
         self.rule(path, is_folder).map_or(Role::Skip, |rule| rule.role)
     }
 
-    /// True for a file in which the session is written.
+    /// True for a file that holds the session's state.
     pub fn is_state(&self, path: &str) -> bool {
         self.role(path, false).is_state()
     }
 
-    /// The most of a file that is read.
+    /// The maximum number of bytes read from a file.
     pub fn most_bytes(&self, path: &str) -> u64 {
         self.rule(path, false).map_or(MOST_BYTES, |rule| rule.most)
     }
@@ -202,13 +202,13 @@ impl FileRules {
         self.rules.iter().find(|rule| rule.applies(path, is_folder))
     }
 
-    /// True for a file that was in the session's place when that was another one.
+    /// True for a file in one of the session's former places.
     pub fn has_left(&self, path: &str, tree: &Tree) -> bool {
         let Some(now) = self.places.now(tree) else { return false };
         self.places.all.iter().any(|place| place.path != now && place.holds(path))
     }
 
-    /// Files of the session's state, in the place where it is.
+    /// The session's state files, in its current place.
     pub fn state_files(&self, tree: &Tree) -> Vec<String> {
         let is_own = |path: &&str| self.is_state(path) && !self.has_left(path, tree);
         tree.files().filter(is_own).map(ToOwned::to_owned).collect()
@@ -216,7 +216,7 @@ impl FileRules {
 }
 
 impl Places {
-    /// Where the session's files are.
+    /// The current place of the session's files.
     pub fn now(&self, tree: &Tree) -> Option<&str> {
         let is_there =
             |place: &&SessionPlace| tree.has_folder(&place.path) || tree.get(&place.known_by).is_some();
@@ -224,8 +224,8 @@ impl Places {
         there.or(self.when_gone.as_deref())
     }
 
-    /// A path of a session that stands so, where it belongs: some layouts have a place for each status. None where it
-    /// is right.
+    /// The proper path for a session in this lifecycle, in layouts with a place per status. `None` if it is
+    /// right already.
     pub fn belongs(&self, path: &str, lifecycle: &Lifecycle) -> Option<String> {
         let place = self.all.iter().find(|place| place.holds(path))?;
         let is_right = |place: &&SessionPlace| place.lifecycles.contains(&lifecycle.name());

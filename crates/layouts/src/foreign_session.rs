@@ -1,4 +1,4 @@
-//! A session as its files tell it: what happened, what they prove, and what of them cannot be read.
+//! A session as read from its files: its history, its proofs, and unreadable parts.
 
 use crate::proof::Proof;
 use crate::reading::Dated;
@@ -9,44 +9,43 @@ use model::item::ItemBook;
 use model::session::Session;
 use model::workflow::Workflow;
 
-/// A session as its files tell it.
+/// A session as read from its files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ForeignSession {
-    /// All that happened, as far as the files of its state tell: folding it gives the session. Begins with its start.
-    /// Proofs by other files are not in it.
+    /// Its history according to its state files: folding it gives the session. Begins with its start. Proofs
+    /// by other files are separate.
     pub history: Vec<Dated>,
-    /// The definitions that the runs in the history follow, where they are not built in.
+    /// Definitions of the runs in the history, unless built in.
     pub workflows: Vec<Workflow>,
-    /// Proofs by other files, in the order in which they count.
+    /// Proofs by other files, in order of precedence.
     pub proofs: Vec<Proof>,
-    /// Files of its state that are missing or cannot be read. Without one of them the history is approximate.
+    /// Missing or unreadable state files. Without one of them the history is approximate.
     pub unreadable: Vec<String>,
-    /// Files of single parts of it that cannot be read; all else is told.
+    /// Unreadable files of single parts; everything else is known.
     pub unreadable_parts: Vec<String>,
-    /// Something of a session is here: a folder may stand there for another reason.
+    /// The folder contains something of a session; it may exist for another reason.
     pub holds: bool,
     pub knows: Knows,
-    /// Checks that the files call approved.
+    /// Checks marked approved in the files.
     pub approved: Vec<Approved>,
-    /// Checks that the session can be continued, as far as its files tell; empty where a layout has none.
+    /// Health checks before continuing the session; empty if the layout has none.
     pub checks: Vec<Health>,
-    /// Files that whoever works on the session should have read, beside those that finished phases produced. Below its
-    /// home.
+    /// Files to read before working on the session, besides results of finished phases. Below its home.
     pub context: Vec<String>,
 }
 
-/// How far the files of its state tell where a session stands.
+/// How well the state files determine a session's position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Knows {
-    /// They say it.
+    /// The files state it.
     Said,
-    /// They do not say it: it was worked out from other files.
+    /// Inferred from other files.
     WorkedOut,
-    /// This file is all there is, and does not say enough for anybody to continue.
+    /// This file is all there is, and is not enough to continue.
     Nothing(String),
 }
 
-/// A check that files call approved.
+/// A check marked approved in files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Approved {
     pub phase: &'static str,
@@ -54,12 +53,12 @@ pub struct Approved {
 }
 
 impl ForeignSession {
-    /// True for a file that cannot be read.
+    /// True for an unreadable file.
     pub fn cannot_read(&self, path: &str) -> bool {
         self.unreadable.iter().chain(&self.unreadable_parts).any(|unreadable| unreadable == path)
     }
 
-    /// A session with a history and nothing else.
+    /// A session with only a history.
     pub fn of_history(history: Vec<Dated>) -> Self {
         Self {
             history,
@@ -75,13 +74,13 @@ impl ForeignSession {
         }
     }
 
-    /// True where the files of its state can be read and say where it stands. A session without that never hides one
-    /// with it.
+    /// True if the state files are readable and state the position. A session for which this is false never
+    /// hides one for which it is true.
     pub fn says_where_it_stands(&self) -> bool {
         self.unreadable.is_empty() && self.knows != Knows::WorkedOut
     }
 
-    /// Without a gate that passed: what is called done is claimed.
+    /// Without passed gates: completed phases become claims.
     #[must_use]
     pub fn only_claiming(mut self) -> Self {
         for dated in &mut self.history {
@@ -92,8 +91,8 @@ impl ForeignSession {
         self
     }
 
-    /// The whole history with what the files prove, as a session that nobody has taken in yet has it; the session and
-    /// the items that it makes. None when it does not begin with the session's start.
+    /// The whole history including proofs, for a session that was not adopted; with the session and its
+    /// items. `None` if it does not begin with the session's start.
     pub fn fold(&self, actor: &Actor) -> Option<(Vec<Recorded>, Session, ItemBook)> {
         let record = |(dated, version): (&Dated, u64)| Recorded {
             version,
@@ -105,7 +104,7 @@ impl ForeignSession {
         let session = Session::fold(&recorded)?;
         let at = session.updated_at;
         let mut draft = Draft::new(session, ItemBook::fold(&recorded), at, actor.clone());
-        // Nothing has been opened again here: whatever is there counts.
+        // Nothing was reopened here, so every file counts.
         prove(&mut draft, self, &|_| true);
         let version = recorded.len() as u64;
         let proven = draft.dated().into_iter().zip(version + 1..);
@@ -115,12 +114,14 @@ impl ForeignSession {
     }
 }
 
-/// One check of a session's files, and what it found.
+/// One check of a session's files, and its findings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
     pub check: &'static str,
     pub is_well: bool,
     pub found: String,
-    /// The remedy, where whoever continues should be asked first.
+    /// Its phase, if not the current one.
+    pub phase: Option<&'static str>,
+    /// The fix to offer before continuing.
     pub remedy: Option<String>,
 }

@@ -1,21 +1,22 @@
-//! Edits JSON in place: what is not set stays as it was, to the byte. Nothing here knows what a key means.
+//! Edits JSON in place: untouched parts keep every byte. Knows no keys.
 
 mod python;
 
+use crate::redacted::hides_a_secret;
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::{Map, Value};
 
-/// A JSON object that is being edited.
+/// A JSON object being edited.
 pub struct Document {
     root: CstRootNode,
     object: CstObject,
-    /// A byte order mark is kept where there was one.
+    /// A byte order mark is preserved.
     has_mark: bool,
     ends: LineEnds,
 }
 
-/// How the lines of a text end: what is added ends its lines as all others do.
+/// The line ends of a text, also used for additions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineEnds {
     Windows,
@@ -28,7 +29,7 @@ impl LineEnds {
         if is_windows { Self::Windows } else { Self::Other }
     }
 
-    /// No line end stands inside of a value of JSON.
+    /// JSON values contain no raw line ends.
     fn put(self, text: &str) -> String {
         match self {
             Self::Windows => text.replace("\r\n", "\n").replace('\r', "\n").replace('\n', "\r\n"),
@@ -37,12 +38,12 @@ impl LineEnds {
     }
 }
 
-/// The object that these bytes hold; why they hold none.
+/// Parses an object; on failure says why.
 pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     object_with_doubled(bytes).map(|(fields, _)| fields)
 }
 
-/// The same, and the keys of it that are there more than once: the last one counts.
+/// As `object`, with duplicate keys: the last one counts.
 pub fn object_with_doubled(bytes: &[u8]) -> Result<(Map<String, Value>, Vec<String>), String> {
     let text = text_of(bytes)?.trim_start_matches(MARK);
     if text.trim().is_empty() {
@@ -64,7 +65,7 @@ pub fn object_with_doubled(bytes: &[u8]) -> Result<(Map<String, Value>, Vec<Stri
     Ok((fields, doubled))
 }
 
-/// The same of a file that Python wrote: what JSON has no number for is nothing.
+/// As `object`, for a file written by Python: its non-numbers become null.
 pub fn object_of_python(bytes: &[u8]) -> Result<Map<String, Value>, String> {
     object_of_python_with_doubled(bytes).map(|(fields, _)| fields)
 }
@@ -77,7 +78,7 @@ pub fn object_of_python_with_doubled(bytes: &[u8]) -> Result<(Map<String, Value>
     })
 }
 
-/// The places where Python wrote a word that JSON has no number for, and the word: `a.b`, `NaN`.
+/// The places of Python's non-numbers, with the word: `a.b`, `NaN`.
 pub fn not_numbers(bytes: &[u8]) -> Vec<(String, &'static str)> {
     let text = text_of(bytes).ok().and_then(python::marked);
     let fields = text.and_then(|text| object(text.as_bytes()).ok()).map(Value::Object);
@@ -85,12 +86,12 @@ pub fn not_numbers(bytes: &[u8]) -> Vec<(String, &'static str)> {
     places.into_iter().map(|(keys, word)| (keys.join("."), word)).collect()
 }
 
-/// Whether a text begins with a byte order mark.
+/// True if a text begins with a byte order mark.
 pub fn has_mark(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0xef, 0xbb, 0xbf])
 }
 
-/// The members of an object as they stand there.
+/// The members of an object as written.
 struct Pairs(Vec<(String, Value)>);
 
 impl<'de> serde::Deserialize<'de> for Pairs {
@@ -116,18 +117,19 @@ impl<'de> serde::Deserialize<'de> for Pairs {
 }
 
 impl Document {
-    /// An object with nothing in it, two spaces a level.
+    /// An empty object, indented by two spaces.
     pub fn new() -> Self {
         Self::from_text("{\n}\n").unwrap_or_else(|_| unreachable!("an empty object is JSON"))
     }
 
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
-        // The editing parser takes more than JSON and has no word for why something is not: ask the other one first.
+        // The editing parser accepts more than JSON and gives no reason for errors, so the strict one goes
+        // first.
         object(bytes)?;
         Self::from_text(text_of(bytes)?)
     }
 
-    /// The same of a file that Python wrote: what JSON has no number for stays as it is.
+    /// As `parse`, for a file written by Python: its non-numbers stay as they are.
     pub fn parse_python(bytes: &[u8]) -> Result<Self, String> {
         Self::parse(bytes).or_else(|why| {
             let text = text_of(bytes).ok().and_then(python::marked).ok_or(why)?;
@@ -143,10 +145,10 @@ impl Document {
         Ok(Self { root, object, has_mark, ends: LineEnds::of(text) })
     }
 
-    /// Sets a value below these keys; objects on the way are made. What has this value already is left alone.
+    /// Sets a value below these keys, creating objects on the way. An equal value is left alone.
     pub fn set(&mut self, path: &[&str], value: &Value) {
         let Some((last, above)) = path.split_last() else { return };
-        if value.to_string().contains(crate::REDACTED) && self.get(path).is_some() {
+        if hides_a_secret(value) && self.get(path).is_some() {
             return;
         }
         let mut object = self.object.clone();
@@ -165,14 +167,14 @@ impl Document {
         }
     }
 
-    /// The same, unless there is a value already.
+    /// Sets a value unless one exists.
     pub fn set_missing(&mut self, path: &[&str], value: &Value) {
         if self.get(path).is_none() {
             self.set(path, value);
         }
     }
 
-    /// The same with what another file has there, its numbers as they are written.
+    /// Copies a missing value from another file, keeping the spelling of numbers.
     pub fn copy_missing(&mut self, path: &[&str], from: &Self) {
         let Some((last, above)) = path.split_last() else { return };
         let Some(node) = from.property(path).and_then(|property| property.value()) else { return };
@@ -186,7 +188,7 @@ impl Document {
         object.append(last, as_written(&node));
     }
 
-    /// What Python wrote in another file where JSON has a number, in the places where it was taken for nothing.
+    /// Restores Python's non-numbers from another file, where they became null.
     pub fn copy_not_numbers(&mut self, from: &Self) {
         let marked = serde_json::from_str(&from.object.to_string()).unwrap_or_default();
         for (keys, _) in python::places(&marked) {
@@ -209,7 +211,7 @@ impl Document {
         self.property(path).and_then(|property| property.object_value())
     }
 
-    /// Adds to the end of a list below these keys; the list is made. Anything else that stands there is left alone.
+    /// Appends to a list below these keys, creating it. Anything else there is left alone.
     pub fn push(&mut self, path: &[&str], value: &Value) {
         match self.get(path) {
             None => self.set(path, &Value::Array(vec![value.clone()])),
@@ -248,7 +250,7 @@ impl Document {
         last_property(&object, last)
     }
 
-    /// For a reader that cannot read a byte order mark.
+    /// For readers that cannot handle a byte order mark.
     pub fn drop_mark(&mut self) {
         self.has_mark = false;
     }
@@ -266,7 +268,7 @@ impl Default for Document {
     }
 }
 
-/// A document in which the text at a path is another; as it is where something else stands there.
+/// Replaces the text at a path; other values stay.
 pub fn with_text(bytes: &[u8], path: &[&str], from: &str, to: &str) -> Vec<u8> {
     let Ok(mut document) = Document::parse_python(bytes) else { return bytes.to_vec() };
     if document.get(path).as_ref().and_then(Value::as_str) != Some(from) {
@@ -276,8 +278,8 @@ pub fn with_text(bytes: &[u8], path: &[&str], from: &str, to: &str) -> Vec<u8> {
     document.into_bytes()
 }
 
-/// `theirs` with every key put back that `base` has and it has not, at every level of nested objects.
-/// What cannot be read as an object is given back as it is.
+/// `theirs` with every key restored that `base` has and it lacks, at every level of nested objects. Returned
+/// unchanged if it is not an object.
 pub fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {
     let (Ok(had), Ok(mut document)) = (Document::parse_python(base), Document::parse_python(theirs)) else {
         return theirs.to_vec();
@@ -289,7 +291,7 @@ pub fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {
     document.into_bytes()
 }
 
-/// As it was written there, numbers to the digit.
+/// As written there, numbers to the digit.
 fn put_back<'a>(
     document: &mut Document,
     had: &Document,
@@ -309,7 +311,8 @@ fn put_back<'a>(
     }
 }
 
-/// `onto` with every key set that `theirs` has another value for than `base`, at every level of nested objects.
+/// `onto` with every key set whose value differs between `theirs` and `base`, at every level of nested
+/// objects.
 pub fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
     let (Ok(written), Ok(mut document)) = (Document::parse_python(theirs), Document::parse_python(onto))
     else {
@@ -348,7 +351,7 @@ fn text_of(bytes: &[u8]) -> Result<&str, String> {
     std::str::from_utf8(bytes).map_err(|error| format!("it is no UTF-8 (byte {})", error.valid_up_to()))
 }
 
-/// Of a key that is there twice the last one counts, as every JSON reader has it.
+/// The last of duplicate keys counts, as in every JSON reader.
 fn last_property(object: &CstObject, key: &str) -> Option<CstObjectProp> {
     object.properties().into_iter().rfind(|property| property.decoded_name().as_deref() == Some(key))
 }
@@ -357,7 +360,7 @@ fn value_of(node: &CstNode) -> Option<Value> {
     serde_json::from_str(&node.to_string()).ok().map(python::read)
 }
 
-/// A number that no number of ours can hold is a number all the same.
+/// A number too large for our types is still a number.
 fn as_written(node: &CstNode) -> CstInputValue {
     if let Some(number) = node.as_number_lit() {
         return CstInputValue::Number(number.to_string());
@@ -428,7 +431,7 @@ mod tests {
             |d| d.set(&["b"], &json!("x")),
             "{\n    \"a\": 1,\n    \"b\": \"x\"\n}\n",
         );
-        // What stands on one line is taken apart for a new key; its own text stays.
+        // A one-line object is split for a new key; its own text stays.
         check("{\"a\":1e2}", |d| d.set(&["b"], &json!(2)), "{\n  \"a\":1e2,\n  \"b\": 2\n}");
         let mut document = Document::new();
         document.set(&["a"], &json!(1));

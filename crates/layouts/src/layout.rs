@@ -1,5 +1,5 @@
-//! The contract of a foreign format: a tree of paths and bytes in, a session with problems out; a session in, file
-//! operations out. Never touches a disk or a clock: the engine reads, compares, merges and writes for all layouts.
+//! The contract of a foreign format: a tree of paths and bytes in, a session with problems out; a session in,
+//! file operations out. No disk and no clock: the engine reads, compares, merges and writes for all layouts.
 
 pub use crate::capabilities::Capabilities;
 pub use crate::defined::{Asked, Defined, Definitions};
@@ -7,7 +7,7 @@ pub use crate::facts::{Facts, Place, Shows, Unpromised};
 pub use crate::file_op::{FileChange, FileOp, Purpose, WriteRequest, puts};
 pub use crate::file_rules::{Depth, FileRules, Fits, Need, Places, Role, Rule, SessionPlace};
 pub use crate::foreign_session::{Approved, ForeignSession, Health, Knows};
-pub use crate::new_session::{NewName, NewSession, Occasion, Unplaced};
+pub use crate::new_session::{NewAim, NewName, NewSession, Occasion, Unplaced};
 pub use crate::proof::Proof;
 pub use crate::question::Question;
 pub use crate::refused::Refused;
@@ -21,48 +21,48 @@ use model::item::ItemBook;
 use model::session::Session;
 use std::collections::BTreeMap;
 
-/// A foreign format. Every method is needed by every layout; an ability of a few is a capability.
+/// A foreign format. Every layout needs every method; anything optional is a capability.
 pub trait Layout: Sync {
-    /// Plain data about it.
+    /// Plain data about the layout.
     fn facts(&self) -> &'static Facts;
 
-    /// The session that an entry of one of the places belongs to; none when it is something else.
+    /// The session of an entry in one of the places; `None` if it is something else.
     fn identify(&self, path: &str, is_folder: bool) -> Option<Spot>;
 
-    /// The rules for a session's files: which are read, which only listed, and where they can be.
+    /// The rules for a session's files: which are read, which are listed, and where they can be.
     fn files(&self, spot: &Spot) -> FileRules;
 
-    /// Files that are needed beside those, because the session's own files name them. Asked again with what came of it,
-    /// until nothing new is asked for; the tree knows which of them are not there.
+    /// Further files, named by the session's own files. Called repeatedly with the results until nothing new
+    /// is requested; the tree knows which files are missing.
     fn more_files(&self, spot: &Spot, tree: &Tree, depth: Depth) -> Vec<Need>;
 
-    /// The session that the files tell. Never fails: a file that cannot be read is a problem, and the rest is told.
+    /// Reads a session from its files. Never fails: an unreadable file is a problem, and the rest is read.
     fn read(&self, folder: &Folder<'_>) -> Reading<ForeignSession>;
 
-    /// The operations after which the files show the session. Keep all that is not the session's: unknown keys, their
-    /// order, how a number is written, comments. A file that shows the session already is in none of them.
+    /// The operations that publish the session. Must preserve everything foreign: unknown keys, their order,
+    /// the spelling of numbers, comments. Files that already show the session are left out.
     fn write(&self, request: &WriteRequest<'_>, folder: &Folder<'_>) -> Vec<FileOp>;
 
-    /// Where a new session goes.
+    /// The location of a new session.
     fn place(&self, new: &NewSession<'_>) -> Result<Spot, Unplaced>;
 
-    /// A file of a session's state for a place where the session has another name.
+    /// A state file adapted to another session name.
     fn rename(&self, path: &str, content: &[u8], from: &Spot, to: &Spot) -> Vec<u8>;
 
-    /// One version of a file, with what another one has.
+    /// Merges two versions of a file.
     fn merge(&self, path: &str, merge: Merge<'_>) -> Vec<u8>;
 
-    /// True for a file of a session's state that can be read at all: a damaged one never becomes the backup.
+    /// True for a readable state file: a damaged one never becomes the backup.
     fn is_whole(&self, path: &str, content: &[u8]) -> bool;
 
     /// Questions about the files that only a person can answer.
     fn questions(&self, folder: &Folder<'_>) -> Vec<Question>;
 
-    /// Abilities that only some layouts have.
+    /// Optional capabilities.
     fn capabilities(&self) -> Capabilities;
 }
 
-/// Every layout that this program knows.
+/// Every known layout.
 pub fn all() -> &'static [&'static dyn Layout] {
     &[&crate::ocr::Ocr, &crate::ccw::Ccw, &crate::praxis::Praxis, &crate::essay::Essay]
 }
@@ -71,7 +71,7 @@ pub fn by_name(name: &str) -> Option<&'static dyn Layout> {
     all().iter().copied().find(|layout| layout.facts().name == name)
 }
 
-/// A name on disk as an id; characters that an id may not have are written as their code, so that no two become one.
+/// A file name as an id; invalid characters become their codes, so that ids stay distinct.
 pub fn id_of_name(layout: &str, name: &str) -> SessionId {
     if let Ok(id) = SessionId::parse(name) {
         return id;
@@ -89,29 +89,50 @@ pub fn id_of_name(layout: &str, name: &str) -> SessionId {
 }
 
 impl Spot {
-    /// A path of its tree, relative to the project's folder.
+    /// A path in its tree, relative to the project's folder. A path that begins with `..` is beside its home.
     pub fn below_project(&self, path: &str) -> String {
-        if self.home.is_empty() { path.to_owned() } else { format!("{}/{path}", self.home) }
+        let (mut home, mut rest) = (self.home.as_str(), path);
+        while let Some(above) = rest.strip_prefix("../") {
+            home = home.rsplit_once('/').map_or("", |(parent, _)| parent);
+            rest = above;
+        }
+        if home.is_empty() { rest.to_owned() } else { format!("{home}/{rest}") }
+    }
+
+    /// Its own path within its tree.
+    pub fn folder(&self) -> String {
+        self.in_tree(&self.path).unwrap_or_else(|| self.path.clone())
+    }
+
+    /// A path below the project's folder, relative to its tree; `None` for another project's.
+    pub fn in_tree(&self, path: &str) -> Option<String> {
+        match path.strip_prefix(self.home.as_str()) {
+            Some(rest) if self.home.is_empty() || rest.is_empty() => Some(rest.to_owned()),
+            Some(rest) if rest.starts_with('/') => Some(rest.trim_start_matches('/').to_owned()),
+            Some(_) | None if path.starts_with('/') || self.home.starts_with('/') => None,
+            Some(_) | None => Some(format!("{}{path}", "../".repeat(self.home.split('/').count()))),
+        }
     }
 }
 
-/// Where one session's files are. Paths are relative to the project's folder, or absolute where they are not below it.
+/// The location of one session's files. Paths are relative to the project's folder, or absolute if outside
+/// it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spot {
-    /// The id that its files suggest.
+    /// The id suggested by its files.
     pub id: SessionId,
-    /// What tells this session from all others of its layout: its own folder, or its own file. Kept with the session.
+    /// Identifies this session within its layout: its own folder or file. Stored with the session.
     pub path: String,
-    /// The folder that the paths of its tree are relative to: its own, or one that it shares with others.
+    /// The folder to which paths of its tree are relative: its own, or a shared one.
     pub home: String,
-    /// Where its artifacts are.
+    /// The folder of its artifacts.
     pub workspace: String,
-    /// A file without which a folder of this name is something else; none where the name tells. Below the project's
-    /// folder.
+    /// A file that must exist for a folder of this name to be a session; `None` if the name suffices. Below
+    /// the project's folder.
     pub known_by: Option<String>,
 }
 
-/// Names on one line: all of them, or the first and how many more there are.
+/// Names on one line: all of them, or the first few and a count.
 pub fn some_of(names: &[String]) -> String {
     const MOST: usize = 10;
     let more = names.len().saturating_sub(MOST);
@@ -119,11 +140,11 @@ pub fn some_of(names: &[String]) -> String {
     if more > 0 { format!("{named} and {more} more") } else { named }
 }
 
-/// One session's files as they were found.
+/// One session's files as found.
 #[derive(Debug, Clone, Copy)]
 pub struct Folder<'a> {
     pub spot: &'a Spot,
-    /// The id that the session has; not always what its files suggest, which may be taken.
+    /// The session's id, which may differ from the one its files suggest if that is taken.
     pub id: &'a SessionId,
     pub worktree: &'a str,
     pub tree: &'a Tree,
@@ -131,51 +152,50 @@ pub struct Folder<'a> {
     pub read_as: ReadAs,
 }
 
-/// Of which moment a session's files are read.
+/// The time of which a session's files are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadAs {
-    /// As they were found.
+    /// As found.
     Found,
-    /// As we wrote the files of the state, as far as they tell: all others are as they are today, and those that came
-    /// since are no part of what we wrote.
+    /// State files as we wrote them; all others as they are now, without those created since.
     Written,
 }
 
-/// How two versions of a file become one.
+/// How two versions of a file are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Merge<'a> {
-    /// `theirs`, with what it dropped of `base` put back: a key that is missing from another writer's file is never a
-    /// deletion.
+    /// `theirs`, with keys of `base` that it dropped restored: a key missing from another writer's file is
+    /// never a deletion.
     Dropped { base: &'a [u8], theirs: &'a [u8] },
-    /// `onto`, with what differs between `base` and `theirs`: an edit that came while we wrote.
+    /// `onto`, with the differences between `base` and `theirs`: an edit made while we wrote.
     Onto { base: &'a [u8], theirs: &'a [u8], onto: &'a [u8] },
 }
 
-/// A session that is to be shown by files.
+/// A session to publish.
 #[derive(Debug, Clone, Copy)]
 pub struct Standing<'a> {
-    /// As commands know it: the newest attempts, open notes.
+    /// Trimmed as for commands: the newest attempts, open notes.
     pub session: &'a Session,
     /// All of its items.
     pub items: &'a ItemBook,
-    /// What happened since one of the files was last written; all of it for a new session.
+    /// Events since one of the files was last written; all of them for a new session.
     pub since: &'a [Recorded],
-    /// What was undone since then.
+    /// Events undone since then.
     pub undone: &'a [Recorded],
-    /// Which version of the session each file showed when it was last written.
+    /// The session version that each file showed when last written.
     pub shown: &'a BTreeMap<String, u64>,
 }
 
-/// No file has shown anything yet.
+/// No file shows anything yet.
 static NOTHING_SHOWN: BTreeMap<String, u64> = BTreeMap::new();
 
 impl<'a> Standing<'a> {
-    /// One of which no file shows anything yet.
+    /// A session that no file shows yet.
     pub fn new(session: &'a Session, items: &'a ItemBook, since: &'a [Recorded]) -> Self {
         Self { session, items, since, undone: &[], shown: &NOTHING_SHOWN }
     }
 
-    /// What happened since this file was last written: what it shows already is not written there twice.
+    /// Events since this file was last written, so that nothing is written there twice.
     pub fn since_written(&self, path: &str) -> &'a [Recorded] {
         let shown = self.shown.get(path).copied().unwrap_or_default();
         &self.since[self.since.partition_point(|recorded| recorded.version <= shown)..]

@@ -1,11 +1,9 @@
-//! Reads formats on disk: text in, a reading or its mistakes out. Never touches a file, a clock or a process itself.
-
-/// What stands for a secret in the log. It is never written over what stands in a file.
-pub const REDACTED: &str = "[redacted: ";
+//! Formats on disk: text in, values or mistakes out. Never touches a file, a clock or a process.
 
 pub mod builtin;
 pub mod capabilities;
 pub mod ccw;
+pub mod cel_value;
 pub mod defined;
 pub mod definition;
 pub mod essay;
@@ -13,6 +11,7 @@ pub mod facts;
 pub mod file_op;
 pub mod file_rules;
 pub mod foreign_session;
+pub mod hash;
 pub mod json;
 pub mod layout;
 pub mod new_session;
@@ -24,9 +23,13 @@ pub mod proof;
 pub mod question;
 pub mod reading;
 pub mod reconcile;
+mod redacted;
 pub mod refused;
 pub mod requirements;
 pub mod screen;
+pub mod task_list;
 pub mod tree;
 pub mod verdict;
 pub mod yaml;
+
+pub use redacted::REDACTED;

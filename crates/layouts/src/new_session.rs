@@ -1,30 +1,40 @@
-//! A new session that needs a place among a layout's own.
+//! A new session that needs a place in a layout.
 
 use crate::layout::Spot;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use std::fmt;
 
-/// A session that is to be started.
+/// A session about to start.
 #[derive(Clone, Copy)]
 pub struct NewSession<'a> {
     pub name: NewName<'a>,
-    /// Tells which paths are taken.
+    pub aim: NewAim,
+    /// True for paths that are taken.
     pub is_taken: &'a dyn Fn(&str) -> bool,
 }
 
-/// How it gets its name.
+/// The reason for creating it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NewAim {
+    /// Work in this project.
+    Start,
+    /// An export to another project, whose tool reads it.
+    Export,
+}
+
+/// The origin of its name.
 #[derive(Debug, Clone, Copy)]
 pub enum NewName<'a> {
-    /// Asked for.
+    /// Requested by the user.
     Asked(&'a str),
-    /// Made by the layout.
+    /// Created by the layout.
     Made(Occasion<'a>),
-    /// As another session's, told apart by a number: in a project where that name is taken.
+    /// Another session's name with a number, because that name is taken.
     Beside(&'a Spot, u32),
 }
 
-/// Everything that a layout can make a name of.
+/// The data from which a layout can create a name.
 #[derive(Debug, Clone, Copy)]
 pub struct Occasion<'a> {
     pub title: &'a str,
@@ -36,19 +46,24 @@ pub struct Occasion<'a> {
 }
 
 impl<'a> NewSession<'a> {
-    /// The name that is asked for, else one that the layout makes.
+    /// Uses the requested name, or one that the layout creates.
     pub fn new(id: Option<&'a str>, occasion: Occasion<'a>, is_taken: &'a dyn Fn(&str) -> bool) -> Self {
-        Self { name: id.map_or(NewName::Made(occasion), NewName::Asked), is_taken }
+        Self { name: id.map_or(NewName::Made(occasion), NewName::Asked), aim: NewAim::Start, is_taken }
+    }
+
+    #[must_use]
+    pub fn to_export(self) -> Self {
+        Self { aim: NewAim::Export, ..self }
     }
 }
 
-/// Why a new session has no place.
+/// Why there is no place for a new session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unplaced {
     NoFolderName {
         name: String,
     },
-    /// A folder's name must be like this one.
+    /// The folder's name must have this form.
     NotLike {
         name: String,
         example: String,
@@ -71,7 +86,7 @@ pub enum Unplaced {
     PathTaken {
         path: String,
     },
-    /// Every name that could be made is taken.
+    /// Every candidate name is taken.
     AllTaken,
 }
 

@@ -1,9 +1,9 @@
-//! Regular expressions that people write into settings and definitions. The small engine compiles nearly all of them;
-//! only a pattern that it rejects (look-around, back-references, Unicode classes) costs the larger one.
+//! Regular expressions from settings and definitions. The small engine compiles nearly all of them; only a
+//! pattern that it rejects (look-around, back-references, Unicode classes) costs the larger one.
 
 use regex_lite::RegexBuilder;
 
-/// How many steps back a search may take: a pattern that explodes is reported, and never hangs a hook.
+/// Backtracking limit: an exploding pattern is reported instead of hanging a hook.
 const MOST_STEPS_BACK: usize = 100_000;
 
 /// A compiled pattern.
@@ -25,7 +25,7 @@ pub enum Case {
 }
 
 impl Pattern {
-    /// Or why it is not a pattern.
+    /// Compiles a pattern, or says why it is invalid.
     pub fn new(text: &str, case: Case) -> Result<Self, String> {
         let is_ignored = case == Case::Ignored;
         let small = RegexBuilder::new(text).case_insensitive(is_ignored).build();
@@ -36,7 +36,7 @@ impl Pattern {
         Ok(Self { engine })
     }
 
-    /// Whether it occurs anywhere in the text; an error where finding out takes too many steps.
+    /// True if it occurs anywhere in the text; an error if the search takes too many steps.
     pub fn is_match(&self, text: &str) -> Result<bool, String> {
         match &self.engine {
             Engine::Small(regex) => Ok(regex.is_match(text)),

@@ -1,5 +1,5 @@
-//! praxis OS: one JSON file a session, in three shapes; workflows with gates beside them.
-//! Old shapes are read as they are and keep their shape; only new sessions, and imported ones, have the newest.
+//! praxis OS: one JSON file per session, in three formats, with workflows and gates beside them. Old formats
+//! keep their form; only new and imported sessions use the newest.
 
 mod definition;
 mod gate;
@@ -18,6 +18,7 @@ mod write;
 pub use state::{Shape, State};
 
 use crate::capabilities::{OwnDefinitions, Saying, ToolVoice};
+use crate::hash::hex;
 use crate::layout::{
     Asked, Capabilities, Defined, Definitions, Depth, Facts, FileChange, FileOp, FileRules, Fits, Folder,
     ForeignSession, Knows, Layout, Merge, Need, NewName, NewSession, Place, Places, Purpose, Question, Role,
@@ -30,25 +31,26 @@ use definition::Definition;
 use model::id::Name;
 use model::workflow::Workflow;
 
-/// Where new sessions go.
+/// The folder of new sessions.
 const STATES: &str = ".praxis-os/.cache/state";
-/// Where the first shape is, also from when the tool had another name.
+/// Folders of the first format, including those under the tool's former name.
 const FIRST: &[&str] = &[STATES, ".agent-os/.cache/state", ".agent-os/state"];
-/// Below it, a folder for each status; what is in one is what the folder says.
+/// The second format has a folder per status below this one; the folder decides the status.
 const SECOND: &str = ".praxis-os/state/workflow";
-/// The one that says more first: a move that was interrupted leaves two.
+/// In order of precedence: an interrupted move leaves a session in two folders.
 const STATUSES: &[&str] = &["error", "completed", "active"];
-/// More than any workflow has; a number above it is a mistake.
+/// More than any workflow has; a higher number is a mistake.
 const MOST_PHASES: u32 = 500;
 const CHECKPOINTS: &[&str] = &["pending", "passed", "failed", "skipped"];
-/// Keys of `metadata` that are the format's own.
+/// Keys of `metadata` that belong to the format.
 const ATTEMPTS: &str = "attempts";
 const TOTAL: &str = "total_phases";
-/// Below `metadata` in the second shape: all that its tool has no key for. Its models forbid unknown keys anywhere else.
+/// Our section below `metadata` in the second format, for values without a key of their own. Its models
+/// forbid unknown keys anywhere else.
 const OURS: &str = "leftoff";
-/// How long a phase was paused.
+/// The paused time of a phase.
 const PAUSED: &str = "paused_duration_seconds";
-/// Among the outputs of an attempt: artifacts that the second shape lists.
+/// Key in an attempt's outputs for artifacts that the second format lists.
 const ARTIFACTS: &str = "artifacts";
 
 /// Plain data about the layout.
@@ -93,11 +95,13 @@ static FACTS: Facts = Facts {
     null_clears: false,
     titled_by_target: true,
     keeps_commands: true,
+    records_outputs: false,
+    status_words: &[],
     unpromised: crate::layout::Unpromised::Everything,
     deferred_reasons: &[],
 };
 
-/// The layout.
+/// The praxis OS layout.
 pub struct Praxis;
 
 impl Layout for Praxis {
@@ -111,7 +115,7 @@ impl Layout for Praxis {
         let is_place = FIRST.contains(&folder) || folder_status(path).is_some() || folder == SECOND;
         (is_place && !is_folder).then(|| Spot {
             id: id_of_name("praxis", stem),
-            // A session of the second shape moves from folder to folder and stays itself.
+            // A session of the second format moves between folders and keeps its identity.
             path: if FIRST.contains(&folder) { path.to_owned() } else { format!("{SECOND}/{name}") },
             home: String::new(),
             workspace: format!(".praxis-os/workspace/{stem}"),
@@ -119,7 +123,7 @@ impl Layout for Praxis {
         })
     }
 
-    /// Its file has a name that is known, and so has all that it names.
+    /// All file names are known in advance.
     fn files(&self, spot: &Spot) -> FileRules {
         let candidates = candidates(spot);
         let rule = |path: &String| Rule::files(Fits::Is(path.clone()), Role::State);
@@ -149,7 +153,7 @@ impl Layout for Praxis {
         read(folder)
     }
 
-    /// Only an import into this layout makes another shape of a file: for its own tool it has the one that it had.
+    /// Only an import into this layout changes the format; for its own tool, a file keeps the one it had.
     fn write(&self, request: &WriteRequest<'_>, folder: &Folder<'_>) -> Vec<FileOp> {
         let path = file_of(folder.spot, folder.tree);
         let there = folder.tree.content(&path);
@@ -259,7 +263,7 @@ fn read(folder: &Folder<'_>) -> Reading<ForeignSession> {
     if state.is_legacy() {
         say("", What::Legacy);
     }
-    // A failure shows its error, and so does a pause that nothing else is said of.
+    // A failure shows its error, as does a pause without another reason.
     let is_shown =
         matches!(state.life, state::Life::Failed { .. } | state::Life::Paused { context: None, .. });
     if let Some(error) = state.last_error.as_ref().filter(|_| !is_shown) {
@@ -298,13 +302,13 @@ fn read(folder: &Folder<'_>) -> Reading<ForeignSession> {
     Reading { value: told, warnings }
 }
 
-/// True for a file that names its workflow, damaged or not: without that nobody can continue the session.
+/// True for a file that names its workflow, even if damaged: without it nobody can continue the session.
 fn says_workflow(content: Option<&[u8]>) -> bool {
     let fields = content.and_then(|content| crate::json::object_of_python(content).ok());
     fields.is_some_and(|fields| fields.get("workflow_type").is_some_and(serde_json::Value::is_string))
 }
 
-/// What the session was begun with: its own number of phases, of a definition that may have another by now.
+/// The workflow with the session's original number of phases; the definition may have changed since.
 fn workflow(name: &str, state: &State, extent: &state::Extent, found: Option<Definition>) -> Workflow {
     let mut definition = found.unwrap_or_else(|| Definition::unknown(name));
     if let Some(version) = &state.version {
@@ -313,14 +317,14 @@ fn workflow(name: &str, state: &State, extent: &state::Extent, found: Option<Def
     definition.cut(name, extent.range.clone(), extent.is_known)
 }
 
-/// The same session in two folders of statuses: only one of them is read.
+/// A session in two status folders: only one is read.
 fn left_behind(folder: &Folder<'_>) -> Option<Problem> {
     let mut there = candidates(folder.spot).into_iter().filter(|path| folder.tree.get(path).is_some());
     let (counts, other) = (there.next()?, there.next()?);
     Some(Problem::of_file(other, What::ElsewhereToo { counts }))
 }
 
-/// Where a session's file can be, what counts first before the rest.
+/// Possible paths of a session's file, in order of precedence.
 fn candidates(spot: &Spot) -> Vec<String> {
     match spot.path.strip_prefix(SECOND).and_then(|rest| rest.strip_prefix('/')) {
         Some(name) => STATUSES.iter().map(|status| format!("{SECOND}/{status}/{name}")).collect(),
@@ -334,14 +338,14 @@ fn file_of(spot: &Spot, tree: &Tree) -> String {
     candidates.remove(found.unwrap_or(candidates.len() - 1))
 }
 
-/// What the folder says about a session of the second shape.
+/// The status that the folder gives a session of the second format.
 fn folder_status(path: &str) -> Option<&'static str> {
     let rest = path.strip_prefix(SECOND)?.strip_prefix('/')?;
     let (folder, name) = rest.split_once('/')?;
     STATUSES.iter().find(|status| **status == folder && !name.contains('/')).copied()
 }
 
-/// The sessions that belong in a folder of the second shape.
+/// The lifecycles that belong in a folder of the second format.
 fn lifecycles(status: &str) -> &'static [&'static str] {
     match status {
         "completed" => &["completed"],
@@ -350,7 +354,7 @@ fn lifecycles(status: &str) -> &'static [&'static str] {
     }
 }
 
-/// The specification that a session is about.
+/// The specification of a session.
 fn spec_of(state: &State) -> Option<String> {
     let named = state.metadata.get("spec_path").and_then(serde_json::Value::as_str);
     named.map(ToOwned::to_owned).or_else(|| state.target.clone())
@@ -361,7 +365,7 @@ fn last_name(path: &str) -> Option<&str> {
     path.trim_end_matches('/').rsplit('/').next().filter(|name| !name.is_empty())
 }
 
-/// Text from outside as a name of ours; what a name may not have is written as a line.
+/// Foreign text as one of our names; invalid characters become hyphens.
 fn name_of(text: &str) -> Name {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let plain: String = text.chars().map(|c| if is_plain(c) { c } else { '-' }).take(60).collect();
@@ -371,10 +375,16 @@ fn name_of(text: &str) -> Name {
         .unwrap_or_else(|_| unreachable!("every character was made a valid one"))
 }
 
-/// A random one, as the tool's own are.
+/// A random UUID, like the tool's own.
 fn uuid(mut random: [u8; 16]) -> String {
     random[6] = (random[6] & 0x0f) | 0x40;
     random[8] = (random[8] & 0x3f) | 0x80;
-    let hex: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = hex(&random);
     [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+}
+
+/// A lambda over all evidence in the gate language.
+#[cfg(feature = "fuzzing")]
+pub fn translated(lambda: &str) -> Result<String, String> {
+    lambda::of_evidence(lambda, &std::collections::BTreeMap::new())
 }

@@ -1,5 +1,5 @@
-//! Something in a layout's files that is not as it should be, as data. Its sentence is made here and nowhere else;
-//! whoever must decide something about a problem looks at what it is, never at its words.
+//! Problems in a layout's files, as data. Only this module words them; code that decides looks at the
+//! variant, never at the text.
 
 mod against_the_log;
 mod parts;
@@ -15,12 +15,12 @@ pub use parts::{
 
 use model::id::SessionId;
 
-/// Something that is not as it should be, and where.
+/// A problem, and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Relative to the home of the session's files; empty for that itself.
+    /// Relative to the home of the session's files; empty for the home itself.
     pub path: String,
-    /// The key in the file, with all that leads to it.
+    /// The key in the file, with its full path.
     pub field: Option<String>,
     pub what: What,
 }
@@ -33,26 +33,26 @@ pub enum What {
         why: Why,
         then: Then,
     },
-    /// Another file stood in for one that cannot be read; the tool's own words for it.
+    /// Another file replaced an unreadable one; in the tool's own words.
     Recovered {
         words: &'static str,
     },
     Reconstructed {
         words: &'static str,
     },
-    /// Nothing tells where the session stands.
+    /// The session's position is unknown.
     Lost {
         report: String,
         session: SessionId,
     },
-    /// More entries than are looked at.
+    /// More entries than are read.
     CutOff {
         most: usize,
     },
     ByteOrderMark {
         tool: &'static str,
     },
-    /// Another reader may see something else; as the reader of the syntax says it.
+    /// Another reader may see something else; in the parser's words.
     Syntax(String),
 
     // Values.
@@ -67,7 +67,7 @@ pub enum What {
         wanted: Type,
     },
     NotA(Type),
-    /// An empty list of what is known says only that it is not among it.
+    /// An empty list of known values is left out of the message.
     NotOneOf {
         found: String,
         known: Vec<String>,
@@ -80,7 +80,7 @@ pub enum What {
     InFuture {
         found: String,
     },
-    /// A time from long before the session began: it looks copied from an example.
+    /// A time from long before the session started: apparently copied from an example.
     Copied {
         found: String,
     },
@@ -111,7 +111,7 @@ pub enum What {
     EmptySection,
     Disagrees(Disagreement),
 
-    // Files that others name, and stages that build on one another.
+    // Files named by others, and stages that build on one another.
     Incomplete(Incomplete),
     FileMissing {
         path: String,
@@ -120,7 +120,7 @@ pub enum What {
         path: String,
     },
 
-    // Sessions whose format has no end, or an old one.
+    // Sessions without an end, or in an old format.
     Legacy,
     LastError {
         error: String,
@@ -138,7 +138,7 @@ pub enum What {
     Item(OfItem),
     Registry(OfRegistry),
 
-    /// A file does not show what the log says.
+    /// A file does not match the log.
     Log(AgainstTheLog),
     /// Several sessions are called active, and another one changed last.
     CountsAsPaused {
@@ -146,9 +146,9 @@ pub enum What {
         other: String,
     },
 
-    /// A workflow's definition cannot be used as it stands; as its reader says it.
+    /// An unusable workflow definition; in the parser's words.
     Definition(String),
-    /// A setting cannot be used; as its reader says it.
+    /// An unusable setting; in the parser's words.
     Setting(String),
 }
 
@@ -163,14 +163,14 @@ impl Problem {
         Self { path: path.into(), field: Some(field.into()), what }
     }
 
-    /// This problem as one of a place that its key is below.
+    /// This problem with its key nested below a place.
     #[must_use]
     pub fn below(self, place: &str) -> Self {
         let field = self.field.map_or_else(|| place.to_owned(), |field| format!("{place}.{field}"));
         Self { field: Some(field), ..self }
     }
 
-    /// Something is wrong that somebody should put right; the rest is only worth knowing.
+    /// True if somebody should fix it; otherwise it is only information.
     pub fn is_to_mend(&self) -> bool {
         !matches!(
             self.what,
@@ -180,19 +180,19 @@ impl Problem {
                 | What::TotalUnknown
                 | What::NotJsonNumber { .. }
                 | What::EmptySection
-                // A definition may grow: a session ends by the one that it was begun with.
+                // A definition may grow: a session ends by the one it started with.
                 | What::Disagrees(Disagreement::TotalAndDefinition { .. })
-                // Nobody's line: it is told of once, with the others of the registry.
+                // Broken lines belong to nobody; they are reported once, with the registry.
                 | What::Registry(OfRegistry::BrokenLines(_))
         )
     }
 
-    /// Only a person can say where the session goes on.
+    /// True if only a person can say where the session continues.
     pub fn needs_a_person(&self) -> bool {
         matches!(self.what, What::Lost { .. })
     }
 
-    /// Why a file cannot be read, without what followed from it; nothing of other problems.
+    /// Why a file is unreadable; `None` for other problems.
     pub fn why_unreadable(&self) -> Option<&Why> {
         if let What::Unreadable { why, then } = &self.what
             && then.is_about_the_file()
@@ -202,12 +202,12 @@ impl Problem {
         None
     }
 
-    /// The sentence of the problem, of a file that the project knows by this path.
+    /// The sentence for this problem, with the file's path in the project.
     pub fn told_of(&self, path: &str) -> String {
         if let What::Log(how) = &self.what { how.told_of(path) } else { format!("{path}: {self}") }
     }
 
-    /// The sentence once the problem is put right, with what became of it; nothing where it stays as it is.
+    /// The sentence once the problem is fixed; `None` if it cannot be.
     pub fn when_mended(&self, path: &str) -> Option<String> {
         if let What::CountsAsPaused { session, other } = &self.what {
             return Some(format!(
@@ -217,7 +217,7 @@ impl Problem {
         if let What::Log(how) = &self.what { how.when_mended(path) } else { None }
     }
 
-    /// The file that the problem says is missing or out of reach.
+    /// The missing or inaccessible file that the problem names.
     pub fn names_file(&self) -> Option<&str> {
         if let What::FileMissing { path } | What::FileOutside { path } = &self.what {
             return Some(path);

@@ -5,13 +5,13 @@ use crate::problem::Problem;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Question {
-    /// Nothing in the files tells where the session stands: the tool's own report about it.
+    /// The files do not give the session's position; with the tool's own report.
     WhereToResume { report: String },
-    /// Something does not fit together. Whoever resumes the session is asked about it first.
+    /// Something is inconsistent. Whoever resumes the session is asked about it first.
     Discrepancy { problem: Problem, remedy: &'static str },
 }
 
-/// The report of a session of which nothing tells where it stands; none as long as something does.
+/// The report for a session whose position is unknown; `None` otherwise.
 pub fn where_to_resume(layout: &dyn Layout, folder: &Folder<'_>) -> Option<String> {
     layout.questions(folder).into_iter().find_map(|question| match question {
         Question::WhereToResume { report } => Some(report),

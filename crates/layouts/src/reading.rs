@@ -1,17 +1,17 @@
-//! What reading a foreign session gives: its history as events, and what a person should know about the files.
+//! The result of reading a foreign session: its history as events, and problems with the files.
 
 use crate::problem::Problem;
 use jiff::Timestamp;
 use model::event::Event;
 
-/// A value together with what was odd about the files it came from. A broken file is a warning, never the end.
+/// A value together with problems of its files. A broken file is a warning, never fatal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading<T> {
     pub value: T,
     pub warnings: Vec<Problem>,
 }
 
-/// An event and when it happened, as far as the files tell.
+/// An event and its time, as far as the files say.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dated {
     pub at: Timestamp,

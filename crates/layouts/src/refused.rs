@@ -1,4 +1,4 @@
-//! What was refused, for a layout whose own tool has words for it. Facts only; the words are the layout's.
+//! Refusals that a layout's own tool may word. Facts only; the layout words them.
 
 use model::Refusal;
 use model::id::Name;
@@ -7,14 +7,14 @@ use serde_json::Value;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Refused<'a> {
-    /// A phase that is not the current one was to be completed.
+    /// Completing a phase that is not current.
     PhaseNotCurrent { asked: &'a Name, current: &'a Name },
-    /// Evidence that a gate asks for is of another type.
+    /// Evidence of the wrong type.
     Mistyped { field: &'a str, needed: ValueType, given: &'a Value },
 }
 
 impl<'a> Refused<'a> {
-    /// None for what no tool has words of its own for.
+    /// `None` for refusals that no tool words.
     pub fn of(refusal: &'a Refusal) -> Option<Self> {
         match refusal {
             Refusal::PhaseNotCurrent { asked, current, .. } => Some(Self::PhaseNotCurrent { asked, current }),
@@ -29,6 +29,8 @@ impl<'a> Refused<'a> {
             | Refusal::NothingToResolve { .. }
             | Refusal::AnothersChange { .. }
             | Refusal::UndoesTheStart { .. }
+            | Refusal::NothingToRedo { .. }
+            | Refusal::AnothersUndo { .. }
             | Refusal::UnknownCheckpoint { .. }
             | Refusal::UnknownVersion { .. }
             | Refusal::NewerEvent { .. }

@@ -1,5 +1,5 @@
-//! What agents need before they may use a tool, as the requirements framework keeps it on disk: its configuration, its
-//! branch files, its metrics and its list of live sessions. Pure: text and the time in, values and new text out.
+//! The requirements framework's files: configuration, branch files, metrics and the list of live sessions.
+//! Pure: text and time in, values and new text out.
 
 mod agent;
 mod branch;
@@ -28,7 +28,7 @@ pub use presets::{preset, preset_names};
 pub use registry::{Entry, Registry};
 pub use rule::{BRANCH_SIZE, Guard, Kind, Limits, Requirement, Trigger};
 pub use satisfaction::{Satisfaction, SatisfiedBy, Satisfying};
-pub use skills::{requirements_of_skill, skill_name};
+pub use skills::{requirements_of_skill, skill_name, skill_to_run};
 
-/// The one version that these files have had.
+/// The only version of these files so far.
 const VERSION: &str = "1.0";

@@ -1,32 +1,32 @@
-//! A session as its own tool's screen shows it, as data: tracks, cells and rows. A front end gives it colours and widths.
+//! A session on its own tool's screen, as data: tracks, cells and rows. A front end adds colours and widths.
 
 use jiff::Timestamp;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Screen {
     pub heading: String,
-    /// The one that the session is in first.
+    /// The current workflow first.
     pub tracks: Vec<Track>,
 }
 
-/// One workflow of a session: how far its current run is.
+/// One workflow of a session, and the progress of its current run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Track {
-    /// By which it can be asked for.
+    /// The name by which it can be requested.
     pub workflow: &'static str,
     pub title: &'static str,
     /// The current run, in the tool's words: "Round 2".
     pub run: String,
-    /// Since when the run goes on, and until when it went; none where that is not known, or goes on.
+    /// Start and end of the run; absent if unknown or still running.
     pub since: Option<Timestamp>,
     pub until: Option<Timestamp>,
-    /// The number of the current phase, of so many.
+    /// The current phase's number, and the total.
     pub number: usize,
     pub total: usize,
     pub end: Option<TrackEnd>,
     pub cells: Vec<Cell>,
     pub rows: Vec<Row>,
-    /// The last file of a finished run, below the project's folder.
+    /// The final file of a finished run, below the project's folder.
     pub result: Option<String>,
 }
 
@@ -45,27 +45,29 @@ pub struct Cell {
     pub mark: Mark,
 }
 
-/// How a phase stands on the screen.
+/// The state of a phase on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// Its file is there; where it writes none, the state is past it.
+    /// Its file exists; or it writes none, and the state is past it.
     Done,
-    /// The state is past it, and its file is not there.
+    /// The state is past it, but its file is missing.
     Claimed,
-    /// Somebody left it out.
+    /// Skipped by somebody.
     Skipped,
     Current,
     Open,
 }
 
-/// One run of a track, or something that belongs to a run: it then stands below it.
+/// One run of a track, or an entry below a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// Of a run.
+    /// The number of a run.
     pub number: Option<u32>,
     pub title: String,
     pub standing: Option<RowStanding>,
     pub count: Option<Count>,
+    /// Its result, in the words of its own file.
+    pub result: Option<String>,
     pub below: Vec<Row>,
 }
 
@@ -76,11 +78,11 @@ pub enum RowStanding {
     GoingOn,
 }
 
-/// How many of something a row has.
+/// A count in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Count {
     /// In the singular.
     pub what: &'static str,
-    /// None where its file could not be read.
+    /// `None` if its file is unreadable.
     pub number: Option<usize>,
 }

@@ -1,24 +1,24 @@
-//! A folder as the engine found it: names, and the content of what was small enough to read. Pure data.
+//! A folder as the engine found it: names, and the content of small files. Pure data.
 
 use crate::problem::Why;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What stands at a path.
+/// The entry at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
     Folder,
     File(Vec<u8>),
-    /// There, and not empty, but its content was not asked for.
+    /// Exists and is not empty; its content was not requested.
     Unread {
         size: u64,
     },
-    /// Why it could not be read: too large, no permission, a link that leads out.
+    /// Why it is unreadable: too large, no permission, a link that leads outside.
     Unusable(String),
 }
 
-/// Paths relative to a session's folder, `/` between their parts.
+/// Paths relative to a session's folder, with `/` as the separator.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tree {
     entries: BTreeMap<String, Entry>,
@@ -39,7 +39,7 @@ impl Tree {
         self.entries.remove(path);
     }
 
-    /// A folder with all that is in it.
+    /// Removes a folder with its contents.
     pub fn remove_folder(&mut self, path: &str) {
         let is_below = |entry: &str| {
             entry.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -48,7 +48,7 @@ impl Tree {
         self.modified.retain(|entry, _| !is_below(entry));
     }
 
-    /// A file that was known to be there, and that somebody took away.
+    /// Removes a file that was known to exist.
     pub fn take_away(&mut self, path: impl Into<String>) {
         let path = path.into();
         self.entries.remove(&path);
@@ -63,7 +63,7 @@ impl Tree {
         self.taken.iter().map(String::as_str)
     }
 
-    /// Something was looked for, and is not there.
+    /// Records that a path was looked for and is missing.
     pub fn set_absent(&mut self, path: impl Into<String>) {
         self.absent.insert(path.into());
     }
@@ -72,22 +72,22 @@ impl Tree {
         self.absent.contains(path)
     }
 
-    /// True for a path that was looked for, whether it was found or not.
+    /// True for a path that was looked for, found or not.
     pub fn is_asked(&self, path: &str) -> bool {
         self.is_absent(path) || self.get(path).is_some()
     }
 
-    /// A folder has more in it than is looked at; the first one is known.
+    /// Records that a folder has more entries than are read; keeps the first such folder.
     pub fn cut_at(&mut self, folder: impl Into<String>) {
         self.cut.get_or_insert(folder.into());
     }
 
-    /// The first folder of which not everything was looked at.
+    /// The first folder that was not read completely.
     pub fn cut(&self) -> Option<&str> {
         self.cut.as_deref()
     }
 
-    /// The same with a folder in another place.
+    /// The tree with one folder moved.
     #[must_use]
     pub fn moved(self, from: &str, to: &str) -> Self {
         let place = |path: String| match path.strip_prefix(from) {
@@ -98,7 +98,7 @@ impl Tree {
         self.with_paths(place)
     }
 
-    /// The same with every path as it is to be.
+    /// The tree with every path mapped.
     #[must_use]
     pub fn with_paths(self, place: impl Fn(String) -> String) -> Self {
         Self {
@@ -112,7 +112,7 @@ impl Tree {
         }
     }
 
-    /// When the file says it was last written.
+    /// Sets a file's modification time.
     pub fn set_modified(&mut self, path: impl Into<String>, at: Timestamp) {
         self.modified.insert(path.into(), at);
     }
@@ -121,17 +121,17 @@ impl Tree {
         self.modified.get(path).copied()
     }
 
-    /// When the first and the last of its files were written, as far as that is known.
+    /// When its first and last files were written, if known.
     pub fn written(&self) -> Option<(Timestamp, Timestamp)> {
         Some((*self.modified.values().min()?, *self.modified.values().max()?))
     }
 
-    /// The folder that its paths are relative to, as the machine names it.
+    /// The machine's path of the folder to which its paths are relative.
     pub fn set_root(&mut self, root: &str) {
         self.root = Some(root.trim_end_matches('/').to_owned());
     }
 
-    /// A path from outside as one of this tree: below it, without parts that lead nowhere. None when it leads out.
+    /// A foreign path as a path of this tree, normalised. `None` if it leads outside.
     pub fn below(&self, path: &str) -> Option<String> {
         let inside = match (path.starts_with('/'), &self.root) {
             (false, _) => path,
@@ -149,7 +149,7 @@ impl Tree {
         (!parts.is_empty()).then(|| parts.join("/"))
     }
 
-    /// The zone of the machine that the files are on: of times without one.
+    /// The machine's time zone, for times without one.
     pub fn set_zone(&mut self, zone: TimeZone) {
         self.zone = Some(zone);
     }
@@ -158,7 +158,7 @@ impl Tree {
         self.zone.clone().unwrap_or(TimeZone::UTC)
     }
 
-    /// What is in a file, as far as it was read.
+    /// A file's content, if it was read.
     pub fn content(&self, path: &str) -> Option<&[u8]> {
         match self.get(path) {
             Some(Entry::File(content)) => Some(content),
@@ -174,11 +174,16 @@ impl Tree {
             .map(|(path, _)| path.as_str())
     }
 
+    /// All paths that were looked for, found or not.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().chain(&self.absent).map(String::as_str)
+    }
+
     pub fn get(&self, path: &str) -> Option<&Entry> {
         self.entries.get(path)
     }
 
-    /// A file that says something: an empty one proves nothing.
+    /// True for a file with content: an empty one proves nothing.
     pub fn has_file(&self, path: &str) -> bool {
         match self.get(path) {
             Some(Entry::File(content)) => !content.is_empty(),
@@ -191,12 +196,12 @@ impl Tree {
         matches!(self.get(path), Some(Entry::Folder))
     }
 
-    /// There, and cannot be read.
+    /// Exists but is unreadable.
     pub fn is_unusable(&self, path: &str) -> bool {
         matches!(self.get(path), Some(Entry::Unusable(_)))
     }
 
-    /// Why a file that is not here may be there all the same: its folder cannot be read.
+    /// Why a missing file may exist after all: its folder is unreadable.
     pub fn why_hidden(&self, path: &str) -> Option<Why> {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         match self.get(folder) {
@@ -205,7 +210,7 @@ impl Tree {
         }
     }
 
-    /// What cannot be read, and why.
+    /// Unreadable paths, with reasons.
     pub fn unusable(&self) -> impl Iterator<Item = (&str, &str)> {
         self.entries.iter().filter_map(|(path, entry)| match entry {
             Entry::Unusable(why) => Some((path.as_str(), why.as_str())),
@@ -213,7 +218,7 @@ impl Tree {
         })
     }
 
-    /// The names right below a folder, in order.
+    /// The names directly below a folder, in order.
     pub fn names_in<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = &'a str> {
         self.entries.keys().filter_map(move |path| {
             let rest = if folder.is_empty() { path } else { path.strip_prefix(folder)?.strip_prefix('/')? };
@@ -233,7 +238,7 @@ impl Tree {
     }
 }
 
-/// A number from 1 on as one counts with it: `+3` and `01` are names of something else, or there were two of them.
+/// A number from 1 in canonical form: `+3` and `01` are other names.
 fn counted(text: &str) -> Option<u32> {
     let number: u32 = text.parse().ok()?;
     (number > 0 && number.to_string() == text).then_some(number)

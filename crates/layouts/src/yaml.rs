@@ -1,5 +1,5 @@
-//! Reads YAML, and edits it in place: what is not set stays as it was, to the byte, with its comments and the order of
-//! its keys. Nothing here knows what a key means. An edit that would change anything else is refused, not made.
+//! Reads YAML, and edits it in place: untouched parts keep every byte, including comments and key order.
+//! Knows no keys. An edit that would change anything else is refused.
 
 mod merge;
 mod node;
@@ -7,30 +7,31 @@ mod render;
 #[cfg(test)]
 mod tests;
 
+use crate::redacted::hides_a_secret;
 pub use merge::{with_changes, with_missing_of};
 use node::{Entry, Kind, Node};
 use render::{block_entry, block_item, inline, key_text, like};
 use serde_json::{Map, Value};
 
-/// One step from a document to a value in it.
+/// One step on a path into a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step<'a> {
     Key(&'a str),
-    /// Of a list, from 0.
+    /// An index of a list, from 0.
     At(usize),
 }
 
-/// A YAML mapping that is being edited.
+/// A YAML mapping being edited.
 #[derive(Debug, Clone)]
 pub struct Document {
     text: String,
     root: Node,
     warnings: Vec<String>,
-    /// A byte order mark is kept where there was one.
+    /// A byte order mark is preserved.
     has_mark: bool,
 }
 
-/// The mapping that these bytes hold, and what is odd about it; why they hold none.
+/// Parses a mapping with its oddities; on failure says why.
 pub fn object(bytes: &[u8]) -> Result<(Map<String, Value>, Vec<String>), String> {
     let document = Document::parse(bytes)?;
     let fields = document.fields();
@@ -53,7 +54,7 @@ impl Document {
         }
     }
 
-    /// Keys that are there twice, tags, aliases: what another reader may see otherwise.
+    /// Duplicate keys, tags, aliases: things that another reader may see differently.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -70,10 +71,10 @@ impl Document {
         rest.is_empty().then(|| node.value())
     }
 
-    /// Sets a value; mappings on the way are made. What has this value already is left alone.
+    /// Sets a value, creating mappings on the way. An equal value is left alone.
     pub fn set(&mut self, path: &[Step<'_>], value: &Value) -> Result<(), String> {
         let now = self.get(path);
-        let is_redacted = value.to_string().contains(crate::REDACTED) && now.is_some();
+        let is_redacted = hides_a_secret(value) && now.is_some();
         if now.as_ref() == Some(value) || is_redacted {
             return Ok(());
         }
@@ -86,7 +87,7 @@ impl Document {
         self.accept(edited, path, value, false)
     }
 
-    /// Adds a value at the end of a list, which is made when there is none.
+    /// Appends a value to a list, creating the list if needed.
     pub fn push(&mut self, path: &[Step<'_>], value: &Value) -> Result<(), String> {
         let (entry, node, rest) = self.find(path);
         if !rest.is_empty() {
@@ -104,7 +105,7 @@ impl Document {
         self.accept(edited, path, value, true)
     }
 
-    /// Takes an entry out of a list, with the comments inside of it; the last one leaves an empty list.
+    /// Removes an entry from a list, with its comments; removing the last one leaves an empty list.
     pub fn remove(&mut self, path: &[Step<'_>], place: usize) -> Result<(), String> {
         let (entry, node, rest) = self.find(path);
         let Kind::Sequence { values, is_flow } = &node.kind else { return Err("it is no list".to_owned()) };
@@ -135,13 +136,13 @@ impl Document {
         format!("{mark}{}", self.text).into_bytes()
     }
 
-    /// The deepest node on a path, the entry that it is the value of, and the steps that lead nowhere.
+    /// The deepest node on a path, its entry, and the remaining steps.
     fn find<'a, 'p>(&'a self, path: &'p [Step<'p>]) -> (Option<&'a Entry>, &'a Node, &'p [Step<'p>]) {
         let (mut entry, mut node, mut rest) = (None, &self.root, path);
         while let Some((step, deeper)) = rest.split_first() {
             match (step, &node.kind) {
                 (Step::Key(key), Kind::Mapping { entries, .. }) => {
-                    // Of a key that is there twice the last one counts.
+                    // The last of duplicate keys counts.
                     let Some(found) = entries.iter().rfind(|found| found.key == *key) else { break };
                     (entry, node) = (Some(found), &found.value);
                 }
@@ -156,7 +157,7 @@ impl Document {
         (entry, node, rest)
     }
 
-    /// Takes an edited text over, if it says what was meant and nothing else.
+    /// Accepts an edited text if it has the intended content and nothing else changed.
     fn accept(
         &mut self,
         text: String,
@@ -187,7 +188,7 @@ impl Document {
         let Some(entry) = entry.filter(|_| node.is_nothing()) else {
             return Err("something else is there already".to_owned());
         };
-        // `key: []  # why` keeps its comment; what documents the form stays above what has it.
+        // `key: []  # why` keeps its comment; documentation of the form stays above it.
         let head = format!("{}{}", self.text[..start].trim_end_matches(' '), &self.text[end..]);
         let at = after_block(&head, entry.key_end, entry.column);
         let step = entry.column + self.step();
@@ -201,7 +202,7 @@ impl Document {
         Ok(self.inserted(&head, at, &lines))
     }
 
-    /// Where a value stands that can be replaced by another on its line.
+    /// The range of a value that can be replaced on its line.
     fn place_of(&self, entry: Option<&Entry>, node: &Node) -> Option<(usize, usize)> {
         match &node.kind {
             Kind::Scalar { is_block: true, .. } => {
@@ -269,18 +270,18 @@ impl Document {
         Ok(self.inserted(&self.text, at, &block_item(value, dash)))
     }
 
-    /// Whole lines put in at the beginning of a line, with the line ends that the document has.
+    /// Inserts whole lines at the start of a line, with the document's line ends.
     fn inserted(&self, text: &str, at: usize, lines: &str) -> String {
         let is_windows = self.text.contains("\r\n");
         let ending = if is_windows { "\r\n" } else { "\n" };
         let lines = if is_windows { lines.replace('\n', "\r\n") } else { lines.to_owned() };
         let before = if text[..at].is_empty() || text[..at].ends_with('\n') { "" } else { ending };
-        // What had no line end at its own end gets none.
+        // A document without a final line end gets none.
         let lines = if before.is_empty() { &lines } else { lines.trim_end_matches(['\n', '\r']) };
         format!("{}{before}{lines}{}", &text[..at], &text[at..])
     }
 
-    /// How far a level is set in.
+    /// The indentation per level.
     fn step(&self) -> usize {
         let Kind::Mapping { entries, .. } = &self.root.kind else { return 2 };
         let inner = entries.iter().find_map(|entry| match &entry.value.kind {
@@ -300,7 +301,7 @@ fn nested(deeper: &[Step<'_>], value: &Value) -> Result<Value, String> {
     })
 }
 
-/// The same edit on values: what the edited text must say.
+/// The edit applied to values: the expected content of the edited text.
 fn put(target: &mut Value, path: &[Step<'_>], value: &Value, is_pushed: bool) {
     let Some((step, deeper)) = path.split_first() else {
         match target {
@@ -339,7 +340,7 @@ fn inline_after_colon(value: &Value) -> String {
     format!(": {}", inline(value))
 }
 
-/// The beginning of the line after the block that ends here: comments that are set in deeper belong to it.
+/// The start of the line after this block: deeper indented comments belong to it.
 fn after_block(text: &str, end: usize, column: usize) -> usize {
     let mut at = line_after(text, end);
     while at < text.len() {

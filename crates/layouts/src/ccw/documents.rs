@@ -1,22 +1,25 @@
-//! Files that belong to a session beside its state: plan, lists, summaries, reviews. Which are there, and what they show.
+//! A session's documents beside its state: plan, lists, summaries, reviews. Which exist, and what they prove.
 
 use super::tasks::Tasks;
 use super::words::{PhaseWord, Size};
-use crate::tree::Tree;
+use crate::layout::Folder;
+use crate::tree::{Entry, Tree};
 
-/// What planning produces and implementing goes by.
+/// The result of planning, and the basis of the implementation.
 pub const PLAN: &str = "IMPL_PLAN.md";
+/// The name of a native session's plan.
+pub(super) const NATIVE_PLAN: &str = "PLAN.md";
 const TODO: &str = "TODO_LIST.md";
 pub(super) const REVIEW: &str = "REVIEW.md";
 const SUMMARIES: &str = ".summaries";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// Below the session's folder; a folder stands for what is in it.
+    /// Below the session's folder; a folder stands for its contents.
     pub path: &'static str,
-    /// It is there and says something: a plan that is still the template says nothing.
+    /// It exists and has content of its own: an unedited template does not count.
     pub says_something: bool,
-    /// How many files, of a folder.
+    /// The number of files in a folder.
     pub files: usize,
 }
 
@@ -42,7 +45,7 @@ pub(super) fn of(tree: &Tree, folder: &str) -> Vec<Document> {
     ]
 }
 
-/// All of them that say something, below the home.
+/// All documents with content of their own, below the home.
 pub(super) fn files(tree: &Tree, folder: &str) -> Vec<String> {
     let there = of(tree, folder).into_iter().filter(|document| document.says_something);
     let paths = there.flat_map(|document| {
@@ -53,11 +56,22 @@ pub(super) fn files(tree: &Tree, folder: &str) -> Vec<String> {
     paths.filter(|path| tree.has_file(path)).collect()
 }
 
+/// The files of a session from another layout, with its plan renamed to what the tool expects.
+pub(super) fn with_plan(folder: &Folder<'_>) -> Tree {
+    let at = super::place::folder_in(folder.spot, folder.tree);
+    let (plan, native) = (format!("{at}/{PLAN}"), format!("{at}/{NATIVE_PLAN}"));
+    let mut tree = folder.tree.clone();
+    if let Some(content) = folder.tree.content(&native).filter(|_| folder.tree.get(&plan).is_none()) {
+        tree.insert(plan, Entry::File(content.to_vec()));
+    }
+    tree
+}
+
 pub(super) fn has(documents: &[Document], path: &str) -> bool {
     documents.iter().any(|document| document.path == path && document.says_something)
 }
 
-/// The phase that the files alone suggest.
+/// The phase suggested by the files alone.
 pub(super) fn approximate(documents: &[Document], tasks: &Tasks, size: Option<Size>) -> PhaseWord {
     if has(documents, REVIEW) {
         return PhaseWord::Review;
@@ -68,10 +82,10 @@ pub(super) fn approximate(documents: &[Document], tasks: &Tasks, size: Option<Si
     PhaseWord::Plan
 }
 
-/// What a new session's plan is before anybody has planned.
+/// The plan template of a new session.
 pub(super) fn template(title: &str, goal: Option<&str>) -> String {
     let title = title.replace(['\r', '\n'], " ");
-    // A goal is no plan: it stands in a comment, so that the gate does not take it for one.
+    // A goal is not a plan: it goes into a comment, so that the gate does not accept it as one.
     let goal = goal.unwrap_or(&title).replace(['\r', '\n'], " ").replace("--", "- ");
     format!(
         "# Implementation plan: {title}\n\n\
@@ -82,7 +96,7 @@ pub(super) fn template(title: &str, goal: Option<&str>) -> String {
     )
 }
 
-/// The same that the gate asks of a plan: a line that is neither a heading nor a comment.
+/// The gate's condition for a plan: a line that is neither a heading nor a comment.
 fn says_something(tree: &Tree, path: &str, is_plan: bool) -> bool {
     match tree.content(path) {
         Some(content) if is_plan => {

@@ -1,4 +1,4 @@
-//! Takes values out of a foreign JSON object. What is of another type than it should be is told once, and left alone.
+//! Reads values from a foreign JSON object. A value of the wrong type is reported once and left alone.
 
 use crate::problem::{Problem, Type, What};
 use jiff::Timestamp;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 pub(super) struct Fields<'a> {
     pub map: &'a Map<String, Value>,
-    /// The file, as warnings name it.
+    /// The file name used in warnings.
     pub file: &'a str,
     pub now: Timestamp,
     pub warnings: &'a mut Vec<Problem>,
@@ -30,7 +30,7 @@ impl Fields<'_> {
         }
     }
 
-    /// Of the first of these that says something.
+    /// The first of these paths with a text.
     pub fn first_text(&mut self, paths: &[&[&str]]) -> Option<String> {
         paths.iter().find_map(|path| self.text(path))
     }
@@ -57,7 +57,7 @@ impl Fields<'_> {
         Some(texts)
     }
 
-    /// Times are written by hand, so they are taken as they are, and said to be odd when they cannot be true.
+    /// Times are written by hand: accepted as they are, and reported if impossible.
     pub fn time(&mut self, path: &[&str]) -> Option<Timestamp> {
         let text = self.text(path)?;
         let Some(time) = time_of(&text) else {
@@ -73,7 +73,7 @@ impl Fields<'_> {
         paths.iter().find_map(|path| self.time(path))
     }
 
-    /// Keys below anything but an object are not found, which alone would look as if there were none.
+    /// Keys below a non-object cannot be found, which would look as if they were missing.
     pub fn is_object(&mut self, path: &[&str]) {
         if let Some(other) = self.get(path).filter(|value| !value.is_null() && !value.is_object()) {
             let what = wrong(other, Type::Object);
@@ -91,7 +91,7 @@ impl Fields<'_> {
         number
     }
 
-    /// Keys that are there more than once.
+    /// Reports duplicate keys.
     pub fn doubled(&mut self, keys: &[String]) {
         for key in keys {
             let _: Option<()> = self.odd(&[&cut(key)], What::Doubled);
@@ -113,7 +113,7 @@ pub(super) fn at<'a>(map: &'a Map<String, Value>, path: &[&str]) -> Option<&'a V
     object.get(*last)
 }
 
-/// A time as people and models write it; without a zone it is taken as UTC.
+/// Parses a time as people and models write it; without a zone it counts as UTC.
 pub(super) fn time_of(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     let zoned = |local: DateTime| local.to_zoned(TimeZone::UTC).ok().map(|zoned| zoned.timestamp());
@@ -122,7 +122,7 @@ pub(super) fn time_of(text: &str) -> Option<Timestamp> {
     })
 }
 
-/// To the second, in UTC.
+/// Formats a time to the second, in UTC.
 pub(super) fn written(at: Timestamp) -> Value {
     let seconds = Timestamp::from_second(at.as_second()).unwrap_or(at);
     Value::String(seconds.to_string())
@@ -136,7 +136,7 @@ fn shown(value: &Value) -> String {
     cut(&value.to_string())
 }
 
-/// What stands in a foreign file may be of any length; a message is not.
+/// Foreign text may be of any length; a message may not.
 pub(super) fn cut(text: &str) -> String {
     const LONGEST: usize = 60;
     if text.chars().count() <= LONGEST {

@@ -1,11 +1,14 @@
-//! Whether a session can be gone on with: its files, and the one check that each phase asks for. Changes nothing.
+//! Health checks before a session continues: its files, and one check per phase. Changes nothing.
 
 use super::documents::{self, PLAN};
 use super::place::Ground;
 use super::tasks::{Task, TaskStatus};
 use super::words::PhaseWord;
-use super::{CcwSession, HOME, STATE};
-use crate::layout::{Health, some_of};
+use super::{CcwSession, HOME, STATE, history};
+use crate::layout::Health;
+
+/// Check of the list of completed phases; present only if the list contradicts the current phase.
+pub(super) const COMPLETED_PHASES: &str = "completed phases";
 
 pub(super) fn of(session: &CcwSession) -> Vec<Health> {
     let mut checks = vec![state(session)];
@@ -14,6 +17,7 @@ pub(super) fn of(session: &CcwSession) -> Vec<Health> {
     }
     checks.push(files_of_tasks(session));
     checks.push(files(session));
+    checks.extend(contradiction(session));
     checks.push(phase(session));
     checks
 }
@@ -22,7 +26,7 @@ fn state(session: &CcwSession) -> Health {
     let is_well = session.state.is_readable;
     let found =
         if is_well { format!("{STATE} can be read") } else { format!("{STATE} is missing or broken") };
-    Health { check: "session file", is_well, found, remedy: None }
+    Health { check: "session file", is_well, found, phase: None, remedy: None }
 }
 
 fn registry(session: &CcwSession) -> Health {
@@ -32,28 +36,29 @@ fn registry(session: &CcwSession) -> Health {
         1 => "it is registered".to_owned(),
         several => format!("it has {several} lines in the registry"),
     };
-    Health { check: "registry", is_well: lines == 1, found, remedy: None }
+    Health { check: "registry", is_well: lines == 1, found, phase: None, remedy: None }
 }
 
 fn files_of_tasks(session: &CcwSession) -> Health {
     let broken = session.tasks.broken.len();
-    let count = session.tasks.count();
+    let listed = session.tasks.tasks.iter().filter(|task| task.is_only_listed).count();
+    let count = session.tasks.count() - listed;
     let found = if broken == 0 {
         format!("{count} can be read")
     } else {
         format!("{broken} of {} cannot be read", count + broken)
     };
-    Health { check: "task files", is_well: broken == 0, found, remedy: None }
+    Health { check: "task files", is_well: broken == 0, found, phase: None, remedy: None }
 }
 
 fn files(session: &CcwSession) -> Health {
     let there = session.documents.iter().filter(|document| document.says_something);
     let names: Vec<&str> = there.map(|document| document.path).collect();
     let found = if names.is_empty() { "none yet".to_owned() } else { names.join(", ") };
-    Health { check: "documents", is_well: true, found, remedy: None }
+    Health { check: "documents", is_well: true, found, phase: None, remedy: None }
 }
 
-/// What going on in each phase needs: a plan's document, tasks to work on, an implementation to review.
+/// The precondition of each phase: a plan, tasks to work on, an implementation to review.
 fn phase(session: &CcwSession) -> Health {
     match session.phase {
         PhaseWord::Init | PhaseWord::Brainstorm | PhaseWord::Plan => plan(session),
@@ -64,21 +69,29 @@ fn phase(session: &CcwSession) -> Health {
 
 fn plan(session: &CcwSession) -> Health {
     let is_there = session.documents.iter().any(|document| document.path == PLAN && document.files > 0);
+    // Before planning, and in later releases until planning is done, there is no plan.
+    let is_early = session.state.is_later || session.phase != PhaseWord::Plan;
     let found = match (is_there, documents::has(&session.documents, PLAN)) {
         (_, true) => format!("{PLAN} is there"),
         (true, false) => format!("{PLAN} says nothing yet"),
+        (false, false) if is_early => format!("{PLAN} is not written yet"),
         (false, false) => format!("{PLAN} is missing"),
     };
+    let is_well = is_there || is_early;
     let remedy =
-        (!is_there).then(|| format!("begin the phase again by writing {HOME}/{}/{PLAN}", session.folder));
-    Health { check: "plan document", is_well: is_there, found, remedy }
+        (!is_well).then(|| format!("begin the phase again by writing {HOME}/{}/{PLAN}", session.folder));
+    Health { check: "plan document", is_well, found, phase: None, remedy }
 }
 
 fn implementation(session: &CcwSession) -> Health {
     let open = session.tasks.tasks.iter().filter(|task| !task.is_over()).count();
-    let found = if open == 0 { "it is complete".to_owned() } else { format!("{open} tasks are unfinished") };
+    let found = if open == 0 { "it is complete".to_owned() } else { unfinished(open) };
     let remedy = (open > 0).then(|| "go back to them: leftoff rollback implement".to_owned());
-    Health { check: "implementation", is_well: open == 0, found, remedy }
+    Health { check: "implementation", is_well: open == 0, found, phase: Some("implement"), remedy }
+}
+
+fn unfinished(open: usize) -> String {
+    if open == 1 { "1 task is unfinished".to_owned() } else { format!("{open} tasks are unfinished") }
 }
 
 fn active_tasks(session: &CcwSession) -> Health {
@@ -97,15 +110,42 @@ fn active_tasks(session: &CcwSession) -> Health {
         let names: Vec<String> = missing.iter().map(|name| super::fields::cut(name)).collect();
         let found = match names.as_slice() {
             [one] => format!("current task {one} is not there"),
-            _ => format!("current tasks {} are not there", some_of(&names)),
+            _ => format!("current tasks {} are not there", names.join(", ")),
         };
         let remedy = Some("see which there are: leftoff item list".to_owned());
-        return Health { check: "active tasks", is_well: false, found, remedy };
+        return Health { check: "active tasks", is_well: false, found, phase: None, remedy };
     }
     let active: Vec<&str> =
         tasks.iter().filter(|task| is_active(task)).map(|task| task.id.as_str()).collect();
     let found = if active.is_empty() { "none is active".to_owned() } else { active.join(", ") };
-    Health { check: "active tasks", is_well: true, found, remedy: None }
+    Health { check: "active tasks", is_well: true, found, phase: None, remedy: None }
+}
+
+/// The list of completed phases contradicts the current one: it contains a phase that is not over, or lacks
+/// an earlier one that nothing else proves. An empty list means nothing.
+fn contradiction(session: &CcwSession) -> Option<Health> {
+    let current = PhaseWord::STEPS.get(session.position())?;
+    let listed = |word: PhaseWord| session.state.completed.contains(&word);
+    let is_listed_early =
+        |(word, _): &&(PhaseWord, &str)| listed(*word) && word.position() >= current.0.position();
+    let early = PhaseWord::STEPS.iter().find(is_listed_early);
+    let is_left_out = |(word, _): &&(PhaseWord, &str)| {
+        !session.state.completed.is_empty() && !listed(*word) && !history::is_shown(session, *word)
+    };
+    let left_out = PhaseWord::STEPS.iter().take(session.position()).find(is_left_out);
+    let (concerned, found) = match (left_out, early) {
+        (Some(missing), _) => (
+            missing.1,
+            format!("{} is not among them, and the current phase is {}", missing.0.word(), current.0.word()),
+        ),
+        (None, Some(early)) => (
+            current.1,
+            format!("{} is among them, and the current phase is {}", early.0.word(), current.0.word()),
+        ),
+        (None, None) => return None,
+    };
+    let remedy = Some(format!("begin it again: leftoff rollback {concerned}"));
+    Some(Health { check: COMPLETED_PHASES, is_well: false, found, phase: Some(concerned), remedy })
 }
 
 fn is_active(task: &Task) -> bool {

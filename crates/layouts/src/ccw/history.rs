@@ -1,4 +1,5 @@
-//! Tells a session's files as events: folding them gives the session, and adopting it keeps just these.
+//! Converts a session's files to events: folding them gives the session, and adopting it stores exactly
+//! these.
 
 use super::documents::{self, PLAN, REVIEW};
 use super::status::{Stands, Word};
@@ -20,10 +21,10 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-/// Why a session is paused is not in its files.
+/// The files do not say why a session is paused.
 const PAUSED: &str = "paused, as its files say";
 const BLOCKED: &str = "blocked, as its file says";
-/// Tells a cancelled task from one that was carried out.
+/// Tells a cancelled task from a completed one.
 pub(super) const OUTCOME: &str = "outcome";
 
 pub(super) fn of(session: &CcwSession, folder: &Folder<'_>) -> Vec<Dated> {
@@ -39,14 +40,15 @@ pub(super) fn of(session: &CcwSession, folder: &Folder<'_>) -> Vec<Dated> {
     phases(session, stubs, (begin, end), &mut events);
     lifecycle(session, end, &mut events);
     if events.last().is_some_and(|last| last.at < end) {
-        let paths = vec![format!("{}/{}/{STATE}", folder.spot.home, session.folder)];
+        let paths = vec![folder.spot.below_project(&format!("{}/{STATE}", session.folder))];
         let event = Event::ExternalEdit { paths, title: None, goal: None, target: None };
         events.push(Dated { at: end, event });
     }
     events
 }
 
-/// Without any time in its files, the one at which its file was written tells when: asked twice, it is the same.
+/// If the files contain no time, the modification time of the state file is used, so that repeated reads
+/// agree.
 fn begin(session: &CcwSession, folder: &Folder<'_>) -> Timestamp {
     let registered = session.line.as_ref().and_then(|line| line.created);
     let written = folder.tree.modified(&format!("{}/{STATE}", session.folder));
@@ -54,7 +56,7 @@ fn begin(session: &CcwSession, folder: &Folder<'_>) -> Timestamp {
     session.state.created.or(registered).or(session.state.updated).unwrap_or(written)
 }
 
-/// When something last happened, as far as the files tell.
+/// The last activity known from the files.
 fn end(session: &CcwSession, begin: Timestamp) -> Timestamp {
     let state = &session.state;
     let moved = state.transitions.iter().filter_map(|transition| transition.at);
@@ -67,7 +69,8 @@ fn end(session: &CcwSession, begin: Timestamp) -> Timestamp {
         .fold(begin, Timestamp::max)
 }
 
-/// A switch that its tool made without a word in the session's own file happened when whatever tells of it was written.
+/// If the tool switched sessions without touching the session's own file, the switch happened when the file
+/// that shows it was written.
 fn switched_at(session: &CcwSession, folder: &Folder<'_>) -> Option<Timestamp> {
     let own = session.state.status.as_deref().and_then(Word::parse);
     if session.stands != Stands::Active || !matches!(own, Some(Word::Paused | Word::Completed)) {
@@ -98,7 +101,7 @@ fn started(session: &CcwSession, folder: &Folder<'_>) -> Event {
     }
 }
 
-/// What lies before the current phase was done, says the tool: shown by files, or only claimed.
+/// According to the tool, earlier phases are done: proven by files, or only claimed.
 fn phases(
     session: &CcwSession,
     stubs: &[PhaseStub],
@@ -134,20 +137,28 @@ fn is_plan_skipped(session: &CcwSession) -> bool {
     session.size() == Some(Size::Simple) && !has_plan && !session.state.completed.contains(&PhaseWord::Plan)
 }
 
-fn done(session: &CcwSession, word: PhaseWord, phase: Name) -> Event {
-    let shown = match word {
+/// True if other files prove that a phase was done, or that the session has no such phase.
+pub(super) fn is_shown(session: &CcwSession, word: PhaseWord) -> bool {
+    shown(session, word).is_some() || (word == PhaseWord::Plan && is_plan_skipped(session))
+}
+
+fn shown(session: &CcwSession, word: PhaseWord) -> Option<AttemptReport> {
+    match word {
         PhaseWord::Plan => documents::has(&session.documents, PLAN).then(|| shown_by(PLAN)),
         PhaseWord::Implement => tasks_done(session),
         PhaseWord::Review => documents::has(&session.documents, REVIEW).then(|| shown_by(REVIEW)),
         PhaseWord::Init | PhaseWord::Brainstorm | PhaseWord::Vibe | PhaseWord::Complete => None,
-    };
-    match shown {
+    }
+}
+
+fn done(session: &CcwSession, word: PhaseWord, phase: Name) -> Event {
+    match shown(session, word) {
         Some(attempt) => Event::PhaseCompleted { phase, attempt, branch: None, head: None },
         None => Event::PhaseClaimed { phase, attempt: None },
     }
 }
 
-/// Where only a line of a list is wanted, tasks are not read, and the tool's word has to do.
+/// For a one-line summary, tasks are not read and the tool's word is enough.
 fn tasks_done(session: &CcwSession) -> Option<AttemptReport> {
     let tasks = &session.tasks.tasks;
     let total = session.tasks.count();
@@ -165,7 +176,7 @@ fn tasks_done(session: &CcwSession) -> Option<AttemptReport> {
     })
 }
 
-/// All of them first, then who waits for whom, then how far each is: parts before what they are part of.
+/// First all tasks, then their dependencies, then their status: parts before their containers.
 fn tasks(session: &CcwSession, run: &RunRef, begin: Timestamp, events: &mut Vec<Dated>) {
     let (Ok(phase), Ok(kind)) = (Name::parse("implement"), Name::parse("impl")) else { return };
     let tasks = &session.tasks.tasks;
@@ -223,7 +234,7 @@ fn fields(task: &Task) -> BTreeMap<String, Value> {
     fields
 }
 
-/// By the number at the end of the id where each of the siblings has its own; else in their order.
+/// By the number at the end of the id if siblings have distinct ones; otherwise in listed order.
 fn orders(tasks: &[Task]) -> BTreeMap<String, u32> {
     let mut siblings: BTreeMap<Option<String>, Vec<&ItemId>> = BTreeMap::new();
     for task in tasks {
@@ -273,7 +284,8 @@ fn lifecycle(session: &CcwSession, end: Timestamp, events: &mut Vec<Dated>) {
     events.push(Dated { at, event });
 }
 
-/// The built-in definition; it has no mistakes, which its own tests show. Read once: a list may hold a thousand.
+/// The built-in definition; its own tests show that it has no mistakes. Parsed once: a list may hold a
+/// thousand sessions.
 fn workflow() -> Option<&'static (WorkflowRef, Vec<PhaseStub>)> {
     static WORKFLOW_READ: OnceLock<Option<(WorkflowRef, Vec<PhaseStub>)>> = OnceLock::new();
     let found = WORKFLOW_READ.get_or_init(|| {

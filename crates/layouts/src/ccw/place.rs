@@ -1,8 +1,11 @@
-//! Where sessions are, what of their files is wanted, and what a new one is called. Ids never become a path unchecked.
+//! Locations of sessions, which of their files matter, and names of new ones. Ids are always checked before
+//! they become a path.
 
+use super::documents::NATIVE_PLAN;
 use super::{ACTIVE, ARCHIVES, HOME, MARKER, MOST_OF_THE_REGISTRY, REGISTRY, STATE, TASKS};
 use crate::layout::{
-    FileRules, Fits, NewName, NewSession, Places, Role, Rule, SessionPlace, Spot, Unplaced, id_of_name,
+    FileRules, Fits, NewAim, NewName, NewSession, Places, Role, Rule, SessionPlace, Spot, Unplaced,
+    id_of_name,
 };
 use crate::problem::{OfRegistry, Problem, What};
 use crate::tree::Tree;
@@ -10,13 +13,13 @@ use model::id::SessionId;
 use model::lifecycle::Lifecycle;
 
 const PREFIX: &str = "WFS-";
-/// Of a new session's id, `WFS-` counted.
+/// Maximum length of a new session's id, including `WFS-`.
 pub const MOST_IN_AN_ID: usize = 50;
 
-/// Which of the places a session's folder is in.
+/// The kind of place that a session's folder is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ground {
-    /// Right below the home: its state is what its files say.
+    /// Directly below the home: the files tell its state.
     Home,
     Active,
     Archives,
@@ -33,11 +36,13 @@ impl Ground {
 }
 
 pub(super) fn spot(path: &str, is_folder: bool) -> Option<Spot> {
-    let below = path.strip_prefix(HOME)?.strip_prefix('/')?;
-    let name = match below.split_once('/') {
-        None => below,
-        Some((ACTIVE | ARCHIVES, name)) => name,
-        Some(_) => return None,
+    let name = match path.strip_prefix(HOME).and_then(|rest| rest.strip_prefix('/')) {
+        Some(below) => match below.split_once('/') {
+            None => below,
+            Some((ACTIVE | ARCHIVES, name)) if !name.contains('/') => name,
+            Some(_) => return elsewhere(path, is_folder),
+        },
+        None => return elsewhere(path, is_folder),
     };
     let is_other = name.is_empty() || name.contains('/') || name.starts_with('.') || name == PREFIX;
     let is_session = is_folder && !is_other && ![ACTIVE, ARCHIVES].contains(&name);
@@ -46,29 +51,51 @@ pub(super) fn spot(path: &str, is_folder: bool) -> Option<Spot> {
         path: path.to_owned(),
         home: HOME.to_owned(),
         workspace: path.to_owned(),
-        // A folder that is called as sessions are is one; another is known by its state.
+        // A folder with a session's prefix is a session; any other needs a state file.
         known_by: (!name.starts_with(PREFIX)).then(|| format!("{path}/{STATE}")),
     })
 }
 
-/// Whether a session is there.
+/// A session outside the usual places, known only from the registry: it needs the prefix and a state file.
+fn elsewhere(path: &str, is_folder: bool) -> Option<Spot> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_below = !path.split('/').any(|part| part.is_empty() || part == "." || part == "..");
+    let is_session = is_folder && is_below && name.starts_with(PREFIX) && name != PREFIX;
+    is_session.then(|| Spot {
+        id: id_of(name),
+        path: path.to_owned(),
+        home: HOME.to_owned(),
+        workspace: path.to_owned(),
+        known_by: Some(format!("{path}/{STATE}")),
+    })
+}
+
+/// True for a session outside the places that its tool searches without a registry.
+fn is_elsewhere(spot: &Spot) -> bool {
+    !places_of(name_of(spot)).contains(&spot.path)
+}
+
+/// True if the session exists.
 pub(super) fn is_there(spot: &Spot, is_there: &dyn Fn(&str) -> bool) -> bool {
     is_there(&spot.path) && spot.known_by.as_ref().is_none_or(|file| is_there(file))
 }
 
-/// Every path that a session of this name can be at, below the project's folder.
+/// Every possible path of a session with this name, below the project's folder.
 pub(super) fn places_of(name: &str) -> [String; 3] {
     [format!("{HOME}/{name}"), format!("{HOME}/{ACTIVE}/{name}"), format!("{HOME}/{ARCHIVES}/{name}")]
 }
 
-/// The session's own name, which is that of its folder.
+/// The session's name, which is its folder's name.
 pub(super) fn name_of(spot: &Spot) -> &str {
     spot.path.rsplit('/').next().unwrap_or_default()
 }
 
-/// The session's folder below the home. One that was moved to another place is found there.
+/// The session's folder below the home, wherever it was moved.
 pub(super) fn folder_in(spot: &Spot, tree: &Tree) -> String {
-    let own = below_home(spot).to_owned();
+    let own = spot.folder();
+    if is_elsewhere(spot) {
+        return own;
+    }
     let name = name_of(spot);
     let candidates = [own.clone(), name.to_owned(), format!("{ACTIVE}/{name}"), format!("{ARCHIVES}/{name}")];
     let is_there =
@@ -76,7 +103,7 @@ pub(super) fn folder_in(spot: &Spot, tree: &Tree) -> String {
     candidates.into_iter().find(is_there).unwrap_or(own)
 }
 
-/// A home in which nothing is known: saying that there are no sessions would be saying too much.
+/// Reports a home with no known content: claiming that there are no sessions would be too much.
 pub(super) fn strangers(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Option<Problem> {
     let is_known = |name: &str| {
         name.starts_with(PREFIX)
@@ -91,7 +118,7 @@ pub(super) fn strangers(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Option
     Some(Problem::of_file("", What::Registry(OfRegistry::Strangers { prefix: PREFIX, names })))
 }
 
-/// Markers of sessions that are not there: as long as one lies there, every session counts as paused.
+/// Markers of missing sessions: while one exists, every session counts as paused.
 pub(super) fn stray_markers(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Vec<Problem> {
     let is_stray = |name: &&str| !places_of(name).iter().any(|path| is_there(path));
     let marked = index.names_in("").filter_map(|name| name.strip_prefix(MARKER)).filter(is_stray);
@@ -103,7 +130,7 @@ pub(super) fn stray_markers(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Ve
         .collect()
 }
 
-/// Of the home only the registry, the session's own marker and its own folder are looked at.
+/// Only the registry, the session's own marker and its own folder matter.
 pub(super) fn files(spot: &Spot) -> FileRules {
     let name = name_of(spot);
     let marker = format!("{MARKER}{name}");
@@ -111,14 +138,18 @@ pub(super) fn files(spot: &Spot) -> FileRules {
         Rule { most: MOST_OF_THE_REGISTRY, ..Rule::both(Fits::Is(REGISTRY.to_owned()), Role::Shared) },
         Rule::files(Fits::Is(marker.clone()), Role::Marker),
         Rule::folders(Fits::Is(marker.clone()), Role::Skip),
-        // The home itself, which holds all of them.
+        // The home itself, which contains all of them.
         Rule::both(Fits::Is(String::new()), Role::Listed),
         Rule::folders(Fits::Is(ACTIVE.to_owned()), Role::Listed),
         Rule::folders(Fits::Is(ARCHIVES.to_owned()), Role::Listed),
     ];
-    let folders = [name.to_owned(), format!("{ACTIVE}/{name}"), format!("{ARCHIVES}/{name}")];
+    let own = spot.folder();
+    let folders = if is_elsewhere(spot) {
+        vec![own.clone()]
+    } else {
+        vec![name.to_owned(), format!("{ACTIVE}/{name}"), format!("{ARCHIVES}/{name}")]
+    };
     rules.extend(folders.iter().flat_map(|folder| own_files(folder)));
-    let own = below_home(spot).to_owned();
     let others = folders.iter().filter(|folder| **folder != own).cloned();
     let place = |path: String| SessionPlace {
         known_by: format!("{path}/{STATE}"),
@@ -126,9 +157,9 @@ pub(super) fn files(spot: &Spot) -> FileRules {
         path,
     };
     FileRules {
-        // A session that was moved from one place to another is in one of these.
+        // A moved session is in one of these.
         roots: folders.iter().cloned().chain([REGISTRY.to_owned(), marker]).collect(),
-        // Its tool archives a session by moving its folder.
+        // The tool archives a session by moving its folder.
         places: Places {
             all: [own.clone()].into_iter().chain(others).map(place).collect(),
             when_gone: Some(own),
@@ -137,7 +168,7 @@ pub(super) fn files(spot: &Spot) -> FileRules {
     }
 }
 
-/// In later releases the place is the state: the archives have what is finished, the active ones all else.
+/// In later releases the folder is the state: archives hold finished sessions, the active folder all others.
 fn lifecycles(ground: Ground) -> &'static [&'static str] {
     match ground {
         Ground::Home => &[],
@@ -150,17 +181,19 @@ fn own_files(folder: &str) -> Vec<Rule> {
     let own = |name: &str| Fits::Is(format!("{folder}/{name}"));
     vec![
         Rule::folders(Fits::Is(folder.to_owned()), Role::Listed),
-        // A chat is nobody's state, and may be long.
+        // A chat log is not state, and may be long.
         Rule::both(own(".chat"), Role::Skip),
         Rule::both(own(STATE), Role::State),
         Rule::both(own(super::PLAN), Role::Evidence),
+        Rule::both(own(NATIVE_PLAN), Role::ReadIfWhole),
         Rule::files(Fits::In(format!("{folder}/{TASKS}"), ".json"), Role::State),
         Rule::both(Fits::In(folder.to_owned(), ""), Role::Listed),
         Rule::both(Fits::Below(folder.to_owned()), Role::ListedIfWhole),
     ]
 }
 
-/// Where a new session goes. In a project that has a folder for active ones it goes there: its tools look there.
+/// The location of a new session: the folder for active sessions if the project has one, because the tool
+/// looks there, or if it is exported to an empty project, for whichever release is used there.
 pub(super) fn of_new(new: &NewSession<'_>) -> Result<Spot, Unplaced> {
     let is_taken = |name: &str| places_of(name).iter().any(|path| (new.is_taken)(path));
     let name = match new.name {
@@ -170,7 +203,8 @@ pub(super) fn of_new(new: &NewSession<'_>) -> Result<Spot, Unplaced> {
         NewName::Made(occasion) => free_name(&slug(occasion.title), is_taken),
     };
     let has_active = (new.is_taken)(&format!("{HOME}/{ACTIVE}"));
-    let place = if has_active { format!("{HOME}/{ACTIVE}") } else { HOME.to_owned() };
+    let is_for_later = new.aim == NewAim::Export && !(new.is_taken)(HOME);
+    let place = if has_active || is_for_later { format!("{HOME}/{ACTIVE}") } else { HOME.to_owned() };
     spot(&format!("{place}/{name}"), true).ok_or(Unplaced::NoFolderName { name })
 }
 
@@ -189,7 +223,7 @@ fn asked_for(id: &str) -> Result<String, Unplaced> {
     Ok(format!("{PREFIX}{slug}"))
 }
 
-/// Lowercase, with a hyphen for whatever is no letter or digit.
+/// Lower case, with hyphens for everything except letters and digits.
 fn slug(title: &str) -> String {
     let mut slug = String::new();
     for letter in title.chars().flat_map(char::to_lowercase) {
@@ -204,7 +238,7 @@ fn slug(title: &str) -> String {
     if slug.is_empty() { "session".to_owned() } else { slug }
 }
 
-/// A letter of a European word as it is written where there is no other: the word can still be read then.
+/// A European letter without its diacritic, so that the word stays readable.
 fn without_mark(letter: char) -> Option<&'static str> {
     Some(match letter {
         'à'..='å' => "a",
@@ -222,7 +256,7 @@ fn without_mark(letter: char) -> Option<&'static str> {
     })
 }
 
-/// At a hyphen where there is one not far back, so that no word is cut.
+/// Cuts at a hyphen if one is near, so that words stay whole.
 fn shortened(slug: &str, most: usize) -> String {
     let mut short: String = slug.chars().take(most).collect();
     let is_cut = slug.len() > most && !slug[most..].starts_with('-');
@@ -232,7 +266,7 @@ fn shortened(slug: &str, most: usize) -> String {
     short.trim_end_matches('-').to_owned()
 }
 
-/// A number follows on a conflict only.
+/// Adds a number only on a conflict.
 fn free_name(slug: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let first = format!("{PREFIX}{slug}");
     if !is_taken(&first) {
@@ -248,15 +282,11 @@ fn with_number(slug: &str, number: u32) -> String {
     format!("{PREFIX}{short}{suffix}")
 }
 
-/// Beside one of the same name, in the same of the places.
+/// Next to a session of the same name, in the same kind of place.
 fn numbered(beside: &Spot, number: u32) -> Result<Spot, Unplaced> {
     let (place, name) = beside.path.rsplit_once('/').unwrap_or(("", &beside.path));
     let name = with_number(name.strip_prefix(PREFIX).unwrap_or(name), number);
     spot(&format!("{place}/{name}"), true).ok_or(Unplaced::NoFolderName { name })
-}
-
-pub(super) fn below_home(spot: &Spot) -> &str {
-    spot.path.strip_prefix(HOME).and_then(|rest| rest.strip_prefix('/')).unwrap_or(&spot.path)
 }
 
 pub(super) fn id_of(folder: &str) -> SessionId {

@@ -1,9 +1,9 @@
-//! session_status.jsonl, a line for each session: finds a session's line and changes that one alone. A line that is no
-//! JSON is somebody's, and stays as it is.
+//! session_status.jsonl, a line per session: finds a session's line and changes only that. A line that is not
+//! JSON belongs to somebody else and stays.
 
 mod whole;
 
-pub(super) use whole::{active_in, by_session, can_be_read, check, named_in, unlisted};
+pub(super) use whole::{active_in, by_session, can_be_read, check, elsewhere_in, named_in, unlisted};
 
 use super::REGISTRY;
 use super::fields::Fields;
@@ -17,18 +17,18 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the registry says about one session.
+/// A session's registry entry.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     pub status: Option<String>,
     pub description: Option<String>,
     pub created: Option<Timestamp>,
     pub size: Option<Size>,
-    /// How many lines it has there; more than one are folded when the registry is written.
+    /// How many lines it has; duplicates are merged when the registry is written.
     pub count: usize,
 }
 
-/// The session's line; the last one where it has several, as each was written after the one before.
+/// The session's line; with several, the last one written.
 pub(super) fn line_of(tree: &Tree, name: &str, now: Timestamp, warnings: &mut Vec<Problem>) -> Option<Line> {
     let bytes = match tree.get(REGISTRY) {
         Some(Entry::File(bytes)) => bytes,
@@ -87,12 +87,12 @@ fn unreadable(why: Why) -> Problem {
     Problem::of_file(REGISTRY, What::Unreadable { why, then: Then::Nothing })
 }
 
-/// A session as its line is to show it.
+/// The content for a session's line.
 pub(super) struct Entered<'a> {
     pub name: &'a str,
     /// Below the project's folder.
     pub directory: &'a str,
-    /// Set in any case; the others only where the line lacks them.
+    /// Always set; the others only if the line lacks them.
     pub status: &'a str,
     pub is_status_kept: bool,
     pub description: &'a str,
@@ -100,7 +100,7 @@ pub(super) struct Entered<'a> {
     pub size: Option<Size>,
 }
 
-/// The registry with this session's line as it is to be; none when it is that already.
+/// The registry with this session's line updated; `None` if it needs no change.
 pub(super) fn with_line(bytes: &[u8], entered: &Entered<'_>) -> Option<Vec<u8>> {
     let all: Vec<&[u8]> = lines(bytes).collect();
     let own: Vec<usize> = (0..all.len()).filter(|at| is_about(all[*at], entered.name)).collect();
@@ -130,7 +130,7 @@ pub(super) fn with_line(bytes: &[u8], entered: &Entered<'_>) -> Option<Vec<u8>> 
     Some(written)
 }
 
-/// A folder that went from one of the places to another; where else a line points is its author's matter.
+/// True if the folder moved between known places. Any other path in a line is its author's choice.
 fn names_another_place(line: &[u8], entered: &Entered<'_>) -> bool {
     let fields = object(line).unwrap_or_default();
     let said = fields.get("directory").and_then(Value::as_str).map(|path| path.trim_end_matches('/'));
@@ -139,8 +139,8 @@ fn names_another_place(line: &[u8], entered: &Entered<'_>) -> bool {
     })
 }
 
-/// Another writer's registry with what its lines dropped of ours put back. A line that is gone stays gone: which
-/// sessions there are is for each of them to say.
+/// Another writer's registry with our fields restored where its lines dropped them. A deleted line stays
+/// deleted: each session decides whether it is listed.
 pub(super) fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {
     let before: BTreeSet<&[u8]> = lines(base).collect();
     let mut known: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
@@ -162,13 +162,13 @@ pub(super) fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {
     merged
 }
 
-/// The lines of one session, without their line ends.
+/// The lines of one session, without line ends.
 pub(super) fn share(bytes: &[u8], name: &str) -> Vec<u8> {
     let own = lines(bytes).filter(|line| is_about(line, name)).map(<[u8]>::trim_ascii);
     own.collect::<Vec<_>>().join(&b'\n')
 }
 
-/// The lines of one session as they are where it has another name and another folder.
+/// The lines of one session under another name and folder.
 pub(super) fn renamed(bytes: &[u8], name: &str, (new, directory): (&str, &str)) -> Vec<u8> {
     let own = lines(bytes).filter(|line| is_about(line, name)).map(<[u8]>::trim_ascii);
     let own = own.map(|line| {
@@ -178,12 +178,12 @@ pub(super) fn renamed(bytes: &[u8], name: &str, (new, directory): (&str, &str)) 
     own.collect::<Vec<_>>().join(&b'\n')
 }
 
-/// `onto` with the lines of every session for which `theirs` has others than `base`. Such a session has one line then:
-/// an older one that stood after it would count instead.
+/// `onto` with the lines of every session that differ between `theirs` and `base`. Such a session gets a
+/// single line: an older one after it would win otherwise.
 pub(super) fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
     let names = changed_between(base, theirs);
     let present = by_name(onto, &names);
-    // In one go: somebody may have added thousands.
+    // In one pass: somebody may have added thousands.
     let mut changed: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     for (name, own) in by_name(theirs, &names) {
         if present.get(&name) != Some(&own)
@@ -213,7 +213,7 @@ pub(super) fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
             Some(_) => {}
         }
     }
-    // Those that `onto` has no line for come last, in the order in which they came.
+    // Sessions without a line in `onto` come last, in their original order.
     let places = last_places(theirs);
     let mut left: Vec<(&String, &Vec<u8>)> = changed.iter().collect();
     left.sort_by_key(|(name, _)| places.get(*name));
@@ -221,7 +221,7 @@ pub(super) fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
     appended(&merged, &left.chain(added).collect::<Vec<_>>())
 }
 
-/// Sessions with other lines in the one than in the other, or more of them.
+/// Sessions whose lines, or number of lines, differ.
 fn changed_between(base: &[u8], theirs: &[u8]) -> BTreeSet<String> {
     let (before, after) = (counted(base), counted(theirs));
     let all: BTreeSet<&[u8]> = before.keys().chain(after.keys()).copied().collect();
@@ -238,7 +238,7 @@ fn counted(bytes: &[u8]) -> BTreeMap<&[u8], usize> {
     counts
 }
 
-/// The lines of each of these sessions, without their line ends.
+/// The lines of each of these sessions, without line ends.
 fn by_name<'a>(bytes: &'a [u8], names: &BTreeSet<String>) -> BTreeMap<String, Vec<&'a [u8]>> {
     let mut found: BTreeMap<String, Vec<&[u8]>> = BTreeMap::new();
     for line in lines(bytes).map(<[u8]>::trim_ascii) {
@@ -249,7 +249,7 @@ fn by_name<'a>(bytes: &'a [u8], names: &BTreeSet<String>) -> BTreeMap<String, Ve
     found
 }
 
-/// A session's last line, with what only earlier ones have.
+/// A session's last line, completed with fields that only earlier ones have.
 fn with_what_was_before(last: &[u8], earlier: &[&[u8]]) -> Vec<u8> {
     let missing = |line: Vec<u8>, older: &&[u8]| with_missing(&line, &object(older).unwrap_or_default());
     earlier.iter().rev().fold(last.to_vec(), missing)
@@ -261,7 +261,7 @@ fn new_and_broken<'a>(base: &[u8], theirs: &'a [u8], onto: &[u8]) -> Vec<&'a [u8
     new.filter(|line| object(line).as_ref().and_then(name_in).is_none()).collect()
 }
 
-/// Which line of each session is its last.
+/// The position of each session's last line.
 fn last_places(bytes: &[u8]) -> BTreeMap<String, usize> {
     let named =
         lines(bytes).enumerate().filter_map(|(at, line)| Some((name_in(&object(line)?)?.to_owned(), at)));
@@ -272,7 +272,7 @@ fn is_about(line: &[u8], name: &str) -> bool {
     mentions(line, name) && object(line).is_some_and(|fields| name_in(&fields) == Some(name))
 }
 
-/// With their line ends.
+/// Lines including their line ends.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n')
 }
@@ -285,8 +285,8 @@ fn is_blank(line: &[u8]) -> bool {
     std::str::from_utf8(line).is_ok_and(|text| text.trim().trim_start_matches('\u{feff}').is_empty())
 }
 
-/// The lines with this word in them, with their numbers. The word is looked for in the whole: a list of a thousand
-/// sessions asks a thousand times.
+/// Lines that contain this word, with their numbers. Searches the whole text at once: a list of a thousand
+/// sessions does this a thousand times.
 fn mentioning<'a>(bytes: &'a [u8], word: &str) -> Vec<(&'a [u8], usize)> {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return lines(bytes).zip(1..).filter(|(line, _)| mentions(line, word)).collect();
@@ -304,12 +304,12 @@ fn mentioning<'a>(bytes: &'a [u8], word: &str) -> Vec<(&'a [u8], usize)> {
     found
 }
 
-/// Cheap, so that only a session's own lines are parsed.
+/// A cheap test, so that only a session's own lines are parsed.
 fn mentions(line: &[u8], name: &str) -> bool {
     String::from_utf8_lossy(line).contains(name)
 }
 
-/// The session that a line is about: by its id, else by its folder.
+/// The session of a line: by its id, or else its folder.
 fn name_in(fields: &Map<String, Value>) -> Option<&str> {
     let text = |key: &str| fields.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     text("id").or_else(|| text("directory")?.trim_end_matches('/').rsplit('/').next())
@@ -332,7 +332,7 @@ fn new_line(entered: &Entered<'_>) -> String {
     Value::Object(new_fields(entered)).to_string()
 }
 
-/// At the end, in the registry's own kind of line end.
+/// Appends with the registry's own line ends.
 fn appended(bytes: &[u8], added: &[&[u8]]) -> Vec<u8> {
     let end = if bytes.windows(2).any(|pair| pair == b"\r\n") { "\r\n" } else { "\n" };
     let mut written = bytes.to_vec();
@@ -346,7 +346,7 @@ fn appended(bytes: &[u8], added: &[&[u8]]) -> Vec<u8> {
     written
 }
 
-/// What the line has not is added before its closing brace: it must stay one line.
+/// Adds missing fields before the closing brace, so that it stays one line.
 fn with_missing(line: &[u8], fields: &Map<String, Value>) -> Vec<u8> {
     let Some(present) = object(line) else { return line.to_vec() };
     let Some(end) = line.iter().rposition(|byte| *byte == b'}') else { return line.to_vec() };

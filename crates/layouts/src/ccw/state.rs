@@ -1,4 +1,5 @@
-//! workflow-session.json of every writer and era: what it says, and what is odd about it. Unknown keys are left alone.
+//! workflow-session.json of every writer and version: its values, and their oddities. Unknown keys are left
+//! alone.
 
 use super::STATE;
 use super::fields::{Fields, cut};
@@ -10,26 +11,26 @@ use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-/// What the file says; nothing where it says nothing that can be read.
+/// The file's values; empty where nothing is readable.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct State {
-    /// The file is there and can be read.
+    /// The file exists and is readable.
     pub is_readable: bool,
-    /// A later release wrote it: no `meta`, its times and its status at the top level, no word for a phase.
+    /// Written by a later release: no `meta`, times and status at the top level, no word for a phase.
     pub is_later: bool,
     pub project: Option<String>,
     pub description: Option<String>,
     pub size: Option<Size>,
     pub phase: Option<PhaseWord>,
-    /// What stands where a phase should and is none.
+    /// An invalid phase word.
     pub odd_phase: Option<String>,
-    /// As it stands there: `implementing`, `interrupted`.
+    /// As written: `implementing`, `interrupted`.
     pub status: Option<String>,
-    /// The last phase is done, says the file; its word for the phase may still be the last one's.
+    /// The file says that the last phase is done, although its phase word may still name it.
     pub is_review_done: bool,
     /// Phases that the file calls done.
     pub completed: Vec<PhaseWord>,
-    /// When, as `phases` has it.
+    /// Completion times from `phases`.
     pub times: Vec<(PhaseWord, Timestamp)>,
     pub transitions: Vec<Transition>,
     pub current_tasks: Vec<String>,
@@ -42,7 +43,7 @@ pub struct State {
     pub last_error: Option<String>,
 }
 
-/// From one phase to the next.
+/// A transition from one phase to the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transition {
     pub completed: Option<PhaseWord>,
@@ -51,7 +52,7 @@ pub struct Transition {
 }
 
 impl State {
-    /// When a phase was done, as far as the file tells.
+    /// When a phase was done, if the file says so.
     pub fn done_at(&self, phase: PhaseWord) -> Option<Timestamp> {
         let found = self.transitions.iter().rev().find(|transition| transition.completed == Some(phase));
         let listed = self.times.iter().find(|(done, _)| *done == phase).map(|(_, at)| *at);
@@ -87,7 +88,7 @@ fn unusable(file: &str, why: Why, warnings: &mut Vec<Problem>) -> State {
 }
 
 fn from_fields(fields: &mut Fields<'_>) -> State {
-    // The folder's name is the id, whatever stands here.
+    // The folder's name is the id, whatever the file says.
     let _ = fields.text(&["session_id"]);
     for part in ["progress", "meta", "phases"] {
         fields.is_object(&[part]);
@@ -120,7 +121,7 @@ fn from_fields(fields: &mut Fields<'_>) -> State {
     }
 }
 
-/// Whatever says last that something changed.
+/// The newest time in the file.
 fn newest(fields: &mut Fields<'_>) -> Option<Timestamp> {
     [&["meta", "updated"][..], &["updated_at"], &["resumed_at"]]
         .into_iter()
@@ -136,13 +137,13 @@ fn size(fields: &mut Fields<'_>) -> Option<Size> {
     let text = fields.first_text(&[&["type"], &["complexity"]])?;
     match Size::parse(&text) {
         Some(size) => Some(size),
-        // Later releases have other words there, for what kind of session it is.
+        // Later releases use other words here, for the kind of session.
         None if is_later(fields.map) => None,
         None => fields.odd(&["type"], no_size(&text)),
     }
 }
 
-/// A word for how large the work is, which is none.
+/// The problem of an invalid word for the size.
 pub(super) fn no_size(text: &str) -> What {
     let known = ["simple", "medium", "complex"].map(ToOwned::to_owned).to_vec();
     What::NotOneOf { found: format!("'{}'", cut(text)), known, taken: Taken::Nothing }
@@ -156,7 +157,7 @@ fn phase(fields: &mut Fields<'_>) -> (Option<PhaseWord>, Option<String>) {
     }
 }
 
-/// Those that are called done, and whether the last one is: a rolled-back session has moved past it once.
+/// Completed phases, and whether the last one is complete: a rolled-back session passed it once.
 fn completed(fields: &mut Fields<'_>, transitions: &[Transition]) -> (Vec<PhaseWord>, bool) {
     let listed = fields.texts(&["progress", "completed_phases"]);
     if let Some(odd) = listed.iter().flatten().find(|name| PhaseWord::parse(name).is_none()) {
@@ -176,7 +177,7 @@ fn completed(fields: &mut Fields<'_>, transitions: &[Transition]) -> (Vec<PhaseW
     (by_name.iter().copied().chain(moved).collect(), is_done)
 }
 
-/// Of `phases{NAME:{status}}`.
+/// From `phases{NAME:{status}}`.
 fn by_name(fields: &mut Fields<'_>) -> Vec<PhaseWord> {
     let Some(Value::Object(phases)) = fields.get(&["phases"]) else { return Vec::new() };
     let known = phases.keys().filter_map(|name| Some((name.clone(), PhaseWord::parse(name)?)));
@@ -190,7 +191,7 @@ fn by_name(fields: &mut Fields<'_>) -> Vec<PhaseWord> {
     done
 }
 
-/// Of `phases{NAME:{completed_at}}`.
+/// From `phases{NAME:{completed_at}}`.
 fn times(fields: &mut Fields<'_>) -> Vec<(PhaseWord, Timestamp)> {
     let Some(Value::Object(phases)) = fields.get(&["phases"]) else { return Vec::new() };
     let known = phases.keys().filter_map(|name| Some((name.clone(), PhaseWord::parse(name)?)));
@@ -212,7 +213,7 @@ fn transitions(fields: &mut Fields<'_>) -> Vec<Transition> {
     named.filter_map(|(name, entry)| one_transition(fields, &name, entry)).collect()
 }
 
-/// Under a name that tells which of the list it is.
+/// Reported under a name that identifies the entry in its list.
 fn one_transition(fields: &mut Fields<'_>, name: &str, entry: Value) -> Option<Transition> {
     let map = Map::from_iter([(name.to_owned(), entry)]);
     let mut entry = Fields { map: &map, file: fields.file, now: fields.now, warnings: &mut *fields.warnings };
@@ -223,7 +224,8 @@ fn one_transition(fields: &mut Fields<'_>, name: &str, entry: Value) -> Option<T
     map[name].is_object().then_some(Transition { completed, next, at })
 }
 
-/// The phase that the file tells. In later releases a status can tell it, and then nobody moves what else names one.
+/// The phase that the file gives. In later releases the status can give it, and other fields are then out of
+/// date.
 pub(super) fn phase_told(state: &State, ground: Ground) -> Option<PhaseWord> {
     match (state.phase, by_status(state)) {
         (Some(phase), Some(status)) if ground == Ground::Active && phase.position() != status.position() => {
@@ -234,7 +236,7 @@ pub(super) fn phase_told(state: &State, ground: Ground) -> Option<PhaseWord> {
     }
 }
 
-/// Where a session was last known to be, when the file names no phase that there is.
+/// The last known position, if the file names no valid phase.
 pub(super) fn last_valid(state: &State) -> Option<PhaseWord> {
     let moved_to = state.transitions.iter().rev().find_map(|transition| transition.next);
     let after = state.completed.iter().map(|phase| phase.position() + 1).max().map(PhaseWord::at);
@@ -254,7 +256,7 @@ pub(super) fn say_which_phase(state: &State, taken: PhaseWord, folder: &str, war
     let path = format!("{folder}/{STATE}");
     let what = match (&state.odd_phase, state.phase) {
         (Some(odd), _) => What::NoSuch(Unknown::Phase { name: cut(odd), last_valid: taken.word() }),
-        // Later releases have no word for it of their own; what else tells of it is enough.
+        // Later releases have no word for it; other fields suffice.
         (None, None) if state.is_readable && !state.is_later && last_valid(state).is_none() => {
             What::Absent(Taken::WorkedOut(taken.word()))
         }

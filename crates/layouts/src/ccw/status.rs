@@ -1,4 +1,4 @@
-//! Whether a session goes on, as four sources tell: its place, its own file, the registry, a marker. They may disagree.
+//! A session's status from four sources: its place, its own file, the registry, a marker. They may disagree.
 
 use super::place::Ground;
 use super::registry::Line;
@@ -7,7 +7,7 @@ use super::{MARKER, REGISTRY, STATE};
 use crate::problem::{Disagreement, Problem, Taken, What};
 use crate::tree::Tree;
 
-/// Where a session stands as a whole.
+/// The overall state of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stands {
     Active,
@@ -17,7 +17,7 @@ pub enum Stands {
     Abandoned,
 }
 
-/// The words that files have for it.
+/// The format's words for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Word {
     Active,
@@ -26,7 +26,7 @@ pub(super) enum Word {
 }
 
 impl Word {
-    /// All that is said of one that goes on.
+    /// All words for an active session.
     pub const ACTIVE: [&str; 5] = ["active", "planning", "implementing", "reviewing", "initialized"];
 
     pub fn parse(text: &str) -> Option<Self> {
@@ -68,7 +68,7 @@ pub(super) fn of(sources: &Sources<'_>, warnings: &mut Vec<Problem>) -> Stands {
         }
         return with_details(Word::Completed, sources.state);
     }
-    // Switching is taking one marker away and making another, says its tool: the files are not touched by it.
+    // The tool switches sessions by removing one marker and creating another, without touching their files.
     if marked == Some(Word::Paused) && own != Some(Word::Completed) {
         return with_details(Word::Paused, sources.state);
     }
@@ -77,7 +77,7 @@ pub(super) fn of(sources: &Sources<'_>, warnings: &mut Vec<Problem>) -> Stands {
         .filter_map(|(word, path)| Some((word?, path)))
         .collect();
     if told.is_empty() {
-        // What nobody can read takes no other's place; what can be read and has no word for it goes on.
+        // An unreadable session displaces no other; a readable one without a status is active.
         let word = if sources.state.is_readable { Word::Active } else { Word::Paused };
         return with_details(word, sources.state);
     }
@@ -85,7 +85,7 @@ pub(super) fn of(sources: &Sources<'_>, warnings: &mut Vec<Problem>) -> Stands {
     with_details(word, sources.state)
 }
 
-/// What markers say about the one whose own this is: another's, or that its own was taken away, says that it waits.
+/// The status according to markers: another session's marker, or the removal of its own, means paused.
 fn marked(tree: &Tree, own: &str) -> Option<Word> {
     if tree.get(own).is_some() {
         return Some(Word::Active);
@@ -94,7 +94,7 @@ fn marked(tree: &Tree, own: &str) -> Option<Word> {
     (is_anothers || tree.is_taken_away(own)).then_some(Word::Paused)
 }
 
-/// Whoever was written last counts; without times, the session's own file before the others.
+/// The source written last wins; without times, the session's own file does.
 fn latest(tree: &Tree, told: &[(Word, &str)], warnings: &mut Vec<Problem>) -> Word {
     let Some((first, rest)) = told.split_first() else { return Word::Active };
     let mut counts = *first;

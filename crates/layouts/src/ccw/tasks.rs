@@ -1,4 +1,4 @@
-//! The files of a session's tasks, and what is odd about each. How tasks belong together is settled in `relations`.
+//! The files of a session's tasks, and their oddities. `relations` links tasks to each other.
 
 mod relations;
 
@@ -11,11 +11,11 @@ use model::id::ItemId;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Kinds of work that the format knows.
+/// Kinds of work in the format.
 const TYPES: [&str; 5] = ["feature", "bugfix", "refactor", "test", "docs"];
-/// Where a task's own description is, below `context`.
+/// Keys of a task's description, below `context`.
 pub(super) const CONTEXT: [&str; 4] = ["requirements", "scope", "acceptance", "inherited_from"];
-/// Where each thing is in files of different eras; the first is where it goes in a new one.
+/// Paths of each value in the format's versions; new files use the first.
 pub(super) const TYPE: &[&[&str]] = &[&["type"], &["meta", "type"]];
 pub(super) const AGENT: &[&[&str]] = &[&["agent"], &["meta", "agent"]];
 pub(super) const PARENT: &[&[&str]] = &[&["relations", "parent"], &["context", "parent"], &["parent"]];
@@ -28,9 +28,9 @@ pub enum TaskStatus {
     Active,
     Completed,
     Blocked,
-    /// Cut into others; done when those are.
+    /// Split into others; done when those are.
     Container,
-    /// Not to be done any more, which leaves nothing to do.
+    /// Cancelled, so that nothing remains to be done.
     Cancelled,
 }
 
@@ -48,7 +48,7 @@ impl TaskStatus {
     }
 }
 
-/// A task as its file tells it, its relations settled.
+/// A task as read from its file, with its relations resolved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Task {
     /// Below the home of all sessions.
@@ -56,37 +56,37 @@ pub struct Task {
     pub id: ItemId,
     pub title: String,
     pub status: TaskStatus,
-    /// Type, agent and description, under the names of the format.
+    /// Type, agent and description, under the format's names.
     pub fields: BTreeMap<String, Value>,
     pub parent: Option<ItemId>,
     pub needs: Vec<ItemId>,
     pub attempts: Option<i64>,
     pub created: Option<Timestamp>,
     pub updated: Option<Timestamp>,
-    /// The list of current tasks names it, and it has no file.
+    /// Listed among the current tasks, but without a file.
     pub is_only_listed: bool,
-    /// As the file has them, not yet looked up.
+    /// As in the file, not yet resolved.
     named_parent: Option<String>,
     named_parts: Vec<String>,
     named_needs: Vec<String>,
 }
 
 impl Task {
-    /// Nothing is left to do about it, as its own file has it.
+    /// True if the file says that nothing remains to be done.
     pub fn is_over(&self) -> bool {
         matches!(self.status, TaskStatus::Completed | TaskStatus::Cancelled)
     }
 }
 
-/// All tasks of a session, those that are part of others after them.
+/// All tasks of a session, containers before their parts.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tasks {
     pub tasks: Vec<Task>,
-    /// Files that are there and were not read, because only their number was asked for.
+    /// Files that exist but were not read, because only their number was needed.
     pub unread: usize,
-    /// Files that cannot be read; they are never written.
+    /// Unreadable files; they are never written.
     pub broken: Vec<String>,
-    /// A file uses a word for a status that only later releases know.
+    /// A file uses a status word of later releases.
     pub is_later: bool,
 }
 
@@ -140,7 +140,7 @@ pub(super) fn read(tree: &Tree, folder: &str, now: Timestamp, warnings: &mut Vec
 }
 
 impl Tasks {
-    /// Work that the session's own file calls current is open, also where no file tells of it.
+    /// Work that the session's own file calls current is open, even without a task file.
     pub(super) fn add_listed(&mut self, names: &[String], folder: &str) {
         let is_known = |tasks: &Self, name: &str| {
             let stem =
@@ -183,7 +183,7 @@ pub(super) fn is_path(path: &str) -> bool {
     folder.ends_with(&format!("/{}", super::TASKS)) && name.strip_suffix(".json").is_some()
 }
 
-/// Whether a task can be read from it at all.
+/// True if a task can be read from this content.
 pub(super) fn is_whole(path: &str, content: &[u8]) -> bool {
     one(path, content, Timestamp::MAX, &mut Vec::new()).is_some()
 }
@@ -219,7 +219,7 @@ fn one(file: &str, content: &[u8], now: Timestamp, warnings: &mut Vec<Problem>) 
         texts.into_iter().filter_map(|(key, text)| Some((key.to_owned(), Value::from(text?)))).collect();
     for key in CONTEXT {
         if let Some(value) = fields.get(&["context", key]).filter(|value| !is_nothing(value)).cloned() {
-            // Texts, lists of them, and in some files more: a number or a yes says nothing about work.
+            // Texts, lists of them, and sometimes more; a number or a boolean says nothing about work.
             if value.is_number() || value.is_boolean() {
                 let what = What::WrongType { found: value.to_string(), wanted: Type::Text };
                 let _: Option<()> = fields.odd(&["context", key], what);
@@ -250,7 +250,7 @@ fn is_of_later_releases(status: &str) -> bool {
     ["in_progress", "cancelled"].iter().any(|word| word.eq_ignore_ascii_case(status.trim()))
 }
 
-/// The id in the file; where it has none, the name of the file.
+/// The id in the file, or else the file's name.
 fn id_of(file: &str, fields: &mut Fields<'_>) -> Option<ItemId> {
     let name = file.rsplit('/').next().unwrap_or_default();
     let stem = name.strip_suffix(".json").unwrap_or(name);
@@ -295,7 +295,7 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// Ids are compared without case and without leading zeros: `IMPL-001` is `impl-1`.
+/// Ids are compared without case and leading zeros: `IMPL-001` is `impl-1`.
 pub(super) fn plain(id: &str) -> String {
     let mut plain = String::with_capacity(id.len());
     let mut after_digit = false;
@@ -311,7 +311,7 @@ pub(super) fn plain(id: &str) -> String {
     plain
 }
 
-/// `impl-3` as `IMPL-003` among tasks that are called `IMPL-001` and `IMPL-002`.
+/// Turns `impl-3` into `IMPL-003` among tasks named `IMPL-001` and `IMPL-002`.
 pub(super) fn spelled_like(id: &str, known: &[&str]) -> Option<String> {
     let parted = |id: &'_ str| -> Option<(String, String)> {
         let at = id.rfind(|letter: char| !letter.is_ascii_digit()).map_or(0, |at| at + 1);
@@ -325,7 +325,7 @@ pub(super) fn spelled_like(id: &str, known: &[&str]) -> Option<String> {
     Some(format!("{written}{number:0>width$}"))
 }
 
-/// To sort by, so that the tenth comes after the ninth: every number as wide as the widest.
+/// Sort key that puts the tenth after the ninth: pads every number.
 pub(super) fn natural(id: &str) -> String {
     let mut key = String::new();
     let mut digits = String::new();

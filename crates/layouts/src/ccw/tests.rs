@@ -28,10 +28,10 @@ fn at(text: &str) -> Timestamp {
 }
 
 fn actor() -> Actor {
-    Actor::Person { name: "ccw".to_owned(), host: String::new() }
+    Actor::person("ccw", String::new())
 }
 
-/// A home of these files; folders above them come by themselves.
+/// A home with these files; parent folders are implied.
 fn tree(files: &[(&str, &str)]) -> Tree {
     let mut tree = Tree::default();
     for (path, text) in files {
@@ -60,7 +60,7 @@ fn told(tree: &Tree) -> Reading<ForeignSession> {
     told_at(FOLDER, tree)
 }
 
-/// The session that the files make, with its items.
+/// The folded session with its items.
 fn folded(tree: &Tree) -> (Session, ItemBook) {
     let (_, session, items) = told(tree).value.fold(&actor()).expect("a session");
     (session, items)
@@ -90,7 +90,7 @@ fn updated(standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileOp> {
     Ccw.write(&WriteRequest { purpose: Purpose::Update, standing }, folder)
 }
 
-/// What a write would change now, after these events of ours.
+/// The changes that a write would make after these events.
 fn written(tree: &Tree, events: &[Event]) -> Vec<FileChange> {
     let (before, _, _) = told(tree).value.fold(&actor()).expect("a session");
     let first = before.len() as u64 + 1;
@@ -106,7 +106,7 @@ fn written(tree: &Tree, events: &[Event]) -> Vec<FileChange> {
     puts(updated(&Standing::new(&session, &items, &all), &folder))
 }
 
-/// The tree after a write.
+/// The tree after that write.
 fn after(tree: &Tree, events: &[Event]) -> Tree {
     let mut tree = tree.clone();
     for change in written(&tree, events) {
@@ -127,7 +127,7 @@ fn name(text: &str) -> model::id::Name {
     model::id::Name::parse(text).expect("a name")
 }
 
-/// The form of the seed.
+/// The original format.
 const SEED: &str = r#"{
   "session_id": "WFS-login",
   "project": "Log in with OAuth",
@@ -150,7 +150,7 @@ const SEED: &str = r#"{
 const LINE: &str = r#"{"id":"WFS-login","status":"active","description":"OAuth","created":"2026-01-28T10:00:00Z","directory":".workflow/WFS-login"}"#;
 const PLAN_TEXT: &str = "# Plan\n\n1. Ask the provider\n";
 
-/// Of one that the tool has implemented half.
+/// A half-implemented session.
 fn seed() -> Tree {
     tree(&[
         ("session_status.jsonl", &format!("{LINE}\n")),

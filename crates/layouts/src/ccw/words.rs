@@ -1,6 +1,6 @@
-//! The words of the format for phases and sizes. Which of them a session may follow is the workflow's matter.
+//! The format's words for phases and sizes. The workflow decides which of them a session may use.
 
-/// A phase as the files name it.
+/// A phase as named in files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PhaseWord {
     Init,
@@ -15,7 +15,7 @@ pub enum PhaseWord {
 impl PhaseWord {
     pub const ALL: [Self; 7] =
         [Self::Init, Self::Brainstorm, Self::Vibe, Self::Plan, Self::Implement, Self::Review, Self::Complete];
-    /// Those that a session goes through, in order, with the ids that the workflow gives them.
+    /// The phases of a session, in order, with the workflow's ids.
     pub const STEPS: [(Self, &'static str); 3] =
         [(Self::Plan, "plan"), (Self::Implement, "implement"), (Self::Review, "review")];
 
@@ -35,8 +35,8 @@ impl PhaseWord {
         Self::ALL.into_iter().find(|phase| phase.word().eq_ignore_ascii_case(text.trim()))
     }
 
-    /// Which of the workflow's phases it is part of: what comes before a plan belongs to planning, work without a
-    /// plan is implementing. One more than the last when nothing is left.
+    /// The workflow phase to which it belongs: steps before a plan count as planning, work without a plan as
+    /// implementing. One past the last when nothing remains.
     pub fn position(self) -> usize {
         match self {
             Self::Init | Self::Brainstorm | Self::Plan => 0,
@@ -55,7 +55,7 @@ impl PhaseWord {
     }
 }
 
-/// How large the work is.
+/// The size of the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
     Simple,

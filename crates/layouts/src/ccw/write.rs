@@ -1,15 +1,17 @@
-//! Writes a session into its files as the tool's own prompts expect them. Sets only what says something else than the
-//! session does; a file that cannot be read, other than the session's own, is never written.
+//! Writes a session to its files as the tool's prompts expect them. Sets only values that differ from the
+//! session; never writes an unreadable file, except the session's own.
 
+mod names;
 mod state;
 mod tasks;
 
+use self::names::Names;
 use super::history;
 use super::place::Ground;
 use super::registry::{self, Entered};
 use super::status::Word;
 use super::words::Size;
-use super::{CcwSession, HOME, PLAN, REGISTRY, STATE};
+use super::{CcwSession, PLAN, REGISTRY, STATE};
 use crate::json::Document;
 use crate::layout::{FileChange, Folder, ForeignSession, Standing};
 use crate::tree::Entry;
@@ -20,19 +22,32 @@ use model::lifecycle::Lifecycle;
 use model::session::Session;
 use serde_json::Value;
 
-/// What the files say now, as a session.
+/// The session according to its current files.
 struct Said<'a> {
     read: &'a CcwSession,
     session: &'a Session,
     items: &'a ItemBook,
+    names: Names,
 }
 
-pub(super) fn files(standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
+/// The origin of a session's items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    Here,
+    /// Another layout, with its own names for items.
+    Elsewhere,
+}
+
+pub(super) fn files(standing: &Standing<'_>, folder: &Folder<'_>, source: Source) -> Vec<FileChange> {
     let read = super::read(folder).value;
     let told = ForeignSession::of_history(history::of(&read, folder));
-    let reader = Actor::Person { name: String::new(), host: String::new() };
+    let reader = Actor::person(String::new(), String::new());
     let Some((_, session, items)) = told.fold(&reader) else { return Vec::new() };
-    let said = Said { read: &read, session: &session, items: &items };
+    let names = match source {
+        Source::Here => Names::of(&read, standing.items),
+        Source::Elsewhere => Names::numbered(&read, standing.items),
+    };
+    let said = Said { read: &read, session: &session, items: &items, names };
     let mut changes = Vec::new();
     changes.extend(state::file(standing, &said, folder));
     changes.extend(tasks::files(standing, &said, folder));
@@ -40,9 +55,9 @@ pub(super) fn files(standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileCha
     changes
 }
 
-/// All of a session's own files, also those that show it already.
-pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChange> {
-    let mut files = files(standing, folder);
+/// All of a session's own files, including unchanged ones.
+pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>, source: Source) -> Vec<FileChange> {
+    let mut files = files(standing, folder, source);
     let read = super::read(folder).value;
     let own = [format!("{}/{STATE}", read.folder), format!("{}/{PLAN}", read.folder), REGISTRY.to_owned()];
     for path in own.into_iter().chain(read.tasks.tasks.into_iter().map(|task| task.file)) {
@@ -55,7 +70,7 @@ pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>) -> Vec<FileChan
     files
 }
 
-/// Later releases have no registry: where there is none, their sessions make none.
+/// Later releases have no registry, and their sessions create none.
 fn line(standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_>) -> Option<FileChange> {
     let bytes: &[u8] = match folder.tree.get(REGISTRY) {
         Some(Entry::File(bytes)) => bytes,
@@ -65,7 +80,7 @@ fn line(standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_>) -> Option
     let session = standing.session;
     let word = word(&session.lifecycle);
     let known = said.read.line.as_ref().and_then(|line| line.status.as_deref()).and_then(Word::parse);
-    let directory = format!("{HOME}/{}", said.read.folder);
+    let directory = folder.spot.below_project(&said.read.folder);
     let entered = Entered {
         name: &said.read.name,
         directory: &directory,
@@ -78,13 +93,13 @@ fn line(standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_>) -> Option
     registry::with_line(bytes, &entered).map(|content| FileChange { path: REGISTRY.to_owned(), content })
 }
 
-/// What happened since the session was taken in: all before that was read from these very files.
+/// Events since the session was adopted: earlier ones were read from these files.
 fn ours(since: &[Recorded]) -> &[Recorded] {
     let adopted = since.iter().rposition(|recorded| matches!(recorded.event, Event::Adopted { .. }));
     &since[adopted.map_or(0, |at| at + 1)..]
 }
 
-/// What a lifecycle is called in the files.
+/// The format's word for a lifecycle.
 fn word(lifecycle: &Lifecycle) -> Word {
     match lifecycle {
         Lifecycle::Active => Word::Active,
@@ -97,14 +112,14 @@ fn size(session: &Session) -> Option<Size> {
     session.fields.get("type").and_then(Value::as_str).and_then(Size::parse)
 }
 
-/// A file that is being changed. What stands in the way of a path and is no object is somebody's, and stays.
+/// A file being changed. A foreign non-object in the way of a path stays.
 struct Changes {
     document: Document,
     any: bool,
 }
 
 impl Changes {
-    /// None when there is a file that cannot be read.
+    /// `None` if an existing file is unreadable.
     fn to(content: Option<&[u8]>) -> Option<Self> {
         let document = match content {
             Some(bytes) => Document::parse(bytes).ok()?,
@@ -120,7 +135,7 @@ impl Changes {
         }
     }
 
-    /// Where one of these paths has a value already; else at the first.
+    /// Sets the first of these paths that has a value; otherwise the first path.
     fn set_where_it_is(&mut self, paths: &[&[&str]], value: &Value) {
         let there = paths.iter().find(|path| self.document.get(path).is_some_and(|value| !value.is_null()));
         if let Some(path) = there.or(paths.first()) {

@@ -1,4 +1,4 @@
-//! The checks of a phase's gate. One function a kind; none runs or compiles anything.
+//! The checks of a phase's gate, one function per kind. Runs and compiles nothing.
 
 use super::duration;
 use super::lines::Place;
@@ -11,12 +11,12 @@ use model::workflow::{CheckDefinition, CheckKind};
 pub(super) const COMMON_KEYS: &[&str] = &["id", "kind", "help"];
 const DEFAULT_TIMEOUT_SECONDS: u64 = 10 * 60;
 
-/// What a check looks at, and where its text stands that the engine compiles or runs.
+/// A check, and the position of the text that the engine compiles or runs.
 type KindAndPlace = (CheckKind, Option<Place>);
 
 pub(super) struct Kind {
     pub(super) name: &'static str,
-    /// Beside the common ones.
+    /// In addition to the common keys.
     pub(super) keys: &'static [&'static str],
     read: fn(&mut Report, &Section) -> Found<KindAndPlace>,
 }
@@ -33,7 +33,7 @@ pub(super) const KINDS: &[Kind] = &[
 pub(super) fn read(report: &mut Report, section: Section) -> Found<(CheckDefinition, Option<Place>)> {
     let id = section.required_name(report, "id");
     let help = section.owned_prose(report, "help");
-    // Which keys belong here depends on the kind, so without one the rest is left unread.
+    // The allowed keys depend on the kind, so without one the rest is not read.
     let kind = kind_of(report, &section)?;
     let section = section.called(format!("a check of kind '{}'", kind.name));
     refuse_foreign_keys(report, kind, &section);
@@ -55,7 +55,7 @@ fn kind_of(report: &mut Report, section: &Section) -> Found<&'static Kind> {
     Err(report.add_unknown(word.offset, "kind of check", word.text, &names, hint))
 }
 
-/// A key of another kind is more likely the wrong kind than a slip of the finger.
+/// A key of another kind more likely means the wrong kind than a typing mistake.
 fn refuse_foreign_keys(report: &mut Report, kind: &Kind, section: &Section) {
     let known: Vec<&str> = COMMON_KEYS.iter().chain(kind.keys).copied().collect();
     let keys_here = format!("the keys of {}: {}", section.what, known.join(", "));
@@ -76,11 +76,11 @@ fn refuse_foreign_keys(report: &mut Report, kind: &Kind, section: &Section) {
     }
 }
 
-/// When a file that is older than the phase will do.
+/// When a file older than the phase is accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stale {
     Ok,
-    /// From the second run of the workflow on.
+    /// From the workflow's second run.
     LaterRuns,
 }
 
@@ -118,7 +118,7 @@ fn command(report: &mut Report, section: &Section) -> Found<KindAndPlace> {
     Ok((kind, Some(report.place(run.offset))))
 }
 
-/// A git check that asks nothing would pass for nothing, so `clean` must be there.
+/// A git check without conditions would always pass, so `clean` is required.
 fn git(report: &mut Report, section: &Section) -> Found<KindAndPlace> {
     let clean = section.boolean(report, "clean")?;
     let clean = clean.ok_or_else(|| section.missing(report, "clean"))?;

@@ -1,4 +1,4 @@
-//! What a definition declares about values: a phase's evidence, a session's free fields.
+//! Declarations of values: a phase's evidence, a session's custom fields.
 
 use super::mistake::{Found, Report, Told};
 use super::section::Section;
@@ -30,7 +30,7 @@ pub(super) fn fields(report: &mut Report, root: &Section) -> Found<BTreeMap<Stri
     Ok(fields.into_iter().map(|(name, field)| (name.into(), field)).collect())
 }
 
-/// Its type, whether it is required, and what it means.
+/// Its type, whether it is required, and its description.
 fn evidence_entry(report: &mut Report, section: &Section) -> Found<(ValueType, bool, Option<String>)> {
     section.refuse_unknown_keys(report, EVIDENCE_KEYS);
     let value_type = value_type(report, section);
@@ -43,7 +43,7 @@ fn field(report: &mut Report, section: &Section) -> Found<FieldDefinition> {
     section.refuse_unknown_keys(report, FIELD_KEYS);
     let value_type = value_type(report, section);
     let describe = section.owned_prose(report, "describe");
-    // Without a type nothing can be said about the values.
+    // Without a type the values cannot be checked.
     let value_type = value_type?;
     let one_of = one_of(report, section, value_type);
     let default = default(report, section, value_type, one_of.as_deref().unwrap_or(&[]));

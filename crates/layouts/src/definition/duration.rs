@@ -1,9 +1,9 @@
-//! Durations as people write them: "30s", "10m", "24h", "7d". Whole numbers of one unit.
+//! Durations as people write them: "30s", "10m", "24h", "7d". A whole number of one unit.
 
 use super::mistake::{Found, Report, quoted};
 use super::section::Section;
 
-/// Ten years: longer is surely a slip, and must not overflow a calendar.
+/// Ten years: anything longer is surely a mistake, and must not overflow a calendar.
 const LONGEST_SECONDS: u64 = 3650 * 24 * 60 * 60;
 
 /// Seconds, never 0.
@@ -26,7 +26,7 @@ pub(super) fn read(report: &mut Report, section: &Section, key: &str) -> Found<O
     }
 }
 
-/// The seconds in "30s", "10m", "24h", "7d". Saturates, so that a number too large to hold is told as too long.
+/// The seconds in "30s", "10m", "24h", "7d". Saturates, so that an overflow is reported as too long.
 pub fn seconds(text: &str) -> Option<u64> {
     let unit = text.chars().next_back()?;
     let seconds_of_unit = match unit {

@@ -1,28 +1,28 @@
-//! Where in its text a definition keeps what is compiled later. Holds places, not meanings.
+//! Source positions of texts that are compiled later. Holds positions, not meanings.
 
 use model::id::Name;
 use std::collections::BTreeMap;
 
-/// A line and a column, both from 1; a column counts characters.
+/// Line and column, both from 1; columns count characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
     pub line: usize,
     pub column: usize,
 }
 
-/// Finds the value behind an expression or a pattern that did not compile.
+/// Finds the source of an expression or a pattern that did not compile.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Lines {
     phases: BTreeMap<Name, PhaseLines>,
 }
 
 impl Lines {
-    /// The place of a check's `expr`, `matches` or `run`; of its `kind` where it has nothing of the sort.
+    /// The position of a check's `expr`, `matches` or `run`, or else of its `kind`.
     pub fn of_check(&self, phase: &Name, check: &Name) -> Option<Place> {
         self.phases.get(phase)?.checks.get(check).copied()
     }
 
-    /// The place of a phase's `when`.
+    /// The position of a phase's `when`.
     pub fn of_when(&self, phase: &Name) -> Option<Place> {
         self.phases.get(phase)?.when
     }

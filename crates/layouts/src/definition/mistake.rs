@@ -1,14 +1,14 @@
-//! What is wrong with a definition and where. Gathers; never decides what a mistake is.
+//! Mistakes in a definition, with their positions. Collects them; never decides what a mistake is.
 
 use super::lines::Place;
 use model::nearest::nearest;
 use serde::Serialize;
 use std::fmt;
 
-/// How much of a found text a message repeats.
+/// Maximum length of quoted text in a message.
 const LONGEST_QUOTE: usize = 60;
 
-/// One mistake, at its line and column (both from 1; a column counts characters).
+/// One mistake, with line and column (both from 1; columns count characters).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mistake {
     pub line: usize,
@@ -23,10 +23,10 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// A value, or the certainty that the report says why there is none.
+/// A value, or proof that the report says why there is none.
 pub(super) type Found<T> = Result<T, Told>;
 
-/// Only `Report` makes one, so a reader cannot give up without having said why.
+/// Only `Report` creates one, so a reader cannot give up without a reason.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Told(());
 
@@ -49,7 +49,7 @@ impl<'text> Report<'text> {
         self.mistakes
     }
 
-    /// `offset` is a byte of the text.
+    /// `offset` is a byte offset into the text.
     pub(super) fn add(&mut self, offset: usize, message: impl Into<String>) -> Told {
         self.push(offset, message.into(), None)
     }
@@ -63,7 +63,7 @@ impl<'text> Report<'text> {
         self.push(offset, message.into(), Some(hint.into()))
     }
 
-    /// A word that is none of those allowed; `kind` is what it should have been ("key", "kind of check").
+    /// An unknown word; `kind` is what was expected ("key", "kind of check").
     pub(super) fn add_unknown(
         &mut self,
         offset: usize,
@@ -92,7 +92,7 @@ impl<'text> Report<'text> {
     }
 }
 
-/// A text of the definition, fit for a message: what would move the cursor is escaped, what is endless is cut.
+/// Text from the definition, safe for a message: control characters are escaped, long text is cut.
 pub(super) fn quoted(text: &str) -> String {
     let mut shown: String =
         text.chars()
@@ -107,7 +107,7 @@ pub(super) fn quoted(text: &str) -> String {
     format!("'{shown}'")
 }
 
-/// Control characters, and those that reorder what a person reads: a command is trusted by its look.
+/// Control characters, and those that reorder visible text: people judge a command by its appearance.
 pub(super) fn is_unprintable(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -1,4 +1,4 @@
-//! Paths that a definition names. Only such as cannot leave the session's workspace get through.
+//! Paths in a definition. Only paths inside the session's workspace are accepted.
 
 use super::mistake::{Found, Report, is_unprintable, quoted};
 use super::section::Text;

@@ -1,4 +1,4 @@
-//! The phases of a definition: each by itself, then what they say about one another.
+//! The phases of a definition: each on its own, then their references to one another.
 
 use super::check;
 use super::declared;
@@ -14,7 +14,7 @@ use toml::de::DeValue;
 pub(super) const KEYS: &[&str] = &[
     "id", "title", "purpose", "produces", "needs", "when", "items", "strict", "terminal", "evidence", "check",
 ];
-/// What a phase that is over as soon as it begins could never use.
+/// Keys without effect in a terminal phase, which ends as soon as it starts.
 const USELESS_IN_TERMINAL: &[&str] = &["check", "evidence", "when", "items"];
 
 pub(super) fn read_all(report: &mut Report, root: &Section) -> Found<(Vec<PhaseDefinition>, Lines)> {
@@ -42,7 +42,7 @@ pub(super) fn read_all(report: &mut Report, root: &Section) -> Found<(Vec<PhaseD
     Ok((phases, lines))
 }
 
-/// The ids of all phases as they are written, for what refers to them. Reports nothing.
+/// The ids of all phases as written, for references. Reports nothing.
 pub(super) fn ids<'a>(root: &Section<'a>) -> Vec<&'a str> {
     let Some(DeValue::Array(phases)) = root.value("phase").map(Spanned::get_ref) else {
         return Vec::new();
@@ -119,7 +119,7 @@ fn the_one_before(ids: &[Option<Text>], position: usize) -> Vec<Name> {
     valid_names(before)
 }
 
-/// An id that is no name is told where it stands, so here it is just left out.
+/// An invalid id is reported at its own position, so it is omitted here.
 fn valid_names<'a>(ids: impl IntoIterator<Item = Text<'a>>) -> Vec<Name> {
     ids.into_iter().filter_map(|id| Name::parse(id.text).ok()).collect()
 }
@@ -186,7 +186,7 @@ fn checks(report: &mut Report, section: &Section) -> Found<(Vec<CheckDefinition>
     Ok((checks, lines))
 }
 
-/// Case is ignored: ids become file names, and some file systems do not tell the two apart.
+/// Case is ignored: ids become file names, and some file systems ignore case.
 fn refuse_repeats(report: &mut Report, what: &str, ids: &[Option<Text>]) -> Found<()> {
     let mut told: Option<Told> = None;
     for (position, id) in ids.iter().enumerate() {

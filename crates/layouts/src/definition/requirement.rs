@@ -1,4 +1,4 @@
-//! What agents need before they may use a tool, as a definition says it.
+//! Requirements in a definition: conditions for agents to use a tool.
 
 use super::mistake::{Found, Report, quoted};
 use super::phase;

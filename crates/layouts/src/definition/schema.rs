@@ -1,10 +1,11 @@
-//! The JSON Schema of a definition, for editors. The reader stays the judge: a schema cannot say every rule.
+//! The JSON Schema of a definition, for editors. The reader is authoritative: a schema cannot express every
+//! rule.
 
 use serde_json::{Value, json};
 
 const NAME_PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$";
 const DURATION_PATTERN: &str = "^[0-9]+[smhd]$";
-/// Relative and without '\'; leaving '..' out takes a look-ahead, which not every editor's patterns know.
+/// Relative and without '\'. Excluding '..' needs a look-ahead, which not every editor supports.
 const PATH_PATTERN: &str = r"^[^/\\][^\\]*$";
 
 /// Draft 2020-12.

@@ -1,4 +1,4 @@
-//! A table of the definition and its keys, each asked for by the type it must have. Knows no particular key.
+//! A table of the definition with typed access to its keys. Knows no particular key.
 
 use super::mistake::{Found, Report, Told, is_unprintable, quoted};
 use super::value;
@@ -6,7 +6,7 @@ use model::id::{InvalidId, Name};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A string of the definition and the byte where it stands.
+/// A string of the definition and its byte offset.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Text<'a> {
     pub(super) text: &'a str,
@@ -14,7 +14,7 @@ pub(super) struct Text<'a> {
 }
 
 pub(super) struct Section<'a> {
-    /// How messages call it: "a phase", "a check of kind 'expr'".
+    /// Its name in messages: "a phase", "a check of kind 'expr'".
     pub(super) what: String,
     pub(super) offset: usize,
     table: &'a DeTable<'a>,
@@ -25,7 +25,7 @@ impl<'a> Section<'a> {
         Self { what: "a workflow".to_owned(), offset: 0, table }
     }
 
-    /// `name` is what the definition's author would look for: a key, or the name of an entry.
+    /// `name` is a key or an entry's name, as the author would search for it.
     pub(super) fn of_value(
         report: &mut Report,
         what: &str,
@@ -59,18 +59,18 @@ impl<'a> Section<'a> {
         self.table.get(key)
     }
 
-    /// Any string at all; `line` and `prose` are for what is shown to people.
+    /// Any string; use `line` or `prose` for text shown to people.
     pub(super) fn string(&self, report: &mut Report, key: &str) -> Found<Option<Text<'a>>> {
         self.value(key).map(|value| string_of(report, &quoted(key), value)).transpose()
     }
 
-    /// A string that is not blank and stays on its line.
+    /// A single-line string that is not blank.
     pub(super) fn line(&self, report: &mut Report, key: &str) -> Found<Option<Text<'a>>> {
         let found = self.string(report, key)?;
         found.map(|text| single_line(report, &quoted(key), text)).transpose()
     }
 
-    /// A string that is not blank; it may have several lines.
+    /// A string that is not blank, possibly of several lines.
     pub(super) fn prose(&self, report: &mut Report, key: &str) -> Found<Option<Text<'a>>> {
         let Some(text) = self.string(report, key)? else {
             return Ok(None);
@@ -80,7 +80,7 @@ impl<'a> Section<'a> {
         Ok(Some(text))
     }
 
-    /// `prose`, as a definition keeps it.
+    /// `prose` as an owned string.
     pub(super) fn owned_prose(&self, report: &mut Report, key: &str) -> Found<Option<String>> {
         Ok(self.prose(report, key)?.map(|text| text.text.to_owned()))
     }
@@ -113,7 +113,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// One word of a fixed list.
+    /// A word from a fixed list.
     pub(super) fn choice<T: Copy>(
         &self,
         report: &mut Report,
@@ -141,7 +141,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// An array of strings of which none stands twice.
+    /// An array of distinct strings.
     pub(super) fn strings(&self, report: &mut Report, key: &str) -> Found<Option<Vec<Text<'a>>>> {
         let Some(array) = self.array(report, key)? else {
             return Ok(None);
@@ -161,7 +161,7 @@ impl<'a> Section<'a> {
         told.map_or(Ok(Some(texts)), Err)
     }
 
-    /// The tables of an array of tables, in order; `header` is the line that begins one.
+    /// The tables of an array of tables, in order; `header` is the line that starts one.
     pub(super) fn tables(&self, report: &mut Report, key: &str, header: &str) -> Found<Vec<Section<'a>>> {
         let Some(value) = self.value(key) else {
             return Ok(Vec::new());
@@ -176,7 +176,7 @@ impl<'a> Section<'a> {
         sections.into_iter().collect()
     }
 
-    /// The entries of a table whose keys are names of the author's, in the order of the text.
+    /// The entries of a table with author-chosen keys, in source order.
     pub(super) fn named_tables<T>(
         &self,
         report: &mut Report,
@@ -211,7 +211,7 @@ impl<'a> Section<'a> {
 fn name_of(report: &mut Report, what: &str, text: Text) -> Found<Name> {
     Name::parse(text.text).map_err(|invalid| {
         let why = match invalid {
-            // An id may have more than a name, so the general wording would mislead.
+            // An id allows more characters than a name, so the general message would mislead.
             InvalidId::BadCharacter(bad) => {
                 format!("{bad:?} is not allowed in it; use letters, digits, '-' and '_'")
             }

@@ -1,4 +1,4 @@
-//! Every rule of a definition, as text in and mistakes out.
+//! Every rule of a definition: text in, mistakes out.
 #![allow(clippy::unwrap_used, reason = "a test stops where its assumption fails")]
 
 mod gates;
@@ -10,7 +10,7 @@ mod workflow;
 
 use super::{Mistake, read};
 
-/// The text has exactly these mistakes, as (line, message), in this order.
+/// Expects exactly these mistakes, as (line, message), in this order.
 #[track_caller]
 fn check(text: &str, expected: &[(usize, &str)]) {
     let found: Vec<(usize, String)> = match read(text) {
@@ -22,13 +22,13 @@ fn check(text: &str, expected: &[(usize, &str)]) {
     assert_eq!(found, expected, "in:\n{text}");
 }
 
-/// `lines` stand in a phase that is otherwise right, from line 4 on.
+/// Puts `lines` into an otherwise valid phase, starting at line 4.
 #[track_caller]
 fn check_phase(lines: &str, expected: &[(usize, &str)]) {
     check(&format!("name = \"w\"\n[[phase]]\nid = \"a\"\n{lines}\n"), expected);
 }
 
-/// `lines` stand after a workflow that is otherwise right, from line 4 on; its only phase is 'plan'.
+/// Puts `lines` after an otherwise valid workflow with the single phase 'plan', starting at line 4.
 #[track_caller]
 fn check_after(lines: &str, expected: &[(usize, &str)]) {
     check(&format!("name = \"w\"\n[[phase]]\nid = \"plan\"\n{lines}\n"), expected);

@@ -1,4 +1,4 @@
-//! TOML values as JSON values, and their types. Never guesses one type from another.
+//! TOML values as JSON values, and their types. Never converts one type to another.
 
 use super::mistake::{Found, Report};
 use model::workflow::ValueType;
@@ -6,7 +6,7 @@ use serde_json::{Map, Number, Value};
 use toml::Spanned;
 use toml::de::DeValue;
 
-/// What a message calls this value.
+/// The name of a value's type in messages.
 pub(super) fn kind(value: &DeValue) -> &'static str {
     match value {
         DeValue::String(_) => "a string",
@@ -19,7 +19,7 @@ pub(super) fn kind(value: &DeValue) -> &'static str {
     }
 }
 
-/// Sessions hold JSON, so a value that JSON cannot say is a mistake.
+/// Sessions hold JSON, so a value without a JSON form is a mistake.
 pub(super) fn json(report: &mut Report, value: &Spanned<DeValue>) -> Found<Value> {
     let offset = value.span().start;
     match value.get_ref() {
@@ -60,7 +60,7 @@ pub(super) fn fits(value_type: ValueType, value: &Value) -> bool {
     }
 }
 
-/// A number is the same whichever way it is written: 82, 82.0.
+/// Numbers are equal in either spelling: 82, 82.0.
 pub(super) fn same(left: &Value, right: &Value) -> bool {
     match (left.as_f64(), right.as_f64()) {
         (Some(left), Some(right)) => left.total_cmp(&right).is_eq(),

@@ -1,4 +1,5 @@
-//! Keys of the state that are no fields, with what sets them: they follow from the session, or stand elsewhere.
+//! Keys of the state that are not fields, with the commands that set them: they follow from the session, or
+//! are kept elsewhere.
 
 use crate::capabilities::FieldOf;
 
@@ -18,9 +19,9 @@ fn of_session(name: &str) -> Option<&'static str> {
         "started_at" | "last_activity" | "completed_at" => "it is written when that happens",
         "stages" => "name a stage: leftoff set --phase thesis_development development_log=PATH",
         "voice_calibration" => "set its keys: leftoff set calibration_notes=TEXT",
-        "output" => "set its keys: leftoff set total_word_count=N",
-        "deferred_verifications" => "use leftoff note CLAIM --kind deferred --field reason=timeout",
-        "user_overrides" => "use leftoff note CLAIM --kind override --field user_rationale=WHY",
+        "output" => "set its keys: leftoff set 'total_word_count=<number>'",
+        "deferred_verifications" => "use leftoff note '<claim>' --kind deferred --field reason=timeout",
+        "user_overrides" => "use leftoff note '<claim>' --kind override --field 'user_rationale=<text>'",
         "revision_history" => "use leftoff revisit",
         "birds_eye_approved" => "it is approved: leftoff approve birds-eye",
         "thesis_file" => "it is its stage's: leftoff set --phase thesis_development thesis_file=PATH",
@@ -43,12 +44,12 @@ fn of_stage(name: &str) -> Option<&'static str> {
         "status" => "use leftoff advance, revisit or rollback",
         "completed_at" => "it is written when that happens",
         "claim_type" => "it is a field of the session: leftoff set claim_type=argument",
-        "total_sections" => "it is a field of the session: leftoff set total_sections=N",
-        "target_word_count" => "it is a field of the session: leftoff set target_word_count=N",
+        "total_sections" => "it is a field of the session: leftoff set 'total_sections=<number>'",
+        "target_word_count" => "it is a field of the session: leftoff set 'target_word_count=<number>'",
         "audience" => "it is a field of the session: leftoff set audience=general",
         "birds_eye_approved" => "it is approved: leftoff approve birds-eye",
         "current_section" | "current_paragraph" => "use leftoff item start section-1, or draft-1.1",
-        "sections" => "use leftoff item add TITLE --id section-1, or draft-1",
+        "sections" => "use leftoff item add '<title>' --id section-1, or draft-1",
         _ => return None,
     })
 }
@@ -61,7 +62,7 @@ fn of_section(name: &str) -> Option<&'static str> {
         "verified_claims" => "it is a counter: --count verified_claims=+1",
         "deferred_claims" => "it is a counter: --count deferred_claims=+1",
         "total_paragraphs" => {
-            "use leftoff item split draft-1 --into TITLE, or item add TITLE --parent draft-1"
+            "use leftoff item split draft-1 --into '<title>', or item add '<title>' --parent draft-1"
         }
         "completed_paragraphs" => "use leftoff item done draft-1.1",
         _ => return None,

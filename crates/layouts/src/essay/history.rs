@@ -1,7 +1,8 @@
-//! Tells a state as events: folding them gives the session, and adopting it keeps just these.
+//! Converts a state to events: folding them gives the session, and adopting it stores exactly these.
 
+use super::artifacts::{artifact_of, current_name};
 use super::state::{Claim, Revised, Section, StageStatus, State, Status};
-use super::{NAME, STAGES, artifact_of, draft_id, elsewhere, section_id, words};
+use super::{NAME, STAGES, draft_id, elsewhere, section_id, words};
 use crate::layout::Folder;
 use crate::reading::Dated;
 use crate::reconcile::shown_by;
@@ -45,6 +46,7 @@ pub(super) fn of(state: &State, folder: &Folder<'_>) -> Vec<Dated> {
     telling.notes(&state.overrides, NoteKind::Override);
     telling.fields();
     telling.status();
+    telling.last_active();
     telling.events
 }
 
@@ -89,13 +91,13 @@ impl Telling<'_> {
     }
 
     fn revised(&mut self, revised: &Revised) {
-        // As files of the session are recorded; those of one that belongs to no project by their names alone.
+        // As recorded for the session's files; for a session outside projects, by name only.
         let spot = &self.folder.spot;
         let recorded = |name: String| {
             if spot.home.starts_with('/') { name } else { spot.below_project(&name) }
         };
         let archived = revised.archived.iter().map(|to| Archived {
-            from: recorded(super::current_name(to)),
+            from: recorded(current_name(to)),
             to: recorded(to.clone()),
             copied: false,
         });
@@ -111,7 +113,7 @@ impl Telling<'_> {
         self.add(revised.at.unwrap_or(self.end), Event::PhaseRevised { revision });
     }
 
-    /// The current one comes last, which makes it the current one.
+    /// The current stage comes last, which makes it current.
     fn stages(&mut self) {
         let current = current(self.state);
         let mut since = self.begin;
@@ -124,7 +126,7 @@ impl Telling<'_> {
             since = stage.completed_at.unwrap_or(since).max(since);
         }
         match current {
-            // What was there before it is when it can have begun at the earliest.
+            // The end of the previous stage is its earliest possible start.
             Some(position) => {
                 let before = self.state.stages.iter().take(position).filter_map(|stage| stage.completed_at);
                 let since = before.max().unwrap_or(self.begin).clamp(self.begin, self.end);
@@ -133,7 +135,7 @@ impl Telling<'_> {
                     self.fields_of(position, since);
                     self.add(since, Event::PhaseStarted { phase: self.phase(position) });
                 } else {
-                    // It needs a review: that is what goes on.
+                    // Reviewing it is the current work.
                     self.stage(position, since);
                 }
             }
@@ -144,7 +146,8 @@ impl Telling<'_> {
     fn stage(&mut self, position: usize, since: Timestamp) {
         let stage = &self.state.stages[position];
         let phase = self.phase(position);
-        let at = stage.completed_at.unwrap_or(self.end);
+        // When it ended is not known: it has no length, rather than one that nobody measured.
+        let at = stage.completed_at.unwrap_or(since);
         match stage.status {
             StageStatus::NotStarted => self.fields_of(position, since),
             StageStatus::InProgress => {
@@ -171,7 +174,7 @@ impl Telling<'_> {
         }
     }
 
-    /// What a stage settled is known when it is completed: later it is told what has changed since.
+    /// A stage's fields are recorded when it is completed, so that later changes can be detected.
     fn fields_of(&mut self, position: usize, at: Timestamp) {
         let own = self.state.stages[position].fields.clone();
         if !own.is_empty() {
@@ -184,7 +187,7 @@ impl Telling<'_> {
         }
     }
 
-    /// The rest, last: with it the session was active when the file says that it last was.
+    /// The remaining fields, last: the session's last activity is then what the file says.
     fn fields(&mut self) {
         let is_shared = |name: &str| super::state::SHARED_KEYS.iter().any(|(_, shared)| *shared == name);
         let fields = self.taken(|name| !is_shared(name));
@@ -216,7 +219,7 @@ impl Telling<'_> {
             let is_active = active == Some(i64::from(section.index));
             let paragraph = self.state.stages[3].current_paragraph.filter(|_| is_active);
             self.paragraphs(section, &id, paragraph);
-            // A section is done when its paragraphs are, whatever is said of it.
+            // A section is done when its paragraphs are, whatever the file says.
             let is_short = section.paragraphs.is_some_and(|total| section.approved < total);
             let status = match section.status {
                 StageStatus::Completed if is_short => StageStatus::InProgress,
@@ -305,6 +308,16 @@ impl Telling<'_> {
         }
     }
 
+    /// The file's own last activity counts, also if nothing else is dated then.
+    fn last_active(&mut self) {
+        let at = self.end.min(self.folder.now);
+        let is_in_progress = matches!(self.state.status, Some(Status::InProgress) | None);
+        if is_in_progress && self.events.last().is_some_and(|last| last.at < at) {
+            let paths = vec![super::STATE.to_owned()];
+            self.add(at, Event::ExternalEdit { paths, title: None, goal: None, target: None });
+        }
+    }
+
     fn status(&mut self) {
         let forced = current(self.state).is_some();
         match self.state.status {
@@ -328,7 +341,7 @@ fn is_note(event: &Event) -> bool {
     matches!(event, Event::NoteAdded { .. })
 }
 
-/// The stage that goes on: what the file says, unless that one is completed. None when all are.
+/// The stage in progress according to the file, unless it is completed. `None` when all are.
 pub(super) fn current(state: &State) -> Option<usize> {
     let is_done = |position: &usize| state.stages[*position].status == StageStatus::Completed;
     let said = state.current.filter(|position| !is_done(position));
@@ -336,7 +349,8 @@ pub(super) fn current(state: &State) -> Option<usize> {
     said.or_else(after).or_else(|| (0..STAGES.len()).find(|position| !is_done(position)))
 }
 
-/// The built-in definition; it has no mistakes, which its own tests show. Read once: a list may hold a thousand.
+/// The built-in definition; its own tests show that it has no mistakes. Parsed once: a list may hold a
+/// thousand sessions.
 pub(super) fn workflow() -> Option<&'static (WorkflowRef, Vec<PhaseStub>)> {
     static ESSAY: OnceLock<Option<(WorkflowRef, Vec<PhaseStub>)>> = OnceLock::new();
     let found = ESSAY.get_or_init(|| {
@@ -346,7 +360,7 @@ pub(super) fn workflow() -> Option<&'static (WorkflowRef, Vec<PhaseStub>)> {
     found.as_ref().filter(|(_, phases)| phases.len() == STAGES.len())
 }
 
-/// The same as it is written, with the fields that it declares.
+/// The definition with its declared fields.
 pub(super) fn defined() -> Option<&'static Workflow> {
     static ESSAY: OnceLock<Option<Workflow>> = OnceLock::new();
     let read = || Some(definition::read(builtin::find(NAME)?.text).ok()?.workflow);

@@ -1,13 +1,13 @@
-//! What another writer's version of a state cannot have meant: a number of paragraphs that is none, and a number of
-//! sections that was changed at one of its two places.
+//! Corrections to another writer's state: a paragraph count that is not a number, and a section count changed
+//! at only one of its two places.
 
 use crate::yaml::{self, Document, Step};
 use serde_json::{Map, Value};
 
 const COUNTS: [&str; 2] = ["total_paragraphs", "completed_paragraphs"];
 
-/// `theirs` with the counts of `base` where a section has something else there than a number. No paragraph was taken
-/// away by that.
+/// `theirs` with the counts of `base` where a section has something other than a number. That removed no
+/// paragraph.
 pub(super) fn with_counts_of(base: &[u8], theirs: Vec<u8>) -> Vec<u8> {
     let (Ok((base, _)), Ok(mut document)) = (yaml::object(base), Document::parse(&theirs)) else {
         return theirs;
@@ -35,7 +35,7 @@ pub(super) fn with_counts_of(base: &[u8], theirs: Vec<u8>) -> Vec<u8> {
     if any { document.into_bytes() } else { theirs }
 }
 
-/// `theirs` with the number of sections that somebody changed at one place at its other place as well.
+/// `theirs` with a changed section count copied to its other place.
 pub(super) fn with_one_total(base: &[u8], theirs: Vec<u8>) -> Vec<u8> {
     let (Ok((base, _)), Ok(mut document)) = (yaml::object(base), Document::parse(&theirs)) else {
         return theirs;

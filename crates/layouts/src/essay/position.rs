@@ -1,4 +1,4 @@
-//! Where a session stands inside its stages: which section, which paragraph, and how far each is. Pure figures.
+//! The position inside the stages: section and paragraph, and the progress of each. Pure.
 
 use super::state::StageStatus;
 use super::{NEEDS_REVIEW, STAGES};
@@ -11,7 +11,7 @@ use model::session::Session;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// A stage by its number, and what is being worked on in it.
+/// A stage number, and the current work in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     pub stage: u32,
@@ -24,7 +24,7 @@ pub struct Position {
 pub(super) struct Standpoint<'a> {
     pub session: &'a Session,
     book: &'a ItemBook,
-    /// By the number of the section, for stages 3 and 4.
+    /// Keyed by section number, for stages 3 and 4.
     sections: [BTreeMap<u32, &'a Item>; 2],
 }
 
@@ -55,7 +55,7 @@ impl<'a> Standpoint<'a> {
         run.phases.iter().find(|phase| *phase.id() == *STAGES[position].name)
     }
 
-    /// How a stage stands, as the file has words for it.
+    /// The status of a stage in the file's words.
     pub fn status(&self, position: usize) -> Option<StageStatus> {
         let phase = self.phase(position)?;
         match phase.state {
@@ -64,31 +64,30 @@ impl<'a> Standpoint<'a> {
             PhaseState::InProgress { .. } => Some(StageStatus::InProgress),
             PhaseState::Completed { .. } => Some(StageStatus::Completed),
             PhaseState::NeedsReview { .. } => Some(StageStatus::NeedsReview),
-            // The file has no word for it.
+            // The file has no word for a skipped stage.
             PhaseState::Skipped { .. } => None,
         }
     }
 
-    /// A stage that was at work when an earlier one was revised: what there is of it is still to be reviewed, unless all
-    /// of it begins anew.
+    /// A stage interrupted by a revision: existing work still needs review, unless everything restarts.
     fn was_interrupted(&self, phase: &Name) -> bool {
         let revisions = self.session.revisions.iter().rev().map(|made| &made.revision);
         let last = revisions.into_iter().find(|revision| revision.restarted.contains(phase));
         last.is_some_and(|revision| revision.impact != Impact::Major)
     }
 
-    /// A position: 0 to 3.
+    /// An index from 0 to 3.
     pub fn current(&self) -> Option<usize> {
         let current: &Name = self.session.run()?.current().id();
         STAGES.iter().position(|stage| *current == *stage.name)
     }
 
-    /// Of stage 3 or 4, by its position.
+    /// Sections of stage 3 or 4, by index.
     pub fn sections(&self, position: usize) -> &BTreeMap<u32, &'a Item> {
         &self.sections[usize::from(position == 3)]
     }
 
-    /// Whether the number of sections, where one is said, reaches that far.
+    /// True if the declared number of sections, if any, includes this one.
     pub fn is_outlined(&self, index: u32) -> bool {
         let total = self.session.fields.get("total_sections").and_then(Value::as_u64);
         total.is_none_or(|total| u64::from(index) <= total)
@@ -100,7 +99,7 @@ impl<'a> Standpoint<'a> {
         parts
     }
 
-    /// How a section stands, its paragraphs counted in.
+    /// The status of a section, including its paragraphs.
     pub fn status_of(&self, section: &Item) -> StageStatus {
         let paragraphs = self.paragraphs(section);
         let is_begun = paragraphs.iter().any(|item| item.is_done() || item.status == ItemStatus::Active);
@@ -115,7 +114,7 @@ impl<'a> Standpoint<'a> {
         }
     }
 
-    /// How many paragraphs a section has, and how many of them are approved.
+    /// A section's paragraphs: total and approved.
     pub fn counts(&self, section: &Item) -> (u32, u32) {
         let paragraphs = self.paragraphs(section);
         let done = paragraphs.iter().filter(|item| item.is_done()).count();
@@ -132,7 +131,7 @@ impl<'a> Standpoint<'a> {
         Some(Position { stage, section, paragraph })
     }
 
-    /// What is active, else the first that is not done.
+    /// The active one, or else the first that is not done.
     fn at_work(&self, position: usize) -> (Option<u32>, Option<u32>) {
         let sections = self.sections(position);
         let has_active = |section: &Item| {
@@ -164,7 +163,7 @@ impl<'a> Standpoint<'a> {
     }
 }
 
-/// The number that a section says it has, else the one that its id ends with.
+/// A section's declared number, or else the number at the end of its id.
 fn index_of(item: &Item) -> Option<u32> {
     let said = item.fields.get("section_index").and_then(Value::as_u64);
     let id = item.id.as_str();

@@ -1,21 +1,23 @@
-//! A state worked out from the artifacts alone, when nothing else can be read. Archived versions show nothing.
+//! Infers a state from the artifacts alone. Archived versions prove nothing.
 
+use super::STAGES;
+use super::artifacts::{argument_map, current_name, section_of_map};
+use super::names::began;
 use super::state::{Section, Stage, StageStatus, State, Status};
-use super::{STAGES, argument_map, began, section_of_map};
 use crate::layout::Folder;
 use crate::tree::Tree;
 use jiff::Timestamp;
 use std::collections::BTreeSet;
 
 pub(super) const THESIS: &str = "stage-1-thesis.md";
-const OUTLINE: &str = "stage-2-outline.md";
+pub(super) const OUTLINE: &str = "stage-2-outline.md";
 pub(super) const DRAFT: &str = "stage-4-draft.md";
 pub(super) const FINAL: &str = "final-essay.md";
-/// Files that a session writes and that show no progress.
+/// Files written by a session that prove no progress.
 const LOGS: [&str; 4] =
     ["stage-1-development-log.md", "stage-4-paragraph-log.md", "fact-check-log.md", "voice-check-log.md"];
 
-/// What the artifacts show; none when there is no evidence among them.
+/// The state inferred from artifacts; `None` if they prove nothing.
 pub(super) fn from_artifacts(folder: &Folder<'_>) -> Option<State> {
     let tree = folder.tree;
     let maps: BTreeSet<u32> = tree.files().filter_map(section_of_map).filter(|n| has_map(tree, *n)).collect();
@@ -34,11 +36,11 @@ pub(super) fn from_artifacts(folder: &Folder<'_>) -> Option<State> {
         drafts,
         ..State::default()
     };
-    // What came after something shows that it was done.
+    // A later artifact shows that the earlier stage was done.
     let reached = [
         has_thesis || has_outline || !maps.is_empty() || has_draft || is_final,
         has_outline || !maps.is_empty() || has_draft || is_final,
-        // That every section has a map does not show that the user approved of all of them together.
+        // A map for every section does not show that the user approved all of them together.
         has_draft || is_final,
         is_final,
     ];
@@ -56,18 +58,18 @@ pub(super) fn from_artifacts(folder: &Folder<'_>) -> Option<State> {
     Some(state)
 }
 
-/// Files that a person may want to go on from.
+/// Files from which a person may want to continue.
 pub(super) fn artifacts(tree: &Tree) -> Vec<&str> {
     let is_artifact = |path: &&str| {
         section_of_map(path).is_some()
             || [THESIS, OUTLINE, DRAFT, FINAL].contains(path)
             || LOGS.contains(path)
-            || super::current_name(path) != *path
+            || current_name(path) != *path
     };
     tree.files().filter(is_artifact).collect()
 }
 
-/// Which section and paragraph work goes on at.
+/// Sets the section and paragraph at which work continues.
 fn go_on(state: &mut State) {
     let Some(position) = state.current.filter(|at| state.stages[*at].status == StageStatus::NotStarted)
     else {
@@ -95,7 +97,7 @@ fn has_map(tree: &Tree, section: u32) -> bool {
     tree.has_file(&argument_map(section))
 }
 
-/// As many as the outline names, and no fewer than there are maps of.
+/// As many as the outline names, but no fewer than there are maps.
 fn section_count(tree: &Tree, maps: &BTreeSet<u32>, drafted: usize) -> u32 {
     let outlined = sections_of_outline(&text(tree, OUTLINE));
     let drafted = if outlined == 0 { u32::try_from(drafted).unwrap_or(0) } else { 0 };
@@ -103,30 +105,42 @@ fn section_count(tree: &Tree, maps: &BTreeSet<u32>, drafted: usize) -> u32 {
     outlined.max(highest).max(drafted).min(super::state::MOST_SECTIONS)
 }
 
-/// Headings that say they are sections, else all of the level that sections have, else the entries of a numbered list.
 pub(super) fn sections_of_outline(text: &str) -> u32 {
-    let headings: Vec<(usize, &str)> = lines(text).filter_map(heading).collect();
-    // Below a section that says it is one, another number is a point of it.
-    let said = headings.iter().filter(|(level, words)| *level > 1 && is_section(words));
-    let first = said.clone().map(|(level, _)| *level).min();
-    let named = said.filter(|(level, _)| Some(*level) == first).count();
-    let level = section_level(text);
-    let leveled = headings.iter().filter(|(own, _)| Some(*own) == level).count();
-    let listed = lines(text).filter(|line| is_numbered(line)).count();
-    let count = [named, leveled, listed].into_iter().find(|count| *count > 0).unwrap_or(0);
-    u32::try_from(count).unwrap_or(u32::MAX)
+    u32::try_from(titles_of_outline(text).len()).unwrap_or(u32::MAX)
 }
 
-/// The level of headings that sections have: the highest below that of a title; or that one, where there are several
-/// such headings and no others. None where there is a title at most.
+/// Headings that call themselves sections, or else all headings of the section level, or else entries of a
+/// numbered list.
+pub(super) fn titles_of_outline(text: &str) -> Vec<String> {
+    let headings: Vec<(usize, &str)> = lines(text).filter_map(heading).collect();
+    // Below an explicit section heading, another number is one of its points.
+    let said = headings.iter().filter(|(level, words)| *level > 1 && is_section(words));
+    let first = said.clone().map(|(level, _)| *level).min();
+    let named = said.filter(|(level, _)| Some(*level) == first).map(|(_, words)| (*words).to_owned());
+    let level = section_level(text);
+    let leveled =
+        headings.iter().filter(|(own, _)| Some(*own) == level).map(|(_, words)| (*words).to_owned());
+    let listed = lines(text).filter(|line| is_numbered(line)).map(without_number);
+    let found = [named.collect(), leveled.collect(), listed.collect::<Vec<_>>()];
+    found.into_iter().find(|titles: &Vec<String>| !titles.is_empty()).unwrap_or_default()
+}
+
+fn without_number(line: &str) -> String {
+    line.trim_start_matches(|letter: char| letter.is_ascii_digit() || ".) ".contains(letter))
+        .trim()
+        .to_owned()
+}
+
+/// The heading level of sections: the highest below the title, or the top level if there are several such
+/// headings and no others. `None` with at most a title.
 fn section_level(text: &str) -> Option<usize> {
     let levels: Vec<usize> = lines(text).filter_map(heading).map(|(level, _)| level).collect();
     let below = levels.iter().copied().filter(|level| *level > 1).min();
     below.or_else(|| (levels.len() > 1).then_some(1))
 }
 
-/// Sections by the draft's own headings, each with the paragraphs below it. What is written is approved: a paragraph
-/// comes into the draft when it is.
+/// Sections by the draft's headings, each with its paragraphs. Written paragraphs count as approved: they
+/// enter the draft on approval.
 pub(super) fn sections_of_draft(text: &str) -> Vec<Section> {
     let level = section_level(text);
     let mut counts: Vec<u32> = if level.is_some() { Vec::new() } else { vec![0] };
@@ -140,7 +154,7 @@ pub(super) fn sections_of_draft(text: &str) -> Vec<Section> {
             && !line.trim_start().starts_with("<!--")
             && !is_rule(line);
         if is_words && !is_inside {
-            // Words before the first heading belong to no section.
+            // Text before the first heading belongs to no section.
             counts.last_mut().into_iter().for_each(|count| *count += 1);
         }
         is_inside = is_words;
@@ -148,7 +162,7 @@ pub(super) fn sections_of_draft(text: &str) -> Vec<Section> {
     let last = counts.len();
     let begun = |(place, count): (usize, u32)| Section {
         index: u32::try_from(place + 1).unwrap_or(u32::MAX),
-        // Of the last one nobody knows whether more is to come.
+        // More may follow in the last one.
         status: if place + 1 == last || count == 0 {
             StageStatus::InProgress
         } else {

@@ -1,11 +1,12 @@
-//! What going back a stage means for what was said of later ones: sections whose argument map was put away are to be done
-//! again, nothing goes on naming a file that was, and what the user approved of the whole is open; and what another run
-//! does: all of it begins anew. Events; no files.
+//! Effects of revising a stage on later ones: sections whose argument map was archived are redone, nothing
+//! keeps naming an archived file, and approval of the whole is withdrawn. Effects of a new run: everything
+//! restarts. Events only.
 
+use super::artifacts::argument_map;
 use super::position::Standpoint;
 use super::recover::{DRAFT, FINAL};
 use super::state::FILE_KEYS;
-use super::{NEEDS_REVIEW, STAGES, argument_map};
+use super::{NEEDS_REVIEW, STAGES};
 use model::event::{Event, ItemEvent};
 use model::id::Name;
 use model::item::{Item, ItemBook, ItemChange};
@@ -17,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const COUNTERS: [&str; 2] = ["verified_claims", "deferred_claims"];
 
-/// For a session as it was before the revision.
+/// For the session before the revision.
 pub(super) fn consequences(revision: &Revision, before: &Standpoint<'_>) -> Vec<Event> {
     let away = revision.archived.iter().filter(|archived| !archived.copied);
     let away: BTreeSet<&str> = away.map(|archived| file_name(&archived.from)).collect();
@@ -44,11 +45,11 @@ pub(super) fn consequences(revision: &Revision, before: &Standpoint<'_>) -> Vec<
     events
 }
 
-/// For a session as it was before another run: the file has one list of sections, whose ids are the new ones' then. The
-/// log keeps what the earlier ones came to.
+/// For the session before a new run: the file has one list of sections, whose ids the new run reuses. The log
+/// keeps the earlier results.
 pub(super) fn all_anew(items: &ItemBook) -> Vec<Event> {
     let mut gone: Vec<&Item> = items.iter().collect();
-    // Parts before what they are part of.
+    // Parts before their containers.
     gone.sort_by_key(|item| (Reverse(item.level()), item.sort_key()));
     let dropped = gone.into_iter().map(|item| {
         let (id, run, phase) = (item.id.clone(), item.run.clone(), item.phase.clone());
@@ -58,7 +59,7 @@ pub(super) fn all_anew(items: &ItemBook) -> Vec<Event> {
     dropped.chain([Event::FieldsSet { phase: None, fields }]).collect()
 }
 
-/// Of a stage the keys that name a file which is not there any more.
+/// Keys of a stage that name a missing file.
 fn unnamed(phase: &Phase, position: usize, away: &BTreeSet<&str>) -> Option<Event> {
     let names = |key: &str| phase.fields.get(key).and_then(Value::as_str).map(file_name);
     let own = FILE_KEYS.into_iter().filter(|(of, _, _)| *of == position);
@@ -67,7 +68,7 @@ fn unnamed(phase: &Phase, position: usize, away: &BTreeSet<&str>) -> Option<Even
     (!fields.is_empty()).then(|| Event::FieldsSet { phase: Some(phase.id().clone()), fields })
 }
 
-/// The view of all sections together was approved as it was; the finished essay may be put away.
+/// The approval of all sections together no longer applies; the finished essay may be archived.
 fn session_fields(revision: &Revision, away: &BTreeSet<&str>) -> Option<Event> {
     let mut fields = BTreeMap::new();
     let arguments = STAGES[2].name;
@@ -75,17 +76,17 @@ fn session_fields(revision: &Revision, away: &BTreeSet<&str>) -> Option<Event> {
     if revision.phase == *arguments || is_open(&revision.flagged) || is_open(&revision.restarted) {
         fields.insert("birds_eye_approved".to_owned(), json!(false));
     }
-    // The file may name it where the session does not: that is filled in on completion.
+    // The file may name it although the session does not: it is filled in on completion.
     if away.contains(FINAL) {
         fields.insert("final_essay_file".to_owned(), Value::Null);
     }
     (!fields.is_empty()).then_some(Event::FieldsSet { phase: None, fields })
 }
 
-/// A section from its beginning; after a change that is not major the user reviews it and decides what to revise.
+/// Restarts a section; after a change that is not major the user reviews it and decides what to revise.
 fn section_again(section: &Item, is_major: bool, told: &str) -> Vec<Event> {
     let mut change = ItemChange::default();
-    // The file may say it where the session does not.
+    // The file may contain it although the session does not.
     change.fields.insert(told.to_owned(), Value::Null);
     let is_flagged = section.fields.get(NEEDS_REVIEW) == Some(&Value::Bool(true));
     if is_flagged == is_major {
@@ -96,7 +97,7 @@ fn section_again(section: &Item, is_major: bool, told: &str) -> Vec<Event> {
             change.counters.insert(name.to_owned(), 0);
         }
     }
-    // Items of phases that begin again are open already.
+    // Items of restarted phases are already open.
     let open = reopened(section).filter(|_| !is_major);
     let set = ItemEvent::ItemSet { id: section.id.clone(), change };
     open.into_iter().chain([set]).map(Event::Item).collect()

@@ -1,4 +1,4 @@
-//! What session-state.yaml says, every key of it, and what is odd about it. Looks at no other file.
+//! Reads session-state.yaml, every key and its oddities. Looks at no other file.
 
 mod declared;
 mod reader;
@@ -18,10 +18,10 @@ pub(super) use sections::{MOST_PARAGRAPHS, MOST_SECTIONS};
 
 pub(super) type Fields = BTreeMap<String, Value>;
 
-/// Keys right below the document that are fields of the session.
+/// Top-level keys that are fields of the session.
 pub(super) const SESSION_KEYS: [&str; 4] =
     ["pipeline_id", "style_profile_path", "samples_dir_path", "pushback_level"];
-/// Keys of a stage that are fields of the session: gates and people ask for them by name.
+/// Keys of a stage that are fields of the session, because gates and people refer to them by name.
 pub(super) const SHARED_KEYS: [(usize, &str); 6] = [
     (0, "claim_type"),
     (1, "total_sections"),
@@ -30,7 +30,7 @@ pub(super) const SHARED_KEYS: [(usize, &str); 6] = [
     (2, "total_sections"),
     (2, "birds_eye_approved"),
 ];
-/// Keys of a stage that name its files, with the files.
+/// Keys of a stage that name files, with the files.
 pub(super) const FILE_KEYS: [(usize, &str, &str); 5] = [
     (0, "thesis_file", "stage-1-thesis.md"),
     (0, "development_log", "stage-1-development-log.md"),
@@ -42,9 +42,9 @@ pub(super) const VOICE_KEYS: [&str; 3] =
     ["first_assessment_user_rating", "calibration_notes", "voice_reference_mode"];
 pub(super) const OUTPUT_KEYS: [&str; 4] =
     ["final_essay_file", "sources_verified", "voice_consistency_score", "total_word_count"];
-/// Why a verification can be deferred.
+/// Valid reasons for a deferred verification.
 pub(super) const DEFERRED_REASONS: [&str; 3] = ["timeout", "service_unavailable", "no_results"];
-/// Keys that have a place of their own in a session, and are no fields.
+/// Keys with a place of their own in a session, which are not fields.
 const KNOWN_KEYS: [&str; 12] = [
     "started_at",
     "last_activity",
@@ -105,21 +105,21 @@ impl StageStatus {
     }
 }
 
-/// What the file says.
+/// The file's content.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct State {
     pub status: Option<Status>,
     pub started_at: Option<Timestamp>,
     pub last_activity: Option<Timestamp>,
     pub session_dir: Option<String>,
-    /// A position: 0 to 3.
+    /// An index from 0 to 3.
     pub current: Option<usize>,
     pub stages: [Stage; 4],
-    /// Of stage 3.
+    /// Sections of stage 3.
     pub sections: Vec<Section>,
-    /// Of stage 4.
+    /// Sections of stage 4.
     pub drafts: Vec<Section>,
-    /// Fields of the session, wherever in the file they stand.
+    /// Fields of the session, from anywhere in the file.
     pub fields: Fields,
     pub deferred: Vec<Claim>,
     pub overrides: Vec<Claim>,
@@ -131,7 +131,7 @@ pub(super) struct State {
 pub(super) struct Stage {
     pub status: StageStatus,
     pub completed_at: Option<Timestamp>,
-    /// As it is said, which may be no section at all.
+    /// As written, possibly not a valid section.
     pub current_section: Option<i64>,
     pub current_paragraph: Option<i64>,
     pub total_sections: Option<u32>,
@@ -145,13 +145,13 @@ pub(super) struct Section {
     pub status: StageStatus,
     pub completed_at: Option<Timestamp>,
     pub counters: BTreeMap<String, i64>,
-    /// Of stage 4 alone: how many paragraphs, and how many of them are approved.
+    /// Stage 4 only: the number of paragraphs, and of approved ones.
     pub paragraphs: Option<u32>,
     pub approved: u32,
     pub fields: Fields,
 }
 
-/// A deferred verification, or a word of the user that stood against the fact check.
+/// A deferred verification, or a user statement that contradicted the fact check.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Claim {
     pub text: String,
@@ -169,10 +169,10 @@ pub(super) struct Revised {
     pub at: Option<Timestamp>,
 }
 
-/// What these bytes say; why they say nothing that can be read.
+/// Parses these bytes; on failure, why nothing is readable.
 pub(super) fn read(bytes: &[u8], now: Timestamp, problems: &mut Vec<Problem>) -> Result<State, Why> {
     let (fields, warnings) = yaml::object(bytes).map_err(Why::Syntax)?;
-    // Some mapping is not yet a state: one without a single key of it was meant for something else.
+    // Not every mapping is a state: one without a single known key was meant for something else.
     if !KNOWN_KEYS.iter().any(|key| fields.contains_key(*key)) {
         return Err(Why::NoKeyOfASession);
     }
@@ -183,7 +183,7 @@ pub(super) fn read(bytes: &[u8], now: Timestamp, problems: &mut Vec<Problem>) ->
     Ok(Reader { now, problems }.state(&fields))
 }
 
-/// Something else where the stages stand: taking that for an edit would undo all that they tell of.
+/// A wrong value in place of the stages: treating it as an edit would undo everything they contain.
 fn damage(file: &Map<String, Value>) -> Option<Damage> {
     let is_no_mapping = |value: &&Value| !value.is_object();
     let no_mapping = |name: &str, value: &Value| Damage {
@@ -201,12 +201,12 @@ fn damage(file: &Map<String, Value>) -> Option<Damage> {
     })
 }
 
-/// A key that names a file of the session, wherever it is.
+/// True for a key that names a file of the session, at any level.
 pub(super) fn names_a_file(key: &str) -> bool {
     key.ends_with("_file") || FILE_KEYS.iter().any(|(_, known, _)| *known == key)
 }
 
-/// A key right below the document that has a place of its own.
+/// True for a top-level key with a place of its own.
 pub(super) fn is_known(key: &str) -> bool {
     KNOWN_KEYS.contains(&key)
 }
@@ -245,7 +245,7 @@ impl Reader<'_> {
         state
     }
 
-    /// The stage by its name, else by its number.
+    /// The stage by its name, or else its number.
     fn current(&mut self, file: &Map<String, Value>) -> Option<usize> {
         let name = self.text(file, "current_stage_name");
         let number = self.number(file, "current_stage");
@@ -291,7 +291,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A word that nobody knows does not open what was completed: when that was still stands there.
+    /// An unknown word does not reopen a completed stage: its completion time is still there.
     pub(super) fn stage_status(&mut self, own: &Map<String, Value>, has_ended: bool) -> StageStatus {
         let said = self.word(own, "status", &StageStatus::ALL, StageStatus::name);
         let is_odd = said.is_none() && own.get("status").is_some_and(|status| !status.is_null());
@@ -350,7 +350,7 @@ impl Reader<'_> {
     }
 }
 
-/// Takes those of these keys over that say something.
+/// Copies those of these keys that have a value.
 pub(super) fn take(fields: &mut Fields, from: &Map<String, Value>, is_wanted: impl Fn(&str) -> bool) {
     for (key, value) in from {
         if is_wanted(key) && !value.is_null() {

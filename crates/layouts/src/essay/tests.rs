@@ -1,4 +1,4 @@
-//! The pure part: every key's place in the model, byte for byte both ways, validation, recovery, words.
+//! Pure tests: every key's place in the model, byte-for-byte round trips, validation, recovery, wording.
 
 mod keys;
 mod moved;
@@ -20,7 +20,7 @@ const EARLY: &str = include_str!("tests/early.yaml");
 const LATE: &str = include_str!("tests/late.yaml");
 const FOLDER: &str = "/tmp/essay-pipeline-20260214-143022";
 
-/// Every artifact that the late session names.
+/// Every artifact named by the late session.
 const ARTIFACTS: [(&str, &str); 6] = [
     ("stage-1-thesis.md", "Harbours make towns."),
     ("stage-2-outline.md", "# Outline\n\n## Section 1: Sand\n\n## Section 2: Stone\n\n## Section 3: Ships\n"),
@@ -45,7 +45,7 @@ fn tree(files: &[(&str, &str)]) -> Tree {
     tree
 }
 
-/// The late session with all that it names.
+/// The late session with all its artifacts.
 fn whole(state: &str) -> Tree {
     let mut files = ARTIFACTS.to_vec();
     files.push((STATE, state));
@@ -79,7 +79,7 @@ fn with_folder<T>(tree: &Tree, look: impl FnOnce(&Folder<'_>) -> T) -> T {
 }
 
 fn actor() -> Actor {
-    Actor::Person { name: "ada".to_owned(), host: String::new() }
+    Actor::person("ada", String::new())
 }
 
 fn read(tree: Tree) -> Read {
@@ -97,7 +97,7 @@ fn read(tree: Tree) -> Read {
 }
 
 impl Read {
-    /// The state as it is written after these events.
+    /// The state written after these events.
     fn written_after(&self, events: Vec<Event>) -> Option<String> {
         let mut session = self.session.clone();
         let mut items = self.items.clone();
@@ -200,7 +200,8 @@ fn a_new_session_has_a_folder_that_nobody_has() {
     }
 }
 
-/// Read and written without a change, every fixture keeps every byte; in other line ends and with a mark as well.
+/// Every fixture keeps every byte when read and written unchanged, also with other line ends or a byte order
+/// mark.
 #[test]
 fn what_did_not_change_keeps_every_byte() {
     for text in [EARLY, LATE, include_str!("template.yaml")] {

@@ -1,12 +1,13 @@
-//! Whether a state fits the files beside it: the checks that are made before a session goes on. Changes nothing.
+//! Checks that a state matches the files beside it, before a session continues. Changes nothing.
 
+use super::artifacts::{Referred, argument_map, refer, section_of_map};
 use super::state::{FILE_KEYS, Section, StageStatus, State};
-use super::{Referred, STAGES, STATE, argument_map, refer};
+use super::{STAGES, STATE};
 use crate::layout::Folder;
 use crate::problem::{Incomplete, Problem, Range, Type, What};
 use serde_json::Value;
 
-/// Every discrepancy, in the order of the checks. A person decides how to go on.
+/// Every discrepancy, in the order of the checks. A person decides how to continue.
 pub(super) fn discrepancies(state: &State, folder: &Folder<'_>) -> Vec<Problem> {
     let mut checks = Checks { state, folder, found: Vec::new() };
     checks.completed_stages();
@@ -32,7 +33,7 @@ impl Checks<'_> {
     fn completed_stages(&mut self) {
         for (position, key, name) in FILE_KEYS {
             let stage = &self.state.stages[position];
-            // A log is kept where somebody kept one; the stage is its artifact's.
+            // A log is optional; the stage is proven by its artifact.
             let is_log = key.ends_with("_log");
             let is_named = stage.fields.contains_key(key);
             if stage.status == StageStatus::Completed && !is_log && !is_named && !self.is_there(name) {
@@ -41,7 +42,7 @@ impl Checks<'_> {
             }
         }
         let has_no_map = self.state.sections.is_empty()
-            && !self.folder.tree.files().any(|path| super::section_of_map(path).is_some());
+            && !self.folder.tree.files().any(|path| section_of_map(path).is_some());
         if self.state.stages[2].status == StageStatus::Completed && has_no_map {
             self.odd("stages.stage_3", What::Incomplete(Incomplete::NoArgumentMap));
         }
@@ -70,7 +71,7 @@ impl Checks<'_> {
         }
     }
 
-    /// How many sections there are, as far as anything tells.
+    /// The number of sections, as far as known.
     fn total(&self, own: &[Section]) -> Option<u32> {
         let said = self.state.stages[2].total_sections.or(self.state.stages[1].total_sections);
         said.or_else(|| own.iter().map(|section| section.index).max())

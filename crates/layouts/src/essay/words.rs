@@ -1,4 +1,4 @@
-//! What the essay pipeline says to its user, in its own words. Text out of figures; decides nothing.
+//! The essay pipeline's messages to its user, in its own words. Formats figures; decides nothing.
 
 use super::STAGES;
 use super::position::{Position, Standpoint};
@@ -10,7 +10,7 @@ use model::note::{Note, NoteKind};
 use model::time::seconds_between;
 use serde_json::Value;
 
-/// A voice is rated from 1 to this.
+/// The highest voice score; the lowest is 1.
 const BEST_VOICE: u32 = 5;
 
 impl Position {
@@ -54,7 +54,7 @@ pub(super) fn not_recovered(artifacts: &[&str]) -> String {
     format!("{} {files}", super::NOT_RECOVERED)
 }
 
-/// Everything that is known about where a session stands.
+/// Everything known about a session's position.
 pub(super) fn whole_state(standpoint: &Standpoint<'_>, folder: &Folder<'_>, at: Position) -> String {
     let fields = &standpoint.session.fields;
     let pushback = set(fields, "pushback_level").map_or("full".to_owned(), shown);
@@ -77,7 +77,7 @@ pub(super) fn whole_state(standpoint: &Standpoint<'_>, folder: &Folder<'_>, at: 
     lines.join("\n")
 }
 
-/// The thesis in its first words: headings, marks and empty lines before them are none.
+/// The beginning of the thesis, without headings, marks and empty lines.
 fn thesis(folder: &Folder<'_>) -> Option<String> {
     const LONGEST: usize = 200;
     let text = String::from_utf8_lossy(folder.tree.content(THESIS)?).into_owned();
@@ -91,7 +91,7 @@ fn thesis(folder: &Folder<'_>) -> Option<String> {
     })
 }
 
-/// A field that says something: null is not set.
+/// A field with a value: null means unset.
 fn set<'f>(fields: &'f Fields, name: &str) -> Option<&'f Value> {
     fields.get(name).filter(|value| !value.is_null())
 }
@@ -100,7 +100,7 @@ fn target(standpoint: &Standpoint<'_>) -> Option<u64> {
     standpoint.session.fields.get("target_word_count").and_then(Value::as_u64)
 }
 
-/// What a finished essay came to.
+/// The summary of a finished essay.
 pub(super) fn completed(standpoint: &Standpoint<'_>, folder: &Folder<'_>) -> String {
     let session = standpoint.session;
     let known = |name: &str| set(&session.fields, name).map(shown);
@@ -130,7 +130,7 @@ pub(super) fn completed(standpoint: &Standpoint<'_>, folder: &Folder<'_>) -> Str
     .join("\n")
 }
 
-/// What a stage came to so far.
+/// The summary of a stage so far.
 fn summary(standpoint: &Standpoint<'_>, position: usize) -> Vec<String> {
     let fields = &standpoint.session.fields;
     let is_untouched = position > 1 && standpoint.sections(position).is_empty();
@@ -182,7 +182,10 @@ fn paragraphs(standpoint: &Standpoint<'_>) -> Vec<String> {
         let (total, done) = standpoint.counts(section);
         let here = here.and_then(|at| at.section) == Some(*index);
         let mark = if here { "  <-- YOU ARE HERE" } else { "" };
-        format!("Section {index}: {done}/{total} paragraphs approved{mark}")
+        match total {
+            0 => format!("Section {index}: no paragraphs yet{mark}"),
+            total => format!("Section {index}: {done}/{total} paragraphs approved{mark}"),
+        }
     };
     own.iter().map(line).collect()
 }
@@ -205,7 +208,7 @@ fn voices(standpoint: &Standpoint<'_>) -> String {
     scores.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// The mean of the sections' scores, to two places.
+/// The mean of the sections' scores, to two decimals.
 pub(super) fn mean_voice(standpoint: &Standpoint<'_>) -> Option<f64> {
     let scores = standpoint.voices();
     #[allow(clippy::cast_precision_loss, reason = "an essay has few sections")]
@@ -213,7 +216,7 @@ pub(super) fn mean_voice(standpoint: &Standpoint<'_>) -> Option<f64> {
     (!scores.is_empty()).then(|| (mean * 100.0).round() / 100.0)
 }
 
-/// Words of the finished essay, else of the draft; headings and comments are none.
+/// Words of the finished essay, or else of the draft, without headings and comments.
 pub(super) fn word_count(folder: &Folder<'_>, of_final: bool) -> Option<u64> {
     let content = folder.tree.content(FINAL).filter(|_| of_final).or_else(|| folder.tree.content(DRAFT))?;
     let text = String::from_utf8_lossy(content);
@@ -225,7 +228,7 @@ fn notes<'a>(standpoint: &Standpoint<'a>, kind: NoteKind) -> Vec<&'a Note> {
     standpoint.session.notes.iter().filter(|note| note.kind == kind).collect()
 }
 
-/// The folder with its whole path.
+/// The folder's full path.
 pub(super) fn place(folder: &Folder<'_>) -> String {
     let path = &folder.spot.path;
     if path.starts_with('/') {

@@ -1,28 +1,27 @@
-//! Writes session-state.yaml as the pipeline's own prompts expect it. Sets only what says something else than the
-//! session does; comments, order and what is not the session's stay.
+//! Writes session-state.yaml as the pipeline's prompts expect it. Sets only values that differ from the
+//! session; keeps comments, order and foreign content.
 
 mod birds_eye;
 mod lists;
 mod sections;
+mod stages;
 
 pub(super) use birds_eye::{BIRDS_EYE, BIRDS_EYE_KEY};
 
+use super::artifacts::{Referred, refer};
 use super::position::Standpoint;
-use super::state::{
-    FILE_KEYS, OUTPUT_KEYS, SESSION_KEYS, SHARED_KEYS, StageStatus, State, Status, VOICE_KEYS, meant,
-};
-use super::{Essay, NAME, Referred, STAGES, STATE, elsewhere, recover, refer, words};
+use super::state::{OUTPUT_KEYS, SESSION_KEYS, SHARED_KEYS, State, Status, VOICE_KEYS, meant};
+use super::{Essay, NAME, STAGES, STATE, elsewhere, recover, words};
+use crate::hash::hex;
 use crate::layout::{Folder, Layout, Standing};
 use crate::tree::{Entry, Tree};
 use crate::yaml::Step::Key;
 use crate::yaml::{Document, Step};
-use birds_eye::BirdsEye;
 use jiff::Timestamp;
 use model::actor::Actor;
 use model::event::Event;
 use model::item::ItemBook;
 use model::lifecycle::Lifecycle;
-use model::phase::Phase;
 use model::session::Session;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -30,7 +29,7 @@ use std::collections::BTreeSet;
 
 const TEMPLATE: &str = include_str!("template.yaml");
 
-/// The file as it is to be; none when it shows the session already.
+/// The updated file; `None` if it already shows the session.
 pub(super) fn state(standing: &Standing<'_>, folder: &Folder<'_>) -> Option<Vec<u8>> {
     let run = standing.session.run()?;
     if *run.workflow.name.as_str() != *NAME && !Essay.facts().can_show(run) {
@@ -62,7 +61,7 @@ pub(super) fn state(standing: &Standing<'_>, folder: &Folder<'_>) -> Option<Vec<
     changes.finish()
 }
 
-/// What is there to be changed, or a new one; whether it is new.
+/// The existing document or a new one, and whether it is new.
 fn there(folder: &Folder<'_>) -> Option<(Document, bool)> {
     let readable = folder.tree.content(STATE).and_then(|bytes| {
         super::state::read(bytes, folder.now, &mut Vec::new()).ok()?;
@@ -74,16 +73,16 @@ fn there(folder: &Folder<'_>) -> Option<(Document, bool)> {
     }
 }
 
-/// The session that a document shows, for comparing.
+/// The session that a document shows, for comparison.
 fn read_back(document: &Document, folder: &Folder<'_>) -> Option<(Session, ItemBook)> {
     let mut tree = Tree::default();
     tree.insert(STATE, Entry::File(document.clone().into_bytes()));
     let told = Essay.read(&Folder { tree: &tree, ..*folder }).value;
-    let nobody = Actor::Person { name: NAME.to_owned(), host: String::new() };
+    let nobody = Actor::person(NAME, String::new());
     told.fold(&nobody).map(|(_, session, items)| (session, items))
 }
 
-/// Names of fields that were set since the file was last written.
+/// Fields set since the file was last written.
 fn touched(standing: &Standing<'_>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for recorded in standing.since {
@@ -97,12 +96,12 @@ fn touched(standing: &Standing<'_>) -> BTreeSet<String> {
     names
 }
 
-/// Whether something was undone since the file was last written: that names nothing of what it takes back.
+/// True if something was undone since the file was last written; an undo does not name what it reverts.
 fn went_back(standing: &Standing<'_>) -> bool {
     standing.since.iter().any(|recorded| matches!(recorded.event, Event::Restored { .. }))
 }
 
-/// What a new file says there.
+/// The value in a new file.
 fn at_first(path: &[Step<'_>]) -> Value {
     let template = Document::parse(TEMPLATE.as_bytes()).ok();
     template.and_then(|template| template.get(path)).unwrap_or_default()
@@ -110,10 +109,10 @@ fn at_first(path: &[Step<'_>]) -> Value {
 
 struct Changes<'a> {
     document: Document,
-    /// Nothing of ours was in it yet.
+    /// The document is new.
     is_new: bool,
     any: bool,
-    /// Something was undone: what the session does not say any more, the file must not go on saying.
+    /// Something was undone: values that the session no longer has must leave the file.
     went_back: bool,
     touched: BTreeSet<String>,
     ours: Standpoint<'a>,
@@ -123,7 +122,7 @@ struct Changes<'a> {
 }
 
 impl Changes<'_> {
-    /// What cannot be set without harm to the rest of the file stays as it is: the log has it.
+    /// A value that cannot be set safely stays as it is: the log has it.
     fn set(&mut self, path: &[Step<'_>], value: &Value) {
         if self.document.get(path).as_ref() != Some(value) && self.document.set(path, value).is_ok() {
             self.any = true;
@@ -134,9 +133,9 @@ impl Changes<'_> {
         self.any |= self.document.push(path, value).is_ok();
     }
 
-    /// A field, where the file says something else. A null that somebody wrote over it stays until it is set again, and
-    /// a key that somebody's file never had is not added to it before. What was taken away is so once: a file that came
-    /// back since is named again.
+    /// Sets a field that differs. A null written by somebody else stays until the field is set again; a key
+    /// that the file never had is not added before that. A removal is written once: a file that came back
+    /// since is named again.
     fn field(&mut self, path: &[Step<'_>], value: Option<&Value>, is_touched: bool) {
         let Some(value) = value else { return self.take_back(path) };
         if self.names_the_same(path, value) || self.is_meant(path, value) {
@@ -151,7 +150,7 @@ impl Changes<'_> {
         }
     }
 
-    /// Whether a file is named there that is the same one: the folder may have another path by now.
+    /// True if the path names the same file; the folder's path may have changed.
     fn names_the_same(&self, path: &[Step<'_>], value: &Value) -> bool {
         let session_dir = self.document.get(&[Key("session_dir")]);
         let session_dir = session_dir.as_ref().and_then(Value::as_str).map(ToOwned::to_owned);
@@ -165,13 +164,13 @@ impl Changes<'_> {
         named.is_some() && named == self.document.get(path).as_ref().and_then(inside)
     }
 
-    /// Whether the file has the same in the spelling of older YAML.
+    /// True if the file has this value in a YAML 1.1 spelling.
     fn is_meant(&self, path: &[Step<'_>], value: &Value) -> bool {
         let Some(Key(name)) = path.last() else { return false };
         self.document.get(path).is_some_and(|said| meant(name, &said) == *value)
     }
 
-    /// Undone, a field says again what it says in a new file.
+    /// Resets an undone field to the value of a new file.
     fn take_back(&mut self, path: &[Step<'_>]) {
         let is_said = self.document.get(path).is_some_and(|said| !said.is_null());
         if self.went_back && is_said {
@@ -183,7 +182,7 @@ impl Changes<'_> {
         self.any |= self.document.remove(path, place).is_ok();
     }
 
-    /// A value for a key that has none yet.
+    /// Sets a key that has no value yet.
     fn fill(&mut self, path: &[Step<'_>], value: Option<Value>) {
         if let Some(value) = value.filter(|_| self.document.get(path).is_none_or(|there| there.is_null())) {
             self.set(path, &value);
@@ -206,7 +205,7 @@ impl Changes<'_> {
         if status != status_of(self.said.session) {
             self.set(&[Key("status")], &json!(status.name()));
         }
-        // Taken up again it was active now, also where that is all that is new.
+        // Resuming counts as activity, even if nothing else changed.
         let is_resumed = |event: &Event| matches!(event, Event::SessionResumed { .. });
         self.any |= self.standing.since.iter().any(|recorded| is_resumed(&recorded.event));
     }
@@ -222,76 +221,6 @@ impl Changes<'_> {
         }
     }
 
-    fn stage(&mut self, position: usize) {
-        let key = STAGES[position].key;
-        let path = |name| [Key("stages"), Key(key), Key(name)];
-        let Some(ours) = self.ours.phase(position) else { return };
-        let (status, said) = (self.ours.status(position), self.said.status(position));
-        // In a new file a stage that goes on is said to; an old one may leave that to `current_stage`.
-        if let Some(status) = status.filter(|status| self.is_new || Some(*status) != said) {
-            self.set(&path("status"), &json!(status.name()));
-        }
-        if said != status {
-            let ended = ours.completed_at().map_or(Value::Null, time);
-            self.set(&path("completed_at"), &ended);
-        }
-        for (_, name, file) in FILE_KEYS.into_iter().filter(|(of, _, _)| *of == position) {
-            let is_touched = self.touched.contains(name);
-            // The name of what shows a completed stage is ours, and no field of it.
-            let value = ours.fields.get(name);
-            if value.is_some() || status != Some(StageStatus::Completed) {
-                self.field(&path(name), value, is_touched);
-            }
-            let is_there = status == Some(StageStatus::Completed) && self.folder.tree.has_file(file);
-            let made = is_there.then(|| json!(format!("{}/{file}", self.session_dir())));
-            self.fill(&path(name), made.filter(|_| said != status || self.is_new));
-        }
-        self.fields_of_stage(position, ours);
-    }
-
-    fn fields_of_stage(&mut self, position: usize, ours: &Phase) {
-        let key = STAGES[position].key;
-        let session = self.standing.session;
-        for (_, name) in SHARED_KEYS.into_iter().filter(|(of, _)| *of == position) {
-            let path = [Key("stages"), Key(key), Key(name)];
-            let value = match name {
-                "total_sections" => session.fields.get(name).cloned().or_else(|| self.outlined()),
-                BIRDS_EYE_KEY => match self.birds_eye_now() {
-                    BirdsEye::Says(value) => value,
-                    BirdsEye::AsItIs => continue,
-                },
-                _ => session.fields.get(name).cloned(),
-            };
-            let is_touched = match name {
-                "total_sections" => self.touched.contains(name) || self.is_completed_now(1),
-                BIRDS_EYE_KEY => true,
-                _ => self.touched.contains(name),
-            };
-            self.field(&path, value.as_ref(), is_touched);
-        }
-        // Keys that are not ours are kept up to date where they are there.
-        for (name, value) in &ours.fields {
-            let path = [Key("stages"), Key(key), Key(name)];
-            if self.document.get(&path).is_some() {
-                self.field(&path, Some(value), self.touched.contains(name));
-            }
-        }
-    }
-
-    /// Whether a stage was completed since the file was last written.
-    fn is_completed_now(&self, position: usize) -> bool {
-        let name = STAGES[position].name;
-        let is_it = |event: &Event| matches!(event, Event::PhaseCompleted { phase, .. } if *phase == *name);
-        self.standing.since.iter().any(|recorded| is_it(&recorded.event))
-    }
-
-    /// As many sections as the outline was said to have when it was done.
-    fn outlined(&self) -> Option<Value> {
-        let attempt = self.ours.phase(1)?.last_attempt()?;
-        let targets = attempt.report.evidence.get("word_targets")?.as_array()?;
-        (!targets.is_empty()).then(|| json!(targets.len()))
-    }
-
     fn fields(&mut self) {
         let session = self.standing.session;
         let places: [(Option<&str>, &[&str]); 3] =
@@ -301,7 +230,7 @@ impl Changes<'_> {
             for name in names {
                 written.insert(name);
                 let path: Vec<Step<'_>> = above.into_iter().chain([*name]).map(Key).collect();
-                // What a new file got for a name stays.
+                // The generated name of a new file stays.
                 if session.fields.contains_key(*name) || *name != "pipeline_id" {
                     self.field(&path, session.fields.get(*name), self.touched.contains(*name));
                 }
@@ -318,10 +247,10 @@ impl Changes<'_> {
         }
     }
 
-    /// Filled when the essay is finished, where nobody said otherwise.
+    /// Filled in when the essay is finished, unless somebody set it.
     fn output(&mut self) {
         let Lifecycle::Completed { at, .. } = self.standing.session.lifecycle else {
-            // Open again: what is finished has an end, and this has none.
+            // Reopened: only a finished session has an end.
             if status_of(self.said.session) == Status::Completed {
                 self.set(&[Key("output"), Key("completed_at")], &Value::Null);
             }
@@ -338,8 +267,7 @@ impl Changes<'_> {
         self.came_out("completed_at", Some(time(at)));
     }
 
-    /// Finished once more, the essay is another: what we filled in the last time is set anew, and what somebody said
-    /// stays.
+    /// A second finish updates values that we filled in; values set by others stay.
     fn came_out(&mut self, name: &str, value: Option<Value>) {
         let path = [Key("output"), Key(name)];
         let is_finished_now = self
@@ -368,12 +296,12 @@ impl Changes<'_> {
         let now = time(self.standing.session.updated_at);
         self.set(&[Key("last_activity")], &now);
         let written = self.document.into_bytes();
-        // A folder that was moved is named as it is now, once anything is written.
+        // Any write also updates the path of a moved folder.
         Some(elsewhere::named(&written, &words::place(&self.folder)).unwrap_or(written))
     }
 }
 
-/// Keys that a free field of the same name must not reach.
+/// Keys that a custom field of the same name must not overwrite.
 fn is_ours(path: &[Step<'_>]) -> bool {
     matches!(path, [Key(name)] if super::state::is_known(name)) || matches!(path, [_, Key("completed_at")])
 }
@@ -381,21 +309,21 @@ fn is_ours(path: &[Step<'_>]) -> bool {
 fn status_of(session: &Session) -> Status {
     match session.lifecycle {
         Lifecycle::Active => Status::InProgress,
-        // The file has no word for a session that failed; it can be gone on with.
+        // The file has no word for a failed session; it can be resumed.
         Lifecycle::Paused { .. } | Lifecycle::Failed { .. } => Status::Paused,
         Lifecycle::Completed { .. } => Status::Completed,
         Lifecycle::Abandoned { .. } => Status::Abandoned,
     }
 }
 
-/// The same for the same folder, as nothing here may be random.
+/// Derived from the folder, because nothing here may be random.
 fn pipeline_id(folder: &Folder<'_>) -> String {
     let hash = Sha256::digest(format!("{}\n{}", folder.worktree, folder.spot.path));
-    let hex: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let hex = hex(&hash[..16]);
     format!("essay-{}-{}-{}-{}-{}", &hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..])
 }
 
-/// To the second, in UTC.
+/// Formats a time to the second, in UTC.
 fn time(at: Timestamp) -> Value {
     json!(Timestamp::from_second(at.as_second()).unwrap_or(at).to_string())
 }

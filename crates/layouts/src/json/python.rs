@@ -1,20 +1,20 @@
-//! `NaN`, `Infinity` and `-Infinity`: Python writes them where JSON has a number, and no other reader takes them. While a
-//! file is edited they stand as marked texts, so that they come out as they went in; read, they are nothing.
+//! `NaN`, `Infinity` and `-Infinity`: Python writes them as numbers, and no other reader accepts them. During
+//! an edit they become marked texts, so that they are written back unchanged; when read, they are null.
 
 use serde_json::Value;
 
-/// Of the characters that nobody uses; a file that has it is not marked.
+/// A private-use character; a file that contains it is not marked.
 const MARK: char = '\u{e0f1}';
 const WORDS: [&str; 3] = ["NaN", "Infinity", "-Infinity"];
 
-/// The text with every such word marked; none when there is none.
+/// The text with every such word marked; `None` if there is none.
 pub(super) fn marked(text: &str) -> Option<String> {
     if !WORDS.iter().any(|word| text.contains(word)) || text.contains(MARK) {
         return None;
     }
     let mut found = String::with_capacity(text.len());
     let mut rest = text;
-    // Where a value begins, nothing but space stands since one of these.
+    // A value begins after one of these characters and white space.
     let mut before = ' ';
     while let Some(letter) = rest.chars().next() {
         let word = WORDS.iter().find(|word| matches!(before, ':' | '[' | ',') && is_value(rest, word));
@@ -34,7 +34,7 @@ pub(super) fn marked(text: &str) -> Option<String> {
     (found.len() > text.len()).then_some(found)
 }
 
-/// The words as they were.
+/// Restores the words.
 pub(super) fn unmarked(text: String) -> String {
     if !text.contains(MARK) {
         return text;
@@ -42,7 +42,7 @@ pub(super) fn unmarked(text: String) -> String {
     WORDS.iter().fold(text, |text, word| text.replace(&as_text(word), word))
 }
 
-/// A value as it is read: such a word is nothing.
+/// A value as read: such a word becomes null.
 pub(super) fn read(value: Value) -> Value {
     match value {
         Value::String(text) if word_of(&text).is_some() => Value::Null,
@@ -54,7 +54,7 @@ pub(super) fn read(value: Value) -> Value {
     }
 }
 
-/// The keys under which such words stand, and which word it is; of a list, that of its place in it.
+/// The keys of such words, and which word; in a list, its index.
 pub(super) fn places(value: &Value) -> Vec<(Vec<String>, &'static str)> {
     fn below(value: &Value, above: &mut Vec<String>, found: &mut Vec<(Vec<String>, &'static str)>) {
         let members: Vec<(String, &Value)> = match value {
@@ -92,7 +92,7 @@ fn is_value(rest: &str, word: &str) -> bool {
     rest.strip_prefix(word).is_some_and(|after| after.trim_start().starts_with([',', ']', '}']))
 }
 
-/// Of a text in quotes, the quotes with it; as far as it goes when it does not end.
+/// The length of a quoted text including quotes; unterminated text runs to the end.
 fn length_of_text(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, letter) in text.char_indices().skip(1) {

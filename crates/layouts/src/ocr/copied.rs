@@ -1,17 +1,18 @@
-//! Times in state.json that somebody copied from an example: they lie long before the session can have begun. They are
-//! reported and not used; the file keeps them.
+//! Times in state.json copied from an example: they lie long before the session can have started. Reported
+//! and ignored; the file keeps them.
 
-use super::{STATE, State};
+use super::STATE;
+use super::state::State;
 use crate::problem::{Problem, What};
 use crate::tree::Tree;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-/// A day is told in local time, and agents' clocks differ.
+/// The day in a name is local time, and agents' clocks differ.
 const SLACK: SignedDuration = SignedDuration::from_hours(36);
 
-/// Takes copied times out of the state, and reports each.
+/// Removes copied times from the state, and reports each.
 pub(super) fn times(folder: &str, tree: &Tree, now: Timestamp, state: &mut State) -> Vec<Problem> {
     let plausible = day_of(folder).or_else(|| written(tree, now, state));
     let Some(earliest) = plausible.and_then(|at| at.checked_sub(SLACK).ok()) else { return Vec::new() };
@@ -29,13 +30,13 @@ pub(super) fn times(folder: &str, tree: &Tree, now: Timestamp, state: &mut State
     copied
 }
 
-/// The day that a session's folder is named by.
+/// The day in the name of a session's folder.
 fn day_of(folder: &str) -> Option<Timestamp> {
     let day: Date = folder.get(..10)?.parse().ok()?;
     Some(day.to_zoned(TimeZone::UTC).ok()?.timestamp())
 }
 
-/// When the file was written, where that is no moment at which its own `updated_at` can have been made.
+/// The file's modification time, if it contradicts its own `updated_at`.
 fn written(tree: &Tree, now: Timestamp, state: &State) -> Option<Timestamp> {
     let written = tree.modified(STATE).filter(|at| *at <= now)?;
     let made = state.updated_at.or(state.started_at)?;

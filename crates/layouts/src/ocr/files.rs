@@ -1,33 +1,39 @@
-//! What lies in a session's folder beside its state: rounds, runs, reviewers with their findings, and what of it cannot
-//! be read.
+//! A session's files besides its state: rounds, runs, reviewers with their findings, and unreadable ones.
 
-use super::{Kind, STATE, State, current};
+use super::STATE;
+use super::read::current;
+use super::session::Kind;
+use super::state::State;
 use crate::file_rules::MOST_BYTES;
 use crate::problem::{Problem, Range, Then, What, Why};
 use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 
-/// Parts of the paths of files in which something is counted.
+/// Parts of the paths of files whose entries are counted.
 pub(super) const REVIEWS: &str = "reviews/";
 pub(super) const TOPOLOGY: &str = "topology.md";
+/// The final review of a round.
+pub(super) const FINAL: &str = "final.md";
 
-/// One round of a review, as its folder shows it.
+/// One review round, as its folder shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Round {
     pub number: u32,
     pub reviewers: Vec<Reviewer>,
     pub has_discourse: bool,
     pub is_final: bool,
+    /// As worded in its final review.
+    pub verdict: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reviewer {
     pub name: String,
-    /// None where the file could not be read.
+    /// `None` if the file is unreadable.
     pub findings: Option<usize>,
 }
 
-/// One run of a map, as its folder shows it.
+/// One map run, as its folder shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MapRun {
     pub number: u32,
@@ -35,14 +41,14 @@ pub struct MapRun {
     pub has_flows: bool,
     pub has_mapping: bool,
     pub is_final: bool,
-    /// Files in the map's canonical list, once there is one.
+    /// The number of files in the map's canonical list, once it exists.
     pub files: Option<usize>,
 }
 
 pub(super) fn rounds(tree: &Tree) -> Vec<Round> {
     let numbers = tree.numbered("rounds", "round-");
     if numbers.is_empty() {
-        // Before rounds had folders of their own, the first one's files lay in the session's.
+        // Early releases kept the first round's files in the session's folder.
         let old = round(tree, 1, "");
         let has_any = !old.reviewers.is_empty() || old.has_discourse || old.is_final;
         return if has_any { vec![old] } else { Vec::new() };
@@ -67,7 +73,8 @@ fn round(tree: &Tree, number: u32, prefix: &str) -> Round {
         number,
         reviewers,
         has_discourse: tree.has_file(&format!("{prefix}discourse.md")),
-        is_final: tree.has_file(&format!("{prefix}final.md")),
+        is_final: tree.has_file(&format!("{prefix}{FINAL}")),
+        verdict: verdict(tree.get(&format!("{prefix}{FINAL}"))),
     }
 }
 
@@ -84,7 +91,7 @@ pub(super) fn map_runs(tree: &Tree) -> Vec<MapRun> {
     .collect()
 }
 
-/// Headings that begin a finding.
+/// Counts the headings that start a finding.
 fn findings(entry: Option<&Entry>) -> Option<usize> {
     let Some(Entry::File(content)) = entry else { return None };
     let text = String::from_utf8_lossy(content);
@@ -98,7 +105,25 @@ fn findings(entry: Option<&Entry>) -> Option<usize> {
     Some(text.lines().filter(is_finding).count())
 }
 
-/// Lines of the first fence after the heading of the canonical list.
+/// The words after `Verdict:`, or the first line below a heading of that name.
+fn verdict(entry: Option<&Entry>) -> Option<String> {
+    let Some(Entry::File(content)) = entry else { return None };
+    let text = String::from_utf8_lossy(content);
+    let is_markup = |letter: char| letter.is_whitespace() || "#*_:-`".contains(letter);
+    let mut lines = text.lines().map(|line| line.trim_matches(is_markup));
+    let of_line = |line: &str| {
+        line.get(..7)
+            .filter(|word| word.eq_ignore_ascii_case("verdict"))
+            .map(|_| line[7..].trim_start_matches(is_markup).to_owned())
+    };
+    let said = lines.by_ref().find_map(of_line)?;
+    if !said.is_empty() {
+        return Some(said);
+    }
+    lines.find(|line| !line.is_empty()).map(ToOwned::to_owned)
+}
+
+/// Counts lines of the first fence after the heading of the canonical list.
 fn files_in_map(entry: Option<&Entry>) -> Option<usize> {
     let Some(Entry::File(content)) = entry else { return None };
     let text = String::from_utf8_lossy(content);
@@ -118,7 +143,7 @@ pub(super) fn first_written(kind: Kind, ordinal: u32, tree: &Tree) -> Option<Tim
     tree.files().filter(|path| path.starts_with(&folder)).filter_map(|path| tree.modified(path)).min()
 }
 
-/// A round or run that the state names although the folders show another one. The folders count.
+/// A round or run in the state that contradicts the folders. The folders count.
 pub(super) fn jumped(state: &State, rounds: &[Round], map_runs: &[MapRun]) -> Vec<Problem> {
     let last_round = rounds.last().map(|round| (round.number, round.is_final));
     let last_run = map_runs.last().map(|run| (run.number, run.is_final));
@@ -136,7 +161,7 @@ pub(super) fn jumped(state: &State, rounds: &[Round], map_runs: &[MapRun]) -> Ve
     .collect()
 }
 
-/// Other files of the session that say nothing because they cannot be read.
+/// Other files of the session that are unreadable.
 pub(super) fn unusable(tree: &Tree) -> impl Iterator<Item = Problem> {
     let is_meant = |path: &str| {
         let is_text = path.rsplit_once('.').is_some_and(|(_, ending)| ending == "md");
@@ -149,7 +174,7 @@ pub(super) fn unusable(tree: &Tree) -> impl Iterator<Item = Problem> {
         .map(|(path, why)| Problem::of_file(path, What::Unreadable { why, then: Then::NothingShown }))
 }
 
-/// Files that a short look does not read, and that nobody will.
+/// Files too large to read at any depth.
 fn too_large(tree: &Tree) -> impl Iterator<Item = (String, Why)> {
     let most = MOST_BYTES;
     tree.files().filter(|path| is_counted(path)).filter_map(move |path| match tree.get(path) {
@@ -158,7 +183,7 @@ fn too_large(tree: &Tree) -> impl Iterator<Item = (String, Why)> {
     })
 }
 
-/// Files in which something is counted.
+/// Files whose entries are counted.
 fn is_counted(path: &str) -> bool {
     path.contains(REVIEWS) || path.ends_with(TOPOLOGY)
 }

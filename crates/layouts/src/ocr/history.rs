@@ -1,6 +1,10 @@
-//! Tells a session's files as events: folding them gives the session, and adopting it keeps just these.
+//! Converts a session's files to events: folding them gives the session, and adopting it stores exactly
+//! these.
 
-use super::{Kind, OcrSession, Round, STATE};
+use super::STATE;
+use super::files::Round;
+use super::read;
+use super::session::{Kind, OcrSession};
 use crate::builtin;
 use crate::definition;
 use crate::layout::{Folder, Proof};
@@ -8,7 +12,6 @@ use crate::reading::Dated;
 use crate::reconcile::shown_by;
 use jiff::Timestamp;
 use model::event::Event;
-use model::gate::AttemptReport;
 use model::id::Name;
 use model::phase::PhaseStub;
 use model::run::{RunPlan, WorkflowRef};
@@ -45,7 +48,7 @@ pub(super) fn of(session: &OcrSession, folder: &Folder<'_>) -> Vec<Dated> {
         if number < newest || is_final {
             events.extend(left_behind(session, folder, kind, number, is_final, begin));
         } else {
-            let shown = super::shown(kind, number, &session.rounds, &session.map_runs, folder.tree);
+            let shown = read::shown(kind, number, &session.rounds, &session.map_runs, folder.tree);
             events.extend(run(session, folder, (kind, number), Reached::At(shown), (begin, begin)));
         }
     }
@@ -63,12 +66,12 @@ pub(super) fn of(session: &OcrSession, folder: &Folder<'_>) -> Vec<Dated> {
     events
 }
 
-/// When it began and when it last changed: as its state tells, else as its files were written.
+/// Start and last change: from its state, or else from modification times.
 pub(super) fn span(session: &OcrSession, folder: &Folder<'_>) -> (Timestamp, Timestamp) {
     let now = folder.now;
     let state = &session.state;
     let (first, last) = folder.tree.written().unwrap_or((now, now));
-    // A local time that is called UTC lies hours ahead: nothing would be new enough to count after it.
+    // Local time labelled as UTC lies hours ahead: nothing would be new enough to count after it.
     let past = |at: Option<Timestamp>| at.filter(|at| *at <= now);
     let (started, since) = (past(state.started_at), past(session.since()));
     let begin = started.or(since).or(past(state.updated_at)).unwrap_or(first.min(now));
@@ -79,8 +82,8 @@ pub(super) fn span(session: &OcrSession, folder: &Folder<'_>) -> (Timestamp, Tim
     (begin, end.unwrap_or(last.min(now).max(begin)))
 }
 
-/// Facts that the folders and last files of the current round or run show. They move no phase: state.json says which
-/// one is current.
+/// Facts proven by folders and final files of the current round or run. They change no phase: state.json
+/// names the current one.
 pub(super) fn proofs(session: &OcrSession, folder: &Folder<'_>) -> Vec<Proof> {
     let (kind, ordinal) = (session.kind, session.ordinal());
     let Some((workflow, phases)) = workflow(kind) else { return Vec::new() };
@@ -103,7 +106,7 @@ pub(super) fn proofs(session: &OcrSession, folder: &Folder<'_>) -> Vec<Proof> {
     std::iter::once(begun).chain(work).chain(results).collect()
 }
 
-/// The files of the current round or run that are written when a phase ends, and which phase that is.
+/// Files of the current round or run that a phase writes at its end, with the phase.
 fn finishing(session: &OcrSession) -> Vec<(&'static str, String)> {
     let ordinal = session.ordinal();
     match session.kind {
@@ -123,12 +126,12 @@ fn finishing(session: &OcrSession) -> Vec<(&'static str, String)> {
     }
 }
 
-/// Before rounds had folders of their own, the first one's files lay in the session's.
+/// Early releases kept the first round's files in the session's folder.
 pub(super) fn folder_of(session: &OcrSession, round: &Round) -> String {
     if session.rounds_have_folders { format!("rounds/round-{}/", round.number) } else { String::new() }
 }
 
-/// The rounds, or runs, that the files show.
+/// The rounds, or runs, found in files.
 fn finished_or_not(session: &OcrSession, kind: Kind) -> Vec<(Kind, u32, bool)> {
     match kind {
         Kind::Review => session.rounds.iter().map(|round| (kind, round.number, round.is_final)).collect(),
@@ -136,7 +139,8 @@ fn finished_or_not(session: &OcrSession, kind: Kind) -> Vec<(Kind, u32, bool)> {
     }
 }
 
-/// A run before the current one is over. Without its last file it is so unfinished, and got as far as its files show.
+/// A run before the current one is over. Without its final file it ended unfinished, at the point that its
+/// files show.
 fn left_behind(
     session: &OcrSession,
     folder: &Folder<'_>,
@@ -148,27 +152,25 @@ fn left_behind(
     if is_final {
         return run(session, folder, (kind, ordinal), Reached::End, (at, at));
     }
-    let shown = super::shown(kind, ordinal, &session.rounds, &session.map_runs, folder.tree);
+    let shown = read::shown(kind, ordinal, &session.rounds, &session.map_runs, folder.tree);
     let mut events = run(session, folder, (kind, ordinal), Reached::At(shown), (at, at));
     events.push(Dated { at, event: Event::RunCompleted });
     events
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy)]
 enum Reached {
-    /// In the phase at this position.
+    /// In the phase at this index.
     At(usize),
     End,
 }
 
-/// Why a phase is over.
+/// The evidence that a phase is over.
 enum Over {
-    /// Its own file is there.
+    /// Its own file exists.
     File(String),
-    /// It writes none, so that none could be missing.
-    Nothing,
-    /// There was nothing to do in it, and why.
+    /// Skipped because there was nothing to do, with the reason.
     Skipped(String),
 }
 
@@ -178,9 +180,6 @@ impl Over {
             Self::File(path) => {
                 Event::PhaseCompleted { phase, attempt: shown_by(path), branch: None, head: None }
             }
-            Self::Nothing => {
-                Event::PhaseCompleted { phase, attempt: AttemptReport::default(), branch: None, head: None }
-            }
             Self::Skipped(reason) => {
                 Event::PhaseSkipped { phase, reason: reason.clone(), not_applicable: true }
             }
@@ -188,7 +187,8 @@ impl Over {
     }
 }
 
-/// One run up to its current phase. The tool says that what lies before was done: shown by its file, or only claimed.
+/// One run up to its current phase. According to the tool, earlier phases are done: proven by files, or only
+/// claimed.
 fn run(
     session: &OcrSession,
     folder: &Folder<'_>,
@@ -211,15 +211,15 @@ fn run(
     for (position, stub) in phases.iter().enumerate().take(current + 1) {
         let phase = stub.id.clone();
         let over = over(session, folder, kind, ordinal, phase.as_str());
-        // Somebody who says that they are in it is.
+        // Somebody who says that they are in the phase is in it.
         if position < current
             && let Some(skipped @ Over::Skipped(_)) = &over
         {
             add(since, skipped.event(phase));
             continue;
         }
-        // When a phase ended is not told anywhere: those before the current one are dated to one moment, and have no
-        // duration. The current one goes on since the file was written.
+        // End times of phases are not recorded: earlier phases all get one timestamp, and have no duration.
+        // The current one runs since the file was written.
         let is_over = position < current || is_finished;
         let began = if position == current { end } else { since };
         add(began, Event::PhaseStarted { phase: phase.clone() });
@@ -234,14 +234,15 @@ fn run(
     events
 }
 
-/// What shows that a phase is over which a round or run is past; none where its file is not there.
+/// The proof that an earlier phase of a round or run is over; `None` if its file is missing.
 fn over(session: &OcrSession, folder: &Folder<'_>, kind: Kind, ordinal: u32, phase: &str) -> Option<Over> {
     let round = session.rounds.iter().find(|round| kind == Kind::Review && round.number == ordinal);
     let place = round.map_or_else(|| format!("rounds/round-{ordinal}/"), |round| folder_of(session, round));
     let run = format!("map/runs/run-{ordinal}");
     let path = match (kind, phase) {
         (_, "context" | "map-context") => "discovered-standards.md".to_owned(),
-        // One file for both: it says nothing of where the analysis is, and all there is to see of one that is over.
+        // One file covers both: it does not show the state of the analysis, but is all there is once the
+        // analysis is over.
         (Kind::Review, "change-context" | "analysis") => "context.md".to_owned(),
         (Kind::Review, "reviews") => {
             let first = round.and_then(|round| round.reviewers.first());
@@ -254,14 +255,14 @@ fn over(session: &OcrSession, folder: &Folder<'_>, kind: Kind, ordinal: u32, pha
         }
         (Kind::Map, "topology" | "flow-analysis" | "requirements-mapping") => format!("{run}/{phase}.md"),
         (Kind::Map, "synthesis") => format!("{run}/map.md"),
-        (_, "complete") => return Some(Over::Nothing),
-        // No file shows that the aggregation is over: whoever says so claims it.
+        // No file proves that the aggregation or the last step is over, so each can only be claimed.
         (_, _) => return None,
     };
     folder.tree.has_file(&path).then_some(Over::File(path))
 }
 
-/// The built-in definition; it has no mistakes, which its own tests show. Read once: a list may hold a thousand.
+/// The built-in definition; its own tests show that it has no mistakes. Parsed once: a list may hold a
+/// thousand sessions.
 pub(super) fn workflow(kind: Kind) -> Option<&'static (WorkflowRef, Vec<PhaseStub>)> {
     static REVIEW: OnceLock<Option<(WorkflowRef, Vec<PhaseStub>)>> = OnceLock::new();
     static MAP: OnceLock<Option<(WorkflowRef, Vec<PhaseStub>)>> = OnceLock::new();

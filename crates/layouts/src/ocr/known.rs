@@ -1,14 +1,14 @@
-//! What the log tells of a session beyond its files: where its runs stand, what was left out, and how it ended.
+//! Facts about a session that only the log has: positions of its runs, skipped phases, and how it ended.
 
+use super::session::{Beside, Kind, OcrSession};
 use super::write::{kind_of, last_of};
-use super::{Beside, Kind, OcrSession};
 use model::lifecycle::Lifecycle;
 use model::phase::PhaseState;
 use model::run::Run;
 use model::session::Session;
 
 impl OcrSession {
-    /// Where it stands is what the session says.
+    /// Takes the position from the session.
     pub(super) fn stand_as_known(&mut self, session: &Session) {
         let own = session.run().filter(|run| self.is_current(run));
         if let Some((run, phase)) = own.and_then(|run| Some((run, position(run, self.kind)?))) {
@@ -26,8 +26,8 @@ impl OcrSession {
         kind_of(run) == Some(self.kind) && run.ordinal == self.ordinal()
     }
 
-    /// The state does not name that one's phase, and the log does. Files alone tell of a round or run that the log does
-    /// not know.
+    /// The state does not name the other workflow's phase, the log does. A round or run unknown to the log is
+    /// known from files only.
     fn known_beside(&mut self, session: &Session) -> Option<Beside> {
         let (kind, told) = match self.kind {
             Kind::Review => (Kind::Map, self.beside.take()),
@@ -37,7 +37,7 @@ impl OcrSession {
         let is_newer = told.as_ref().is_some_and(|told| told.ordinal > run.ordinal);
         let Some(phase) = position(run, kind).filter(|_| !is_newer) else { return told };
         let told_end = told.and_then(|told| told.ended_at);
-        // One that only files tell of is dated to one moment: that says nothing about how long it took.
+        // A run known only from files has a single timestamp, which says nothing about its duration.
         let is_timed = run.completed_at.is_none_or(|ended| ended > run.started_at);
         let (began, ended_at) =
             if is_timed { (Some(run.started_at), run.completed_at) } else { (None, told_end) };
@@ -52,8 +52,8 @@ impl OcrSession {
         })
     }
 
-    /// How it ended is what the log says: one that was closed unfinished stays where its work was, although its state
-    /// says `complete` from then on.
+    /// The log knows how it ended: a session closed unfinished stays at its phase, although its state then
+    /// says `complete`.
     fn end_as_known(&mut self, session: &Session) {
         (self.is_closed, self.is_given_up) = match session.lifecycle {
             Lifecycle::Completed { .. } => (true, false),
@@ -62,8 +62,8 @@ impl OcrSession {
         };
     }
 
-    /// When the round or run began, where its state has no word about it: as the log has it. Not before the session
-    /// itself did.
+    /// The start of the round or run from the log, if the state lacks it. Never before the session's own
+    /// start.
     fn clock_of_known(&mut self, run: &Run) {
         let began = self.state.started_at.map_or(run.started_at, |started| started.max(run.started_at));
         match self.kind {

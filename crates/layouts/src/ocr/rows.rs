@@ -1,11 +1,10 @@
-//! The rows of the tool's screen: which phases are done, as the files of the round or run show, and which are only said
-//! to be.
+//! The rows of the tool's screen: phases proven by files, and phases only said to be done.
 
-use super::{Kind, OcrSession};
+use super::session::{Kind, OcrSession};
 use crate::screen::Mark;
 
 impl OcrSession {
-    /// How the phase at a position stands in a round or run that is at the phase `current`.
+    /// The state of the phase at an index, in a round or run at the phase `current`.
     pub fn row(
         &self,
         kind: Kind,
@@ -33,7 +32,7 @@ impl OcrSession {
         other.map_or(&[], |other| &other.skipped)
     }
 
-    /// Whether the file is there that a phase writes; none where it writes none.
+    /// True if a phase's file exists; `None` if the phase writes none.
     fn shown(&self, kind: Kind, ordinal: u32, phase: &str) -> Option<bool> {
         let round = self.rounds.iter().find(|round| kind == Kind::Review && round.number == ordinal);
         let run = self.map_runs.iter().find(|run| kind == Kind::Map && run.number == ordinal);

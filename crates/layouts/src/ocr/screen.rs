@@ -1,11 +1,12 @@
 //! The tool's own screen: its two workflows, their phases, and the rounds and runs with their files.
 
+use super::SESSIONS;
 use super::files::{MapRun, Reviewer, Round};
-use super::{Beside, Kind, OcrSession, SESSIONS};
+use super::session::{Beside, Kind, OcrSession};
 use crate::screen::{Cell, Count, Mark, Row, RowStanding, Screen, Track, TrackEnd};
 use jiff::Timestamp;
 
-/// The current round or run of one of the workflows.
+/// The current round or run of one workflow.
 struct Shown {
     kind: Kind,
     ordinal: u32,
@@ -22,7 +23,7 @@ pub(super) fn of(session: &OcrSession) -> Screen {
         phase: session.phase,
         is_finished: session.is_finished,
         since: session.since(),
-        // Of one that is over or closed, how long it went.
+        // The end of one that is over or closed.
         until: session
             .ended_at
             .or(session.state.updated_at.filter(|_| session.is_closed || session.is_finished)),
@@ -39,7 +40,7 @@ pub(super) fn of(session: &OcrSession) -> Screen {
     Screen { heading: session.folder.clone(), tracks: shown.map(|shown| track(session, &shown)).collect() }
 }
 
-/// When the other workflow began, where it is known how long it took or it goes on.
+/// The start of the other workflow, if its duration is known or it is still running.
 fn since_beside(session: &OcrSession, other: &Beside) -> Option<Timestamp> {
     let goes_on = !session.is_closed && !other.is_finished;
     other.since.filter(|_| goes_on || other.ended_at.is_some())
@@ -85,7 +86,7 @@ fn cells(session: &OcrSession, shown: &Shown) -> Vec<Cell> {
 }
 
 fn rows(session: &OcrSession, kind: Kind, ordinal: u32) -> Vec<Row> {
-    // Nothing goes on in a closed session.
+    // Nothing is in progress in a closed session.
     let is_left = |number: u32| session.is_closed || number < ordinal;
     match kind {
         Kind::Review => session.rounds.iter().map(|found| round(found, is_left(found.number))).collect(),
@@ -99,6 +100,7 @@ fn round(round: &Round, is_left: bool) -> Row {
         title: format!("Round {}", round.number),
         standing: Some(standing(round.is_final, is_left)),
         count: Some(Count { what: "reviewer", number: Some(round.reviewers.len()) }),
+        result: round.verdict.clone(),
         below: round.reviewers.iter().map(reviewer).collect(),
     }
 }
@@ -109,6 +111,7 @@ fn reviewer(reviewer: &Reviewer) -> Row {
         title: reviewer.name.clone(),
         standing: None,
         count: Some(Count { what: "finding", number: reviewer.findings }),
+        result: None,
         below: Vec::new(),
     }
 }
@@ -119,6 +122,7 @@ fn map_run(run: &MapRun, is_left: bool) -> Row {
         title: format!("Map run {}", run.number),
         standing: Some(standing(run.is_final, is_left)),
         count: run.files.map(|count| Count { what: "file", number: Some(count) }),
+        result: None,
         below: Vec::new(),
     }
 }

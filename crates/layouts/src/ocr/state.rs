@@ -1,16 +1,17 @@
-//! state.json of every era: what it says, and what is odd about it. Unknown keys are left alone.
+//! state.json of every release: its values, and their oddities. Unknown keys are left alone.
 
-use super::{Kind, STATE};
+use super::STATE;
+use super::session::Kind;
 use crate::json;
 use crate::problem::{Disagreement, Problem, Range, Taken, Then, Type, Unknown, What, Why};
 use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-/// What state.json says; nothing where it says nothing that can be read.
+/// The values of state.json; empty where nothing is readable.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct State {
-    /// The file is there and can be read.
+    /// The file exists and is readable.
     pub is_readable: bool,
     pub status: Option<String>,
     pub kind: Option<Kind>,
@@ -22,12 +23,12 @@ pub struct State {
     pub round_started_at: Option<Timestamp>,
     pub map_started_at: Option<Timestamp>,
     pub updated_at: Option<Timestamp>,
-    /// Of early releases.
+    /// Written by early releases.
     pub branch: Option<String>,
 }
 
 impl State {
-    /// The phase as a position; its name counts before its number.
+    /// The phase as an index; its name takes precedence over its number.
     pub(super) fn phase(&self, kind: Kind, warnings: &mut Vec<Problem>) -> Option<usize> {
         let phases = kind.phases();
         let (by_name, by_number) = (self.named_phase(kind), self.numbered_phase(kind));
@@ -56,7 +57,7 @@ impl State {
         self.phase_name.as_deref().and_then(|name| position(kind, name))
     }
 
-    /// The workflow that the phase is one of, where the other one has none of that name and number.
+    /// The workflow of the phase, if the other has no phase of that name and number.
     pub(super) fn kind_of_phase(&self) -> Option<Kind> {
         let both = [Kind::Review, Kind::Map];
         let only = |fits: &dyn Fn(Kind) -> bool| {
@@ -75,7 +76,7 @@ impl State {
             .or_else(|| only(&|kind| self.numbered_phase(kind).is_some()))
     }
 
-    /// The workflow whose rounds or runs are counted, where only one's are.
+    /// The workflow whose rounds or runs are counted, if only one is.
     pub(super) fn kind_counted(&self) -> Option<Kind> {
         match (self.current_round, self.current_map_run) {
             (Some(_), None) => Some(Kind::Review),
@@ -84,7 +85,7 @@ impl State {
         }
     }
 
-    /// When the current round or run of a workflow began.
+    /// When the current round or run of a workflow started.
     pub(super) fn clock(&self, kind: Kind) -> Option<Timestamp> {
         match kind {
             Kind::Review => self.round_started_at,
@@ -123,7 +124,7 @@ pub(super) fn read(tree: &Tree, now: Timestamp, warnings: &mut Vec<Problem>) -> 
     }
 }
 
-/// What the file says, without a word about what is odd in it.
+/// Parses the file without reporting oddities.
 pub(super) fn of_tree(tree: &Tree) -> State {
     read(tree, Timestamp::MAX, &mut Vec::new())
 }
@@ -170,7 +171,7 @@ fn from_fields(fields: &Map<String, Value>, now: Timestamp, warnings: &mut Vec<P
     state
 }
 
-/// Times that people and agents wrote by hand, against one another.
+/// Compares times written by hand with one another.
 fn out_of_order(state: &State, warnings: &mut Vec<Problem>) {
     let begun = ("started_at", state.started_at);
     let round = ("round_started_at", state.round_started_at);
@@ -226,7 +227,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What only early releases wrote, and nothing is done with.
+    /// A key of early releases that has no effect.
     fn is_a(&mut self, key: &str, wanted: Type, fits: impl Fn(&Value) -> bool) {
         let odd = self.fields.get(key).filter(|value| !value.is_null() && !fits(value));
         if let Some(value) = odd {
@@ -242,7 +243,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Times are written by hand, so they are taken as they are, and said to be odd when they cannot be true.
+    /// Times are written by hand: accepted as they are, and reported if impossible.
     fn time(&mut self, key: &str) -> Option<Timestamp> {
         let text = self.text(key)?;
         let Ok(time) = text.parse::<Timestamp>() else {
@@ -260,7 +261,7 @@ impl Reader<'_> {
     }
 }
 
-/// The number that somebody wrote as a text, or with a point.
+/// A number written as text, or with a decimal point.
 fn meant(value: &Value) -> Option<u32> {
     match value {
         Value::String(text) => text.trim().parse().ok(),
@@ -269,7 +270,7 @@ fn meant(value: &Value) -> Option<u32> {
     }
 }
 
-/// Names that earlier releases and other writers used.
+/// Names used by earlier releases and other writers.
 fn position(kind: Kind, name: &str) -> Option<usize> {
     let name = match (kind, name) {
         (_, "map-complete") => "complete",

@@ -1,8 +1,10 @@
 use super::files::Reviewer;
+use super::session::{Kind, OcrSession};
 use super::*;
 use crate::layout::Proof;
 use crate::screen::Mark;
 use crate::tree::Entry;
+use jiff::Timestamp;
 use model::actor::Actor;
 use model::progress::Status;
 use model::session::Session;
@@ -13,7 +15,7 @@ fn now() -> Timestamp {
     NOW.parse().expect("a time")
 }
 
-/// A folder of these files; folders above them come by themselves.
+/// A folder with these files; parent folders are implied.
 fn tree(files: &[(&str, &str)]) -> Tree {
     let mut tree = Tree::default();
     for (path, text) in files {
@@ -38,13 +40,13 @@ fn told(tree: &Tree) -> Reading<ForeignSession> {
     Ocr.read(&Folder { spot: &spot, id: &spot.id, worktree: "/w", tree, now: now(), read_as: ReadAs::Found })
 }
 
-/// The session that the files make.
+/// The folded session.
 fn folded(tree: &Tree) -> Session {
-    let actor = Actor::Person { name: "ocr".to_owned(), host: String::new() };
+    let actor = Actor::person("ocr", String::new());
     told(tree).value.fold(&actor).expect("a session").1
 }
 
-/// Where the session stands: workflow, run, phase, status, and the warnings.
+/// Expects this workflow, run, phase and status, and these warnings.
 #[track_caller]
 fn check(files: &[(&str, &str)], expected: (&str, u32, &str, Status), warnings: &[&str]) {
     let tree = tree(files);
@@ -289,14 +291,14 @@ fn phases_before_the_current_one_are_shown_by_their_own_file_or_left_out() {
     assert_eq!(standing(&session), [done, done, done, "claimed", "claimed", "claimed", done, current]);
     let more = [("rounds/round-1/reviews/a-1.md", "x"), ("rounds/round-1/discourse.md", "x")];
     let all = standing(&folded(&tree(&[&files[..], &more[..]].concat())));
-    // The findings are brought together in no file of their own.
+    // Aggregated findings have no file of their own.
     assert_eq!(all, [done, done, done, done, "claimed", done, done, current]);
 
     let map = json("map", 6);
     let files = [("state.json", map.as_str()), first, ("map/runs/run-1/map.md", "x")];
-    assert_eq!(standing(&folded(&tree(&files))), [done, "claimed", "claimed", "skipped", done, done]);
+    assert_eq!(standing(&folded(&tree(&files))), [done, "claimed", "claimed", "skipped", done, "claimed"]);
     let with = [&files[..], &[("requirements.md", "x")][..]].concat();
-    assert_eq!(standing(&folded(&tree(&with))), [done, "claimed", "claimed", "claimed", done, done]);
+    assert_eq!(standing(&folded(&tree(&with))), [done, "claimed", "claimed", "claimed", done, "claimed"]);
 }
 
 #[test]
@@ -378,7 +380,7 @@ fn o10_times_that_were_copied_from_an_example_are_told_and_not_used() {
         said.starts_with("started_at lies long before") && said.ends_with("2026-01-27T09:45:00Z"),
         "{said}"
     );
-    // Of a folder without a day in its name, the file's own time tells.
+    // For a folder without a date in its name, the file's modification time counts.
     let named = |written: &str| {
         let json = "{\"session_id\":\"x\",\"current_phase\":\"reviews\",\"phase_number\":4,\"started_at\":\"2026-01-20T09:00:00Z\",\"updated_at\":\"2026-01-27T09:45:00Z\"}";
         let mut tree = tree(&[("state.json", json)]);

@@ -1,8 +1,11 @@
-//! Writes state.json as the tool's own reader expects it. Sets only what would be read as something else than the
-//! session is; what nobody understands stays, until what it is about changes.
+//! Writes state.json as the tool's own reader expects it. Sets only values that would be read differently;
+//! unknown values stay until their subject changes.
 
+use super::STATE;
+use super::files::{map_runs, rounds};
+use super::read::{self, ordinal};
+use super::session::Kind;
 use super::state::{self, State};
-use super::{Kind, STATE, map_runs, ordinal, rounds};
 use crate::json::Document;
 use crate::layout::{Folder, Standing};
 use jiff::Timestamp;
@@ -13,7 +16,7 @@ use model::run::Run;
 use model::session::Session;
 use serde_json::{Value, json};
 
-/// Keys whose values are read.
+/// Keys that are read.
 const KEYS: [&str; 10] = [
     "status",
     "workflow_type",
@@ -27,16 +30,16 @@ const KEYS: [&str; 10] = [
     "updated_at",
 ];
 
-/// What is written where the file shows the session already.
+/// Handling of missing keys in a file that already shows the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Missing {
-    /// Nothing.
+    /// Leave them out.
     StaysOut,
-    /// The keys that new files have.
+    /// Add the keys that new files have.
     ComesIn,
 }
 
-/// The file as it is to be; none when it shows the session already.
+/// The updated file; `None` if it already shows the session.
 pub(super) fn state(standing: &Standing<'_>, folder: &Folder<'_>, missing: Missing) -> Option<Vec<u8>> {
     let run = standing.session.run()?;
     let kind = kind_of(run)?;
@@ -64,10 +67,10 @@ pub(super) fn state(standing: &Standing<'_>, folder: &Folder<'_>, missing: Missi
     changes.any.then(|| changes.document.into_bytes())
 }
 
-/// What the file is to say.
+/// The values to write.
 struct Wanted {
     kind: Kind,
-    /// Position in `kind.phases()`; none for a phase that the tool does not have.
+    /// Index in `kind.phases()`; `None` for a phase unknown to the tool.
     phase: Option<usize>,
     ordinal: u32,
     is_over: bool,
@@ -87,33 +90,33 @@ impl Wanted {
     }
 }
 
-/// Of what the file says something else, for whoever reads it.
+/// Which values differ from the file's.
 struct Due {
     kind: bool,
     status: bool,
     phase: bool,
     round: bool,
     clock: bool,
-    /// Work of the phase was done: a reviewer is ready, a file was recorded, a save point was made.
+    /// Work was done: a reviewer or the run finished, a file was recorded, a checkpoint was made.
     work: bool,
 }
 
 impl Due {
     fn of(wanted: &Wanted, said: &State, standing: &Standing<'_>, folder: &Folder<'_>) -> Self {
         let (kind, tree) = (wanted.kind, folder.tree);
-        let is_other_kind = |said: &State| super::kind(said, tree) != kind;
+        let is_other_kind = |said: &State| read::kind(said, tree) != kind;
         let read = said.phase(kind, &mut Vec::new());
-        // The tool's own screen goes by the number: one of another phase than the name is no word of its own.
+        // The tool's screen uses the number, which must match the name.
         let numbered = said.numbered_phase(kind);
         let is_elsewhere = read != wanted.phase || numbered.is_some_and(|at| Some(at) != wanted.phase);
         let phase = wanted.phase.is_some()
             && (is_other_kind(said) || if read.is_some() { is_elsewhere } else { has_moved(standing) });
-        // By its name alone a phase may be of the other workflow.
+        // A phase name alone may belong to the other workflow.
         let named = wanted.phase.filter(|_| phase).map(|at| kind.phases()[at].to_owned());
         let after = State { phase_name: named.or(said.phase_name.clone()), ..said.clone() };
         let number = number_of(kind, said);
         let round = number.unwrap_or_else(|| ordinal(kind, said, &rounds(tree), &map_runs(tree)));
-        let is_closed = super::is_closed(kind, said, read == Some(kind.phases().len() - 1));
+        let is_closed = read::is_closed(kind, said, read == Some(kind.phases().len() - 1));
         Self {
             kind: is_other_kind(&after),
             status: is_closed != wanted.is_over && said.status.as_deref() != Some(wanted.status()),
@@ -129,7 +132,7 @@ impl Due {
     }
 }
 
-/// Whether work of a phase was done since the file was last written, or since it was taken in.
+/// True if work was done in a phase since the file was last written, or since adoption.
 fn has_work(standing: &Standing<'_>) -> bool {
     let is_adoption = |event: &Event| matches!(event, Event::Adopted { .. });
     let ours = standing.since_written(STATE).iter().rev();
@@ -139,11 +142,13 @@ fn has_work(standing: &Standing<'_>) -> bool {
             Event::Item(ItemEvent::ItemCompleted { .. })
                 | Event::ArtifactRecorded { .. }
                 | Event::CheckpointMade { .. }
+                // A finished map leaves its session active: nothing else in the file says so.
+                | Event::RunCompleted
         )
     })
 }
 
-/// Whether a phase of it was begun or done since the file was last written, or since it was taken in.
+/// True if a phase started or ended since the file was last written, or since adoption.
 fn has_moved(standing: &Standing<'_>) -> bool {
     let is_adoption = |event: &Event| matches!(event, Event::Adopted { .. });
     let ours = standing.since.iter().rev().take_while(|recorded| !is_adoption(&recorded.event));
@@ -164,7 +169,7 @@ fn has_moved(standing: &Standing<'_>) -> bool {
     })
 }
 
-/// Without a word about when the round began, its clock would run since the session did, and that is longer.
+/// Without a start time, the round's clock would run from the session's start, which is too long.
 fn is_late(kind: Kind, said: &State, run: Option<&Run>) -> bool {
     let own = match kind {
         Kind::Review => said.round_started_at,
@@ -174,7 +179,7 @@ fn is_late(kind: Kind, said: &State, run: Option<&Run>) -> bool {
     own.is_none() && said.started_at.is_some_and(|started| Some(started.as_second()) < began)
 }
 
-/// The other workflow, where the file still names a round or run of it whose beginning was undone.
+/// The other workflow, if the file still names a round or run whose start was undone.
 fn taken_back(current: Kind, said: &State, standing: &Standing<'_>, folder: &Folder<'_>) -> Option<Kind> {
     let other = match current {
         Kind::Review => Kind::Map,
@@ -185,7 +190,7 @@ fn taken_back(current: Kind, said: &State, standing: &Standing<'_>, folder: &Fol
         matches!(&recorded.event, Event::RunStarted { workflow, ordinal, .. }
             if workflow.name.as_str() == other.workflow() && *ordinal == number)
     });
-    // An empty folder is one that the beginning made.
+    // An empty folder was created by that start.
     let place = format!("{}/", other.folder(number));
     let is_there = folder.tree.files().any(|path| path.starts_with(&place));
     let goes_on = last_of(other, standing.session).is_some_and(|run| run.ordinal >= number);
@@ -196,7 +201,7 @@ pub(super) fn last_of(kind: Kind, session: &Session) -> Option<&Run> {
     session.runs.iter().filter(|run| kind_of(run) == Some(kind)).max_by_key(|run| run.ordinal)
 }
 
-/// Where the file counts rounds or runs, and where it says since when the last one goes on.
+/// The keys of the counter and of the start time.
 fn keys_of(kind: Kind) -> (&'static str, &'static str) {
     match kind {
         Kind::Review => ("current_round", "round_started_at"),
@@ -213,7 +218,7 @@ fn number_of(kind: Kind, said: &State) -> Option<u32> {
 
 struct Changes {
     document: Document,
-    /// What the file said.
+    /// The file's previous values.
     said: State,
     any: bool,
 }
@@ -225,7 +230,7 @@ impl Changes {
         self.set_or_fill("workflow_type", &json!(kind.workflow()), due.kind);
         self.set_or_fill("status", &json!(wanted.status()), due.status || status.is_some());
         if let Some(at) = phase {
-            // Older names of the same phase are left to whoever wrote them.
+            // Older names of the same phase stay as written.
             let is_named = due.phase && (due.kind || self.said.named_phase(kind) != phase);
             self.set_or_fill("current_phase", &json!(kind.phases()[at]), is_named);
             self.set_or_fill("phase_number", &json!(at + 1), due.phase);
@@ -233,16 +238,16 @@ impl Changes {
         let (number, clock) = keys_of(kind);
         self.set_or_fill(number, &json!(ordinal), due.round);
         self.set_missing("started_at", &time(session.created_at));
-        // A new round starts the clock anew; what somebody wrote about one that goes on stays.
+        // A new round restarts the clock; a time written for the current one stays.
         let restarted = self.said.started_at.filter(|at| *at <= session.updated_at);
-        // Nor does a clock that stepped back make it begin before the session.
+        // A clock that stepped back must not put the round before the session's start.
         let began = run.started_at.max(session.created_at);
         let began = restarted.map_or(began, |at| at.max(began));
         self.set_or_fill(clock, &time(began), due.round);
     }
 
-    /// When the session was last changed, and not before anything that is known of it or stands in the file: a clock may
-    /// have stepped back.
+    /// The session's last change, but not before any known time or one in the file: the clock may have
+    /// stepped back.
     fn latest(&self, session: &Session) -> Timestamp {
         let phases = session.runs.iter().flat_map(|run| &run.phases);
         let phases = phases.flat_map(|phase: &Phase| [phase.started_at(), phase.completed_at()]).flatten();
@@ -252,7 +257,7 @@ impl Changes {
         phases.chain(runs).chain(said).chain([session.created_at]).fold(session.updated_at, Timestamp::max)
     }
 
-    /// The file goes back to the round or run before, or says nothing of any.
+    /// Returns the file to the previous round or run, or to none.
     fn take_back(&mut self, kind: Kind, session: &Session) {
         let (number, clock) = keys_of(kind);
         if let Some(run) = last_of(kind, session) {
@@ -266,7 +271,7 @@ impl Changes {
         }
     }
 
-    /// What the file says otherwise is set; what it has no word about comes in with that.
+    /// Sets a value that differs; a missing one is added with it.
     fn set_or_fill(&mut self, key: &str, value: &Value, is_due: bool) {
         if is_due {
             self.set(key, value);
@@ -289,7 +294,7 @@ impl Changes {
     }
 }
 
-/// Values that were there and that nobody understood, and are there no longer.
+/// Unknown values that were present before and are gone.
 pub(super) fn not_understood(before: &[u8], after: &[u8]) -> Vec<String> {
     let (Ok(had), Ok(has)) = (Document::parse(before), Document::parse(after)) else { return Vec::new() };
     let said = state::of_bytes(before);
@@ -313,8 +318,8 @@ fn is_read(said: &State, key: &str) -> bool {
     }
 }
 
-/// The phase that the file names. A session that was closed is complete there, also one that was closed unfinished: that
-/// is in the log, and the file has no word for it.
+/// The phase to name in the file. A closed session is `complete` there, even if closed unfinished: only the
+/// log knows that.
 fn position(session: &Session, run: &Run, kind: Kind) -> Option<usize> {
     if matches!(session.lifecycle, Lifecycle::Completed { .. }) {
         return Some(kind.phases().len() - 1);
@@ -326,7 +331,7 @@ pub(super) fn kind_of(run: &Run) -> Option<Kind> {
     [Kind::Review, Kind::Map].into_iter().find(|kind| run.workflow.name.as_str() == kind.workflow())
 }
 
-/// To the second, in UTC.
+/// Formats a time to the second, in UTC.
 fn time(at: Timestamp) -> Value {
     let seconds = Timestamp::from_second(at.as_second()).unwrap_or(at);
     json!(seconds.to_string())

@@ -1,45 +1,49 @@
-//! A workflow from `workflows/{type}/`: metadata.json, the gates of its phases, and the phases of a specification.
+//! A workflow from `workflows/{type}/`: metadata.json, the gates of its phases, and the phases of a
+//! specification.
 
 mod odd;
+mod phase;
 
 use super::tasks::Named;
 use super::{MOST_PHASES, gate, name_of, tasks};
+use crate::hash::{hex, sha256};
 use crate::json;
 use crate::problem::{Problem, What};
 use crate::tree::{Entry, Tree};
 use model::id::Name;
 use model::workflow::{Indexing, OnComplete, PhaseDefinition, Workflow};
+use phase::{one_line, phase, texts};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// Where workflows are defined, the first that has it counts.
+/// Folders with workflow definitions; the first match counts.
 pub(super) const FOLDERS: &[&str] =
     &[".praxis-os/workflows", ".agent-os/workflows", "universal/workflows", "workflows"];
 
-/// What a folder in one of them has when it is a workflow.
+/// The file that makes a folder a workflow.
 pub(super) const FILE: &str = "metadata.json";
 
-/// What was found about a workflow.
+/// A definition as found.
 pub(super) struct Definition {
     pub(super) version: String,
     pub(super) title: String,
     pub(super) description: Option<String>,
-    /// By number; without a gap unless something was refused.
+    /// Keyed by number; without gaps unless something was refused.
     pub(super) phases: BTreeMap<u32, PhaseDefinition>,
-    /// How many phases there are is known.
+    /// The number of phases is known.
     pub(super) is_whole: bool,
-    /// They are those of a specification.
+    /// The phases come from a specification.
     pub(super) is_dynamic: bool,
     pub(super) hash: String,
-    /// Why it must not be begun with.
+    /// Reasons not to start it.
     pub(super) refused: Vec<Problem>,
-    /// Its phases are those of a specification, and there is none to read.
+    /// The phases come from a specification that cannot be read.
     pub(super) needs_target: Option<Problem>,
     pub(super) remarks: Vec<Problem>,
 }
 
-/// What must be read to know the workflow. Asks for more as it learns more.
+/// Files needed to know the workflow. Asks for more as it learns more.
 pub(super) fn files(name: &str, spec: Option<&str>, tree: &Tree) -> Vec<String> {
     if !is_usable(name) {
         return Vec::new();
@@ -53,7 +57,7 @@ pub(super) fn files(name: &str, spec: Option<&str>, tree: &Tree) -> Vec<String> 
     wanted
 }
 
-/// None when there is no such workflow.
+/// `None` if there is no such workflow.
 pub(super) fn read(name: &str, spec: Option<&str>, tree: &Tree) -> Option<Definition> {
     if !is_usable(name) {
         return None;
@@ -112,8 +116,8 @@ impl Definition {
         self.total(metadata, &path, spec, tree);
     }
 
-    /// What is said of the workflow as a whole is told where it is of use: how long it takes in its first phase, what
-    /// it comes to in its last.
+    /// Information about the whole workflow goes where it is useful: its duration into the first phase, its
+    /// result into the last.
     fn whole(&mut self, metadata: &Map<String, Value>) {
         let duration = metadata.get("estimated_duration").and_then(Value::as_str);
         let duration = duration.map(|time| format!("All phases take: {time}."));
@@ -131,7 +135,7 @@ impl Definition {
         add(last, outputs);
     }
 
-    /// Phases that would be lost without a word.
+    /// Reports phases that would be dropped silently.
     fn odd_phases(&mut self, metadata: &Map<String, Value>, path: &str) {
         let phases = metadata.get("phases").and_then(Value::as_array).into_iter().flatten();
         let mut known: Vec<u64> = Vec::new();
@@ -142,7 +146,7 @@ impl Definition {
                     self.refuse(path, format!("phase_number {number} is there more than once"));
                 }
                 Some(number) => known.push(number),
-                // Those of a specification have theirs there.
+                // Phases of a specification are defined there.
                 None if is_dynamic(metadata) => {}
                 None => {
                     let said = number.map_or_else(|| "missing".to_owned(), ToString::to_string);
@@ -155,7 +159,7 @@ impl Definition {
         }
     }
 
-    /// Whether the number of phases is known, and right.
+    /// True if the number of phases is known and right.
     fn total(&mut self, metadata: &Map<String, Value>, path: &str, spec: Option<&str>, tree: &Tree) {
         let found = u64::try_from(self.phases.len()).unwrap_or(u64::MAX);
         if is_dynamic(metadata) {
@@ -221,7 +225,7 @@ impl Definition {
         self.refused.push(Problem::of_file(path, What::Definition(message)));
     }
 
-    /// As sessions follow it; none without a phase.
+    /// The workflow for sessions; `None` without phases.
     pub(super) fn workflow(&self, name: &str) -> Option<Workflow> {
         let first = *self.phases.keys().next()?;
         Some(workflow(
@@ -234,7 +238,7 @@ impl Definition {
         ))
     }
 
-    /// With just these phases, as a session that began with another number of them has it.
+    /// With exactly these phases, for a session that started with another number of them.
     pub(super) fn cut(&self, name: &str, range: std::ops::RangeInclusive<u32>, closes: bool) -> Workflow {
         let (first, last) = (*range.start(), *range.end());
         if closes
@@ -247,11 +251,11 @@ impl Definition {
             .map(|number| self.phases.get(&number).cloned().unwrap_or_else(|| phase(number, None, None)))
             .collect();
         let on_complete = if closes { OnComplete::Close } else { OnComplete::Grow };
-        let hash = hex(format!("{} {first} {last} {closes}", self.hash).as_bytes());
+        let hash = sha256(format!("{} {first} {last} {closes}", self.hash).as_bytes());
         workflow(name, self, first, phases, on_complete, hash)
     }
 
-    /// Nothing is known about it but its name.
+    /// A workflow of which only the name is known.
     pub(super) fn unknown(name: &str) -> Self {
         Self {
             version: "1".to_owned(),
@@ -260,7 +264,7 @@ impl Definition {
             phases: BTreeMap::new(),
             is_whole: false,
             is_dynamic: false,
-            hash: hex(name.as_bytes()),
+            hash: sha256(name.as_bytes()),
             refused: Vec::new(),
             needs_target: None,
             remarks: Vec::new(),
@@ -268,7 +272,7 @@ impl Definition {
     }
 }
 
-/// The name of a phase is its number, as people of this format call it.
+/// A phase is named by its number, as users of this format do.
 pub(super) fn phase_name(number: u32) -> Name {
     name_of(&number.to_string())
 }
@@ -297,76 +301,12 @@ fn workflow(
     }
 }
 
-fn phase(number: u32, described: Option<&Map<String, Value>>, named: Option<&Named>) -> PhaseDefinition {
-    let text = |key: &str| described?.get(key)?.as_str().filter(|text| !text.is_empty());
-    let title = named.map(|named| named.title.as_str()).filter(|title| !title.is_empty());
-    let title = title.or(text("phase_name"));
-    let elsewhere = named.filter(|named| named.number != number);
-    PhaseDefinition {
-        id: phase_name(number),
-        title: title.map_or_else(|| format!("Phase {number}"), one_line),
-        purpose: described
-            .and_then(purpose)
-            .or_else(|| elsewhere.map(|named| format!("Phase {} of tasks.md.", named.number))),
-        produces: Vec::new(),
-        needs: Vec::new(),
-        when: None,
-        items: Some("task".to_owned()),
-        strict: false,
-        no_override: false,
-        terminal: false,
-        evidence: Vec::new(),
-        checks: Vec::new(),
-    }
-}
-
-/// What it is for, what it delivers, what it is checked by, its tasks, and what it takes.
-fn purpose(described: &Map<String, Value>) -> Option<String> {
-    let mut parts: Vec<String> = Vec::new();
-    parts.extend(described.get("purpose").and_then(Value::as_str).map(ToOwned::to_owned));
-    for (key, label) in [("key_deliverables", "Delivers"), ("validation_criteria", "Done when")] {
-        let lines = texts(described.get(key));
-        if !lines.is_empty() {
-            parts.push(format!("{label}: {}.", lines.join("; ")));
-        }
-    }
-    let tasks: Vec<String> = described
-        .get("tasks")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(|task| {
-            let number = task.get("task_number")?;
-            let text = |key: &str| task.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-            let file = text("file").map(|file| format!(" ({file})")).unwrap_or_default();
-            let why =
-                text("purpose").map(|why| format!(": {}", why.trim_end_matches('.'))).unwrap_or_default();
-            Some(format!("{number}. {}{file}{why}", text("name")?))
-        })
-        .collect();
-    if !tasks.is_empty() {
-        parts.push(format!("Tasks: {}.", tasks.join("; ")));
-    }
-    if let Some(effort) = described.get("estimated_effort").and_then(Value::as_str) {
-        parts.push(format!("Effort: {effort}."));
-    }
-    (!parts.is_empty()).then(|| one_line(&parts.join(" ")))
-}
-
-fn texts(list: Option<&Value>) -> Vec<&str> {
-    list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 fn is_dynamic(metadata: &Map<String, Value>) -> bool {
     metadata.get("total_phases").and_then(Value::as_str) == Some("dynamic")
         || metadata.get("dynamic_phases") == Some(&Value::Bool(true))
 }
 
-/// The phases that metadata.json describes by a number of their own.
+/// The numbered phases in metadata.json.
 fn described(metadata: &Map<String, Value>) -> BTreeMap<u32, Map<String, Value>> {
     let phases = metadata.get("phases").and_then(Value::as_array).into_iter().flatten();
     phases
@@ -391,7 +331,7 @@ fn numbers(metadata: &Map<String, Value>, spec: Option<&str>, tree: &Tree) -> Ve
     numbers
 }
 
-/// With the keys that are there more than once.
+/// With duplicate keys.
 type Metadata = Result<(Map<String, Value>, Vec<String>), String>;
 
 fn metadata(name: &str, tree: &Tree) -> Option<(&'static str, Metadata)> {
@@ -414,7 +354,7 @@ fn tasks_path(spec: Option<&str>, tree: &Tree) -> Option<String> {
     Some(if is_file { spec } else { format!("{spec}/tasks.md") })
 }
 
-/// A name from outside that becomes part of a path.
+/// True for a foreign name that is safe in a path.
 fn is_usable(name: &str) -> bool {
     Name::parse(name).is_ok()
 }
@@ -429,9 +369,5 @@ fn hash(name: &str, spec: Option<&str>, tree: &Tree) -> String {
             hasher.update(content);
         }
     }
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&hasher.finalize())
 }

@@ -1,18 +1,18 @@
-//! The gate of a phase, from its gate-definition.yaml: evidence with types, and rules as checks. Runs nothing.
+//! A phase's gate from its gate-definition.yaml: typed evidence, and rules as checks. Runs nothing.
 
 use super::lambda;
 use model::id::Name;
 use model::workflow::{CheckDefinition, CheckKind, EvidenceDefinition, ValueType};
 use serde_json::{Map, Value};
 
-/// What a phase's gate asks for.
+/// The requirements of a phase's gate.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Gate {
     pub(super) strict: bool,
     pub(super) no_override: bool,
     pub(super) evidence: Vec<EvidenceDefinition>,
     pub(super) checks: Vec<CheckDefinition>,
-    /// What cannot be used as it stands, by name. A rule among them is a check that a person answers.
+    /// Names of unusable entries. An unusable rule becomes a check that a person answers.
     pub(super) refused: Vec<String>,
     pub(super) remarks: Vec<String>,
 }
@@ -83,7 +83,7 @@ impl Gate {
             let required = self.flag(field, "required", false);
             let describe = field.get("description").and_then(Value::as_str).map(ToOwned::to_owned);
             let name = name.clone();
-            // In Python 90.0 is a float, and no int.
+            // In Python 90.0 is a float, not an int.
             let as_written = value_type == ValueType::Integer;
             self.evidence.push(EvidenceDefinition { name, value_type, required, describe, as_written });
         }
@@ -142,7 +142,7 @@ impl Gate {
         self.evidence.iter().map(|field| (field.name.clone(), field.value_type)).collect()
     }
 
-    /// A rule that is not understood must not pass by itself: a person answers for it.
+    /// A rule that is not understood must not pass by itself: a person answers it.
     fn check(&mut self, id: &str, about: &str, text: &str, expression: Result<String, String>, help: String) {
         let (kind, help) = match expression {
             Ok(expr) => (CheckKind::Expr { expr, written: Some(text.to_owned()) }, help),
@@ -168,7 +168,7 @@ impl Gate {
     }
 }
 
-/// A lambda as people read it: what stands for its parameters is not in it.
+/// A lambda in readable form, with its parameters filled in.
 fn with_parameters(text: &str, parameters: &Map<String, Value>) -> String {
     let given: Vec<String> = parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
     if given.is_empty() { text.to_owned() } else { format!("{text} ({})", given.join(", ")) }

@@ -1,4 +1,4 @@
-//! Tells a session's file as events: folding them gives the session, and adopting it keeps just these.
+//! Converts a session's file to events: folding them gives the session, and adopting it stores exactly these.
 
 use super::definition::phase_name;
 use super::state::{AttemptSaid, Extent, Life, PhaseSaid, State};
@@ -33,7 +33,7 @@ pub(super) fn of(state: &State, extent: &Extent, workflow: &Workflow, folder: &F
     teller.events
 }
 
-/// Free fields of the session, as `metadata` has them; what is about the format itself is not among them.
+/// Custom fields of the session from `metadata`, without the format's own keys.
 pub(super) fn fields(state: &State) -> BTreeMap<String, Value> {
     let is_own = |key: &str| ![ATTEMPTS, TOTAL, OURS].contains(&key);
     state
@@ -73,7 +73,7 @@ struct Teller<'a> {
     workflow: &'a Workflow,
     worktree: &'a str,
     events: Vec<Dated>,
-    /// When the last thing happened of which that is known.
+    /// The latest known time so far.
     clock: Timestamp,
 }
 
@@ -87,7 +87,7 @@ impl Teller<'_> {
         self.state.phases.get(&number).cloned().unwrap_or_default()
     }
 
-    /// How often work was taken up again, beyond the pauses that are told with their phases.
+    /// Adds resumes beyond the pauses recorded with their phases.
     fn resumes(&mut self, began: Timestamp) {
         let told = self.state.phases.values().filter(|phase| phase.paused_seconds > 0).count();
         for _ in u32::try_from(told).unwrap_or(u32::MAX)..self.state.resume_count {
@@ -105,7 +105,7 @@ impl Teller<'_> {
         self.events.push(Dated { at: until, event });
     }
 
-    /// Phases that had passed once and are open again: somebody went back.
+    /// Phases that passed and are open again: somebody rolled back.
     fn undone(&mut self, extent: &Extent) {
         let passed = |phase: &PhaseSaid| {
             phase.attempts.iter().any(|attempt| attempt.outcome == AttemptOutcome::Passed)
@@ -135,7 +135,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Phases that are neither done nor current, and whose checkpoint failed: what was handed in is told.
+    /// Phases that are neither done nor current and whose checkpoint failed: reports what was submitted.
     fn held_up(&mut self, extent: &Extent) {
         for number in extent.range.clone() {
             let said = self.said(number);
@@ -149,7 +149,7 @@ impl Teller<'_> {
         }
     }
 
-    /// Somebody wrote the file after all that it tells of: the session is not idle since then.
+    /// The file was written after everything it records, so the session was active then.
     fn last_written(&mut self, folder: &Folder<'_>, ended: Timestamp) {
         let last = self.events.last().map(|last| last.at);
         if last.is_some_and(|last| last < ended.min(folder.now)) {
@@ -203,7 +203,7 @@ impl Teller<'_> {
             said.attempts.iter().for_each(|attempt| self.attempt(number, attempt));
             return;
         }
-        // What was submitted is kept; that it passes is the file's word.
+        // The submitted evidence is kept; that it passes is only the file's word.
         let before = said.attempts.len() - usize::from(last.is_some());
         said.attempts[..before].iter().for_each(|attempt| self.attempt(number, attempt));
         let at = last.and_then(|last| last.at).or(said.completed_at).unwrap_or(self.clock);
@@ -223,7 +223,7 @@ impl Teller<'_> {
         if said.paused_seconds > 0 {
             self.pause(at, said.paused_seconds);
         }
-        // What was tried before somebody went back is told already.
+        // Attempts before the rollback are already recorded.
         for attempt in said.attempts.iter().filter(|_| !was_undone) {
             self.attempt(number, attempt);
         }
@@ -232,7 +232,7 @@ impl Teller<'_> {
     fn end(&mut self, extent: &Extent, ended: Timestamp) {
         let all = self.state.all_completed(extent);
         if all {
-            // Its end is told, where it is, apart from when the file was last written.
+            // Its end has its own time, if recorded.
             let at = if let Life::Completed { at: Some(at) } = self.state.life { at } else { ended };
             self.add(at, Event::RunCompleted);
         }
@@ -246,7 +246,7 @@ impl Teller<'_> {
             }
             Life::Paused { at, reason, context } => {
                 let reason = reason.clone().unwrap_or_else(|| "user_request".to_owned());
-                // What went wrong is why it stands still, where nothing else is said.
+                // Without another reason, the error explains the pause.
                 let context = context.clone().or_else(|| self.state.last_error.clone());
                 (*at, Event::SessionPaused { reason, context, saved: Vec::new() })
             }
@@ -255,8 +255,8 @@ impl Teller<'_> {
     }
 }
 
-/// Whether what was recorded passes the gate as far as can be told from the file: its evidence, and the rules over it. A
-/// check that only a person answers is shown by an attempt that says what it found.
+/// True if the recorded evidence passes the gate as far as the file shows: its types, and the rules over it.
+/// A check that only a person answers is proven by an attempt that records its result.
 fn is_shown(report: &AttemptReport, defined: Option<&PhaseDefinition>) -> bool {
     let Some(defined) = defined.filter(|defined| defined.strict) else { return true };
     if report.overridden.is_some() {

@@ -1,13 +1,13 @@
-//! Evidence that stands in a file, held against the gate of its phase: types, and rules over values. Runs no command and
+//! Checks evidence from a file against its phase's gate: types, and rules over values. Runs no command and
 //! asks nobody.
 
+use crate::cel_value::to_cel;
 use cel::{Context, Program, Value as CelValue};
 use model::gate::{AttemptReport, CheckOutcome, CheckResult, Given, quoted, read_evidence};
 use model::workflow::{CheckDefinition, CheckKind, PhaseDefinition};
 use serde_json::{Map, Value};
-use std::collections::HashMap;
 
-/// Adds what the gate says to what was handed in, unless the attempt tells that itself.
+/// Adds the gate's results to the evidence, unless the attempt has them.
 pub(super) fn fill_in(report: &mut AttemptReport, defined: Option<&PhaseDefinition>) {
     let Some(defined) = defined.filter(|_| report.checks.is_empty() && !report.evidence.is_empty()) else {
         return;
@@ -36,7 +36,7 @@ fn judged(check: &CheckDefinition, evidence: &Map<String, Value>) -> Option<Chec
     })
 }
 
-/// One that cannot be evaluated does not hold. Rules of this format have no loops: they need no budget.
+/// A rule that cannot be evaluated does not hold. Rules of this format have no loops, so they need no budget.
 fn holds(expr: &str, evidence: &Map<String, Value>) -> bool {
     let Ok(program) = Program::compile(expr) else { return false };
     let mut context = Context::default();
@@ -51,21 +51,4 @@ fn found(expr: &str, evidence: &Map<String, Value>) -> Option<String> {
     let named = evidence.iter().filter(|(name, _)| is_named(name));
     let named: Vec<String> = named.map(|(name, value)| format!("{name}={}", quoted(value))).collect();
     (!named.is_empty()).then(|| named.join(", "))
-}
-
-fn to_cel(value: &Value) -> CelValue {
-    match value {
-        Value::Null => CelValue::Null,
-        Value::Bool(flag) => CelValue::Bool(*flag),
-        Value::Number(number) => match number.as_i64() {
-            Some(whole) => CelValue::Int(whole),
-            None => CelValue::Float(number.as_f64().unwrap_or_default()),
-        },
-        Value::String(text) => CelValue::String(text.clone().into()),
-        Value::Array(values) => CelValue::List(values.iter().map(to_cel).collect::<Vec<_>>().into()),
-        Value::Object(fields) => {
-            let fields = fields.iter().map(|(name, value)| (name.clone(), to_cel(value)));
-            fields.collect::<HashMap<_, _>>().into()
-        }
-    }
 }

@@ -1,5 +1,5 @@
-//! Translates the simple lambdas of a gate into the gate language, CEL. Never evaluates Python: what is not known here
-//! is refused by its name.
+//! Translates a gate's simple lambdas into CEL. Never evaluates Python: unknown constructs are refused by
+//! name.
 
 mod cel;
 mod parse;
@@ -10,7 +10,7 @@ use model::workflow::ValueType;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The types of the evidence that a gate declares, by name.
+/// Types of declared evidence, by name.
 pub(super) type Declared = BTreeMap<String, ValueType>;
 
 /// The check of one field: its first parameter is the field's value, the others are given.
@@ -32,11 +32,11 @@ pub(super) fn of_field(
         scope.bind_value(name, given)?;
     }
     let condition = scope.condition(&lambda.body)?;
-    // What is missing is said by the field itself, and only when it is required.
+    // The field itself reports a missing value, and only if it is required.
     cel::bounded(format!("!({}) || {condition}", cel::is_given(field)))
 }
 
-/// The check of all evidence together: its one parameter is the evidence.
+/// The check of all evidence: its only parameter is the evidence.
 pub(super) fn of_evidence(text: &str, declared: &Declared) -> Result<String, String> {
     let lambda = parse::lambda(text)?;
     let [evidence] = lambda.parameters.as_slice() else {
@@ -72,7 +72,7 @@ mod tests {
         of_field(text, name, &declared(), parameters.as_object().expect("an object"))
     }
 
-    /// What the translation says of this evidence.
+    /// The result of the translation for this evidence.
     #[track_caller]
     fn holds(expression: &str, evidence: &Value) -> bool {
         let program = ::cel::Program::compile(expression).expect("CEL");
@@ -84,7 +84,7 @@ mod tests {
         }
     }
 
-    /// As gates have it: whole numbers are `int`.
+    /// Integers are `int`, as in gates.
     fn to_cel(value: &Value) -> ::cel::Value {
         match value {
             Value::Number(number) => ::cel::Value::Int(number.as_i64().expect("a whole number")),
@@ -99,7 +99,7 @@ mod tests {
         }
     }
 
-    /// A rule about one field, what passes and what does not.
+    /// A rule about one field, with passing and failing values.
     #[track_caller]
     fn check(text: &str, name: &str, passing: &[Value], failing: &[Value]) {
         let expression = field(text, name).unwrap_or_else(|why| panic!("{text}: {why}"));
@@ -156,7 +156,7 @@ mod tests {
         check("lambda e: e['b'] or e['n'] > 0", json!({"b": true}), true);
     }
 
-    /// Python stops at a field that is missing; nothing passes by what stands beside it.
+    /// Python stops at a missing field; nothing passes because of its neighbours.
     #[test]
     fn a_field_that_is_missing_is_never_passed_over() {
         for text in [
@@ -172,7 +172,7 @@ mod tests {
         }
     }
 
-    /// What is declared is checked before; of what is not, anything may stand there.
+    /// Declared fields are type-checked before; undeclared ones may hold anything.
     #[test]
     fn what_is_true_and_what_is_equal_is_so_as_python_has_it() {
         let given = json!({"n": 1, "b": true, "l": [1, 2], "one": 1, "yes": true, "no": false, "zero": 0,
@@ -266,7 +266,7 @@ mod tests {
         assert!(field(&long, "n").is_err());
         let long = format!("lambda x: x > len('{}')", "x".repeat(4096));
         assert!(field(&long, "n").is_err_and(|why| why.contains("characters of CEL")));
-        // Each level writes the one below three times.
+        // Each level repeats the one below three times.
         let nested = |level: usize| "e.get('a', ".repeat(level) + "1" + &" == 1)".repeat(level);
         let growing = format!("lambda e: {} == 1", nested(30));
         assert!(of_evidence(&growing, &declared()).is_err_and(|why| why.contains("characters of CEL")));

@@ -1,9 +1,9 @@
-//! Somebody else's version of a session's file, with what it dropped of ours put back.
+//! Another writer's version of a session's file, with our dropped keys restored.
 
 use super::state::damage::SECTIONS;
 use crate::json::{self, Document};
 
-/// A section that is nothing says no more than one that is missing: what ours had in it comes back.
+/// A null section means no more than a missing one: our content is restored.
 pub(super) fn merged(base: &[u8], theirs: &[u8]) -> Vec<u8> {
     let (Ok(had), Ok(mut document)) = (Document::parse_python(base), Document::parse_python(theirs)) else {
         return theirs.to_vec();

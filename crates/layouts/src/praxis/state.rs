@@ -1,54 +1,55 @@
-//! A session's file in every shape: what it says, and what is odd about it. Unknown keys are left alone.
+//! A session's file in every format: its values, and their oddities. Unknown keys are left alone.
 
 mod artifacts;
 pub(super) mod damage;
+mod extent;
 mod fields;
 mod kinds;
 
+pub use extent::Extent;
+
 use super::MOST_PHASES;
-use super::definition::Definition;
 use super::times;
 use crate::json;
-use crate::problem::{Disagreement, Problem, Range, Taken, Then, Total, What, Why};
+use crate::problem::{Disagreement, Problem, Then, What, Why};
 use crate::tree::{Entry, Tree};
 use fields::Fields;
 use jiff::Timestamp;
 use model::gate::{AttemptOutcome, AttemptReport};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::RangeInclusive;
 
-/// Which of the three shapes a file has.
+/// The three formats of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Shape {
     First,
     Second,
-    /// What new sessions have.
+    /// The format of new sessions.
     #[default]
     Seed,
 }
 
-/// What the file says; nothing where it says nothing that can be read.
+/// The file's values; empty where nothing is readable.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct State {
     pub is_readable: bool,
     pub shape: Shape,
-    /// Its times are without a zone, and so are those that are written beside them.
+    /// Its times have no zone, so neither do times written beside them.
     pub has_local_times: bool,
     pub workflow_type: Option<String>,
     pub target: Option<String>,
-    /// As it stands there, which may be one too many.
+    /// As written, possibly one past the last.
     pub current: Option<i64>,
     pub completed: BTreeSet<u32>,
-    /// Of `workflow_structure`, or `metadata.total_phases`.
+    /// From `workflow_structure`, or `metadata.total_phases`.
     pub recorded_total: Option<Recorded>,
-    /// By the tool itself, as the session's length was when it began.
+    /// Recorded by the tool itself when the session started.
     pub is_tools_total: bool,
     pub recorded_start: Option<u32>,
     pub version: Option<String>,
     pub phases: BTreeMap<u32, PhaseSaid>,
     pub life: Life,
-    /// The last error that was recorded, also of a session that has gone on since.
+    /// The last recorded error, even if the session continued since.
     pub last_error: Option<String>,
     pub resume_count: u32,
     pub metadata: Map<String, Value>,
@@ -56,15 +57,15 @@ pub struct State {
     pub updated_at: Option<Timestamp>,
 }
 
-/// A number of phases that somebody wrote down.
+/// A recorded number of phases.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Recorded {
     Number(u32),
-    /// "dynamic", 0, and whatever else is none.
+    /// "dynamic", 0, and anything else unusable.
     Unusable(String),
 }
 
-/// What is said about one phase.
+/// The file's data about one phase.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PhaseSaid {
     pub started_at: Option<Timestamp>,
@@ -82,10 +83,10 @@ pub struct AttemptSaid {
     pub report: AttemptReport,
 }
 
-/// Where the session stands as a whole, as far as flags and folders say.
+/// The overall state of the session, from flags and folders.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Life {
-    /// No flag says anything: the phases do.
+    /// No flag is set: the phases decide.
     #[default]
     Unsaid,
     Active,
@@ -101,15 +102,6 @@ pub enum Life {
         at: Option<Timestamp>,
         error: String,
     },
-}
-
-/// Where the phases begin and end, and which is current: always one that exists.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Extent {
-    pub range: RangeInclusive<u32>,
-    pub current: u32,
-    /// The last one is known to be the last.
-    pub is_known: bool,
 }
 
 pub(super) fn read(path: &str, tree: &Tree, now: Timestamp, warnings: &mut Vec<Problem>) -> State {
@@ -139,7 +131,7 @@ pub(super) fn read(path: &str, tree: &Tree, now: Timestamp, warnings: &mut Vec<P
             for section in damage::empty(&fields) {
                 say(section, What::EmptySection);
             }
-            // A type that is told with the damage is not told twice.
+            // A type reported with the damage is not reported twice.
             let mut say = |field: &str, what: What| {
                 let is_told = damage.iter().any(|damage| damage.field == field);
                 if !(is_told && matches!(what, What::WrongType { .. })) {
@@ -156,23 +148,23 @@ pub(super) fn read(path: &str, tree: &Tree, now: Timestamp, warnings: &mut Vec<P
     }
 }
 
-/// Whether a session can be read from it at all.
+/// True if a session can be read from this content.
 pub(super) fn is_whole(content: &[u8]) -> bool {
     let found = json::object_of_python_with_doubled(content).ok().and_then(|found| of_a_session(found).ok());
     found.is_some_and(|(fields, _)| damage::of(&fields).is_empty())
 }
 
-/// Takes a problem of the file, with the field that it is about; an empty one stands for the whole.
+/// Reports a problem with its field; an empty field means the whole file.
 pub(super) type Say<'a> = dyn FnMut(&str, What) + 'a;
 
 pub(super) fn problem(path: &str, field: &str, what: What) -> Problem {
     Problem { path: path.to_owned(), field: Some(field.to_owned()).filter(|field| !field.is_empty()), what }
 }
 
-/// An object, and those of its keys that are there more than once.
+/// An object with its duplicate keys.
 type WithDoubled = (Map<String, Value>, Vec<String>);
 
-/// Any file of JSON can lie where sessions are.
+/// Any JSON file may be among the sessions.
 fn of_a_session(found: WithDoubled) -> Result<WithDoubled, Why> {
     const ANY: &[&str] = &["session_id", "workflow_type", "current_phase", "completed_phases", "checkpoints"];
     if ANY.iter().any(|key| found.0.contains_key(*key)) { Ok(found) } else { Err(Why::NoneOfTheKeys(ANY)) }
@@ -180,7 +172,7 @@ fn of_a_session(found: WithDoubled) -> Result<WithDoubled, Why> {
 
 fn from_fields(path: &str, fields: &mut Fields<'_>) -> State {
     let shape = shape(path, fields.of);
-    // The file's name is the id, whatever stands here.
+    // The file's name is the id, whatever the file says.
     let _ = fields.text("session_id");
     kinds::check(fields);
     let metadata = fields.section("metadata");
@@ -215,7 +207,7 @@ fn from_fields(path: &str, fields: &mut Fields<'_>) -> State {
     state
 }
 
-/// A section of ours: below `metadata` where the shape has no other place for it, else a section of the file.
+/// A section of ours: below `metadata` if the format has no other place, otherwise top level.
 fn ours_or_own(fields: &mut Fields<'_>, metadata: &Map<String, Value>, key: &str) -> Map<String, Value> {
     match ours(metadata).and_then(|ours| ours.get(key)) {
         Some(Value::Object(section)) => section.clone(),
@@ -223,13 +215,13 @@ fn ours_or_own(fields: &mut Fields<'_>, metadata: &Map<String, Value>, key: &str
     }
 }
 
-/// All that stands in the second shape's `metadata` for what its tool has no key for.
+/// Our part of the second format's `metadata`.
 fn ours(metadata: &Map<String, Value>) -> Option<&Map<String, Value>> {
     metadata.get(super::OURS).and_then(Value::as_object)
 }
 
-/// Times without a zone are of the two old shapes, whatever was added beside them since. With a zone and the newest
-/// shape's lifecycle, a file is of that shape wherever it lies.
+/// Times without a zone mean one of the two old formats, whatever was added since. With a zone and the newest
+/// format's lifecycle, a file has that format wherever it is.
 fn shape(path: &str, fields: &Map<String, Value>) -> Shape {
     let is_second = super::folder_status(path).is_some()
         || ["phase_timings", "evidence_submitted"].iter().any(|key| fields.contains_key(*key));
@@ -243,7 +235,7 @@ fn shape(path: &str, fields: &Map<String, Value>) -> Shape {
     }
 }
 
-/// Whether its times are without a zone; none where it has no time.
+/// True if its times have no zone; `None` if it has no time.
 fn has_local_times(fields: &Map<String, Value>) -> Option<bool> {
     let text = |key: &str| fields.get(key).and_then(Value::as_str);
     text("created_at").or(text("updated_at")).map(times::is_local)
@@ -315,7 +307,7 @@ fn life(
     if lifecycle.is_empty() { Life::Unsaid } else { Life::Active }
 }
 
-/// Whether work went on after an error: the session was taken up again, or a phase began or was completed since.
+/// True if work continued after an error: the session was resumed, or a phase started or ended since.
 fn is_over(error: Option<Timestamp>, resumed: Option<Timestamp>, phases: &BTreeMap<u32, PhaseSaid>) -> bool {
     let Some(error) = error else { return false };
     let went_on =
@@ -324,123 +316,10 @@ fn is_over(error: Option<Timestamp>, resumed: Option<Timestamp>, phases: &BTreeM
 }
 
 impl State {
-    /// An old shape; one that we added to in its `metadata` tells as much as the newest does.
+    /// True for an old format without our additions in `metadata`; with them, a file says as much as the
+    /// newest format.
     pub(super) fn is_legacy(&self) -> bool {
         let has_ours = self.shape == Shape::Second && ours(&self.metadata).is_some();
         self.is_readable && self.shape != Shape::Seed && !has_ours
-    }
-
-    pub(super) fn is_zero_based(&self) -> bool {
-        match (self.recorded_start, self.completed.first()) {
-            (Some(start), _) => start == 0,
-            (None, Some(first)) => *first == 0,
-            (None, None) => self.current == Some(0),
-        }
-    }
-
-    /// Brings totals and the current phase into a range that exists, and says what had to be done for it.
-    pub(super) fn extent(&self, definition: Option<&Definition>, say: &mut Say<'_>) -> Extent {
-        let first = u32::from(!self.is_zero_based());
-        let total = self.total(first, definition, say);
-        let highest = self.completed.last().copied();
-        let reached = highest.map_or(first, |highest| highest + 1);
-        let (last, is_known) = match total {
-            Some(total) => (first + total - 1, true),
-            None => (self.reached(reached, first), false),
-        };
-        let fallback = (first..=last).find(|number| !self.completed.contains(number)).unwrap_or(last);
-        let current = match self.current.map(u32::try_from) {
-            // Nobody could go on from a phase that is done while another is open.
-            Some(Ok(current)) if self.completed.contains(&current) && current != fallback => {
-                if !self.completed.contains(&fallback) {
-                    let range = Range::Completed { taken: fallback };
-                    say("current_phase", What::OutOfRange { found: current.into(), range });
-                }
-                fallback
-            }
-            Some(Ok(current)) if (first..=last).contains(&current) => current,
-            // One too many after the last one is how the old shapes say that all is done.
-            Some(Ok(current)) if is_known && current == last + 1 && fallback == last => last,
-            Some(_) => {
-                let found = self.current.unwrap_or_default();
-                let range = Range::Phases { first, last, taken: fallback };
-                say("current_phase", What::OutOfRange { found, range });
-                fallback
-            }
-            None => {
-                if self.is_readable {
-                    say("current_phase", What::Absent(Taken::Phase(fallback)));
-                }
-                fallback
-            }
-        };
-        Extent { range: first..=last, current, is_known }
-    }
-
-    /// Without a total: as far as the work has come, and no further.
-    fn reached(&self, reached: u32, first: u32) -> u32 {
-        let current = self.current.and_then(|current| u32::try_from(current).ok()).unwrap_or(first);
-        if self.completed.is_empty() {
-            first.max(current.min(first + 1))
-        } else if matches!(self.life, Life::Completed { .. }) {
-            // One too many is how the old shapes end; the newest ends in a phase that there is.
-            let last = if self.shape == Shape::Seed { reached } else { reached - 1 };
-            current.clamp(reached - 1, last)
-        } else {
-            // Nobody said that it is over: the next one is open.
-            reached
-        }
-    }
-
-    /// What was recorded, unless it cannot be; else what the definition says; else nothing.
-    fn total(&self, first: u32, definition: Option<&Definition>, say: &mut Say<'_>) -> Option<u32> {
-        let needed = self.completed.last().map_or(0, |highest| highest + 1 - first.min(*highest));
-        let defined = definition
-            .filter(|definition| definition.is_whole && definition.phases.keys().next() == Some(&first))
-            .and_then(|definition| u32::try_from(definition.phases.len()).ok())
-            .filter(|number| *number >= needed.max(1));
-        // It was 2 for every dynamic workflow, whatever its specification has.
-        let is_made_up = |number: u32| {
-            let is_dynamic = definition.is_some_and(|definition| definition.is_dynamic);
-            number == 2
-                && self.is_tools_total
-                && is_dynamic
-                && defined.is_some_and(|defined| defined > number)
-        };
-        let recorded = match &self.recorded_total {
-            Some(Recorded::Number(number)) if is_made_up(*number) => {
-                let total = Total::Specification { recorded: *number, phases: defined.unwrap_or_default() };
-                say("total_phases", What::TotalUnused(total));
-                None
-            }
-            Some(Recorded::Number(number)) if *number >= needed => Some(*number),
-            Some(Recorded::Number(number)) => {
-                let total = Total::Completed { recorded: *number, completed: needed };
-                say("total_phases", What::TotalUnused(total));
-                None
-            }
-            Some(Recorded::Unusable(text)) => {
-                say("total_phases", What::TotalUnused(Total::NotANumber { found: text.clone() }));
-                None
-            }
-            None => None,
-        };
-        if let (Some(recorded), Some(defined)) = (recorded, defined)
-            && recorded != defined
-        {
-            let how = Disagreement::TotalAndDefinition { recorded, defined };
-            say("total_phases", What::Disagrees(how));
-        }
-        let found = recorded.or(defined);
-        let is_over = matches!(self.life, Life::Completed { .. });
-        if found.is_none() && self.is_readable && !is_over {
-            say("", What::TotalUnknown);
-        }
-        found
-    }
-
-    /// Whether every phase is completed.
-    pub(super) fn all_completed(&self, extent: &Extent) -> bool {
-        extent.is_known && extent.range.clone().all(|number| self.completed.contains(&number))
     }
 }

@@ -9,8 +9,8 @@ pub(super) struct Named {
     pub(super) title: String,
 }
 
-/// By their numbers in a workflow. Where that has a phase 0 of its own, it comes first, and those of a specification
-/// that begins with 0 as well follow it one later, as the tool counts them.
+/// Phases by their numbers in the workflow. If the workflow has its own phase 0 and the specification starts
+/// at 0 too, the specification's phases are shifted by one, as the tool counts them.
 pub(super) fn in_workflow(text: &str, has_phase_0: bool) -> BTreeMap<u32, Named> {
     let phases = phases(text);
     let begins_with_0 = phases.first().is_some_and(|(number, _)| *number == 0);
@@ -27,7 +27,7 @@ fn phases(text: &str) -> Vec<(u32, String)> {
         if let Some(fence) = fence(line) {
             code = match code {
                 None => Some(fence),
-                // Only one like it, as long and with nothing after it, ends what one began.
+                // Only an equally long fence with nothing after it closes one.
                 Some(open) => {
                     (fence.mark != open.mark || fence.length < open.length || !fence.is_bare).then_some(open)
                 }
@@ -43,7 +43,7 @@ fn phases(text: &str) -> Vec<(u32, String)> {
     found
 }
 
-/// A line that begins or ends code.
+/// A line that starts or ends a code block.
 struct Fence {
     mark: char,
     length: usize,
@@ -58,7 +58,7 @@ fn fence(line: &str) -> Option<Fence> {
     (length >= 3 && !is_inline).then(|| Fence { mark, length, is_bare: rest.trim().is_empty() })
 }
 
-/// `## Phase 2: Title`, with whatever decoration before the word.
+/// `## Phase 2: Title`, with any decoration before the word.
 fn heading(line: &str) -> Option<(u32, String)> {
     let text = line.strip_prefix('#')?.trim_start_matches('#');
     let at = text.find(|c: char| c.is_alphanumeric())?;
@@ -70,7 +70,7 @@ fn heading(line: &str) -> Option<(u32, String)> {
         .trim_start_matches(['*', '_'])
         .trim_start()
         .strip_prefix([':', '-', '\u{2013}', '\u{2014}', '|'])?;
-    // "Phase 1-2: …" tells of several.
+    // "Phase 1-2: …" describes several.
     if title.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }

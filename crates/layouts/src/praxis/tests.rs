@@ -1,4 +1,4 @@
-//! Each rule of the format, by a file that is about it.
+//! Each rule of the format, with a file of its own.
 
 mod audited;
 mod corpus;
@@ -26,7 +26,7 @@ use serde_json::{Map, Value, json};
 const FIRST_PATH: &str = ".praxis-os/.cache/state/6f1c2c1e-58a4-4d8c-9a57-0d5c3a1b7e90.json";
 const SECOND_NAME: &str = "workflow_default_0b6a1a86-3f0e-4a53-8a5e-7f1d2c9b4e11.json";
 
-/// Two phases of three done, as the first shape has it.
+/// Two of three phases done, in the first format.
 const FIRST_FILE: &str = r#"{
   "session_id": "6f1c2c1e-58a4-4d8c-9a57-0d5c3a1b7e90",
   "workflow_type": "ship_v1",
@@ -76,7 +76,7 @@ const FIRST_FILE: &str = r#"{
   }
 }"#;
 
-/// The same work in the second shape, with the open timing of a phase that does not exist.
+/// This work in the second format, with an open timing of a phase that does not exist.
 const SECOND_FILE: &str = r#"{
   "session_id": "workflow_default_0b6a1a86-3f0e-4a53-8a5e-7f1d2c9b4e11",
   "workflow_type": "ship_v1",
@@ -133,14 +133,14 @@ fn zone() -> TimeZone {
 }
 
 fn actor() -> Actor {
-    Actor::Person { name: "praxis".to_owned(), host: String::new() }
+    Actor::person("praxis", String::new())
 }
 
 fn second(status: &str) -> String {
     format!("{SECOND}/{status}/{SECOND_NAME}")
 }
 
-/// Files of a project, one of them a session's.
+/// Files of a project, including one session.
 struct Case {
     spot: Spot,
     tree: Tree,
@@ -158,7 +158,7 @@ impl Case {
         Self::new(FIRST_PATH, text)
     }
 
-    /// The first shape with other values.
+    /// The first format with other values.
     fn first_with(change: impl FnOnce(&mut Map<String, Value>)) -> Self {
         let mut fields = crate::json::object(FIRST_FILE.as_bytes()).expect("an object");
         change(&mut fields);
@@ -200,7 +200,7 @@ impl Case {
         self.told().value.fold(&actor()).expect("a session").1
     }
 
-    /// Lifecycle, current phase, phases done, number of phases.
+    /// Expects this lifecycle, current phase, number of completed phases, and total.
     #[track_caller]
     fn stands(&self, expected: (&str, u32, usize, usize)) -> &Self {
         let session = self.session();
@@ -220,7 +220,7 @@ impl Case {
         changes.pop().map(|change| String::from_utf8(change.content).expect("text"))
     }
 
-    /// The file after these events, and what it says then.
+    /// The file after these events, and the resulting case.
     fn after(&self, events: &[(&str, Event)]) -> (String, Self) {
         let session = self.session_after(events);
         let text = self.written(&session).expect("a change");

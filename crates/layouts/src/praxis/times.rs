@@ -1,13 +1,13 @@
-//! Times as the files have them: with a zone, or without one and then local. Reads no zone itself.
+//! Times in the files: with a zone, or local without one. Never reads the zone itself.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-/// How a file writes its times.
+/// The time format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Writing {
-    /// `2025-10-23T07:40:50.690543`: the real reader compares it with others of its kind.
+    /// `2025-10-23T07:40:50.690543`: the original reader compares such times with each other.
     Local,
     /// `2025-10-23T07:40:50Z`
     Utc,
@@ -32,21 +32,21 @@ pub(super) fn write(at: Timestamp, writing: Writing, zone: &TimeZone) -> String 
             let local = zone.to_datetime(at);
             let whole = local.strftime("%Y-%m-%dT%H:%M:%S");
             let micros = local.subsec_nanosecond() / 1_000;
-            // Python leaves a fraction of nothing out.
+            // Python omits a zero fraction.
             if micros == 0 { whole.to_string() } else { format!("{whole}.{micros:06}") }
         }
     }
 }
 
-/// Whether they are the same on the clocks of two zones, which differ by quarters of an hour and 26 hours at
-/// most.
+/// True if two times may be the same in different zones: a multiple of a quarter of an hour, at most 26 hours
+/// apart.
 pub(super) fn is_another_zone(one: Timestamp, other: Timestamp) -> bool {
     const QUARTER: u64 = 15 * 60 * 1_000_000;
     let apart = one.as_microsecond().abs_diff(other.as_microsecond());
     apart > 0 && apart.is_multiple_of(QUARTER) && apart / QUARTER <= 26 * 4
 }
 
-/// Two times that a file cannot tell apart are the same.
+/// Rounds to the precision of the files.
 pub(super) fn to_micros(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at)
 }

@@ -1,4 +1,4 @@
-//! What praxis OS says when it refuses something, in its own words. Text out of facts; decides nothing.
+//! praxis OS's own wording of refusals. Formats facts; decides nothing.
 
 use crate::layout::Refused;
 use serde_json::Value;
@@ -14,7 +14,7 @@ pub(super) fn refusal(why: &Refused<'_>) -> String {
     }
 }
 
-/// As Python calls the type of a value.
+/// Python's name for a value's type.
 fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "NoneType",

@@ -1,5 +1,5 @@
-//! Writes a session's file. An old shape keeps its place, its keys and its local times, and what is ours stands beside
-//! them; a new file has the seed's nine sections, the ten old keys first. Sets only what says something else.
+//! Writes a session's file. An old format keeps its place, keys and local times, with our values added; a new
+//! file has nine sections, the ten old keys first. Sets only values that differ.
 
 mod lifecycle;
 mod phases;
@@ -10,6 +10,7 @@ use super::times::{self, Writing};
 use super::{ATTEMPTS, OURS, TOTAL, definition, folder_status, history, spec_of};
 use crate::json::Document;
 use crate::layout::{Folder, Standing};
+use crate::redacted::hides_a_secret;
 use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -19,7 +20,7 @@ use model::workflow::{Indexing, OnComplete};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// The file as it is to be; none when it shows the session already.
+/// The updated file; `None` if it already shows the session.
 pub(super) fn state(
     standing: &Standing<'_>,
     folder: &Folder<'_>,
@@ -32,7 +33,7 @@ pub(super) fn state(
     }
 }
 
-/// The same of a session that went on without its file: what began since is told with its time.
+/// As `state`, for a session that continued without its file: later starts get their times.
 pub(super) fn back(
     standing: &Standing<'_>,
     folder: &Folder<'_>,
@@ -49,8 +50,8 @@ pub(super) fn back(
     change.any.then(|| change.document.into_bytes())
 }
 
-/// The whole file as a new session has it: in the seed's shape, or where the second shape's files are, in that one. What
-/// an older one had under keys of its own stays in it.
+/// A complete new file: in the newest format, or in the second where its files are used. Keeps other keys of
+/// an older file.
 pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>, path: &str) -> Option<Vec<u8>> {
     let kept = folder.tree.content(path).and_then(|content| Document::parse_python(content).ok());
     if kept.is_none() && folder_status(path).is_some() {
@@ -94,7 +95,7 @@ pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>, path: &str) -> 
     Some(change.document.into_bytes())
 }
 
-/// What a session is about, in a word that is never empty.
+/// The subject of a session; never empty.
 fn about(session: &Session) -> &str {
     session.target.as_deref().unwrap_or(&session.title)
 }
@@ -118,7 +119,7 @@ fn read(path: &str, content: &[u8], folder: &Folder<'_>) -> State {
     state::read(path, &tree, folder.now, &mut Vec::new())
 }
 
-/// What the session was begun with. Without a known number of phases there is none to write down.
+/// The structure at the start of the session. Omitted if the number of phases is unknown.
 fn structure(run: &Run) -> Value {
     let (start, scheme) = match run.workflow.indexing {
         Indexing::Zero => (0, "zero_based"),
@@ -140,10 +141,10 @@ struct Change<'a> {
     session: &'a Session,
     run: &'a Run,
     said: State,
-    /// The phase that the file calls current, brought back into the range.
+    /// The phase that the file calls current, brought into range.
     said_current: u32,
     zone: TimeZone,
-    /// When the file was last written, of a session that went on without it.
+    /// When the file was last written, for a session that continued without it.
     went_on_without: Option<Timestamp>,
     document: Document,
     any: bool,
@@ -199,7 +200,7 @@ impl<'a> Change<'a> {
         if self.said.has_local_times { Writing::Local } else { Writing::Utc }
     }
 
-    /// Where a key of ours goes: the second shape has no place for it but its `metadata`.
+    /// The path of one of our keys: the second format allows it only in `metadata`.
     fn ours<'k>(&self, path: &[&'k str]) -> Vec<&'k str> {
         let above: &[&str] = if self.said.shape == Shape::Second { &["metadata", OURS] } else { &[] };
         above.iter().chain(path).copied().collect()
@@ -216,7 +217,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// A time that the file already tells is left as it is written there. Tells whether it was another.
+    /// Leaves an equal time as written. Returns whether it differed.
     fn set_time(&mut self, path: &[&str], at: Timestamp) -> bool {
         let there = self.document.get(path);
         let is_told = there.as_ref().and_then(Value::as_str).is_some_and(|text| self.tells(text, at));
@@ -227,7 +228,7 @@ impl<'a> Change<'a> {
         !is_told
     }
 
-    /// A local time that was taken in in another zone is as far off as all others of its file.
+    /// A local time adopted in another zone is off by the same amount as all others in its file.
     fn tells(&self, text: &str, at: Timestamp) -> bool {
         let Some(told) = times::read(text, &self.zone) else { return false };
         let is_elsewhere = self.said.created_at.is_some_and(|created| {
@@ -244,7 +245,7 @@ impl<'a> Change<'a> {
         }
         let phases = 0..self.run.phases.len();
         let is_ours = |number: &u32| phases.clone().any(|at| self.run.number_at(at) == *number);
-        // A phase that the session does not have is not ours to take out.
+        // Phases unknown to the session are not ours to remove.
         let mut done: BTreeSet<u32> =
             self.said.completed.iter().copied().filter(|number| !is_ours(number)).collect();
         done.extend(
@@ -255,8 +256,8 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// The old shapes' one too many after the last one is theirs to keep; from a phase that is completed, or from none that
-    /// there is, nobody could go on.
+    /// Old formats store last + 1 when finished; leave it. A completed or missing current phase is replaced,
+    /// as nobody could continue from it.
     fn the_current_phase_is_one_to_go_on_from(&mut self) {
         let last = i64::from(self.run.number_at(self.run.phases.len().saturating_sub(1)));
         let is_completed =
@@ -268,7 +269,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// In the newest shape the current phase exists, and what the session was begun with is what counts.
+    /// In the newest format the current phase must exist, and the structure at the start counts.
     fn what_cannot_be_is_set_right(&mut self) {
         if self.said.shape != Shape::Seed {
             return;
@@ -280,12 +281,12 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Free fields are the file's `metadata`.
+    /// Custom fields are the file's `metadata`.
     fn metadata(&mut self) {
         let known = history::fields(&self.said);
         for (name, value) in &self.session.fields {
-            // A secret that the log does not keep is not taken out of somebody's file either.
-            let is_hidden = known.contains_key(name) && value.to_string().contains("[redacted");
+            // A secret that the log does not keep is not removed from a foreign file.
+            let is_hidden = known.contains_key(name) && hides_a_secret(value);
             let is_own = [TOTAL, ATTEMPTS, OURS].contains(&name.as_str());
             if known.get(name) != Some(value) && !is_own && !is_hidden {
                 self.set(&["metadata", name], value);
@@ -293,7 +294,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// What is ours, beside what an old shape has, from the first change on.
+    /// Adds our sections to an old format on the first change.
     fn set_missing_sections(&mut self) {
         let structure = structure(self.run);
         let is_known = !structure["total_phases"].is_null();
@@ -302,7 +303,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// What an older file had that this shape has no place for.
+    /// Carries over content of an older file that has no place in this format.
     fn carry_over(&mut self, before: &State, from: &Document) {
         const OWN: &[&str] =
             &["phase_timings", "evidence_submitted", "completed_at", "status", "error_reason"];
@@ -316,7 +317,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Keys of its own inside of what both shapes have, and what it said of a phase that was skipped.
+    /// Foreign keys inside shared sections, and data about skipped phases.
     fn carry_details(&mut self, from: &Document) {
         for section in ["phase_artifacts", "phase_timing", "checkpoints", "lifecycle", "workflow_structure"] {
             for key in &from.keys(&[section]) {
@@ -330,7 +331,7 @@ impl<'a> Change<'a> {
         self.document.copy_not_numbers(from);
     }
 
-    /// When an artifact was put down is not when its phase was completed.
+    /// The time of an artifact is not the completion time of its phase.
     fn carry_times_of_artifacts(&mut self, from: &Document) {
         for key in &from.keys(&["phase_artifacts"]) {
             let path = ["phase_artifacts", key.as_str(), "timestamp"];

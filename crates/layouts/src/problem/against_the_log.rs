@@ -1,13 +1,13 @@
-//! How a file of a session stands to what the log says, in words: before it is put right, and after.
+//! How a session's file differs from the log, in words: before and after a repair.
 
-/// Why a file does not show what the log says.
+/// Why a file does not match the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgainstTheLog {
     /// Somebody else changed it.
     Edited(Change),
-    /// A write of ours did not get there.
+    /// Our write did not get there.
     Behind(Stale),
-    /// Nobody can look at it.
+    /// It cannot be inspected.
     LeftAlone {
         why: Option<String>,
     },
@@ -18,11 +18,11 @@ pub enum AgainstTheLog {
     NotMoved {
         to: String,
     },
-    /// The session's folder, with all files.
+    /// The session's folder is gone, with all files.
     Gone,
 }
 
-/// A change that somebody made to a file.
+/// A change by another writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     Made,
@@ -39,7 +39,7 @@ pub enum Stale {
 }
 
 impl AgainstTheLog {
-    /// The name of this kind of warning, as programs know it.
+    /// The name of this kind of warning, for programs.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Edited(_) => "edited_outside",

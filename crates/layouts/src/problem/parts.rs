@@ -1,31 +1,31 @@
-//! The parts of problems that several share, each with the words that it adds to a sentence.
+//! Parts shared by several problems, each with its words for a sentence.
 
 use model::id::ItemId;
 use std::fmt;
 
-/// Why a file says nothing.
+/// Why a file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
     Missing,
     IsFolder,
     NotRead,
-    /// Its folder cannot be read; why, as far as that is known.
+    /// Its folder is unreadable, with the reason if known.
     FolderUnreadable(Option<String>),
     TooLarge {
         most: u64,
     },
-    /// As the disk says it.
+    /// In the system's words.
     Unusable(String),
-    /// As the reader of its syntax says it.
+    /// In the parser's words.
     Syntax(String),
-    /// It is a file of something else.
+    /// The file is something else.
     NoneOfTheKeys(&'static [&'static str]),
     NoKeyOfASession,
-    /// Something else stands where the format has its phases.
+    /// Wrong values in place of the phases.
     Damaged(Vec<Damage>),
 }
 
-/// A key that says where things stand, and holds something else.
+/// A key that holds the position, with a wrong value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
     pub field: String,
@@ -61,16 +61,16 @@ impl fmt::Display for Damage {
     }
 }
 
-/// How reading goes on after a file that cannot be read.
+/// The consequence of an unreadable file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Then {
     Nothing,
     LeftAsItIs,
-    /// A file that proves something, and does not.
+    /// A proof that proves nothing.
     NothingShown,
     WorkedOut,
     WorkedOutWithRegistry,
-    /// Nothing else tells where things stand.
+    /// Nothing else gives the position.
     NotTold,
     ReadInstead {
         backup: String,
@@ -78,7 +78,7 @@ pub enum Then {
 }
 
 impl Then {
-    /// It follows from the file's own state alone, and changes when another file stands in for it.
+    /// True if it concerns only the file's own state, and changes when another file replaces it.
     pub(super) fn is_about_the_file(&self) -> bool {
         match self {
             Self::LeftAsItIs | Self::WorkedOut | Self::WorkedOutWithRegistry | Self::NotTold => true,
@@ -103,13 +103,13 @@ impl fmt::Display for Then {
     }
 }
 
-/// The value that counts in place of one that is missing or not known.
+/// The value used for a missing or unknown one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Taken {
     Nothing,
     Pending,
     FileName,
-    /// A phase, as the format calls it.
+    /// A phase, in the format's words.
     WorkedOut(&'static str),
     Phase(u32),
 }
@@ -126,7 +126,7 @@ impl fmt::Display for Taken {
     }
 }
 
-/// The type that a value should have.
+/// The expected type of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
     Text,
@@ -186,10 +186,10 @@ impl fmt::Display for Type {
     }
 }
 
-/// The numbers that there can be.
+/// The valid numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Range {
-    /// Phases from 1 on.
+    /// Phases from 1.
     To(usize),
     FromOne,
     Stages,
@@ -206,14 +206,14 @@ pub enum Range {
     Completed {
         taken: u32,
     },
-    /// Numbered folders; the last one that is there.
+    /// Numbered folders, with the last existing one.
     Folders {
         folder: &'static str,
         last: u32,
     },
 }
 
-/// A phase or stage that nobody knows.
+/// An unknown phase or stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unknown {
     PhaseOf { name: String, workflow: &'static str },
@@ -223,7 +223,7 @@ pub enum Unknown {
     Stage { name: String },
 }
 
-/// Two sources that say different things.
+/// Two sources that disagree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Disagreement {
     PhaseAndNumber { name: &'static str, number: usize },
@@ -236,7 +236,7 @@ pub enum Disagreement {
     TotalAndDefinition { recorded: u32, defined: u32 },
 }
 
-/// Something is called completed, and what it builds on is not there.
+/// Something is called completed although its basis is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Incomplete {
     File { name: String },
@@ -245,7 +245,7 @@ pub enum Incomplete {
     Earlier { stage: &'static str },
 }
 
-/// How an item names another.
+/// How an item refers to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
     Part,
@@ -269,7 +269,7 @@ pub enum OfItem {
     NoParts,
 }
 
-/// Why a number of phases that was written down is not used.
+/// Why a recorded number of phases is not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Total {
     Specification { recorded: u32, phases: u32 },
@@ -277,19 +277,19 @@ pub enum Total {
     NotANumber { found: String },
 }
 
-/// Where a line of a registry leads instead.
+/// Where a registry line points instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Elsewhere {
-    /// To a session of another name.
+    /// To a session with another name.
     Session { name: String },
-    /// To no place of a session; what such a place is.
+    /// To a path that is not a place for sessions; with a description of such a place.
     NoPlace { places: String },
 }
 
 /// Lines and markers that name sessions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OfRegistry {
-    /// Nobody's, as far as can be told.
+    /// They belong to nobody, as far as known.
     BrokenLines(Vec<usize>),
     Repeated {
         name: String,
@@ -305,7 +305,7 @@ pub enum OfRegistry {
     StrayMarker {
         name: String,
     },
-    /// Nothing there has a name that begins so.
+    /// No name there has the expected prefix.
     Strangers {
         prefix: &'static str,
         names: Vec<String>,

@@ -1,4 +1,5 @@
-//! The sentence of every problem, to the letter: people and agents know them, and tests of the whole program hold some.
+//! The sentence of every problem, to the letter: people and agents know them, and end-to-end tests rely on
+//! some.
 
 use super::{
     AgainstTheLog, Change, Damage, Disagreement, Elsewhere, Incomplete, OfItem, OfRegistry, Problem, Range,

@@ -1,19 +1,19 @@
-//! When each thing of an edit happened: as its files say, where that can be so. Never before what was known already,
-//! never after the files were read, and never in another order than that of the events.
+//! Times of an edit's events: as in the files, if plausible. Never before what was known, never after the
+//! files were read, and always in the order of the events.
 
 use jiff::Timestamp;
 
-/// When something happened, as the files say it or as their readers made it out.
+/// A time in the files, or inferred by their reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Said {
-    /// Whatever has no time of its own is read as having ended when the last thing before it did: not a time to go by.
+    /// An end without its own time is read as the end of whatever came before: unreliable.
     Ended(Timestamp),
-    /// Begins with the end of what was before it, where nothing else is said.
+    /// By default, the end of whatever came before.
     Began(Timestamp),
 }
 
-/// The times of events in their order. `known` is the last time before all of them, `read` when the files were read;
-/// `otherwise` is when each of them happened as far as the files' own times tell.
+/// The times of events in order. `known` is the last time before all of them, `read` when the files were
+/// read; `otherwise` is each event's time according to modification times.
 pub(super) fn in_order(
     known: Timestamp,
     read: Timestamp,
@@ -22,7 +22,7 @@ pub(super) fn in_order(
 ) -> Vec<Timestamp> {
     let told = told(known, read, said);
     let Some(last) = told.iter().rposition(Option::is_some) else { return otherwise.to_vec() };
-    // What comes before the first of them belongs to the same edit, and cannot be later.
+    // Events before the first reliable time belong to the same edit, and cannot be later.
     let mut at = told.iter().flatten().next().copied().unwrap_or(known);
     let mut times = Vec::with_capacity(otherwise.len());
     for (place, (told, otherwise)) in told.iter().zip(otherwise).enumerate() {
@@ -32,8 +32,8 @@ pub(super) fn in_order(
     times
 }
 
-/// The times that count. One that is not later than all before it is what a reader made out, or cannot be; one that is
-/// not before the reading is what a reader put where nothing is said.
+/// The reliable times. A time not later than all earlier ones was inferred or is impossible; one not before
+/// the reading is a default.
 fn told(known: Timestamp, read: Timestamp, said: &[Option<Said>]) -> Vec<Option<Timestamp>> {
     let (mut last, mut is_end_told) = (known, false);
     let counts = |said: &Option<Said>| {
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn what_they_do_not_date_happened_when_they_were_written() {
         assert_eq!(minutes(&[None, None]), [110, 110]);
-        // A reader's own time for what has none: that of what was before it.
+        // A default time: that of the previous event.
         assert_eq!(minutes(&[Some(Ended(at(0))), Some(Began(at(0)))]), [110, 110]);
         let said = [Some(Ended(at(20))), Some(Ended(at(20))), Some(Began(at(20)))];
         assert_eq!(minutes(&said), [20, 110, 110]);

@@ -1,4 +1,4 @@
-//! A session with events laid over it that nobody has kept yet.
+//! A session with uncommitted events applied on top.
 
 use super::dates::{self, Said};
 use crate::reading::Dated;
@@ -10,16 +10,16 @@ use model::item::ItemBook;
 use model::phase::{Phase, PhaseState};
 use model::session::Session;
 
-/// Each event is laid over as it comes, so that the next one can be decided on what there is by then.
+/// Each event is applied immediately, so that the next one is decided on the result.
 pub struct Draft {
     session: Session,
     items: ItemBook,
     events: Vec<Event>,
     times: Vec<Timestamp>,
     said: Vec<Option<Said>>,
-    /// The last thing that was known before.
+    /// The time of the last known event.
     known: Timestamp,
-    /// When the files were read whose word about times counts.
+    /// When the files were read, if their times count.
     read: Option<Timestamp>,
     at: Timestamp,
     actor: Actor,
@@ -32,7 +32,7 @@ impl Draft {
         Self { session, items, events, times, said, known, read: None, at, actor }
     }
 
-    /// With this, what files say about when something happened counts; they were not read before then.
+    /// Makes the files' own times count; `read` is when they were read.
     #[must_use]
     pub fn dated_by_files(self, read: Timestamp) -> Self {
         Self { read: Some(read), ..self }
@@ -55,7 +55,7 @@ impl Draft {
         self.said.push(said);
     }
 
-    /// A file never overrules a gate that failed here: what it calls done is then only claimed.
+    /// A file never overrules a gate that failed here: the phase is then only claimed.
     fn but_claimed(&self, event: Event) -> Event {
         match event {
             Event::PhaseCompleted { phase, attempt, .. }
@@ -68,7 +68,7 @@ impl Draft {
         }
     }
 
-    /// Items that are open here count more than a file that calls their phase done.
+    /// Open items here outweigh a file that calls their phase done.
     pub(super) fn contest(&mut self) {
         let mut done: Vec<Name> = Vec::new();
         for event in &self.events {
@@ -84,12 +84,12 @@ impl Draft {
         }
     }
 
-    /// Whether files say of something new that it took some time, and that can be so.
+    /// True if the files give a plausible duration.
     pub(super) fn is_told(&self, began: Timestamp, ended: Timestamp) -> bool {
         self.known <= began && began < ended && self.read.is_some_and(|read| ended < read)
     }
 
-    /// What comes now happened then, where that is known; never before what is there already.
+    /// Sets the time of the next events, if known; never earlier than existing ones.
     pub fn happens_at(&mut self, at: Option<Timestamp>) {
         if let Some(at) = at {
             self.at = at.max(self.session.updated_at);
@@ -108,7 +108,7 @@ impl Draft {
         &self.events
     }
 
-    /// The events, each with when it happened.
+    /// The events with their times.
     pub fn dated(&self) -> Vec<Dated> {
         let times = match self.read {
             Some(read) => dates::in_order(self.known, read, &self.said, &self.times),

@@ -1,4 +1,4 @@
-//! Items that somebody changed in files: added, moved on, described anew. One that is missing was not deleted.
+//! Items changed in files: added, moved, described. A missing item was not deleted.
 
 use super::{Draft, Laid};
 use model::event::{Event, ItemEvent};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub(super) fn items(draft: &mut Draft, base: &ItemBook, theirs: Laid<'_>) {
     let mut wanted: Vec<&Item> = theirs.items.iter().collect();
     wanted.sort_by_key(|item| item.sort_key());
-    // All of them first: one may depend on another that comes after it, and is described as such then.
+    // Add all first: an item may depend on a later one.
     for item in &wanted {
         if draft.items().get(&item.id).is_none() {
             let mut item = added(item);
@@ -30,7 +30,7 @@ pub(super) fn items(draft: &mut Draft, base: &ItemBook, theirs: Laid<'_>) {
     }
 }
 
-/// An item of which nothing but a list told, and that is not on it any more, is open work no longer.
+/// Drops an item known only from a list that no longer contains it.
 fn drop_unlisted(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) {
     let is_off = |item: &&Item| item.fields.contains_key(super::LISTED) && !theirs.contains(&item.id);
     let off: Vec<ItemId> = base.iter().filter(is_off).map(|item| item.id.clone()).collect();
@@ -42,7 +42,8 @@ fn drop_unlisted(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) {
     }
 }
 
-/// Files that cannot tell of the run that goes on mean it when they tell of theirs; a part is where the whole is.
+/// The run of an item: files that cannot represent the current run mean it when they describe theirs; a part
+/// belongs to its container's run.
 fn run_of(draft: &Draft, item: &NewItem, theirs: &Session) -> RunRef {
     if let Some(parent) = item.parent.as_ref().and_then(|parent| draft.items().get(parent)) {
         return parent.run.clone();
@@ -55,8 +56,8 @@ fn run_of(draft: &Draft, item: &NewItem, theirs: &Session) -> RunRef {
     ours.map_or_else(|| item.run.clone(), RunRef::from)
 }
 
-/// Of layouts whose files say how many parts an item has: one that we wrote and that is not among them any more is none.
-/// One that somebody finished, holds or said something about stays; which ones do is told.
+/// For layouts that count parts: drops a part that we wrote and that is gone. One that somebody finished,
+/// holds or commented stays and is reported.
 pub fn drop_parts(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) -> Vec<ItemId> {
     let is_counted = |item: &&Item| {
         let parent = item.parent.as_ref().and_then(|parent| theirs.get(parent));
@@ -75,8 +76,8 @@ pub fn drop_parts(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) -> Vec<
     stays
 }
 
-/// Of the same layouts: an item that we wrote into a list which has others of its phase and not this one any more was
-/// taken out. One that somebody worked on, or on a part of it, stays; which ones do is told.
+/// For layouts that count parts: drops an item that was removed from a list which still has others of its
+/// phase. One with work on it or its parts stays and is reported.
 pub fn drop_listed(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) -> Vec<ItemId> {
     let has_others =
         |item: &Item| theirs.iter().any(|other| other.parent.is_none() && other.phase == item.phase);
@@ -97,7 +98,7 @@ pub fn drop_listed(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) -> Vec
     stays
 }
 
-/// Nobody finished it, holds it or said something about it.
+/// Nobody finished it, holds it or commented on it.
 fn is_blank(item: &Item) -> bool {
     let is_open = matches!(item.status, ItemStatus::Pending | ItemStatus::Active);
     let says_nothing = item.fields.values().all(Value::is_null);
@@ -110,8 +111,8 @@ fn drop_one(draft: &mut Draft, id: &ItemId) {
     draft.push(Event::Item(ItemEvent::ItemDropped { id, run, phase }));
 }
 
-/// Of the same layouts: as many parts are done as the files now say, where they said another number before. Which ones
-/// those are the files do not tell; work may have been done in any order.
+/// For layouts that count parts: completes as many parts as the files now say, if the number changed. The
+/// files do not say which; work may be done in any order.
 pub fn count_parts(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) {
     for parent in theirs.iter().filter(|item| item.is_container()) {
         let is_counted = |part: &&Item| theirs.contains(&part.id);
@@ -133,7 +134,8 @@ pub fn count_parts(draft: &mut Draft, base: &ItemBook, theirs: &ItemBook) {
     }
 }
 
-/// Of phases that the files say have not begun any more: what was done in them, and is missing from the files, is open.
+/// Reopens completed items of phases that the files now call not started, if the files no longer mention
+/// them.
 pub(super) fn open_with(draft: &mut Draft, phases: &[Name], theirs: &ItemBook) {
     let run = draft.session().run().map(RunRef::from);
     let is_its = |item: &&Item| {
@@ -171,7 +173,7 @@ fn describe(draft: &mut Draft, was: Option<&Item>, theirs: &Item) {
     }
     let nothing = BTreeMap::default();
     change.fields =
-        super::changed_fields(&ours.fields, was.map_or(&nothing, |was| &was.fields), &theirs.fields);
+        super::fields::changed_fields(&ours.fields, was.map_or(&nothing, |was| &was.fields), &theirs.fields);
     change.counters = theirs
         .counters
         .iter()

@@ -1,6 +1,7 @@
-//! Notes that somebody wrote into files: added, changed, settled, opened again. One that is missing was not deleted.
+//! Notes edited in files: added, changed, resolved, reopened. A missing note was not deleted.
 
-use super::{Draft, changed_fields};
+use super::Draft;
+use super::fields::changed_fields;
 use model::event::Event;
 use model::note::Note;
 use model::session::Session;
@@ -11,14 +12,15 @@ pub(super) fn notes(draft: &mut Draft, base: &Session, theirs: &Session) {
         let was = counterpart(&theirs.notes, place, &base.notes);
         match was.and_then(|was| ours_of(draft, &base.notes, was)) {
             Some(ours) => change(draft, &ours, was, note),
-            // Of those that are settled a session keeps the newest: one that we wrote may be gone here.
+            // A session keeps only the newest resolved notes: one that we wrote may be gone here.
             None if was.is_some_and(|was| is_same(was, note)) => {}
             None => add(draft, &theirs.notes, place),
         }
     }
 }
 
-/// The same note in another list: the n-th with its words; else the one of its kind and time, whose words are others.
+/// The counterpart of a note in another list: the n-th with its text, or else the one of its kind and time, with changed
+/// text.
 fn counterpart<'a>(of: &[Note], place: usize, among: &'a [Note]) -> Option<&'a Note> {
     let note = &of[place];
     with_its_words(of, place, among).or_else(|| {
@@ -42,7 +44,7 @@ fn ours_of(draft: &Draft, base: &[Note], was: &Note) -> Option<Note> {
 
 fn add(draft: &mut Draft, theirs: &[Note], place: usize) {
     let note = &theirs[place];
-    // Somebody may have added it here and there alike.
+    // Somebody may have added it on both sides.
     let known = with_its_words(theirs, place, &draft.session().notes).map(|ours| (ours.id, ours.resolved_at));
     let (id, resolved) = known.unwrap_or_else(|| {
         let id = draft.session().highest_note.saturating_add(1);

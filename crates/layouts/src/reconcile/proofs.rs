@@ -1,5 +1,4 @@
-//! Runs that files show to have begun, as events. Phases are completed by commands and by the files of a session's
-//! state, never by a file that exists.
+//! Runs proven by files, as events. Only commands and state files complete phases, never a file's existence.
 
 use super::Draft;
 use crate::layout::{ForeignSession, Proof};
@@ -9,8 +8,7 @@ use model::gate::{AttemptReport, CheckOutcome, CheckResult};
 use model::id::Name;
 use model::run::{Run, RunPlan};
 
-/// Brings into `draft` the runs that files show and it does not have. `counts` tells whether a proof's file is not older
-/// than what it is to prove.
+/// Adds to `draft` the runs proven by files. `counts` says whether a proof's file is new enough.
 pub fn prove(draft: &mut Draft, told: &ForeignSession, counts: &dyn Fn(&Proof) -> bool) {
     for proof in told.proofs.iter().filter(|proof| counts(proof)) {
         match proof {
@@ -24,8 +22,8 @@ pub fn prove(draft: &mut Draft, told: &ForeignSession, counts: &dyn Fn(&Proof) -
 }
 
 fn begin(draft: &mut Draft, told: &ForeignSession, workflow: &Name, ordinal: u32, current: &Name) {
-    // Only the next of its kind: an old folder says nothing about what goes on now, nor does one of another workflow
-    // than the session is in.
+    // Only the next run of the current workflow: old folders, and those of other workflows, say nothing about
+    // the present.
     let is_another = |run: &Run| run.workflow.name != *workflow;
     if draft.session().runs_of(workflow) >= ordinal || draft.session().run().is_some_and(is_another) {
         return;
@@ -48,7 +46,7 @@ fn plan(told: &ForeignSession, workflow: &Name) -> Option<RunPlan> {
     Some(RunPlan::new(&definition::read(text).ok()?.workflow, Vec::new()))
 }
 
-/// A gate that passed because a file is there.
+/// A gate passed by a file's existence.
 pub fn shown_by(path: &str) -> AttemptReport {
     let check = CheckResult {
         id: "file".to_owned(),

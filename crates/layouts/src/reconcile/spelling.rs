@@ -1,5 +1,4 @@
-//! Layouts that write one id in several ways: what files tell of an item is told of the one that the session has, whatever
-//! way they write its id.
+//! Layouts with several spellings of an id: maps ids in files to the session's own items.
 
 use super::Draft;
 use crate::layout::{ForeignSession, Layout};
@@ -8,7 +7,7 @@ use model::id::ItemId;
 use model::item::NewItem;
 use std::collections::BTreeMap;
 
-/// What files tell, with the ids as the session's own items have them. An id that the session has in that spelling is it.
+/// The content of files with the session's own ids. An exact match wins.
 #[must_use]
 pub fn in_known_spelling(mut told: ForeignSession, layout: &dyn Layout, draft: &Draft) -> ForeignSession {
     let Some(spelling) = layout.capabilities().id_spelling else { return told };

@@ -10,7 +10,8 @@ use model::id::{ItemId, Name, SessionId};
 use model::item::{NewItem, RunRef};
 use model::note::NoteKind;
 use model::run::RunPlan;
-use serde_json::json;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 const PHASES: [&str; 7] =
     ["context", "change-context", "analysis", "reviews", "aggregation", "discourse", "synthesis"];
@@ -20,7 +21,7 @@ fn at() -> Timestamp {
 }
 
 fn actor() -> Actor {
-    Actor::Person { name: "ocr".to_owned(), host: String::new() }
+    Actor::person("ocr", String::new())
 }
 
 fn name(text: &str) -> Name {
@@ -33,7 +34,7 @@ fn run(ordinal: u32) -> Event {
     Event::RunStarted { workflow: plan.workflow, ordinal, phases: plan.phases, definition: None }
 }
 
-/// A review that came to this phase: all before it are claimed.
+/// A review that reached this phase: all earlier ones are claimed.
 fn reached(ordinal: u32, phase: &str) -> Vec<Event> {
     let mut events = vec![run(ordinal)];
     for before in PHASES.iter().take_while(|before| **before != phase) {
@@ -68,7 +69,7 @@ fn folded(events: &[Event]) -> (Session, ItemBook) {
     (Session::fold(&recorded).expect("a session"), ItemBook::fold(&recorded))
 }
 
-/// What is brought into `ours` when somebody made `theirs` out of `base`.
+/// The changes to `ours` after somebody turned `base` into `theirs`.
 fn brought_in(ours: &[Event], base: &[Event], theirs: &[Event]) -> Draft {
     let (session, items) = folded(ours);
     let (base, theirs) = (folded(base), folded(theirs));
@@ -81,7 +82,7 @@ fn brought_in(ours: &[Event], base: &[Event], theirs: &[Event]) -> Draft {
     draft
 }
 
-/// The same where nobody but they changed anything.
+/// The changes if only they changed something.
 fn edited(base: &[Event], theirs: &[Event]) -> Draft {
     brought_in(base, base, theirs)
 }
@@ -285,7 +286,7 @@ fn done_item(id: &str) -> Event {
     Event::Item(ItemEvent::ItemCompleted { id: item(id), run: review(), phase: name("reviews") })
 }
 
-/// A layout whose files know one run only.
+/// A layout whose files can represent only one run.
 #[test]
 fn what_is_added_belongs_to_the_run_that_goes_on_where_files_cannot_tell_of_it() {
     let base = with(reached(1, "reviews"), [added("r-1", "One")]);
@@ -294,7 +295,7 @@ fn what_is_added_belongs_to_the_run_that_goes_on_where_files_cannot_tell_of_it()
     let draft = brought_in(&ours, &base, &theirs);
     let run = |id: &str| draft.items().get(&item(id)).expect("an item").run.ordinal;
     assert_eq!((run("r-1"), run("r-2")), (1, 2), "{:?}", draft.events());
-    // Files that tell of both runs say which one they mean.
+    // Files with both runs say which one they mean.
     let draft = brought_in(&ours, &ours, &with(ours.clone(), [added("r-2", "Two")]));
     assert_eq!(draft.items().get(&item("r-2")).expect("an item").run.ordinal, 1);
 }
@@ -375,7 +376,7 @@ fn a_run_that_files_show_begins_once_and_only_as_the_next() {
     assert_eq!(draft.events(), [], "what is older than what it would prove does not count");
 }
 
-/// Whatever two sides do to one session, what they changed in the file is so afterwards.
+/// Whatever two sides do to one session, their changes in the file survive.
 #[test]
 fn an_edit_is_never_lost() {
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
@@ -426,13 +427,13 @@ fn an_edit_is_never_lost() {
 
 /// A session that people and agents worked on here.
 fn worked_on(events: &[Event]) -> (Session, ItemBook) {
-    let anna = Actor::Person { name: "anna".to_owned(), host: "h".to_owned() };
+    let anna = Actor::person("anna", "h");
     let recorded: Vec<Recorded> =
         recorded(events).into_iter().map(|recorded| Recorded { actor: anna.clone(), ..recorded }).collect();
     (Session::fold(&recorded).expect("a session"), ItemBook::fold(&recorded))
 }
 
-/// The files went from the reviews to the aggregation, with a file that shows that the reviews are done.
+/// The files moved from reviews to aggregation, with a file that proves the reviews.
 fn reviews_shown(ours: &[Event]) -> Draft {
     let (session, items) = worked_on(ours);
     let mut theirs = reached(1, "reviews");
@@ -465,7 +466,7 @@ fn b1_a_file_never_overrules_a_gate_of_ours_that_failed() {
     ours.push(Event::GateFailed { phase: name("reviews"), attempt: AttemptReport::default() });
     let draft = reviews_shown(&ours);
     assert!(is_contested(&draft, "reviews"));
-    // The edit itself is taken in: work went on.
+    // The edit itself is adopted: work continued.
     assert!(draft.is_in_progress(&name("aggregation")));
 }
 

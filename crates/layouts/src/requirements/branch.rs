@@ -1,8 +1,9 @@
-//! From a branch to the name of its file. Two branches can have the same one: the second gets a name of its own.
+//! Maps a branch to its file name. If two branches map to the same name, the second gets another one.
 
+use crate::hash::hex;
 use sha2::{Digest, Sha256};
 
-/// The name of a branch's file, without its ending.
+/// The name of a branch's file, without extension.
 pub fn file_stem(branch: &str) -> String {
     branch
         .chars()
@@ -14,10 +15,8 @@ pub fn file_stem(branch: &str) -> String {
         .collect()
 }
 
-/// The name for a branch whose own name is another branch's file: unlike any that `file_stem` makes of a branch, and
-/// the same each time.
+/// The name for a branch whose own name is taken: distinct from every `file_stem`, and stable.
 pub fn collision_name(branch: &str) -> String {
     let digest = Sha256::digest(branch.as_bytes());
-    let hex: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-    format!("{}.{hex}", file_stem(branch))
+    format!("{}.{}", file_stem(branch), hex(&digest[..4]))
 }

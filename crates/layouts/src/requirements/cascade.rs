@@ -1,5 +1,5 @@
-//! The configuration: the user's file, then the project's, then the local one. A mistake is told with its file and
-//! key, and what it is part of holds nobody.
+//! The configuration: the user's file, then the project's, then the local one. A mistake is reported with
+//! file and key, and its requirement holds nobody up.
 
 use super::rule::{BRANCH_SIZE, Guard, Kind, Limits, Requirement, Trigger};
 use super::shape::{self, count};
@@ -12,23 +12,23 @@ use std::collections::BTreeMap;
 const DEFAULT_CACHE_SECONDS: u64 = 60;
 const DEFAULT_WINDOW_SECONDS: u64 = 300;
 
-/// A file of the configuration, in the order in which they count.
+/// A configuration file, in order of precedence.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
     pub path: &'a str,
     pub text: &'a str,
 }
 
-/// What all files together say.
+/// The merged configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// In the order of the files, those that are switched off too.
+    /// In file order, including disabled ones.
     pub requirements: Vec<Requirement>,
-    /// Whether a new agent session is told what is open.
+    /// Tell a new agent session which requirements are open.
     pub inject_context: bool,
     pub carry_over: Option<CarryOver>,
     pub stop: Stop,
-    /// Whether the end of an agent session clears what was satisfied in it.
+    /// The end of an agent session clears what it satisfied.
     pub clear_session_state: bool,
 }
 
@@ -56,7 +56,7 @@ impl Default for Settings {
     }
 }
 
-/// Reads the files, the weakest first.
+/// Reads the files, weakest first.
 pub fn read(sources: &[Source<'_>]) -> Reading<Settings> {
     let mut merged = Map::new();
     let mut warnings = Vec::new();
@@ -74,7 +74,7 @@ pub fn read(sources: &[Source<'_>]) -> Reading<Settings> {
     Reading { value, warnings }
 }
 
-/// What the files say together, as it is written: mistakes and unknown keys are in it.
+/// The merged files as written, including mistakes and unknown keys.
 pub fn merged(sources: &[Source<'_>]) -> Map<String, Value> {
     let mut merged = Map::new();
     for root in sources.iter().filter_map(|source| parse(source, &mut Vec::new())) {
@@ -91,7 +91,7 @@ fn inherit(merged: &mut Map<String, Value>, root: Map<String, Value>) {
     }
 }
 
-/// Which file said what about which requirement.
+/// Which file set what for which requirement.
 #[derive(Default)]
 struct Told {
     last_file: BTreeMap<String, String>,
@@ -113,7 +113,7 @@ fn parse(source: &Source<'_>, warnings: &mut Vec<Problem>) -> Option<Map<String,
     let mut odd = |said: String| warnings.push(Problem::of_file(source.path, What::Setting(said)));
     let options = serde_saphyr::options! {
         with_snippet: false,
-        // As the original's own reader has it.
+        // As in the original's own reader.
         duplicate_keys: serde_saphyr::DuplicateKeyPolicy::LastWins,
     };
     match serde_saphyr::from_str_with_options::<Option<Value>>(source.text, options) {
@@ -131,7 +131,7 @@ fn parse(source: &Source<'_>, warnings: &mut Vec<Problem>) -> Option<Map<String,
     }
 }
 
-/// Tables are merged key by key; anything else, lists too, is replaced.
+/// Merges tables key by key; replaces everything else, including lists.
 fn merge(base: &mut Map<String, Value>, over: Map<String, Value>) {
     for (key, value) in over {
         match (base.get_mut(&key), value) {
@@ -187,7 +187,7 @@ fn hooks(root: &Map<String, Value>) -> Settings {
     }
 }
 
-/// Or which key is missing or cannot be used, and why.
+/// Or which key is missing or unusable, and why.
 fn requirement(name: &str, fields: &Map<String, Value>) -> Result<Requirement, String> {
     let text = |key: &str| fields.get(key).and_then(Value::as_str).map(ToOwned::to_owned);
     let is = |key: &str| fields.get(key).and_then(Value::as_bool).unwrap_or(false);

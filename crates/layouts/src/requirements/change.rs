@@ -1,4 +1,5 @@
-//! What a hook does to a branch's file, as a value: it can wait in a file of its own until the branch's can be written.
+//! A hook's change to a branch's file, as a value: it can wait in its own file until the branch's can be
+//! written.
 
 use super::agent::AgentKey;
 use super::document::Document;
@@ -6,12 +7,12 @@ use super::satisfaction::Satisfying;
 use model::workflow::RequirementScope;
 use serde::{Deserialize, Serialize};
 
-/// Something done about requirements, by whom and when.
+/// A change to requirements, with its author and time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// Seconds since 1970.
     pub at: i64,
-    /// The agent session's whole id; none where the whole branch is meant.
+    /// The agent session's whole id; `None` for the whole branch.
     pub agent_session: Option<String>,
     pub names: Vec<(String, RequirementScope)>,
     pub deed: Deed,
@@ -21,14 +22,14 @@ pub struct Change {
 #[serde(rename_all = "snake_case")]
 pub enum Deed {
     Satisfy(Satisfying),
-    /// What was satisfied for one action has been used.
+    /// The single permitted action was used.
     UseUp,
-    /// What it guards was done for the first time.
+    /// The guarded action was done for the first time.
     Trigger,
 }
 
 impl Document {
-    /// The names of those for which something changed.
+    /// The names of those that changed.
     pub fn apply(&mut self, change: &Change) -> Vec<String> {
         let agent = change.agent_session.as_deref().and_then(AgentKey::new);
         let agent = agent.as_ref();

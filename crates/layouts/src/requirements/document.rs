@@ -1,4 +1,4 @@
-//! A branch's file: which requirements are satisfied, for whom, until when. Keys that it does not know stay as they are.
+//! A branch's file: which requirements are satisfied, for whom, until when. Unknown keys are kept.
 
 use super::VERSION;
 use super::agent::{AgentKey, FULL_ID, shortened};
@@ -14,17 +14,17 @@ pub struct Document {
     root: Map<String, Value>,
 }
 
-/// What is on record of one requirement: for one agent session, or for the whole branch.
+/// One satisfaction record: for one agent session, or for the whole branch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     pub requirement: String,
-    /// None for the branch.
+    /// `None` for the branch.
     pub agent_session: Option<String>,
     pub satisfaction: Option<Satisfaction>,
     pub triggered_at: Option<i64>,
 }
 
-/// Why a file is none that can be gone on with.
+/// Why a file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unreadable {
     Broken(String),
@@ -54,7 +54,7 @@ impl Document {
         Self { root: fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect() }
     }
 
-    /// Entries under whole ids are brought under the short ones.
+    /// Entries under whole ids are moved to short ones.
     pub fn read(text: &str) -> Result<Self, Unreadable> {
         let root: Map<String, Value> =
             serde_json::from_str(text).map_err(|error| Unreadable::Broken(error.to_string()))?;
@@ -73,11 +73,11 @@ impl Document {
     }
 
     pub fn text(&self) -> String {
-        // A map of JSON values can always be written.
+        // A map of JSON values always serialises.
         serde_json::to_string_pretty(&self.root).unwrap_or_default()
     }
 
-    /// The branch that this file is about, if it says so.
+    /// The file's branch, if it names one.
     pub fn branch(&self) -> Option<&str> {
         self.root.get("branch").and_then(Value::as_str).filter(|name| !name.is_empty())
     }
@@ -86,7 +86,7 @@ impl Document {
         self.root.insert("updated_at".to_owned(), json!(now));
     }
 
-    /// Whether a requirement is satisfied for this agent session at this moment, and by what.
+    /// How a requirement is satisfied for this agent session at this time, if it is.
     pub fn satisfaction(
         &self,
         name: &str,
@@ -104,7 +104,7 @@ impl Document {
         satisfaction(self.session(name, agent?)?, true, now)
     }
 
-    /// False where it is asked of one agent session, and none is named.
+    /// False if it needs an agent session and none is named.
     pub fn satisfy(
         &mut self,
         name: &str,
@@ -127,8 +127,8 @@ impl Document {
         true
     }
 
-    /// Forgets a requirement: for every agent session, or for this one and the branch as a whole. That it was
-    /// triggered is forgotten with it. Whether there was anything.
+    /// Clears a requirement and its trigger: for every agent session, or for this one and the whole branch.
+    /// Returns whether anything was cleared.
     pub fn clear(&mut self, name: &str, agent: Option<&AgentKey>) -> bool {
         if self.requirement(name).is_none() {
             return false;
@@ -140,20 +140,20 @@ impl Document {
         self.remove_session(name, agent) || was_of_the_branch
     }
 
-    /// Removes what was satisfied for one action of this agent session, which has happened.
+    /// Removes a single-use satisfaction of this agent session after its action.
     pub fn use_up(&mut self, name: &str, agent: &AgentKey) -> bool {
         self.remove_session(name, agent)
     }
 
-    /// When what this requirement guards was first done: by this agent session, or by anybody where it is asked of the
-    /// whole branch.
+    /// When the guarded action was first done: by this agent session, or by anybody for a branch-wide
+    /// requirement.
     pub fn triggered_at(&self, name: &str, scope: RequirementScope, agent: &AgentKey) -> Option<i64> {
         let entry =
             if scope.is_of_one_agent() { self.session(name, agent)? } else { self.requirement(name)? };
         triggered_at(entry)
     }
 
-    /// Marks it; the first time stays.
+    /// Marks the trigger; the first time stays.
     pub fn trigger(&mut self, name: &str, scope: RequirementScope, agent: &AgentKey, now: i64) -> bool {
         if self.triggered_at(name, scope, agent).is_some() {
             return false;
@@ -166,7 +166,7 @@ impl Document {
         true
     }
 
-    /// Everything that is on record, requirement by requirement: for the branch, then for each agent session.
+    /// All records, by requirement: for the branch, then for each agent session.
     pub fn records(&self, now: i64) -> Vec<Record> {
         let mut records = Vec::new();
         for (name, entry) in self.requirements().into_iter().flatten() {
@@ -189,7 +189,7 @@ impl Document {
         records
     }
 
-    /// Removes all that is kept of this agent session; of others nothing.
+    /// Removes everything about this agent session, and nothing about others.
     pub fn clear_session(&mut self, agent: &AgentKey) -> bool {
         let mut changed = false;
         for sessions in self.sessions_mut() {
@@ -200,8 +200,8 @@ impl Document {
         changed
     }
 
-    /// Hands the newest satisfaction of another agent session to this one, if it is young enough. What was inherited
-    /// is not inherited again, and nobody's is inherited twice.
+    /// Passes the newest satisfaction of another agent session to this one, if recent enough. An inherited
+    /// one is not passed on, and none is inherited twice.
     pub fn carry_over(&mut self, name: &str, heir: &AgentKey, window: u64, now: i64) -> bool {
         let Some(sessions) = self.requirement(name).and_then(|entry| entry.get("sessions")) else {
             return false;
@@ -228,7 +228,7 @@ impl Document {
         true
     }
 
-    /// Names of requirements that the file knows.
+    /// Names of known requirements.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.requirements().into_iter().flat_map(Map::keys).map(String::as_str)
     }
@@ -265,7 +265,7 @@ impl Document {
         entries.filter_map(|entry| entry.get_mut("sessions")?.as_object_mut())
     }
 
-    /// Whole ids as keys become short ones; of two entries of one agent session the newer satisfaction wins.
+    /// Shortens whole ids used as keys; the newer of two entries of one agent session wins.
     fn migrate(&mut self) {
         for sessions in self.sessions_mut() {
             if sessions.keys().all(|key| shortened(key) == *key) {
@@ -300,14 +300,14 @@ fn session_mut<'a>(entry: &'a mut Map<String, Value>, agent: &AgentKey) -> &'a m
     let sessions = table_mut(entry, "sessions");
     let key = agent.key_for(sessions);
     let session = table_mut(sessions, &key);
-    // Eight characters are all that somebody who typed them knows; whoever knows more says so.
+    // A caller who typed eight characters knows no more; a full id is recorded.
     if agent.full() != agent.short() {
         session.insert(FULL_ID.to_owned(), json!(agent.full()));
     }
     session
 }
 
-/// The table under a key; anything else that stands there makes room.
+/// The table under a key, replacing anything else there.
 pub(super) fn table_mut<'a>(map: &'a mut Map<String, Value>, key: &str) -> &'a mut Map<String, Value> {
     let value = map.entry(key).or_insert_with(|| json!({}));
     if !value.is_object() {

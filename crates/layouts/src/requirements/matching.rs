@@ -1,27 +1,27 @@
-//! Whether a tool call is one that a requirement guards. Compiles a pattern only for a tool that is named with it.
+//! Matches tool calls with requirements. Compiles a pattern only for a matching tool.
 
 use super::rule::{Requirement, Trigger};
 use crate::pattern::{Case, Pattern};
 
-/// Tools that write files, run commands or enter and leave planning. No other tool is ever held, whatever the
-/// configuration names: reading, delegating and other servers' tools stay free, as the original has it.
+/// Tools that write files, run commands, or enter and leave planning. No other tool is ever blocked, whatever
+/// the configuration says: reading, delegating and tools of other servers stay free, as in the original.
 const HELD: [&str; 6] = ["Edit", "Write", "MultiEdit", "Bash", "EnterPlanMode", "ExitPlanMode"];
 
-/// Folders of plans: what satisfies a requirement must be writable before it is satisfied.
+/// Plan folders: a plan that satisfies a requirement must be writable before it is satisfied.
 const PLAN_FOLDERS: [&str; 2] = [".claude/plans/", "docs/plans/"];
 
-/// Whether a tool can be held at all.
+/// True if a tool can be blocked at all.
 pub fn can_be_held(tool: &str) -> bool {
     HELD.contains(&tool)
 }
 
-/// Whether a command line pauses or resumes requirements and does nothing else but change the folder.
+/// True if a command line only pauses or resumes requirements, possibly after changing the folder.
 pub fn is_pause_or_resume(command: &str) -> bool {
     does_only(command, |verb| matches!(verb, "pause" | "resume"))
 }
 
-/// Whether a command line is only about requirements: what satisfies one must not be held by one that asks of every
-/// command.
+/// True if a command line only concerns requirements: the command that satisfies one must not be blocked by
+/// another.
 fn is_about_requirements(command: &str) -> bool {
     does_only(command, |_| true)
 }
@@ -41,7 +41,7 @@ fn does_only(command: &str, verb_fits: impl Fn(&str) -> bool) -> bool {
     all && is_own
 }
 
-/// `satisfy` of `leftoff req satisfy x`, of `req satisfy x`, and of the original's own program.
+/// `satisfy` in `leftoff req satisfy x`, in `req satisfy x`, and in the original's own program.
 fn own_verb(step: &str) -> Option<&str> {
     let mut words = step.split_whitespace();
     let mut program = words.next()?;
@@ -56,7 +56,7 @@ fn own_verb(step: &str) -> Option<&str> {
 }
 
 impl Requirement {
-    /// What is wrong with a pattern is told, and such a trigger is none.
+    /// An invalid pattern is reported, and its trigger ignored.
     pub fn is_triggered_by(&self, tool: &str, command: Option<&str>) -> (bool, Option<String>) {
         let mut wrong = None;
         if !can_be_held(tool) {
@@ -72,8 +72,7 @@ impl Requirement {
         (false, wrong)
     }
 
-    /// Triggers that hold nothing: tools that are never held, patterns that cannot be used. Tools find this out one
-    /// by one; this looks at all of them.
+    /// Triggers without effect: tools that are never blocked, unusable patterns. Checks all of them at once.
     pub fn wrong_triggers(&self) -> Vec<String> {
         let wrong = |trigger: &Trigger| {
             if !can_be_held(&trigger.tool) {
@@ -105,7 +104,8 @@ fn unusable(pattern: &str, error: &str) -> String {
     format!("the pattern {pattern:?} cannot be used: {error}")
 }
 
-/// Whether a path, below the project or the home folder, lies in a folder of plans. A path that climbs may lie anywhere.
+/// True if a path, below the project or the home folder, is in a plan folder. A path with `..` may lead
+/// anywhere.
 pub fn is_plan_file(path: &str) -> bool {
     let climbs = path.split('/').any(|part| part == "..");
     let lies_in = |folder: &&str| path.starts_with(*folder) || path.contains(&format!("/{folder}"));

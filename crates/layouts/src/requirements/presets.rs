@@ -1,6 +1,6 @@
-//! Configurations to begin with, by the names that the original gives them. The words are ours.
+//! Starter configurations, under the original's names. The wording is ours.
 
-/// A name, and the YAML that it stands for.
+/// A name, and its YAML.
 const PRESETS: [(&str, &str); 5] = [
     ("strict", include_str!("presets/strict.yaml")),
     ("relaxed", include_str!("presets/relaxed.yaml")),

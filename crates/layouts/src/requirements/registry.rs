@@ -1,11 +1,11 @@
-//! The user's list of live agent sessions. Who lives is asked of the caller; entries and keys of others stay.
+//! The user's list of live agent sessions. The caller says who is alive; foreign entries and keys are kept.
 
 use super::VERSION;
 use super::agent::{AgentKey, FULL_ID};
 use super::document::table_mut;
 use serde_json::{Map, Value, json};
 
-/// When the agent's process started and since when the machine runs: a pid alone is reused.
+/// Start of the agent's process, and boot time of the machine: pids are reused.
 const PROCESS_START: &str = "process_start";
 const BOOT_ID: &str = "boot_id";
 
@@ -17,13 +17,13 @@ pub struct Registry {
 /// An agent session that says it is alive.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Entry {
-    /// The whole id where it is known, else the short one.
+    /// The whole id if known, otherwise the short one.
     pub id: String,
     /// Of the hook that wrote it.
     pub pid: Option<u32>,
     /// Of the agent itself.
     pub ppid: Option<u32>,
-    /// What tells the agent's process from others that had its pid, where it is known.
+    /// Tells the agent's process from others with its pid, if known.
     pub process_start: Option<u64>,
     pub boot_id: Option<String>,
     pub project_dir: String,
@@ -33,7 +33,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The process to ask about: the agent's, else the one that wrote the entry. 0 means a group, not a process.
+    /// The process to test: the agent's, or else the one that wrote the entry. 0 means a group, not a
+    /// process.
     pub fn process(&self) -> Option<u32> {
         self.ppid.filter(|pid| *pid > 0).or(self.pid.filter(|pid| *pid > 0))
     }
@@ -47,7 +48,7 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// None for what cannot be gone on with.
+    /// `None` for unusable content.
     pub fn read(text: &str) -> Option<Self> {
         let root: Map<String, Value> = serde_json::from_str(text).ok()?;
         let is_known = root.get("version").is_none_or(|version| version.as_str() == Some(VERSION))
@@ -64,7 +65,7 @@ impl Registry {
         sessions.into_iter().flatten().map(|(key, value)| entry(key, value)).collect()
     }
 
-    /// Writes an agent session down; since when it is here stays.
+    /// Records an agent session; its first time stays.
     pub fn greet(&mut self, agent: &AgentKey, entry: &Entry) {
         let sessions = table_mut(&mut self.root, "sessions");
         let key = agent.key_for(sessions);
@@ -86,7 +87,7 @@ impl Registry {
         sessions.shift_remove(&key).is_some()
     }
 
-    /// Drops those that do not live. Whether there were any.
+    /// Drops dead entries. Returns whether there were any.
     pub fn drop_gone(&mut self, lives: impl Fn(&Entry) -> bool) -> bool {
         let sessions = table_mut(&mut self.root, "sessions");
         let before = sessions.len();

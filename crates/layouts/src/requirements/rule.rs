@@ -1,8 +1,8 @@
-//! One requirement: what it guards, when it asks, what satisfies it.
+//! One requirement: what it guards, when it applies, what satisfies it.
 
 use model::workflow::{RequirementDefinition, RequirementScope};
 
-/// The calculator that counts a branch's changed lines, as the configuration names it.
+/// The calculator for a branch's changed lines, as named in the configuration.
 pub const BRANCH_SIZE: &str = "branch_size_calculator";
 const DEFAULT_TOOLS: [&str; 3] = ["Edit", "Write", "MultiEdit"];
 const DEFAULT_APPROVAL_SECONDS: u64 = 300;
@@ -16,25 +16,25 @@ pub struct Requirement {
     pub triggers: Vec<Trigger>,
     pub message: Option<String>,
     pub checklist: Vec<String>,
-    /// Skills that satisfy it, beside those that always do.
+    /// Skills that satisfy it, besides the built-in ones.
     pub skills: Vec<String>,
-    /// Phases of the workflow in which it is declared that satisfy it, once done.
+    /// Phases of its workflow whose completion satisfies it.
     pub phases: Vec<String>,
-    /// Shown as the way to satisfy it, and satisfies it when it has run.
+    /// Suggested as the way to satisfy it, and satisfies it after running.
     pub auto_resolve_skill: Option<String>,
-    /// How long an approval holds, in seconds.
+    /// How long an approval is valid, in seconds.
     pub approval_ttl: u64,
-    /// Asks only when the agent stops.
+    /// Applies only when the agent stops.
     pub stop_only: bool,
-    /// Reminds, and never holds anybody.
+    /// Only reminds; never blocks.
     pub advisory: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
-    /// Somebody says that it is satisfied.
+    /// Satisfied by a statement.
     Blocking,
-    /// Found out by measuring.
+    /// Satisfied by measurement.
     Dynamic(Limits),
     /// A condition that must hold.
     Guard(Guard),
@@ -44,7 +44,7 @@ pub enum Kind {
 pub struct Limits {
     pub warn: Option<u64>,
     pub block: u64,
-    /// How long a measurement holds, in seconds.
+    /// How long a measurement is valid, in seconds.
     pub cache_ttl: u64,
 }
 
@@ -54,11 +54,11 @@ pub enum Guard {
     SingleSession,
 }
 
-/// A tool, and what its command must look like.
+/// A tool, and a pattern for its command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trigger {
     pub tool: String,
-    /// A regular expression, case ignored.
+    /// A regular expression, ignoring case.
     pub command_pattern: Option<String>,
 }
 
@@ -69,7 +69,7 @@ impl Trigger {
 }
 
 impl Requirement {
-    /// One with nothing but its name: it asks for nothing until it is switched on.
+    /// A requirement with only a name: disabled until switched on.
     pub fn named(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -88,12 +88,12 @@ impl Requirement {
         }
     }
 
-    /// Whether only a phase that is done, or a skill, satisfies it: nobody says so by hand.
+    /// True if only a completed phase or a skill satisfies it, not a statement.
     pub fn is_proved_by_phase(&self) -> bool {
         !self.phases.is_empty()
     }
 
-    /// How long a yes holds unless somebody says otherwise: what is measured changes, what was done stays done.
+    /// The default validity: measurements expire, statements do not.
     pub fn usual_ttl(&self) -> Option<u64> {
         match self.kind {
             Kind::Dynamic(_) => Some(self.approval_ttl),
@@ -101,7 +101,7 @@ impl Requirement {
         }
     }
 
-    /// As a workflow's definition declares it.
+    /// As declared in a workflow's definition.
     pub fn declared(name: &str, definition: &RequirementDefinition) -> Self {
         let mut requirement = Self {
             enabled: true,
@@ -115,8 +115,8 @@ impl Requirement {
         requirement
     }
 
-    /// The scope in which it is satisfied: what is measured or a condition is agreed to by one agent session, for a
-    /// while, whatever its scope is.
+    /// The scope of its satisfaction: a measurement or condition is accepted by one agent session, for a
+    /// while, whatever its own scope.
     pub fn kept_scope(&self) -> RequirementScope {
         match self.kind {
             Kind::Blocking => self.scope,
@@ -124,7 +124,7 @@ impl Requirement {
         }
     }
 
-    /// Adds `phase:…` and `skill:…`, as definitions write them.
+    /// Adds `phase:…` and `skill:…`, as written in definitions.
     pub fn satisfied_also_by(&mut self, sources: &[String]) {
         for source in sources {
             match source.split_once(':') {

@@ -1,15 +1,15 @@
-//! What it is to be satisfied: by what, since when, until when; as a branch's file spells it.
+//! A satisfaction: by what, since when, until when; as spelled in a branch's file.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// Marks a satisfaction that another agent session inherited.
 pub(super) const CARRIED_TO: &str = "carried_to";
-/// What a satisfaction consists of, in an entry that can hold more.
+/// The keys of a satisfaction, in an entry that can hold more.
 pub(super) const SATISFACTION: [&str; 6] =
     ["satisfied", "satisfied_at", "satisfied_by", "metadata", "expires_at", CARRIED_TO];
 
-/// By what a requirement was satisfied, in the words of the file.
+/// How a requirement was satisfied, in the file's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SatisfiedBy {
@@ -37,24 +37,24 @@ impl SatisfiedBy {
     }
 }
 
-/// A satisfaction that holds.
+/// A valid satisfaction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Satisfaction {
     pub by: String,
     pub at: Option<i64>,
     pub expires_at: Option<i64>,
     pub metadata: Value,
-    /// It holds for every agent session of the branch.
+    /// Valid for every agent session of the branch.
     pub for_the_branch: bool,
 }
 
-/// What is to be written as satisfied.
+/// A satisfaction to record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Satisfying {
     pub by: SatisfiedBy,
     pub ttl: Option<u64>,
     pub metadata: Map<String, Value>,
-    /// Also what is asked of one agent session holds for all of them then.
+    /// Makes it valid for all agent sessions, even if the requirement is per agent session.
     pub for_the_branch: bool,
 }
 
@@ -104,13 +104,13 @@ pub(super) fn is_heritable(entry: &Value, window: u64, now: i64) -> bool {
     is_young && found.by != SatisfiedBy::CarryOver.name() && entry.get(CARRIED_TO).is_none()
 }
 
-/// Since when what it guards has been done, if it has.
+/// When the guarded action was first done, if it was.
 pub(super) fn triggered_at(entry: &Map<String, Value>) -> Option<i64> {
     let is_triggered = entry.get("triggered").and_then(Value::as_bool).unwrap_or(false);
     is_triggered.then(|| moment(entry.get("triggered_at")).unwrap_or(0))
 }
 
-/// Takes out that it is satisfied and that it was triggered; whatever else an entry holds stays.
+/// Removes satisfaction and trigger; keeps the rest of the entry.
 pub(super) fn forget(entry: &mut Map<String, Value>) -> bool {
     let before = entry.len();
     for field in SATISFACTION.into_iter().chain(["triggered", "triggered_at"]) {

@@ -1,21 +1,21 @@
-//! Whether the values of a configuration are of the kind that their keys ask for. Knows no file and merges nothing.
+//! Type checks for configuration values. Knows no file and merges nothing.
 
 use serde_json::{Map, Value};
 
-/// What a key asks for.
+/// The type expected for a key.
 #[derive(Debug, Clone, Copy)]
 enum Shape {
     Bool,
     Text,
-    /// A text, or a list of them.
+    /// A text, or a list of texts.
     Texts,
-    /// A number that is not negative.
+    /// A non-negative number.
     Count,
     OneOf(&'static [&'static str]),
     Counts,
     Triggers,
     Table(&'static [(&'static str, Shape)]),
-    /// Names of the author's, each with a table.
+    /// Author-chosen names, each with a table.
     Named(&'static [(&'static str, Shape)]),
 }
 
@@ -60,7 +60,7 @@ const ROOT: &[(&str, Shape)] = &[
     ("hooks", Shape::Table(HOOKS)),
 ];
 
-/// A key whose value cannot be used.
+/// A key with an unusable value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mistake {
     /// `requirements.commit_plan.scope`
@@ -69,13 +69,13 @@ pub(super) struct Mistake {
 }
 
 impl Mistake {
-    /// The requirement that it is part of.
+    /// The requirement to which it belongs.
     pub(super) fn requirement(&self) -> Option<&str> {
         self.key.strip_prefix("requirements.")?.split('.').next()
     }
 }
 
-/// Takes what cannot be used out of a file's root, and tells it.
+/// Removes unusable values from a file's root, and reports them.
 pub(super) fn prune(root: &mut Map<String, Value>) -> Vec<Mistake> {
     let mut mistakes = Vec::new();
     table("", root, ROOT, &mut mistakes);
@@ -121,7 +121,7 @@ fn named(
 
 fn check(path: &str, value: &mut Value, shape: Shape, mistakes: &mut Vec<Mistake>) -> Result<(), String> {
     match shape {
-        // The YAML reader knows the older words for the two truths, unquoted; a text is a text.
+        // The YAML reader accepts the older words for booleans, unquoted; a quoted one is text.
         Shape::Bool if !value.is_boolean() => return Err(not("true or false", value)),
         Shape::Text if !value.is_string() => return Err(not("a text", value)),
         Shape::Texts if !(value.is_string() || is_list_of(value, Value::is_string)) => {
@@ -151,7 +151,7 @@ fn check(path: &str, value: &mut Value, shape: Shape, mistakes: &mut Vec<Mistake
     Ok(())
 }
 
-/// A whole number; what is behind the point is left out.
+/// An integer; a fraction is dropped.
 pub(super) fn count(value: &Value) -> Option<u64> {
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in range")]
     let from_float = |number: f64| (0.0..1e15).contains(&number).then_some(number as u64);

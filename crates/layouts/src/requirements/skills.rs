@@ -1,10 +1,10 @@
-//! Which requirements a skill satisfies when it is done.
+//! The requirements that a completed skill satisfies.
 
 use super::rule::Requirement;
 
 const PREFIX: &str = "requirements-framework:";
 
-/// What is so without any configuration.
+/// Built-in satisfactions.
 const BUILT_IN: &[(&str, &[&str])] = &[
     ("arch-review", &["commit_plan", "adr_reviewed", "tdd_planned", "solid_reviewed"]),
     ("plan-review", &["commit_plan", "adr_reviewed", "tdd_planned", "solid_reviewed"]),
@@ -21,13 +21,13 @@ const BUILT_IN: &[(&str, &[&str])] = &[
     ("verification-before-completion", &["verification_evidence"]),
 ];
 
-/// A skill by its bare name.
+/// A skill's bare name.
 pub fn skill_name(skill: &str) -> &str {
     let skill = skill.trim().trim_start_matches('/');
     skill.strip_prefix(PREFIX).unwrap_or(skill)
 }
 
-/// The requirements among these that this skill satisfies, in their order.
+/// The requirements that this skill satisfies, in order.
 pub fn requirements_of_skill<'a>(skill: &str, requirements: &'a [Requirement]) -> Vec<&'a Requirement> {
     let asked = skill_name(skill);
     let built_in = BUILT_IN.iter().find(|(name, _)| *name == asked).map_or(&[][..], |(_, names)| names);
@@ -37,4 +37,13 @@ pub fn requirements_of_skill<'a>(skill: &str, requirements: &'a [Requirement]) -
             || own.into_iter().any(|skill| skill_name(skill) == asked)
     };
     requirements.iter().filter(is_met).collect()
+}
+
+/// The skill to name to whoever has yet to satisfy a requirement: its own, else the first that does so anywhere.
+pub fn skill_to_run(requirement: &Requirement) -> Option<&str> {
+    let own = requirement.auto_resolve_skill.as_ref().or(requirement.skills.first());
+    let is_its = |(_, names): &&(&str, &[&str])| names.contains(&requirement.name.as_str());
+    // A phase of a workflow that satisfies it comes before a skill that nobody asked for.
+    let built_in = || BUILT_IN.iter().find(is_its).filter(|_| requirement.phases.is_empty());
+    own.map(|skill| skill.trim_start_matches('/')).or_else(|| built_in().map(|(skill, _)| *skill))
 }

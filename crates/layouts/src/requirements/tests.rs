@@ -1,4 +1,4 @@
-//! The format's own rules, by its numbered behaviours where they need no disk.
+//! The format's rules, by numbered behaviour, where they need no disk.
 
 mod agents;
 mod configuration;

@@ -1,4 +1,4 @@
-//! The table of cases: what we wrote, what is there, what is on its way, and the verdict.
+//! The table of cases: our write, the current content, pending writes, and the verdict.
 
 use super::*;
 
@@ -8,7 +8,7 @@ const EDIT: &str = "v1 and an edit";
 const EDIT_OF_OURS: &str = "v2 and an edit";
 const ME: &str = "session";
 
-/// Of a shared file, the lines that begin with `me` are the session's. What ends in "…" is torn.
+/// In a shared file, lines that begin with `me` are the session's. Content ending in "…" is torn.
 struct Format {
     is_shared: bool,
 }
@@ -39,7 +39,7 @@ impl Own for Format {
     }
 }
 
-/// What the journal and the disk have, in texts; hashes are made of them.
+/// Journal and disk as texts; hashes are computed from them.
 #[derive(Clone)]
 struct Case {
     role: Role,
@@ -50,14 +50,14 @@ struct Case {
     is_unusable: bool,
     wrote: Option<(&'static str, &'static str, Vec<&'static str>, bool)>,
     waiting: Option<&'static str>,
-    /// What was put, what was to come out, for which row, by whom.
+    /// Written content, expected replaced content, row, session.
     put: Option<(&'static str, &'static str, &'static str, &'static str)>,
     backup: Option<&'static str>,
-    /// What the backup was when it became that; whether it is still that file.
+    /// The backup's content when it became the backup, and whether it is still that file.
     noted: Option<(&'static str, Option<bool>)>,
 }
 
-/// A file that we wrote over [`BEFORE`], and that is as we wrote it.
+/// A file that we wrote over [`BEFORE`], unchanged since.
 fn file() -> Case {
     Case {
         role: Role::State,
@@ -74,7 +74,7 @@ fn file() -> Case {
     }
 }
 
-/// The same, with nothing that confirms that it got there.
+/// A file that we wrote over [`BEFORE`], not confirmed.
 fn unconfirmed() -> Case {
     Case { wrote: Some((OURS, BEFORE, vec![], false)), ..file() }
 }
@@ -181,8 +181,8 @@ fn is(state: FileState) -> Verdict {
     Verdict::of(state)
 }
 
-fn slip(bytes: &str, before: &str) -> Slip {
-    Slip { bytes: bytes.as_bytes().to_vec(), before: before.as_bytes().to_vec() }
+fn edit(bytes: &str, before: &str) -> DisplacedEdit {
+    DisplacedEdit { bytes: bytes.as_bytes().to_vec(), before: before.as_bytes().to_vec() }
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn a_marker_is_told_by_being_there() {
     ]);
 }
 
-/// A command is in the log, and nothing confirms that its file was written.
+/// A command is in the log, but its file's write is not confirmed.
 #[test]
 fn a_write_that_did_not_get_there_is_a_leftover_and_an_edit_before_it_takes_nothing_back() {
     let early = |state| Verdict { base: Base::Previous, ..is(state) };
@@ -274,7 +274,7 @@ fn a_write_that_did_not_get_there_is_a_leftover_and_an_edit_before_it_takes_noth
     ]);
 }
 
-/// Whether our write has arrived is judged by that row's own previous version.
+/// The arrival of our write is judged by that row's own previous version.
 #[test]
 fn an_edit_is_of_ours_only_if_this_very_write_has_arrived() {
     let edited = |base| Verdict { base, ..is(FileState::Edited) };
@@ -330,12 +330,12 @@ fn an_edit_that_our_write_took_out_counts_unless_somebody_edited_since() {
         (
             "somebody edited ours since: that edit is there, the other slipped",
             out().there(EDIT_OF_OURS),
-            Verdict { slips: vec![slip(EDIT, BEFORE)], waiting: take_in(ME), ..is(FileState::Edited) },
+            Verdict { displaced: vec![edit(EDIT, BEFORE)], waiting: take_in(ME), ..is(FileState::Edited) },
         ),
         (
             "somebody took the file away since",
             out().gone(),
-            Verdict { slips: vec![slip(EDIT, BEFORE)], waiting: take_in(ME), ..is(FileState::Missing) },
+            Verdict { displaced: vec![edit(EDIT, BEFORE)], waiting: take_in(ME), ..is(FileState::Missing) },
         ),
         (
             "another session's write took it out: that one takes it in",
@@ -371,7 +371,7 @@ fn what_waits_without_a_note_is_told_by_what_we_wrote() {
         (
             "an edit",
             waits(EDIT),
-            Verdict { slips: vec![slip(EDIT, BEFORE)], ..with(Waiting::TakeIn(ME.to_owned())) },
+            Verdict { displaced: vec![edit(EDIT, BEFORE)], ..with(Waiting::TakeIn(ME.to_owned())) },
         ),
         (
             "an edit that is there as well",
@@ -382,11 +382,11 @@ fn what_waits_without_a_note_is_told_by_what_we_wrote() {
 }
 
 #[test]
-fn an_edit_of_the_backup_by_somebody_who_had_it_open_slips() {
-    let with = |slips| Verdict { slips, ..is(FileState::Same) };
+fn an_edit_of_the_backup_by_somebody_who_had_it_open_is_displaced() {
+    let with = |displaced| Verdict { displaced, ..is(FileState::Same) };
     check(vec![
         ("as it was", file().backup(BEFORE, BEFORE), with(vec![])),
-        ("written on", file().backup(EDIT, BEFORE), with(vec![slip(EDIT, BEFORE)])),
+        ("written on", file().backup(EDIT, BEFORE), with(vec![edit(EDIT, BEFORE)])),
         ("being written", file().backup("v1 and…", BEFORE), with(vec![])),
         ("emptied", file().backup("", BEFORE), with(vec![])),
         (
@@ -409,7 +409,7 @@ fn an_edit_of_the_backup_by_somebody_who_had_it_open_slips() {
             file().backup(EDIT, BEFORE).waiting("v1 and another"),
             Verdict {
                 waiting: Waiting::TakeIn(ME.to_owned()),
-                ..with(vec![slip(EDIT, BEFORE), slip("v1 and another", BEFORE)])
+                ..with(vec![edit(EDIT, BEFORE), edit("v1 and another", BEFORE)])
             },
         ),
     ]);
@@ -418,7 +418,7 @@ fn an_edit_of_the_backup_by_somebody_who_had_it_open_slips() {
 const REGISTRY: &str = "me 2\nyou 1\n";
 const REGISTRY_BEFORE: &str = "me 1\nyou 1\n";
 
-/// A registry in which the session's part is ours: once it is confirmed, only that part is known.
+/// A registry with our session's part: once confirmed, only that part is known.
 fn registry() -> Case {
     let wrote = Some(("me 2", "me 1", vec![REGISTRY_BEFORE, REGISTRY], true));
     Case { role: Role::Shared, there: Some(REGISTRY), wrote, ..file() }
@@ -457,14 +457,42 @@ fn of_a_shared_file_only_the_own_part_is_an_edit() {
     ]);
 }
 
+/// Another process saw the content and adopted this session's part of it; a write that did not know of it then
+/// replaced it.
+#[test]
+fn f1_replaced_lines_of_others_are_displaced_although_the_own_part_was_adopted() {
+    const SEEN: &str = "me 1\nyou 2\n";
+    let seen = |there: &'static str| Case {
+        wrote: Some(("me 2", "me 1", vec![SEEN, REGISTRY], true)),
+        put: Some((REGISTRY, REGISTRY_BEFORE, REGISTRY, ME)),
+        ..registry().there(there).waiting(SEEN)
+    };
+    check(vec![
+        (
+            "only the other line is new",
+            seen(REGISTRY),
+            Verdict {
+                displaced: vec![edit(SEEN, "me 2\nyou 1\nme 1")],
+                waiting: Waiting::TakeIn(ME.to_owned()),
+                ..is(FileState::OfOthers)
+            },
+        ),
+        (
+            "somebody edited the file since: that edit stands",
+            seen("me 2\nyou 3\n"),
+            Verdict { waiting: Waiting::BecomesBackup, ..is(FileState::OfOthers) },
+        ),
+    ]);
+}
+
 #[test]
 fn lines_that_came_late_to_the_backup_of_a_shared_file_slip() {
-    let with = |slips| Verdict { slips, ..is(FileState::OfOthers) };
+    let with = |displaced| Verdict { displaced, ..is(FileState::OfOthers) };
     let there = || registry().there("me 2\nyou 1\n");
     let late = "me 1\nyou 1\nthey 1\n";
     check(vec![
         ("no line came", there().backup(REGISTRY_BEFORE, REGISTRY_BEFORE), with(vec![])),
-        ("a line came", there().backup(late, REGISTRY_BEFORE), with(vec![slip("me 1\nthey 1\n", "me 1")])),
+        ("a line came", there().backup(late, REGISTRY_BEFORE), with(vec![edit("me 1\nthey 1\n", "me 1")])),
         (
             "it is there by now",
             registry().there("me 2\nyou 1\nthey 1\n").backup(late, REGISTRY_BEFORE),
@@ -473,7 +501,7 @@ fn lines_that_came_late_to_the_backup_of_a_shared_file_slip() {
         (
             "the end of a line came: the whole line slips",
             there().backup(late, "me 1\nyou 1\nth"),
-            with(vec![slip("me 1\nthey 1\n", "me 1")]),
+            with(vec![edit("me 1\nthey 1\n", "me 1")]),
         ),
         (
             "it was written over from its beginning",

@@ -1,11 +1,11 @@
-//! `is_whole` and `read` must agree about every file of a session's state: what the one calls whole, the other does
-//! not call unreadable. The verdict goes by the first, what is told by the second.
+//! `is_whole` and `read` must agree about every state file: content that one calls whole, the other must not
+//! call unreadable. The verdict uses the first, messages the second.
 
 use crate::layout::{self, Folder, Layout, ReadAs};
 use crate::tree::{Entry, Tree};
 use jiff::Timestamp;
 
-/// Contents of which a layout may make something or nothing.
+/// Contents that a layout may or may not accept.
 const CONTENTS: &[&str] = &[
     "",
     " \n",
@@ -32,7 +32,7 @@ const CONTENTS: &[&str] = &[
     "\u{0}",
 ];
 
-/// A session's path, and the files of its state below its home.
+/// A session's path, and its state files below its home.
 const SESSIONS: &[(&str, &str, bool, &[&str])] = &[
     ("ocr", ".ocr/sessions/2026-11-14-main", true, &["state.json"]),
     (

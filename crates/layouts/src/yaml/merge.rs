@@ -1,11 +1,10 @@
-//! Two versions of a document laid over each other: what another writer dropped is put back, what it changed is taken in.
+//! Merges two versions of a document: restores dropped keys, applies changes.
 
 use super::{Document, Step, object};
 use serde_json::{Map, Value};
 
-/// `theirs` with every key put back that `base` has and it has not, at every level of nested mappings, also of those in
-/// lists.
-/// What cannot be read as a mapping is given back as it is.
+/// `theirs` with every key restored that `base` has and it lacks, at every level of nested mappings,
+/// including those in lists. Returned unchanged if it is not a mapping.
 pub fn with_missing_of(base: &[u8], theirs: &[u8]) -> Vec<u8> {
     let (Ok((base, _)), Ok(mut document)) = (object(base), Document::parse(theirs)) else {
         return theirs.to_vec();
@@ -24,7 +23,7 @@ fn put_back<'a>(
     for (key, value) in base {
         above.push(Step::Key(key));
         match (value, theirs.get(key)) {
-            // What cannot be put back without harm stays away: the log has it.
+            // A key that cannot be restored safely is left out: the log has it.
             (_, None) => drop(document.set(above, value)),
             (Value::Object(inner), Some(Value::Object(present))) => put_back(document, inner, present, above),
             (Value::Array(inner), Some(Value::Array(present))) => {
@@ -36,7 +35,7 @@ fn put_back<'a>(
     }
 }
 
-/// Entries that were taken out stay out; of those that are there, each gets back what it lacks.
+/// Removed entries stay removed; existing ones get their missing keys back.
 fn put_back_in_entries<'a>(
     document: &mut Document,
     base: &'a [Value],
@@ -53,7 +52,7 @@ fn put_back_in_entries<'a>(
     }
 }
 
-/// What entries of lists are told apart by, if they have it; else by their first key. Another writer may sort the keys.
+/// Keys that identify list entries; otherwise their first key does. Another writer may sort the keys.
 const IDENTITIES: [&str; 5] = ["section_index", "index", "id", "claim_text", "timestamp"];
 
 fn identity(entry: &Map<String, Value>) -> Option<&str> {
@@ -61,8 +60,8 @@ fn identity(entry: &Map<String, Value>) -> Option<&str> {
     known.or_else(|| entry.keys().next().map(String::as_str))
 }
 
-/// The one that is the same by what such entries are told apart by, at the same place if that one is; where that is
-/// missing as well, the one at the same place, if none came or went.
+/// The entry with the same identity, preferably at the same index; without an identity, the one at the same
+/// index if the length is unchanged.
 fn same_entry<'a>(
     base: &'a [Value],
     entry: &Map<String, Value>,
@@ -79,7 +78,8 @@ fn same_entry<'a>(
     })
 }
 
-/// `onto` with every key set that `theirs` has another value for than `base`, at every level of nested mappings.
+/// `onto` with every key set whose value differs between `theirs` and `base`, at every level of nested
+/// mappings.
 pub fn with_changes(base: &[u8], theirs: &[u8], onto: &[u8]) -> Vec<u8> {
     let (Ok((base, _)), Ok((theirs, _)), Ok(mut document)) =
         (object(base), object(theirs), Document::parse(onto))
@@ -108,7 +108,7 @@ fn set_changed<'a>(
     }
 }
 
-/// Entries that were changed, and those that came after; nothing is taken out.
+/// Changed and appended entries; removes nothing.
 fn list_changed<'a>(document: &mut Document, base: &[Value], theirs: &'a [Value], above: &mut Vec<Step<'a>>) {
     for (place, now) in theirs.iter().enumerate() {
         above.push(Step::At(place));

@@ -1,22 +1,22 @@
-//! A YAML document as a tree that knows where in the text everything stands. Bounded in depth and in size.
+//! A YAML document as a tree with source positions. Limited in depth and size.
 
 use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle};
 use serde_json::{Number, Value};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Deeper than any state file that a person reads.
+/// Deeper than any state file for people.
 const DEEPEST: usize = 32;
-/// Values, those that aliases stand for counted again: a few lines of aliases can stand for millions.
+/// Limit of values, counting aliased ones again: a few lines of aliases can stand for millions.
 const MOST_NODES: usize = 50_000;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Node {
-    /// In bytes. Of a block, from its first entry to the end of its last.
+    /// In bytes. A block reaches from its first entry to the end of its last.
     pub start: usize,
     pub end: usize,
     pub kind: Kind,
-    /// Written as `*name`: what it holds stands elsewhere.
+    /// Written as `*name`: its content is elsewhere.
     pub is_alias: bool,
     size: usize,
 }
@@ -82,7 +82,7 @@ impl Node {
     }
 }
 
-/// The first document of a text, and what is odd about it; why it cannot be read.
+/// The first document of a text with its oddities; on failure says why.
 pub(super) fn parse(text: &str) -> Result<(Node, Vec<String>), String> {
     let mut options = granit_parser::options! {
         flow_nesting_limit: DEEPEST,
@@ -100,7 +100,7 @@ pub(super) fn parse(text: &str) -> Result<(Node, Vec<String>), String> {
     Ok((root, builder.warnings))
 }
 
-/// A collection whose end has not come.
+/// A collection that is still open.
 struct Open {
     start: usize,
     end: usize,
@@ -136,7 +136,7 @@ impl Builder<'_> {
         let line = span.start.line();
         let (start, mut end) = (bytes(span.start.byte_offset())?, bytes(span.end.byte_offset())?);
         if let Event::Scalar(_, ScalarStyle::Literal | ScalarStyle::Folded, ..) = &event {
-            // The parser's own end is where the next key begins.
+            // The parser reports the start of the next key as the end.
             end = self.text[..end].trim_end().len();
         }
         match event {
@@ -268,7 +268,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Named by the keys that lead to it.
+    /// Named by its path of keys.
     fn warn(&mut self, line: usize, what: &str) {
         let keys: Vec<String> = self
             .open
@@ -300,7 +300,7 @@ fn scalar(text: Cow<'_, str>, style: ScalarStyle, start: usize, end: usize) -> N
     }
 }
 
-/// What a word without quotation marks means, by YAML 1.2's core schema.
+/// The meaning of an unquoted word in YAML 1.2's core schema.
 pub(super) fn plain(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
@@ -332,7 +332,7 @@ fn number(text: &str) -> Option<Number> {
     if let Ok(whole) = text.strip_prefix('+').unwrap_or(text).parse::<i64>() {
         return Some(Number::from(whole));
     }
-    // A whole number that is too large for one stays a text: a rounded one would be another.
+    // An integer too large for our type stays a text: rounding would change it.
     if bare.chars().all(|digit| digit.is_ascii_digit()) {
         return text.parse::<u64>().ok().map(Number::from);
     }

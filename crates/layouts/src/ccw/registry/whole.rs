@@ -1,4 +1,4 @@
-//! The registry as a whole: which sessions it calls active, and which of its lines fit nothing that is there.
+//! The registry as a whole: which sessions are active, and which lines match no files.
 
 use super::super::fields::cut;
 use super::super::place::{self, id_of, name_of, places_of, spot};
@@ -13,14 +13,14 @@ use model::id::SessionId;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names of the sessions that their lines call active. Few lines are read whole: every command asks this.
+/// Names of sessions marked active. Parses few lines completely, because every command asks this.
 pub(in crate::ccw) fn active_in(bytes: &[u8]) -> Vec<String> {
     let may_say_so =
         |line: &&[u8]| Word::ACTIVE.iter().any(|word| mentions(&line.to_ascii_lowercase(), word));
     let called = lines(bytes).filter(may_say_so).filter_map(object).filter(is_active);
     let names: BTreeSet<String> =
         called.filter_map(|fields| name_in(&fields).map(ToOwned::to_owned)).collect();
-    // Of several lines of one session the last counts.
+    // The last of several lines of a session counts.
     let is_still = |name: &String| {
         let own = mentioning(bytes, name).into_iter().rev().filter_map(|(line, _)| object(line));
         own.into_iter().find(|fields| name_in(fields) == Some(name)).is_some_and(|last| is_active(&last))
@@ -28,13 +28,13 @@ pub(in crate::ccw) fn active_in(bytes: &[u8]) -> Vec<String> {
     names.into_iter().filter(is_still).collect()
 }
 
-/// Names of all sessions that have a line.
+/// Names of all sessions with a line.
 pub(in crate::ccw) fn named_in(bytes: &[u8]) -> BTreeSet<String> {
     let known = lines(bytes).filter_map(object);
     known.filter_map(|fields| name_in(&fields).map(ToOwned::to_owned)).collect()
 }
 
-/// The lines of each session, with their line ends. One that is broken is nobody's.
+/// The lines of each session, including line ends. Broken lines belong to nobody.
 pub(in crate::ccw) fn by_session(bytes: &[u8]) -> BTreeMap<SessionId, Vec<u8>> {
     let mut found: BTreeMap<SessionId, Vec<u8>> = BTreeMap::new();
     for line in lines(bytes) {
@@ -45,7 +45,7 @@ pub(in crate::ccw) fn by_session(bytes: &[u8]) -> BTreeMap<SessionId, Vec<u8>> {
     found
 }
 
-/// Every line against what is there: `is_there` is asked about paths below the project's folder.
+/// Compares every line with the files: `is_there` tests paths below the project's folder.
 pub(in crate::ccw) fn check(bytes: &[u8], is_there: &dyn Fn(&str) -> bool) -> Survey {
     let mut survey = Survey::default();
     let mut broken: Vec<usize> = Vec::new();
@@ -68,6 +68,7 @@ pub(in crate::ccw) fn check(bytes: &[u8], is_there: &dyn Fn(&str) -> bool) -> Su
     let mut unclear: Vec<String> = Vec::new();
     for (name, known) in &known {
         let places = places_of(name).into_iter().filter_map(|path| spot(&path, true));
+        let places = places.chain(said_elsewhere(name, &known.fields));
         if let Some(spot) = places.into_iter().find(|spot| place::is_there(spot, is_there)) {
             if known.count > 1 {
                 survey.repeated.push(spot);
@@ -79,7 +80,7 @@ pub(in crate::ccw) fn check(bytes: &[u8], is_there: &dyn Fn(&str) -> bool) -> Su
             continue;
         }
         match (Word::parse(&status(&known.fields)), spot_of(name, &known.fields)) {
-            // What is finished needs no folder: somebody has cleaned up.
+            // A finished session needs no folder: somebody cleaned up.
             (Some(Word::Completed), _) => {}
             (Some(Word::Active | Word::Paused), Some(spot)) => survey.lost.push(spot),
             (None, _) | (_, None) => unclear.push(format!("'{}'", cut(name))),
@@ -95,11 +96,11 @@ pub(in crate::ccw) fn check(bytes: &[u8], is_there: &dyn Fn(&str) -> bool) -> Su
 struct Known {
     fields: Map<String, Value>,
     number: usize,
-    /// How many lines it has.
+    /// The number of its lines.
     count: usize,
 }
 
-/// What a line means that is there, and is no place of a session.
+/// The meaning of a line whose path exists but is not a place for sessions.
 fn elsewhere(name: &str, fields: &Map<String, Value>, is_there: &dyn Fn(&str) -> bool) -> Option<String> {
     let said = directory(fields).filter(|path| !path.is_empty()).map(ToOwned::to_owned);
     let is_plain = !name.contains('/') && name != "." && name != "..";
@@ -107,7 +108,7 @@ fn elsewhere(name: &str, fields: &Map<String, Value>, is_there: &dyn Fn(&str) ->
     said.into_iter().chain(own).find(|path| is_there(path))
 }
 
-/// Whoever sees no such session learns why. One that is finished and has no state any more is missed by nobody.
+/// Explains why such a session is not shown. A finished one without state is not missed.
 fn told_elsewhere(name: &str, known: &Known, path: &str, is_there: &dyn Fn(&str) -> bool) -> Option<Problem> {
     let is_finished = Word::parse(&status(&known.fields)) == Some(Word::Completed);
     if is_finished && !is_there(&format!("{path}/{STATE}")) {
@@ -117,19 +118,19 @@ fn told_elsewhere(name: &str, known: &Known, path: &str, is_there: &dyn Fn(&str)
         Some(found) => Elsewhere::Session { name: cut(name_of(&found)) },
         None => Elsewhere::NoPlace {
             places: format!(
-                "a folder WFS-…, or one with a {STATE}, right below {HOME}, {HOME}/{ACTIVE} or {HOME}/{ARCHIVES}"
+                "a folder WFS-… of the project with a {STATE}, or any with one right below {HOME}, {HOME}/{ACTIVE} or {HOME}/{ARCHIVES}"
             ),
         },
     };
     Some(odd(OfRegistry::LineElsewhere { line: known.number, name: cut(name), path: cut(path), place }))
 }
 
-/// What stands in the registry's place is one, or nothing is.
+/// True if the registry's path holds a file, or nothing.
 pub(in crate::ccw) fn can_be_read(index: &Tree) -> bool {
     matches!(index.get(REGISTRY), Some(Entry::File(_)) | None)
 }
 
-/// Sessions of the first era that have no line.
+/// Sessions of the first format version without a line.
 pub(in crate::ccw) fn unlisted(index: &Tree, is_there: &dyn Fn(&str) -> bool) -> Vec<Spot> {
     let known = named_in(index.content(REGISTRY).unwrap_or_default());
     let unknown = index.names_in("").filter(|name| !known.contains(*name));
@@ -141,11 +142,32 @@ pub(in crate::ccw) fn unlisted(index: &Tree, is_there: &dyn Fn(&str) -> bool) ->
     found
 }
 
-/// Where a session's folder would be: where its line says, if that can be.
+/// Where a session's folder would be: at the path in its line, if that is valid.
 fn spot_of(name: &str, fields: &Map<String, Value>) -> Option<Spot> {
     let said = directory(fields).and_then(|path| spot(path, true)).filter(|spot| name_of(spot) == name);
-    // Of another name nothing is made up.
-    said.or_else(|| spot(&format!("{HOME}/{name}"), true)).filter(|spot| spot.known_by.is_none())
+    // Nothing is inferred for other names.
+    let is_plain = |spot: &Spot| spot.known_by.is_none();
+    said.filter(is_plain).or_else(|| spot(&format!("{HOME}/{name}"), true).filter(is_plain))
+}
+
+/// The folder in a line, if it is outside the places that are searched anyway.
+fn said_elsewhere(name: &str, fields: &Map<String, Value>) -> Option<Spot> {
+    let path = directory(fields).filter(|path| !places_of(name).iter().any(|place| place == path))?;
+    spot(path.trim_start_matches("./"), true).filter(|spot| name_of(spot) == name)
+}
+
+/// Sessions in folders known only from their lines. Parses few lines completely, because every command asks
+/// this.
+pub(in crate::ccw) fn elsewhere_in(bytes: &[u8]) -> Vec<Spot> {
+    let usual =
+        [format!("\"{HOME}/WFS-"), format!("\"{HOME}/{ACTIVE}/WFS-"), format!("\"{HOME}/{ARCHIVES}/WFS-")];
+    let is_usual = |line: &[u8]| usual.iter().any(|place| mentions(line, place));
+    let unusual = lines(bytes).filter(|line| !is_usual(line)).filter_map(object);
+    let mut found: Vec<Spot> =
+        unusual.filter_map(|fields| said_elsewhere(name_in(&fields)?, &fields)).collect();
+    found.sort_by(|one, other| one.path.cmp(&other.path));
+    found.dedup_by(|one, other| one.path == other.path);
+    found
 }
 
 fn directory(fields: &Map<String, Value>) -> Option<&str> {

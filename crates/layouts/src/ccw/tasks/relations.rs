@@ -1,5 +1,5 @@
-//! How tasks belong together: who is part of whom, who waits for whom. What files contradict each other about is told,
-//! and settled so that nothing waits for itself; the files are left as they are.
+//! Relations of tasks: parts and dependencies. Contradictions are reported and resolved so that nothing waits
+//! for itself; the files stay as they are.
 
 use super::{Task, TaskStatus, natural, plain};
 use crate::problem::{OfItem, Problem, Relation, What};
@@ -20,7 +20,7 @@ pub(super) fn settle(tasks: &mut Vec<Task>, warnings: &mut Vec<Problem>) {
     containers(tasks, warnings);
 }
 
-/// One task may be in several files, its id written in several ways: one of them counts.
+/// A task may be in several files, with its id spelled differently: one of them counts.
 fn drop_repeated(tasks: &mut Vec<Task>, warnings: &mut Vec<Problem>) {
     let mut counts: BTreeMap<String, &Task> = BTreeMap::new();
     for task in tasks.iter() {
@@ -41,8 +41,8 @@ fn drop_repeated(tasks: &mut Vec<Task>, warnings: &mut Vec<Problem>) {
     });
 }
 
-/// The file that was changed later, where both tell when they were. Else the one in which the task is further: whoever
-/// wrote a second file did so to move it on.
+/// The file changed later counts, if both have times. Otherwise the one in which the task is further: a
+/// second file is usually written to move it on.
 fn counts_before(task: &Task, other: &Task) -> bool {
     match (task.updated, other.updated) {
         (Some(one), Some(other)) if one != other => one > other,
@@ -59,7 +59,7 @@ fn how_far(status: TaskStatus) -> u8 {
     }
 }
 
-/// A child's word counts, then its parent's, then the points in its id.
+/// The child's own statement wins, then its parent's, then the dots in its id.
 fn parents(tasks: &mut [Task], known: &BTreeMap<String, ItemId>, warnings: &mut Vec<Problem>) {
     let mut claimed: BTreeMap<String, ItemId> = BTreeMap::new();
     let mut named: BTreeSet<(String, String)> = BTreeSet::new();
@@ -114,7 +114,7 @@ fn break_circles_of_parents(tasks: &mut [Task], warnings: &mut Vec<Problem>) {
     }
 }
 
-/// What lies deeper is told as a part of the last level that there may be.
+/// Deeper tasks become parts of the last allowed level.
 fn limit_depth(tasks: &mut [Task], warnings: &mut Vec<Problem>) {
     let above = parents_by_key(tasks);
     let ids: BTreeMap<String, ItemId> = tasks.iter().map(|task| (task.id.key(), task.id.clone())).collect();
@@ -148,11 +148,11 @@ fn needs(tasks: &mut [Task], known: &BTreeMap<String, ItemId>, warnings: &mut Ve
     }
 }
 
-/// Takes out dependencies until nothing waits for itself: a container waits for its parts, too.
+/// Removes dependencies until nothing waits for itself; a container also waits for its parts.
 fn break_cycles(tasks: &mut [Task], warnings: &mut Vec<Problem>) {
     while let Some(cycle) = find_cycle(tasks) {
         let path: Vec<String> = cycle.iter().map(|at| tasks[*at].id.to_string()).collect();
-        // The last of its steps that is a dependency; one at least is, as parts alone make no circle.
+        // The last step that is a dependency; there is one, as parts alone form no cycle.
         let step = (0..cycle.len()).rev().find_map(|step| {
             let (from, to) = (cycle[step], cycle[(step + 1) % cycle.len()]);
             let need = tasks[to].id.clone();
@@ -164,7 +164,7 @@ fn break_cycles(tasks: &mut [Task], warnings: &mut Vec<Problem>) {
     }
 }
 
-/// One circle of waiting, as positions. Without recursion: a chain may be as long as there are tasks.
+/// Finds one cycle, as positions. Not recursive: a chain may be as long as the list of tasks.
 fn find_cycle(tasks: &[Task]) -> Option<Vec<usize>> {
     let at: BTreeMap<String, usize> =
         tasks.iter().enumerate().map(|(at, task)| (task.id.key(), at)).collect();
@@ -202,11 +202,11 @@ fn find_cycle(tasks: &[Task]) -> Option<Vec<usize>> {
     None
 }
 
-/// A container is done when its parts are; without parts it is a task like others. What its file calls blocked, or says
-/// is being worked on, has something to do beside its parts.
+/// A container is done when its parts are; without parts it is an ordinary task. If its file calls it blocked
+/// or in progress, it has work of its own.
 fn containers(tasks: &mut [Task], warnings: &mut Vec<Problem>) {
     let mut parts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    // The deepest come last, and their containers need to know how they ended.
+    // Deepest first, because containers need the results of their parts.
     for at in (0..tasks.len()).rev() {
         match parts.get(&tasks[at].id.key()).copied() {
             None if tasks[at].status == TaskStatus::Container => {
@@ -238,12 +238,12 @@ fn containers(tasks: &mut [Task], warnings: &mut Vec<Problem>) {
     }
 }
 
-/// By their ids, what is part of another after it.
+/// Sorted by id, containers before their parts.
 fn in_order(tasks: &mut Vec<Task>) {
     tasks.sort_by_cached_key(|task| natural(task.id.as_str()));
     let mut waiting = std::mem::take(tasks);
     let mut placed: BTreeSet<String> = BTreeSet::new();
-    // As many rounds as there are levels.
+    // One round per level.
     while !waiting.is_empty() {
         let is_next = |task: &Task| task.parent.as_ref().is_none_or(|parent| placed.contains(&parent.key()));
         let (next, rest): (Vec<Task>, Vec<Task>) = waiting.into_iter().partition(is_next);

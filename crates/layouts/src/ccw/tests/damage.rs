@@ -1,4 +1,4 @@
-//! Files that somebody broke: never a panic, never an overwrite of what cannot be read.
+//! Damaged files: never a panic, never an overwrite of unreadable content.
 
 use super::*;
 use crate::json;
@@ -14,7 +14,7 @@ fn place(seed: &mut u64, length: usize) -> usize {
     usize::try_from(step(seed) % length.max(1) as u64).expect("in range")
 }
 
-/// Bytes changed, cut out, doubled, or words of the format put where they do not belong.
+/// Bytes changed, removed or doubled, or format words in wrong places.
 fn mutated(text: &[u8], seed: &mut u64) -> Vec<u8> {
     const WORDS: [&str; 8] = ["null", "{}", "[]", "\"impl-1\"", "-1e999", "\"PLAN\"", "}", "\\u0000"];
     let mut bytes = text.to_vec();
@@ -56,7 +56,8 @@ fn mutated_files_never_panic_and_what_cannot_be_read_is_not_written_over() {
             let before = tree.content(&change.path);
             let is_broken = before.is_some_and(|bytes| json::object(bytes).is_err());
             broken += usize::from(is_broken);
-            // The engine sets a broken session file aside before this one takes its place; nothing else is touched.
+            // The engine quarantines a broken session file before this one replaces it; nothing else is
+            // touched.
             let may =
                 !is_broken || change.path == REGISTRY || reading.value.unreadable.contains(&change.path);
             assert!(may, "{} was written over", change.path);

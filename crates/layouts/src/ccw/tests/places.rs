@@ -1,8 +1,8 @@
-//! Where sessions are found, what of them is read, and what new ones are called.
+//! Where sessions are found, which files are read, and names of new ones.
 
 use super::*;
 use crate::layout::Role;
-use crate::layout::{NewName, Occasion};
+use crate::layout::{NewAim, NewName, Occasion};
 
 #[track_caller]
 fn begin(title: &str, id: Option<&str>, taken: &[&str]) -> Result<String, String> {
@@ -75,19 +75,28 @@ fn only_folders_of_the_right_name_are_sessions() {
         ".workflow/.locks",
         ".workflow/active",
         ".workflow/WFS-",
-        ".workflow/other/WFS-a",
-        ".workflow/WFS-a/WFS-b",
-        "WFS-a",
+        ".workflow/other/a",
+        "docs/../WFS-a",
+        "/WFS-a",
         ".workflow/.active-WFS-a",
     ] {
         assert_eq!(Ccw.identify(path, true), None, "{path}");
     }
+    // Elsewhere, where only a registry line names a session, it also needs its state; its tree has it beside
+    // the home.
+    for (path, in_tree) in
+        [(".workflow/2026/WFS-a", "2026/WFS-a"), ("docs/WFS-a", "../docs/WFS-a"), ("WFS-a", "../WFS-a")]
+    {
+        let spot = Ccw.identify(path, true).expect(path);
+        assert_eq!(spot.known_by, Some(format!("{path}/workflow-session.json")));
+        assert_eq!((spot.folder().as_str(), spot.below_project(in_tree).as_str()), (in_tree, path));
+    }
     assert_eq!(Ccw.identify(".workflow/WFS-a", false), None);
-    // A folder of another name is none unless its state says so.
+    // A folder with another name needs a state file.
     assert_eq!(spot_at(".workflow/WFS-a").known_by, None);
     let state = spot_at(".workflow/active/tmp").known_by;
     assert_eq!(state.as_deref(), Some(".workflow/active/tmp/workflow-session.json"));
-    // Two names never become one id.
+    // Two names never become the same id.
     assert_ne!(spot_at(".workflow/WFS-ä").id, spot_at(".workflow/WFS-ö").id);
 }
 
@@ -111,7 +120,7 @@ fn of_the_home_only_the_registry_the_own_folder_and_the_own_marker_are_looked_at
     ] {
         assert_eq!(rules.role(path, is_folder), expected, "{path}");
     }
-    // What is state is state however little is wanted: else nobody would see that it was edited.
+    // State files are read at every depth: otherwise an edit would go unnoticed.
     for path in ["session_status.jsonl", "WFS-login/workflow-session.json", "WFS-login/.task/impl-1.1.json"] {
         assert!(rules.is_state(path), "{path}");
     }
@@ -128,7 +137,7 @@ fn the_place_is_the_state() {
     let active = tree(&[("active/WFS-login/workflow-session.json", json)]);
     let session = told_at(".workflow/active/WFS-login", &active).value.fold(&actor()).expect("a session").1;
     assert_eq!(session.lifecycle.name(), "active");
-    // Somebody moved it since: it is found where it is now.
+    // It was moved since, and is found at its new place.
     let session = told_at(".workflow/active/WFS-login", &archived).value.fold(&actor()).expect("a session").1;
     assert_eq!(session.lifecycle.name(), "completed");
     // Those have no registry, and get none.
@@ -217,7 +226,12 @@ fn a_home_that_holds_something_else_is_not_an_empty_one() {
 fn a_session_that_gets_another_name_is_called_so_in_all_of_its_files() {
     let from = spot_at(".workflow/active/WFS-fix");
     let beside = |spot: &Spot, number| {
-        Ccw.place(&NewSession { name: NewName::Beside(spot, number), is_taken: &|_| false }).expect("a name")
+        Ccw.place(&NewSession {
+            name: NewName::Beside(spot, number),
+            aim: NewAim::Start,
+            is_taken: &|_| false,
+        })
+        .expect("a name")
     };
     let to = beside(&from, 2);
     assert_eq!(to.path, ".workflow/active/WFS-fix-002");

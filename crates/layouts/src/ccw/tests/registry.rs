@@ -114,7 +114,7 @@ fn a_line_without_a_folder_is_lost_unless_it_is_finished_or_its_folder_is_in_ano
     assert_eq!(survey.problems, []);
 }
 
-/// Somebody who sees no session where there is one learns which line means it.
+/// Somebody who misses a session learns which line refers to it.
 #[test]
 fn a_line_that_means_a_folder_in_no_place_of_a_session_is_told_with_where_it_points() {
     let line = |id: &str, status: &str, at: &str| {
@@ -196,7 +196,7 @@ fn a_share_is_the_sessions_lines_and_edits_of_others_are_kept() {
     assert_eq!(share(&format!("{OTHER}\n{LINE}\r\n")), Some(LINE.as_bytes().to_vec()));
     assert_eq!(share(OTHER), Some(Vec::new()));
     assert_eq!(shared_part(&Ccw, &spot_at(FOLDER), "WFS-login/workflow-session.json", b"{}"), None);
-    // Somebody changed the other's line and added one while we wrote ours.
+    // Another writer changed the other line and added one while we wrote ours.
     let base = format!("{OTHER}\n{LINE}\n");
     let changed = OTHER.replace("active", "paused");
     let theirs = format!("{changed}\n{LINE}\n{{\"id\":\"WFS-new\"}}\n");
@@ -212,7 +212,7 @@ fn a_share_is_the_sessions_lines_and_edits_of_others_are_kept() {
     );
 }
 
-/// The line that is to count may be byte for byte the one that an older duplicate hid.
+/// The line that counts may equal, byte for byte, one hidden by an older duplicate.
 #[test]
 fn a_session_that_is_written_beside_others_has_one_line_then() {
     let paused = LINE.replace("active", "paused");
@@ -245,7 +245,7 @@ fn keys_that_another_writer_dropped_from_a_line_come_back_and_dropped_lines_do_n
     assert_eq!(String::from_utf8(merged).expect("text"), format!("{expected}\n"));
 }
 
-/// What a thousand readers are given is what each would find in the whole.
+/// Splitting the registry gives each session what it would find in the whole.
 #[test]
 fn the_lines_of_each_session_are_cut_from_the_whole() {
     let other = LINE.replace("WFS-login", "WFS-other");
@@ -258,7 +258,7 @@ fn the_lines_of_each_session_are_cut_from_the_whole() {
     }
 }
 
-/// Missing lines are added: which are missing is known, where there is a registry or could be one.
+/// Missing lines are added if there is a registry or could be one.
 #[test]
 fn sessions_without_a_line_are_told_except_in_later_releases() {
     let there = [".workflow/WFS-a/workflow-session.json", ".workflow/WFS-login/workflow-session.json"];

@@ -1,4 +1,5 @@
-//! The rules of tasks: ids, three levels, parents and children, dependencies. What breaks one is told, and the rest is read.
+//! Rules of tasks: ids, three levels, parents and children, dependencies. Violations are reported, and the
+//! rest is read.
 
 use super::*;
 use model::item::{Item, ItemState};
@@ -99,7 +100,7 @@ fn every_status_of_both_eras_is_known() {
     check_warnings(&tree, &[]);
     let (_, items) = folded(&tree);
     let found: Vec<&str> = (1..=6).map(|n| item(&items, &format!("impl-{n}")).status.name()).collect();
-    // What was cancelled leaves nothing to do; that it was not carried out is told.
+    // A cancelled task leaves nothing to do; the outcome says that it was not carried out.
     assert_eq!(found, ["pending", "active", "active", "completed", "blocked", "completed"]);
     assert_eq!(item(&items, "impl-6").fields["outcome"], "cancelled");
     check_warnings(&project(&[("impl-1", &one("impl-1", "sleeping", ""))]), &["status is 'sleeping'"]);
@@ -207,7 +208,7 @@ fn a_container_is_complete_only_after_its_children() {
     );
 }
 
-/// Whoever calls it blocked or unfinished has something to do beside its parts.
+/// A container called blocked or unfinished has work of its own.
 #[test]
 fn a_parent_that_is_no_container_stays_what_its_file_says() {
     for part in ["completed", "pending"] {

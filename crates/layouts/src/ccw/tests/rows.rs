@@ -1,5 +1,5 @@
-//! Rows of the format that are key lists, words and limits, and what is wrong in each field: told with the file and the
-//! field, while the rest of the session works and no byte of what is wrong is written over.
+//! Key lists, words and limits of the format, and errors in each field: reported with file and field, while
+//! the rest of the session works and no wrong byte is overwritten.
 
 use super::writing::rich;
 use super::*;
@@ -37,14 +37,14 @@ fn begun(title: &str, taken: &dyn Fn(&str) -> bool) -> String {
     path.strip_prefix(".workflow/").expect("below the home").to_owned()
 }
 
-/// The seed's tree with other bytes in one file.
+/// The seed tree with other bytes in one file.
 fn seed_with(path: &str, bytes: &[u8]) -> Tree {
     let mut tree = seed();
     tree.insert(path, Entry::File(bytes.to_vec()));
     tree
 }
 
-/// One warning, of this file and with these words, and a session that can be folded.
+/// Exactly one warning for this file with these words, and a session that folds.
 #[track_caller]
 fn check_told(tree: &Tree, path: &str, words: &str) {
     let found = warnings(tree);
@@ -231,15 +231,14 @@ fn every_field_of_the_session_file_with_a_wrong_type_is_named_and_kept() {
         let noted = after(&tree, &[Event::CheckpointMade { name: "c".to_owned() }]);
         let wrong: serde_json::Value = serde_json::from_str(&format!("{{{field}}}")).expect("JSON");
         let (key, value) = wrong.as_object().expect("an object").iter().next().expect("a field");
-        // A checkpoint is written into `progress`, and with it when something was changed: where those are no objects
-        // or no times they stay.
+        // A checkpoint writes `progress` and its time; existing values of the wrong type stay.
         if !["progress", "meta", "updated_at"].contains(&key.as_str())
             || !value.is_object() && key != "updated_at"
         {
             assert_eq!(&json_at(&noted, STATE)[key], value, "{field} was written over");
         }
     }
-    // Where nothing else tells the phase or whether it goes on.
+    // Nothing else gives the phase or the status.
     check_warnings(&with_state(r#"{"phase":3}"#), &["phase is 3, not a text", "current_phase is missing"]);
     check_warnings(
         &with_state(r#"{"current_phase":[],"phase":"REVIEW"}"#),

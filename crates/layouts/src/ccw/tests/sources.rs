@@ -1,4 +1,4 @@
-//! Whether a session goes on: what the files of all eras say about it, and what counts when they disagree.
+//! A session's status: the words of all format versions, and which source wins.
 
 use super::*;
 use model::lifecycle::Lifecycle;
@@ -141,7 +141,7 @@ fn a_session_that_nobody_can_read_and_nobody_calls_active_is_not() {
     assert_eq!(folded(&registered).0.lifecycle.name(), "active", "the registry calls it so");
 }
 
-/// Monday's session is still active on Friday: inactivity is told, and pauses nothing.
+/// Monday's session is still active on Friday: inactivity is reported, but pauses nothing.
 #[test]
 fn inactivity_never_pauses() {
     let (session, _) = folded(&with_state(

@@ -1,4 +1,4 @@
-//! A session into its files: only what changed, and nothing of anybody else's is lost.
+//! Writing a session to its files: only changes, and no loss of foreign content.
 
 use super::*;
 use model::event::ItemEvent;
@@ -93,7 +93,7 @@ fn a_transition_is_recorded_as_the_seed_has_it_and_sets_a_checkpoint() {
             "artifacts": { "plan_document": "IMPL_PLAN.md" } }])
     );
     assert_eq!(folded(&moved).0.run().expect("a run").current().id().as_str(), "implement");
-    // The same events once more add nothing.
+    // Writing the same events again changes nothing.
     assert_eq!(written(&moved, &[]), []);
 }
 
@@ -141,7 +141,7 @@ fn lifecycles_are_written_as_the_layout_can_say_them() {
     assert_eq!((&json["status"], &json["last_error"]), (&json!("paused"), &json!("no disk")));
     assert_eq!(folded(&failed_tree).0.lifecycle.name(), "failed");
     assert!(text(&failed_tree, "session_status.jsonl").contains("\"status\":\"paused\""));
-    // A pause after it is no failure any more.
+    // A pause afterwards is not a failure.
     let resumed = Event::SessionResumed { worktree: "/w".to_owned(), parallel: false, machine: None };
     let again = after(&failed_tree, &[resumed.clone(), paused()]);
     assert_eq!(folded(&again).0.lifecycle.name(), "paused");
@@ -162,7 +162,7 @@ fn a_status_that_tells_the_phase_moves_with_it() {
     assert_eq!(json_at(&after(&tree, &[paused]), STATE)["status"], "paused");
 }
 
-/// In later releases nothing but the status may tell the phase.
+/// In later releases the status may be the only source of the phase.
 #[test]
 fn a_phase_that_only_the_status_told_is_kept_when_another_status_takes_its_place() {
     let state = ".workflow/active/WFS-login";
@@ -182,11 +182,11 @@ fn a_phase_that_only_the_status_told_is_kept_when_another_status_takes_its_place
         assert_eq!(json_at(&moved, STATE)["current_phase"], "IMPLEMENT");
         check_warnings(&moved, &[]);
     }
-    // What else tells it is enough.
+    // The other source suffices.
     let named = r#"{"current_phase":"VIBE","status":"implementing"}"#;
     let paused = Event::SessionPaused { reason: "r".to_owned(), context: None, saved: Vec::new() };
     assert_eq!(json_at(&after(&with_state(named), &[paused]), STATE)["current_phase"], "VIBE");
-    // Their tool moves on by the status alone, and knows nothing of what we wrote beside it.
+    // Their tool uses only the status, and ignores what we wrote beside it.
     assert_eq!(phase(r#"{"current_phase":"IMPLEMENT","status":"reviewing"}"#), "review");
     assert_eq!(phase(r#"{"current_phase":"IMPLEMENT","status":"active"}"#), "implement");
 }
@@ -214,7 +214,7 @@ fn what_said_how_a_session_had_ended_is_gone_when_it_goes_on() {
         &[Event::SessionReopened { worktree: "/w".to_owned(), parallel: false, machine: None }],
     );
     assert_eq!(next(&reopened, "completed"), "completed");
-    // What somebody else says with the same keys stays.
+    // Foreign values under the same keys stay.
     let theirs = SEED.replacen('{', "{ \"last_error\": \"timeout\", \"completion_type\": \"normal\",", 1);
     let moved = after(&with_state(&theirs), &[completed("implement"), started("review")]);
     let json = json_at(&moved, STATE);
@@ -299,7 +299,7 @@ fn an_attempt_is_counted_once() {
     assert_eq!(written(&working, &[]), []);
 }
 
-/// Archiving once marked every task completed, whatever it was.
+/// Regression: archiving marked every task completed.
 #[test]
 fn closing_a_session_leaves_every_task_as_it_is() {
     let before = seed();
@@ -323,7 +323,7 @@ fn what_stands_in_the_way_and_is_no_object_stays() {
     assert_eq!(json["current_phase"], "IMPLEMENT");
 }
 
-/// Later releases say `in_progress`; what we write beside them is what they know.
+/// Later releases say `in_progress`; we write the words that they know.
 #[test]
 fn a_task_that_goes_on_is_called_so_in_the_words_of_its_neighbours() {
     let begun = Event::Item(ItemEvent::ItemStarted { id: id("impl-2") });
@@ -338,7 +338,7 @@ fn a_task_that_goes_on_is_called_so_in_the_words_of_its_neighbours() {
     assert_eq!(status("cancelled"), "in_progress");
 }
 
-/// Agents update a task's file and no more: one that is completed there is no current one any more.
+/// Agents update only a task's file: a task completed there is no longer current.
 #[test]
 fn a_task_that_was_completed_in_its_file_is_no_current_one_after_the_next_write() {
     let mut tree = seed();

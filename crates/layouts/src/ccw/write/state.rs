@@ -1,9 +1,11 @@
-//! workflow-session.json as it is to be: phase, status, progress, transitions, checkpoints, times.
+//! Updates workflow-session.json: phase, status, progress, transitions, checkpoints, times.
 
+use super::names::Names;
 use super::{Changes, Said, ours, size, word};
 use crate::ccw::STATE;
 use crate::ccw::documents::{self, PLAN, REVIEW};
 use crate::ccw::fields::written;
+use crate::ccw::health::COMPLETED_PHASES;
 use crate::ccw::place::Ground;
 use crate::ccw::state::{State, phase_told};
 use crate::ccw::status::{Stands, Word};
@@ -19,11 +21,13 @@ use model::session::Session;
 use serde_json::{Map, Value, json};
 
 const UPDATED: &[&[&str]] = &[&["meta", "updated"], &["updated_at"]];
+/// In files of later releases, which have no `meta`.
+const UPDATED_LATER: &[&[&str]] = &[&["updated_at"]];
 
 pub(super) fn file(standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_>) -> Option<FileChange> {
     let path = format!("{}/{STATE}", said.read.folder);
     let session = standing.session;
-    // What cannot be read was set aside by whoever asks for this file.
+    // The caller has quarantined unreadable content.
     let content = folder.tree.content(&path).filter(|_| said.read.state.is_readable);
     let mut changes = Changes::to(content)?;
     if content.is_none() {
@@ -42,7 +46,8 @@ pub(super) fn file(standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_>
     }
     changes.set_missing_created(session);
     if changes.any {
-        changes.set_where_it_is(UPDATED, &written(session.updated_at));
+        let place = if said.read.state.is_later { UPDATED_LATER } else { UPDATED };
+        changes.set_where_it_is(place, &written(session.updated_at));
     }
     changes.into_file(path)
 }
@@ -56,21 +61,32 @@ impl Changes {
     }
 }
 
-/// A new file, in the order in which the tool writes it.
+/// A new file, in the tool's own order.
 fn begin(changes: &mut Changes, standing: &Standing<'_>, said: &Said<'_>) {
     let session = standing.session;
     changes.set(&["session_id"], &json!(said.read.name));
     changes.set(&["project"], &json!(session.title));
-    if let Some(goal) = session.goal.as_ref().filter(|goal| **goal != session.title) {
-        changes.set(&["description"], &json!(goal));
+    // In folders of later releases, their dashboard reads a description and times at the top level.
+    let is_later = said.read.ground != Ground::Home;
+    match session.goal.as_ref().filter(|goal| **goal != session.title) {
+        Some(goal) => changes.set(&["description"], &json!(goal)),
+        None if is_later => changes.set(&["description"], &json!(session.title)),
+        None => {}
     }
     changes.set(&["type"], &json!(size(session).unwrap_or(Size::Medium).word()));
     changes.set(&["current_phase"], &json!(current(session).word()));
     changes.set(&["status"], &json!(word(&session.lifecycle).text()));
     changes.set(&["progress", "completed_phases"], &json!(completed(session)));
-    changes.set(&["progress", "current_tasks"], &json!(active(standing.items, session.updated_at)));
-    changes.set(&["meta", "created"], &written(session.created_at));
-    changes.set(&["meta", "updated"], &written(session.updated_at));
+    let tasks = active(standing.items, session.updated_at, &said.names);
+    changes.set(&["progress", "current_tasks"], &json!(tasks));
+    let (created, updated) = (written(session.created_at), written(session.updated_at));
+    if is_later {
+        changes.set(&["created_at"], &created);
+        changes.set(&["updated_at"], &updated);
+    } else {
+        changes.set(&["meta", "created"], &created);
+        changes.set(&["meta", "updated"], &updated);
+    }
 }
 
 fn describe(changes: &mut Changes, session: &Session, said: &Said<'_>) {
@@ -87,19 +103,20 @@ fn describe(changes: &mut Changes, session: &Session, said: &Said<'_>) {
     }
 }
 
-/// Other words for the same phase are left to whoever wrote them.
+/// Synonyms for the same phase stay as written.
 fn phase(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Recorded]) {
     let (Some(ours), Some(theirs)) = (session.run(), said.session.run()) else { return };
     let is_there = ours.current().id() == theirs.current().id() && ours.is_open() == theirs.is_open();
     let states = |run: &model::run::Run| -> Vec<bool> { run.phases.iter().map(is_completed).collect() };
     let done = (states(ours), states(theirs));
     let word = json!(current(session).word());
-    // Whoever goes on does so in a valid phase; until then a word that is none is its author's, perhaps a newer tool.
+    // Continuing requires a valid phase; until then an unknown word is left to its author, perhaps a newer
+    // tool.
     let goes_on = since.iter().any(|recorded| matches!(recorded.event, Event::SessionResumed { .. }));
-    let is_odd = said.read.state.odd_phase.is_some() && goes_on;
+    let is_odd = said.read.state.odd_phase.is_some() && (goes_on || since.iter().any(is_work));
     if is_odd || (!is_there && said.read.phase != current(session)) {
         changes.set_where_it_is(&[&["current_phase"], &["phase"]], &word);
-        // Where both are there, both tell the same.
+        // If both are present, both are kept equal.
         if changes
             .document
             .get(&["phase"])
@@ -109,9 +126,16 @@ fn phase(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Rec
             changes.set(&["phase"], &word);
         }
     }
-    if !is_there || done.0 != done.1 {
+    // The user was asked about a list that contradicts the phase before continuing.
+    let is_contradicted = goes_on && said.read.health.iter().any(|health| health.check == COMPLETED_PHASES);
+    if !is_there || done.0 != done.1 || is_contradicted {
         changes.set(&["progress", "completed_phases"], &json!(completed(session)));
     }
+}
+
+/// Work inside a phase: whoever does it continues the session, paused before or not.
+fn is_work(recorded: &Recorded) -> bool {
+    matches!(recorded.event, Event::Item(_) | Event::CheckpointMade { .. } | Event::GateFailed { .. })
 }
 
 fn status(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Recorded]) {
@@ -125,10 +149,10 @@ fn status(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Re
     let known = said.read.state.status.as_deref();
     let is_moved = known.is_some_and(|known| ["planning", "implementing", "reviewing"].contains(&known))
         && session.run().map(|run| run.current().id()) != said.session.run().map(|run| run.current().id());
-    // A session that was found among the archived ones is completed by its place, whatever stands in its file.
+    // A session found among the archived ones is completed by its place, whatever its file says.
     let is_told_by_place =
         said.read.ground == Ground::Archives && word == Word::Completed && !since.iter().any(ends);
-    // Where the file has no word for it, what the others say has to do, as long as it is true.
+    // If the file has no word for it, other sources suffice while they are right.
     let shown = known.and_then(Word::parse).unwrap_or_else(|| super::word(&said.session.lifecycle));
     if shown != word && !is_told_by_place {
         keep_phase(changes, session, said, word);
@@ -143,7 +167,7 @@ fn status(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Re
     }
     match &session.lifecycle {
         Lifecycle::Failed { error, .. } => changes.set(&["last_error"], &json!(error)),
-        // It would make a mere pause a failure.
+        // It would turn a mere pause into a failure.
         Lifecycle::Paused { .. } => changes.remove(&["last_error"]),
         Lifecycle::Abandoned { .. } => changes.set(&["completion_type"], &json!("abandoned")),
         Lifecycle::Completed { .. } if said.read.state.is_abandoned => {
@@ -154,8 +178,8 @@ fn status(changes: &mut Changes, session: &Session, said: &Said<'_>, since: &[Re
     }
 }
 
-/// What said how it had ended is over: with it the next pause would be a failure, the next end an abandonment. What
-/// else stands there is somebody's.
+/// Removes our record of how the session ended: with it, the next pause would count as a failure, the next
+/// end as an abandonment. Foreign values stay.
 fn goes_on(changes: &mut Changes, said: &Said<'_>) {
     match said.read.stands {
         Stands::Failed => changes.remove(&["last_error"]),
@@ -164,7 +188,7 @@ fn goes_on(changes: &mut Changes, said: &Said<'_>) {
     }
 }
 
-/// Where the status told the phase, another one that takes its place does not.
+/// If the status gave the phase, a new status without a phase must not lose it.
 fn keep_phase(changes: &mut Changes, session: &Session, said: &Said<'_>, word: Word) {
     let known = &said.read.state;
     let then = State { status: Some(word.text().to_owned()), ..known.clone() };
@@ -174,13 +198,14 @@ fn keep_phase(changes: &mut Changes, session: &Session, said: &Said<'_>, word: W
     }
 }
 
-/// Current tasks: those that are begun or held, by whomever. What others listed stays until it is done or given back.
+/// Current tasks: started or held. Tasks that others listed stay until they are done or released.
 fn progress(changes: &mut Changes, standing: &Standing<'_>, said: &Said<'_>, since: &[Recorded]) {
     let named = &said.read.state.current_tasks;
     let current = current_tasks(standing, said);
     let spelled = |ids: &[String]| ids.iter().map(|id| plain(id)).collect::<Vec<_>>();
     let now = standing.session.updated_at;
-    let is_moved = spelled(&active(standing.items, now)) != spelled(&active(said.items, now));
+    let active = |items| spelled(&active(items, now, &said.names));
+    let is_moved = active(standing.items) != active(said.items);
     if (is_moved || !since.is_empty()) && spelled(&current) != spelled(named) {
         changes.set(&["progress", "current_tasks"], &json!(current));
     }
@@ -200,7 +225,7 @@ fn current_tasks(standing: &Standing<'_>, said: &Said<'_>) -> Vec<String> {
         }
     };
     let mut current: Vec<String> = said.read.state.current_tasks.iter().filter(stays).cloned().collect();
-    for id in active(standing.items, now) {
+    for id in active(standing.items, now, &said.names) {
         if !current.iter().any(|known| plain(known) == plain(&id)) {
             current.push(id);
         }
@@ -208,8 +233,8 @@ fn current_tasks(standing: &Standing<'_>, said: &Said<'_>) -> Vec<String> {
     current
 }
 
-/// As the seed has it: what was completed, what comes next, when, and what it left behind. Whoever moved the file on
-/// by hand has told of it there, or not.
+/// In the original form: completed phase, next phase, time, results. Whoever advanced the file by hand
+/// recorded it there, or not.
 fn transition(changes: &mut Changes, recorded: &Recorded, standing: &Standing<'_>, said: &Said<'_>) {
     let Event::PhaseCompleted { phase, .. } = &recorded.event else { return };
     let Some(word) = PhaseWord::of_step(phase.as_str()) else { return };
@@ -233,14 +258,12 @@ fn artifacts(word: PhaseWord, said: &Said<'_>, standing: &Standing<'_>) -> Map<S
             artifacts.insert("plan_document".to_owned(), json!(PLAN));
         }
         PhaseWord::Implement => {
-            // What was cancelled is over, and was not completed.
+            // A cancelled task is over but not completed.
             let is_cancelled = |item: &Item| {
                 said.read.tasks.get(&item.id).is_some_and(|task| task.status == TaskStatus::Cancelled)
             };
             let done = standing.items.iter().filter(|item| item.is_done() && !is_cancelled(item));
-            let done = done.map(|item| &item.id);
-            let mut done: Vec<String> = done.map(ToString::to_string).collect();
-            done.sort_by_cached_key(|id| crate::ccw::tasks::natural(id));
+            let done = said.names.sorted(done.map(|item| &item.id));
             artifacts.insert("completed_tasks".to_owned(), json!(done));
         }
         PhaseWord::Review if has(REVIEW) => {
@@ -256,7 +279,7 @@ fn artifacts(word: PhaseWord, said: &Said<'_>, standing: &Standing<'_>) -> Map<S
     artifacts
 }
 
-/// A phase that is complete, somebody who asks for it (a checkpoint, a pause), the session's end.
+/// A completed phase, an explicit request (checkpoint, pause), or the session's end.
 fn checkpoint(since: &[Recorded]) -> Option<Timestamp> {
     let is_saved = |recorded: &&Recorded| {
         matches!(
@@ -276,7 +299,7 @@ fn current(session: &Session) -> PhaseWord {
     session.run().and_then(|run| PhaseWord::of_step(run.current().id().as_str())).unwrap_or(PhaseWord::Plan)
 }
 
-/// What was passed over was not completed.
+/// Skipped phases were not completed.
 fn completed(session: &Session) -> Vec<&'static str> {
     let phases = session.run().into_iter().flat_map(|run| run.phases.iter());
     phases
@@ -292,14 +315,12 @@ fn is_completed(phase: &model::phase::Phase) -> bool {
     }
 }
 
-fn active(items: &ItemBook, now: Timestamp) -> Vec<String> {
+fn active(items: &ItemBook, now: Timestamp, names: &Names) -> Vec<String> {
     let current = items.iter().filter(|item| is_current(item, now) && !item.is_container());
-    let mut ids: Vec<String> = current.map(|item| item.id.to_string()).collect();
-    ids.sort_by_cached_key(|id| crate::ccw::tasks::natural(id));
-    ids
+    names.sorted(current.map(|item| &item.id))
 }
 
-/// Begun, or held by somebody.
+/// Started, or held by somebody.
 fn is_current(item: &Item, now: Timestamp) -> bool {
     match item.status {
         ItemStatus::Active => true,

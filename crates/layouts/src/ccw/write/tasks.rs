@@ -1,5 +1,7 @@
-//! A file for each task. A task that was read from a file goes back there; a new one gets a file by its id.
+//! One file per task. A task read from a file is written back there; a new one gets a file named after its
+//! id.
 
+use super::names::Names;
 use super::{Changes, Said, ours};
 use crate::ccw::TASKS;
 use crate::ccw::fields::written;
@@ -19,10 +21,9 @@ pub(super) fn files(standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_
 
 fn file(item: &Item, standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'_>) -> Option<FileChange> {
     let read = read_of(item, standing.items, said);
-    let path = read
-        .map_or_else(|| format!("{}/{TASKS}/{}.json", said.read.folder, item.id), |task| task.file.clone());
+    let path = read.map_or_else(|| said.new_task(&item.id), |task| task.file.clone());
     let is_there = folder.tree.get(&path).is_some();
-    // A task that only a list told of gets no file of ours once the list does not count any more.
+    // A task known only from a list gets no file once the list no longer counts.
     let is_off_the_list = item.fields.contains_key(LISTED) && !is_there;
     if read.is_none() && (is_there || is_off_the_list) {
         return None;
@@ -33,14 +34,16 @@ fn file(item: &Item, standing: &Standing<'_>, said: &Said<'_>, folder: &Folder<'
     let now = standing.session.updated_at;
     let is_only_listed = read.is_some_and(|task| task.is_only_listed);
     match known {
-        // The list alone tells of it as long as there is nothing else to tell.
+        // The list suffices while it has all there is to say.
         Some(known) if is_only_listed && is_as_listed(item, known) => return None,
         Some(known) if !is_only_listed => {
-            change(&mut changes, item, (known, said.items), standing.items, (is_later, now));
+            let news = News { item, known, items: standing.items, names: &said.names, is_later, now };
+            change(&mut changes, &news, said.items);
         }
-        Some(_) | None => begin(&mut changes, item, standing.items, (is_later, now)),
+        Some(_) | None => begin(&mut changes, item, (standing.items, &said.names), (is_later, now)),
     }
-    // Whoever wrote that it goes on has counted that attempt, or not; a claim of ours says so too, and has not.
+    // The writer of this status may have counted the attempt; our own claim writes that too,
+    // without counting.
     if known.is_none_or(|known| known.status != ItemStatus::Active || item.live_lease(now).is_some()) {
         for recorded in ours(standing.since_written(&path)) {
             attempt(&mut changes, item, recorded);
@@ -56,29 +59,37 @@ fn is_as_listed(item: &Item, known: &Item) -> bool {
     item.status == known.status && item.title == known.title && item.fields == known.fields
 }
 
-/// The task in the files that is the item: of its very id, or in another spelling that is no item's own.
+/// The task in the files that matches the item: by its exact id, or by another spelling that no other item
+/// has.
 fn read_of<'a>(item: &Item, items: &ItemBook, said: &Said<'a>) -> Option<&'a Task> {
     let is_its = |task: &&Task| task.id.is(&item.id) || !items.contains(&task.id);
     let mut same = said.read.tasks.tasks.iter().filter(|task| is_spelling_of(&task.id, &item.id));
     same.find(is_its)
 }
 
-/// In the order in which the tool writes it.
-fn begin(changes: &mut Changes, item: &Item, items: &ItemBook, of: (bool, Timestamp)) {
+impl Said<'_> {
+    fn new_task(&self, id: &ItemId) -> String {
+        format!("{}/{TASKS}/{}.json", self.read.folder, self.names.get(id))
+    }
+}
+
+/// In the tool's own order.
+fn begin(changes: &mut Changes, item: &Item, (items, names): (&ItemBook, &Names), of: (bool, Timestamp)) {
     let field = |name: &str| item.fields.get(name).cloned();
-    changes.set(&["id"], &json!(item.id));
+    changes.set(&["id"], &json!(names.get(&item.id)));
+    let parent = item.parent.as_ref().map(|parent| names.get(parent));
     changes.set(&["title"], &json!(item.title));
     changes.set(&["status"], &json!(status(item, of)));
     changes.set(&["type"], &field("type").unwrap_or_else(|| json!("feature")));
     changes.set(&["agent"], &field("agent").unwrap_or(Value::Null));
     for key in CONTEXT {
-        // A part inherits from what it is part of.
-        let nothing = if key == "inherited_from" { json!(item.parent) } else { json!([]) };
+        // A part inherits from its container.
+        let nothing = if key == "inherited_from" { json!(parent) } else { json!([]) };
         changes.set(&["context", key], &field(key).unwrap_or(nothing));
     }
-    changes.set(&["relations", "parent"], &json!(item.parent));
-    changes.set(&["relations", "subtasks"], &json!(parts(item, items)));
-    changes.set(&["relations", "dependencies"], &json!(item.depends_on));
+    changes.set(&["relations", "parent"], &json!(parent));
+    changes.set(&["relations", "subtasks"], &json!(names.all(parts(item, items))));
+    changes.set(&["relations", "dependencies"], &json!(names.all(&item.depends_on)));
     changes
         .set(&["execution", "attempts"], &json!(item.counters.get("attempts").copied().unwrap_or_default()));
     changes.set(&["execution", "last_attempt"], &Value::Null);
@@ -86,13 +97,19 @@ fn begin(changes: &mut Changes, item: &Item, items: &ItemBook, of: (bool, Timest
     changes.set(&["meta", "updated"], &written(item.updated_at));
 }
 
-fn change(
-    changes: &mut Changes,
-    item: &Item,
-    (known, all_known): (&Item, &ItemBook),
-    items: &ItemBook,
-    of: (bool, Timestamp),
-) {
+/// A task's new state, and the one in its file.
+struct News<'a> {
+    item: &'a Item,
+    known: &'a Item,
+    items: &'a ItemBook,
+    names: &'a Names,
+    is_later: bool,
+    now: Timestamp,
+}
+
+fn change(changes: &mut Changes, news: &News<'_>, all_known: &ItemBook) {
+    let News { item, known, items, names, is_later, now } = *news;
+    let of = (is_later, now);
     if item.title != known.title {
         changes.set(&["title"], &json!(item.title));
     }
@@ -108,13 +125,14 @@ fn change(
     let has_same_needs = item.depends_on.len() == known.depends_on.len()
         && item.depends_on.iter().zip(&known.depends_on).all(is_same_need);
     if !has_same_needs {
-        changes.set_where_it_is(NEEDS, &json!(item.depends_on));
+        changes.set_where_it_is(NEEDS, &json!(names.all(&item.depends_on)));
     }
     if !is_same(item.parent.as_ref(), known.parent.as_ref()) {
-        changes.set_where_it_is(PARENT, &json!(item.parent));
+        let parent = item.parent.as_ref().map(|parent| names.get(parent));
+        changes.set_where_it_is(PARENT, &json!(parent));
     }
-    subtasks(changes, item, all_known, items);
-    // Attempts are counted in the file, so that others can; there are never fewer than there were.
+    subtasks(changes, item, all_known, (items, names));
+    // Attempts are counted in the file for others; the count never decreases.
     if let Some(attempts) = item.counters.get("attempts")
         && known.counters.get("attempts") < Some(attempts)
     {
@@ -127,13 +145,13 @@ fn field(changes: &mut Changes, name: &str, value: &Value) {
         "type" => changes.set_where_it_is(TYPE, value),
         "agent" => changes.set_where_it_is(AGENT, value),
         _ if CONTEXT.contains(&name) => changes.set(&["context", name], value),
-        // What the format has no place for stays in the log.
+        // Changes without a place in the format stay in the log.
         _ => {}
     }
 }
 
-/// Only parts that came by this program are named: who left others out is their authors' matter.
-fn subtasks(changes: &mut Changes, item: &Item, known: &ItemBook, items: &ItemBook) {
+/// Adds only parts created by this program: if others left theirs out, that is their choice.
+fn subtasks(changes: &mut Changes, item: &Item, known: &ItemBook, (items, names): (&ItemBook, &Names)) {
     let named: Vec<String> = match changes.document.get(&["relations", "subtasks"]) {
         Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).map(plain).collect(),
         Some(Value::Null) | None => Vec::new(),
@@ -141,11 +159,11 @@ fn subtasks(changes: &mut Changes, item: &Item, known: &ItemBook, items: &ItemBo
     };
     let is_new = |part: &&ItemId| !known.contains(part) && !named.contains(&plain(part.as_str()));
     for part in parts(item, items).into_iter().filter(is_new) {
-        changes.push(&["relations", "subtasks"], &json!(part));
+        changes.push(&["relations", "subtasks"], &json!(names.get(part)));
     }
 }
 
-/// Counted where an attempt began since the file was written; said once.
+/// Counts an attempt that started since the file was written, once.
 fn attempt(changes: &mut Changes, item: &Item, recorded: &Recorded) {
     let Event::Item(ItemEvent::ItemStarted { id }) = &recorded.event else { return };
     let at = written(recorded.at);
@@ -157,7 +175,7 @@ fn attempt(changes: &mut Changes, item: &Item, recorded: &Recorded) {
     changes.set(&["execution", "last_attempt"], &at);
 }
 
-/// Later releases have a word of their own for one that is being worked on. What somebody holds is, begun or not.
+/// Later releases have their own word for work in progress. A held task counts as in progress.
 fn status(item: &Item, (is_later, now): (bool, Timestamp)) -> &'static str {
     let is_held = item.live_lease(now).is_some();
     match &item.status {

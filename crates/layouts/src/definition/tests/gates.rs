@@ -2,7 +2,7 @@
 
 use super::{check_phase, only_mistake};
 
-/// The lines of a check that is otherwise right, from line 6 on.
+/// Puts lines into an otherwise valid check, starting at line 6.
 #[track_caller]
 fn check_gate(kind: &str, lines: &str, expected: &[(usize, &str)]) {
     check_phase(&format!("[[phase.check]]\nkind = \"{kind}\"\n{lines}\nid = \"c\""), expected);

@@ -1,11 +1,11 @@
-//! Broken definitions: the reader answers, whatever the bytes.
+//! Broken definitions: the reader answers for any bytes.
 
 use super::super::read;
 use super::readings::WHOLE;
 use crate::builtin;
 
 const MUTATIONS_PER_TEXT: usize = 1_500;
-/// What TOML and our own rules react to.
+/// Tokens to which TOML and our own rules react.
 const REPLACEMENTS: &[&str] = &[
     "\"",
     "'",
@@ -58,7 +58,7 @@ fn no_mutation_of_a_definition_makes_the_reader_panic() {
             }
         }
     }
-    // Were nothing refused, nothing would have been mutated.
+    // If nothing were refused, nothing would have been mutated.
     assert!(refused > texts.len() * MUTATIONS_PER_TEXT / 10, "only {refused} were refused");
 }
 
@@ -80,7 +80,7 @@ fn mutate(random: &mut Xorshift, text: &mut String) {
     }
 }
 
-/// The same numbers on every machine, so that a failure can be seen again.
+/// Deterministic random numbers, so that a failure can be reproduced.
 struct Xorshift(u64);
 
 impl Xorshift {

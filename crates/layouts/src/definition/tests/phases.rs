@@ -1,4 +1,4 @@
-//! Phases, each by itself and among one another.
+//! Phases, alone and in relation to one another.
 
 use super::{check, check_phase, only_mistake};
 

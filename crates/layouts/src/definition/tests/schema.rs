@@ -1,4 +1,4 @@
-//! The schema against the reader: the same keys, the same words, and what one takes the other takes.
+//! The schema against the reader: the same keys and words, and both accept the same definitions.
 
 use super::super::{INDEXINGS, KEYS, ON_COMPLETES, check, declared, phase, requirement, schema, template};
 use super::readings::WHOLE;
@@ -78,7 +78,7 @@ fn names<T>(choices: &[(&'static str, T)]) -> Vec<&'static str> {
     choices.iter().map(|(name, _)| *name).collect()
 }
 
-/// Why the value does not fit: enough of JSON Schema for ours. Patterns are left to the reader's tests.
+/// Why a value does not match: enough of JSON Schema for ours. Patterns are covered by the reader's tests.
 fn misfit(root: &Value, schema: &Value, value: &Value) -> Option<String> {
     schema
         .as_object()

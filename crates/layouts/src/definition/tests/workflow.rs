@@ -1,4 +1,4 @@
-//! What stands at the top of a definition, fields and requirements among it.
+//! Top-level keys of a definition, including fields and requirements.
 
 use super::{check, check_after, only_mistake, read};
 

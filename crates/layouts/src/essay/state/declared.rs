@@ -1,5 +1,5 @@
-//! Keys of the state that are fields of the session, against what its workflow declares of them: what `set` refuses is
-//! told when the file says it. It is taken as it stands there: the file is its author's.
+//! Fields of the session checked against the workflow's declarations: values that `set` would refuse are
+//! reported, but kept, because the file belongs to its author.
 
 use super::Fields;
 use super::reader::Reader;
@@ -9,11 +9,11 @@ use model::gate::{Given, coerce, shown};
 use model::workflow::{FieldDefinition, ValueType};
 use serde_json::Value;
 
-/// What is told where these are looked at for themselves.
+/// Keys that are checked elsewhere.
 const ELSEWHERE: [&str; 2] = ["total_sections", "final_essay_file"];
 
 impl Reader<'_> {
-    /// Takes those of these keys over that say something. `place` is what stands before their names, with its point.
+    /// Copies those of these keys that have a value. `place` is their prefix, including its dot.
     pub(super) fn declared<'v>(
         &mut self,
         place: &str,
@@ -34,7 +34,7 @@ impl Reader<'_> {
     }
 }
 
-/// What a key says, also as older YAML has it.
+/// The value of a key, including YAML 1.1 spellings.
 pub(in crate::essay) fn meant(key: &str, value: &Value) -> Value {
     definition_of(key).map_or_else(|| value.clone(), |declared| as_older_yaml(declared.value_type, value))
 }
@@ -43,7 +43,7 @@ fn definition_of(key: &str) -> Option<&'static FieldDefinition> {
     history::defined()?.fields.get(key)
 }
 
-/// `1_000` was a number once, and `yes` a flag.
+/// YAML 1.1 reads `1_000` as a number and `yes` as a boolean.
 fn as_older_yaml(wanted: ValueType, value: &Value) -> Value {
     let Some(text) = value.as_str() else { return value.clone() };
     let meant = match wanted {

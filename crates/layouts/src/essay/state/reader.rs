@@ -1,4 +1,5 @@
-//! Takes values out of a mapping by key and type. What is of another type is told with its key, and left aside.
+//! Reads values from a mapping by key and type. A value of the wrong type is reported with its key and
+//! skipped.
 
 use crate::essay::STATE;
 use crate::problem::{Problem, Taken, Type, What};
@@ -13,7 +14,7 @@ pub(in crate::essay) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// What is told meanwhile is told of this place.
+    /// Reports within `read` refer to this place.
     pub fn below<T>(&mut self, place: &str, read: impl FnOnce(&mut Reader<'_>) -> T) -> T {
         let mut own = Vec::new();
         let value = read(&mut Reader { now: self.now, problems: &mut own });
@@ -42,12 +43,12 @@ impl Reader<'_> {
         self.below(place, |reader| reader.mapping(fields, key))
     }
 
-    /// Of a list the mappings in it.
+    /// The mappings of a list.
     pub fn list<'v>(&mut self, fields: &'v Map<String, Value>, key: &str) -> Vec<&'v Map<String, Value>> {
         self.each(fields, key, Value::as_object, Type::Mapping)
     }
 
-    /// Of a list what is of one kind; what is of another is told with its place.
+    /// The entries of a list with the expected type; others are reported with their index.
     fn each<'v, T>(
         &mut self,
         fields: &'v Map<String, Value>,
@@ -78,7 +79,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Of a list the texts in it.
+    /// The texts of a list.
     pub fn texts(&mut self, fields: &Map<String, Value>, key: &str) -> Vec<String> {
         self.each(fields, key, |value| value.as_str().map(ToOwned::to_owned), Type::Text)
     }
@@ -118,7 +119,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Also one below zero: whether it can be is for others to say.
+    /// May be negative: the caller decides whether that is valid.
     pub fn integer(&mut self, fields: &Map<String, Value>, key: &str) -> Option<i64> {
         let value = fields.get(key)?;
         if value.is_null() {
@@ -127,7 +128,7 @@ impl Reader<'_> {
         value.as_i64().or_else(|| self.no(key, value, Type::WholeNumber))
     }
 
-    /// Also as older YAML has it.
+    /// Accepts YAML 1.1 spellings.
     pub fn flag(&mut self, fields: &Map<String, Value>, key: &str) -> Option<bool> {
         match fields.get(key)? {
             Value::Bool(flag) => Some(*flag),
@@ -138,7 +139,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Written by hand: taken as it is, and told where it cannot be true. Without an offset it counts as UTC.
+    /// Written by hand: accepted as it is, and reported if impossible. Without an offset it counts as UTC.
     pub fn time(&mut self, fields: &Map<String, Value>, key: &str) -> Option<Timestamp> {
         let text = self.text(fields, key)?;
         let parsed = text

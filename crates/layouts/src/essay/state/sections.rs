@@ -1,4 +1,4 @@
-//! The sections of stages 3 and 4, as their lists have them.
+//! The sections of stages 3 and 4, from their lists.
 
 use super::reader::Reader;
 use super::{Fields, Section, take};
@@ -7,7 +7,7 @@ use crate::problem::{Range, Type, What};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// More than any essay has; a slip of a digit must not make a million items.
+/// More than any essay has; a mistyped digit must not create a million items.
 pub(in crate::essay) const MOST_SECTIONS: u32 = 200;
 pub(in crate::essay) const MOST_PARAGRAPHS: u32 = 200;
 const COUNTERS: [&str; 2] = ["verified_claims", "deferred_claims"];
@@ -53,13 +53,13 @@ impl Reader<'_> {
         let mut counters = BTreeMap::new();
         for key in COUNTERS {
             let count = self.number(entry, key);
-            // A null that somebody wrote over a count says that there are none.
+            // A null in place of a count means zero.
             let count = count.or_else(|| entry.get(key).is_some_and(Value::is_null).then_some(0));
             counters.extend(count.map(|count| (key.to_owned(), i64::from(count))));
         }
         let mut fields = Fields::new();
         take(&mut fields, entry, |key| !KNOWN.contains(&key) && key != VOICE);
-        // A voice that is no longer checked is said so, and is not just missing.
+        // A withdrawn voice score is recorded as null rather than left out.
         let voice = entry.get(VOICE).filter(|score| score.is_null() || self.is_score(score));
         fields.extend(voice.map(|score| (VOICE.to_owned(), score.clone())));
         let (paragraphs, approved) = self.paragraphs(entry);

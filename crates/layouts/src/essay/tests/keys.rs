@@ -1,4 +1,4 @@
-//! Every key of the schema: where it is in the model, and that setting it there changes its line and no other.
+//! Every key of the schema: its place in the model, and that setting it changes only its own line.
 
 use super::*;
 use crate::reconcile::{Draft, Laid, drop_listed, drop_parts, reconcile, withdraw};
@@ -41,7 +41,7 @@ fn done(read: &Read, text: &str) -> Event {
     item(ItemEvent::ItemCompleted { id: id(text), run: known.run.clone(), phase: known.phase.clone() })
 }
 
-/// These events change these lines, and `last_activity`; nothing else.
+/// These events change these lines and `last_activity`, nothing else.
 #[track_caller]
 fn check(before: &str, events: Vec<Event>, lines: &[(&str, &str)]) {
     let mut expected = before.to_owned();
@@ -97,14 +97,14 @@ fn the_late_session_has_every_key_in_its_place() {
     assert_eq!((revision.phase.as_str(), revision.impact), ("thesis_development", Impact::Minor));
 }
 
-/// `needs_review` is a stage status that the reader must keep apart from `in_progress`.
+/// `needs_review` is a stage status distinct from `in_progress`.
 #[test]
 fn needs_review_is_kept_apart_from_in_progress() {
     let reviewed = read(whole(LATE));
     assert!(matches!(reviewed.session.run().expect("a run").phases[1].state, PhaseState::NeedsReview { .. }));
     let text = LATE.replace("status: \"needs_review\" ", "status: \"in_progress\" ");
     assert_eq!(read(whole(&text)).statuses()[1], "in_progress");
-    // Also where it is the current one, and also of a section.
+    // Also for the current stage, and for a section.
     let text = LATE
         .replace("current_stage: 4", "current_stage: 2")
         .replace("name: paragraph_writing", "name: essay_structuring");
@@ -302,7 +302,7 @@ fn paragraphs_are_counted_in_their_section() {
         vec![item(ItemEvent::ItemSet { id: id("draft-2"), change: score })],
         &[("voice_check_score: null", "voice_check_score: 4")],
     );
-    // An entry on one line stays on it.
+    // A one-line entry stays on one line.
     let change = ItemChange { fields: fields(json!({"voice_check_score": 3.5})), ..ItemChange::default() };
     check(
         LATE,
@@ -394,7 +394,7 @@ fn output_is_filled_on_completion() {
     assert!(text.contains("status: completed\n"), "plain as it was: {text}");
 }
 
-/// What a person or the pipeline edits becomes events, and is then not written back over.
+/// Edits by a person or the pipeline become events, and are not overwritten.
 #[test]
 fn edits_of_every_kind_are_taken_in_and_never_reverted() {
     let base = read(whole(LATE));
@@ -447,7 +447,8 @@ fn edits_of_every_kind_are_taken_in_and_never_reverted() {
     }
 }
 
-/// A lowered `total_paragraphs`: a paragraph that nobody approved goes, one that was worked on stays and is told.
+/// A lowered `total_paragraphs`: an unapproved paragraph is dropped; one with work on it stays and is
+/// reported.
 #[test]
 fn fewer_paragraphs_in_the_file_drop_those_that_nobody_worked_on() {
     let base = read(whole(LATE));
@@ -481,7 +482,7 @@ fn fewer_paragraphs_in_the_file_drop_those_that_nobody_worked_on() {
     assert_eq!(draft.events(), [], "how many there are is not said: none goes");
 }
 
-/// A claim that was settled and is not any more.
+/// A claim that was resolved and is open again.
 #[test]
 fn a_claim_that_is_called_unresolved_again_is_open_again() {
     let settled = read(whole(&LATE.replace("resolved: false", "resolved: true")));
@@ -496,7 +497,7 @@ fn a_claim_that_is_called_unresolved_again_is_open_again() {
     assert_eq!(draft.session().notes.len(), 2, "and it is no other one");
 }
 
-/// A minor revision that the pipeline itself made: the thesis in work again, all after it flagged.
+/// A minor revision by the pipeline itself: the thesis in progress again, everything after it flagged.
 #[test]
 fn a_revision_in_the_file_is_a_revision_in_the_log() {
     let text = LATE
@@ -542,7 +543,7 @@ fn a_section_that_goes_on_is_said_to() {
     );
 }
 
-/// The file has one list of sections: with another run it is empty, and what the run before came to stays in the log.
+/// The file has one list of sections: a new run empties it, and earlier results stay in the log.
 #[test]
 fn another_run_begins_without_the_sections_of_the_one_before() {
     let late = read(whole(LATE));
@@ -570,7 +571,7 @@ fn another_run_begins_without_the_sections_of_the_one_before() {
     assert_eq!(session.runs[0].phases[3].items, run.phases[3].items);
 }
 
-/// Out of the middle of a list: gone where nobody worked on it, and told of where somebody did.
+/// Removed from the middle of a list: dropped if nobody worked on it, reported otherwise.
 #[test]
 fn a_section_that_is_not_listed_any_more_goes_unless_somebody_worked_on_it() {
     let base = read(whole(&LATE.replace("verified_claims: 4", "verified_claims: 0")));

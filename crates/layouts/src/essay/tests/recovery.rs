@@ -1,4 +1,4 @@
-//! Three levels, each with its report: the backup, the artifacts, and a person.
+//! Three levels of recovery, each with its report: the backup, the artifacts, a person.
 
 use super::*;
 use crate::essay::recover::{sections_of_draft, sections_of_outline};
@@ -10,7 +10,7 @@ fn at(read: &Read) -> (String, Vec<&'static str>) {
     (read.session.run().expect("a run").current().id().to_string(), read.statuses())
 }
 
-/// The engine puts the backup in the file's place; what the layout says to it is this.
+/// The engine restores the backup; this is what the layout reports.
 #[test]
 fn level_1_the_backup() {
     assert_eq!(
@@ -34,7 +34,7 @@ fn level_1_the_backup() {
     assert!(Essay.is_whole(STATE, LATE.as_bytes()) && Essay.is_whole(STATE, EARLY.as_bytes()));
 }
 
-/// The session that these artifacts make, in which stage, with which statuses.
+/// The session inferred from these artifacts: its stage and statuses.
 #[track_caller]
 fn level_2(files: &[(&str, &str)], stage: &str, statuses: [&str; 4]) -> Read {
     let mut all = files.to_vec();
@@ -88,7 +88,7 @@ fn level_2_the_draft_shows_stage_4_and_how_far_it_is() {
     assert!(read.item("draft-1").is_done() && !read.item("draft-2").is_done(), "more may be to come");
 }
 
-/// A `.v{N}.md` file is never evidence of a current one.
+/// A `.v{N}.md` file is never evidence for the current one.
 #[test]
 fn level_2_archived_versions_show_nothing() {
     let archived = [
@@ -119,7 +119,7 @@ fn level_2_an_empty_file_shows_nothing_and_a_final_essay_all() {
     );
 }
 
-/// A later file without an earlier one: what came before counts as done, and nothing shows it.
+/// A later file without an earlier one: the earlier stage counts as done, without proof.
 #[test]
 fn level_2_what_no_file_shows_is_claimed() {
     let read = level_2(

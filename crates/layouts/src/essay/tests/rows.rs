@@ -1,5 +1,5 @@
-//! What is wrong in each field of a state: told with its whole name, in the words of what `set` refuses, while the rest
-//! of the session works and no byte of what is wrong is written over.
+//! Errors in each field of a state: reported with the full name, in the words of `set`, while the rest of the
+//! session works and no wrong byte is overwritten.
 
 use super::*;
 use model::note::NoteKind;
@@ -9,7 +9,7 @@ fn paused() -> Event {
     Event::SessionPaused { reason: "r".to_owned(), context: None, saved: Vec::new() }
 }
 
-/// The late session with a line of it replaced: one warning, and the line is kept by a write of ours.
+/// The late session with one line replaced: one warning, and our writes keep the line.
 #[track_caller]
 fn check(old: &str, new: &str, expected: &str) -> Read {
     assert!(LATE.contains(old), "{old:?} is not in the text");
@@ -149,7 +149,7 @@ fn every_field_with_words_of_its_own_is_told_when_it_has_another() {
     assert_eq!(read.session.fields["pushback_level"], "loud", "it is taken as its author wrote it");
 }
 
-/// YAML 1.1, which the pipeline's own reader speaks.
+/// YAML 1.1, as the pipeline's own reader uses.
 #[test]
 fn numbers_and_flags_of_older_yaml_are_what_they_were_meant_as() {
     let text = LATE

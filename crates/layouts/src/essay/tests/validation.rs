@@ -1,8 +1,8 @@
-//! The table of checks that are made when a state is loaded, a test for every row; and what is odd about the file.
+//! The checks on loading a state, one test per row; and oddities of the file.
 
 use super::*;
 
-/// The late session with this put in place of that: what is told about it.
+/// The late session with one replacement, and the reports about it.
 #[track_caller]
 fn check(old: &str, new: &str, expected: &str) {
     assert!(LATE.contains(old), "{old:?} is not in the text");
@@ -167,7 +167,7 @@ fn what_has_the_wrong_type_or_word_is_told_with_its_key_and_left_aside() {
     );
 }
 
-/// `done` is no word of the format, and no reason to begin a stage again.
+/// `done` is not a word of the format, and does not restart a stage.
 #[test]
 fn a_status_that_nobody_knows_does_not_open_what_was_completed() {
     let text = LATE

@@ -1,7 +1,8 @@
-//! What the pipeline says, word for word.
+//! The pipeline's own wording, verbatim.
 
 use super::*;
 use crate::layout::Standing;
+use jiff::SignedDuration;
 
 #[test]
 fn pausing() {

@@ -1,4 +1,4 @@
-//! What the file says of the view of all sections together, which the user approves before anything is written.
+//! The file's record of the bird's-eye view of all sections, which the user approves before writing starts.
 
 use super::Changes;
 use crate::essay::STAGES;
@@ -8,13 +8,13 @@ use model::id::Name;
 use model::phase::PhaseState;
 use serde_json::{Value, json};
 
-/// The check of stage 3, and the key that tells of it.
+/// The check of stage 3, and its key.
 pub(in crate::essay) const BIRDS_EYE: &str = "birds-eye";
 pub(in crate::essay) const BIRDS_EYE_KEY: &str = "birds_eye_approved";
 
-/// What the file is to say of it.
+/// The value to write.
 pub(super) enum BirdsEye {
-    /// What somebody wrote there, until there is news.
+    /// Keep the existing value until something changes.
     AsItIs,
     Says(Option<Value>),
 }
@@ -35,7 +35,8 @@ impl Changes<'_> {
         }
     }
 
-    /// Whether the bird's-eye view was approved since the file was last written, and nothing else said of it after that.
+    /// True if the bird's-eye view was approved since the file was last written, and nothing contradicted it
+    /// later.
     fn is_approved_last(&self) -> bool {
         let arguments = STAGES[2].name;
         let said = self.standing.since.iter().rev().find_map(|recorded| match &recorded.event {
@@ -49,7 +50,7 @@ impl Changes<'_> {
         said == Some(true)
     }
 
-    /// The user said yes to the view of all sections together.
+    /// The user approved the view of all sections.
     fn birds_eye(&self) -> Option<Value> {
         let phase = self.ours.phase(2)?;
         let check = Name::parse(BIRDS_EYE).ok()?;
@@ -61,8 +62,8 @@ impl Changes<'_> {
         (is_approved || (is_passed && has_gate)).then(|| json!(true))
     }
 
-    /// Whether a command went back to the stage, or before it, since the file was last written: it is to be approved
-    /// again. Whoever goes back by editing the file says there what is so.
+    /// True if a command returned to the stage or an earlier one since the file was last written: approval is
+    /// needed again. Whoever goes back by editing the file sets the value there.
     fn is_open_again(&self) -> bool {
         let since = self.standing.since;
         let is_edit = |recorded: &&Recorded| matches!(recorded.event, Event::ExternalEdit { .. });

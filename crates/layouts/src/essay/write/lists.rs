@@ -1,5 +1,4 @@
-//! Deferred verifications, overrides and revisions: entries that are added and settled, and taken out
-//! by undoing alone.
+//! Deferred verifications, overrides and revisions: entries are added and resolved, and removed only by undo.
 
 use super::{Changes, time};
 use crate::essay::STAGES;
@@ -28,7 +27,8 @@ impl Changes<'_> {
         }
     }
 
-    /// The n-th entry with this text. Of the settled notes a session keeps the newest: an entry without a note stays.
+    /// The n-th entry with this text. A session keeps only the newest resolved notes: an entry without a note
+    /// stays.
     fn entry_with(&self, list: &str, text: &str, rank: usize) -> Option<usize> {
         let entries = self.document.get(&[Key(list)])?;
         let same = |(_, entry): &(usize, &Value)| entry.get("claim_text") == Some(&json!(text));
@@ -45,7 +45,7 @@ impl Changes<'_> {
         }
     }
 
-    /// Undone, a claim that is still open and that no note tells of was never made.
+    /// After an undo, removes open claims without a note.
     fn claims_taken_back(&mut self, list: &str, notes: &[&Note]) {
         let entries = if self.went_back { self.entries(list) } else { Vec::new() };
         for (place, entry) in entries.iter().enumerate().rev() {
@@ -58,7 +58,7 @@ impl Changes<'_> {
         }
     }
 
-    /// Those that the file does not tell of. Of several with the same words the first entry tells of the first one.
+    /// Adds revisions that the file lacks. Identical ones are matched in order.
     pub(super) fn revisions(&mut self) {
         let known = self.entries(REVISIONS);
         let made: Vec<Value> = self.standing.session.revisions.iter().filter_map(revised).collect();
@@ -80,19 +80,19 @@ impl Changes<'_> {
     }
 }
 
-/// How many of these tell of a revision in the same words.
+/// The number of equal revisions.
 fn alike(entries: &[Value], entry: &Value) -> usize {
     entries.iter().filter(|other| told(other) == told(entry)).count()
 }
 
-/// Stage, impact and reason as they are read: a word that is none counts as the least impact.
+/// Stage, impact and reason as read: an unknown word counts as the least impact.
 fn told(entry: &Value) -> (Option<&Value>, &str, &str) {
     let text = |key: &str| entry.get(key).and_then(Value::as_str).unwrap_or_default();
     let impact = Impact::ALL.into_iter().find(|impact| impact.name() == text("impact"));
     (entry.get("stage_revisited"), impact.unwrap_or(Impact::Minor).name(), text("reason"))
 }
 
-/// Each note with how many of the same text came before it.
+/// Each note with the number of earlier notes of the same text.
 fn ranked<'a>(notes: &[&'a Note]) -> Vec<(usize, &'a Note)> {
     let rank = |place: usize| notes[..place].iter().filter(|other| other.text == notes[place].text).count();
     (0..notes.len()).map(|place| (rank(place), notes[place])).collect()
@@ -124,7 +124,7 @@ fn entry(note: &Note) -> Value {
 fn revised(made: &RevisionMade) -> Option<Value> {
     let revision = &made.revision;
     let stage = STAGES.iter().position(|stage| revision.phase == *stage.name)?;
-    // What the stage itself was before is kept beside it; the list is of what came after it.
+    // The stage's own old version is kept beside it; this list is for later stages.
     let archived = revision.archived.iter().filter(|archived| !archived.copied);
     let names: Vec<&str> = archived.filter_map(|archived| archived.to.rsplit('/').next()).collect();
     Some(json!({

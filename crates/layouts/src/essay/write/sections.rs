@@ -1,8 +1,9 @@
-//! Sections and paragraphs as the lists of stages 3 and 4 have them, and which of them is being worked on.
+//! Sections and paragraphs in the lists of stages 3 and 4, and the current one.
 
 use super::{Changes, time};
+use crate::essay::STAGES;
+use crate::essay::artifacts::argument_map;
 use crate::essay::state::StageStatus;
-use crate::essay::{STAGES, argument_map};
 use crate::yaml::Step;
 use crate::yaml::Step::{At, Key};
 use model::event::{Event, ItemEvent};
@@ -28,13 +29,13 @@ impl Changes<'_> {
         }
     }
 
-    /// Whether somebody took a section out of the list, in which it was when we wrote it: it was not added since, and
-    /// nobody worked on it again. The log keeps it.
+    /// True if somebody removed a section from the list since we wrote it, and it was neither added nor
+    /// worked on since. The log keeps it.
     fn was_taken_out(&self, position: usize, index: u32, item: &Item) -> bool {
         let has_not_begun = self.ours.status(position) == Some(StageStatus::NotStarted);
         let is_back = self.happened_to(&item.id).any(|event| match event {
             ItemEvent::ItemAdded { item: new } => new.id.is(&item.id),
-            // Beyond the number of sections, and in a stage that has not begun, what happens to it does not bring it back.
+            // Beyond the number of sections, or in a stage that has not started, events do not bring it back.
             ItemEvent::ItemStarted { .. } | ItemEvent::ItemCompleted { .. } | ItemEvent::ItemSet { .. } => {
                 self.ours.is_outlined(index) && !has_not_begun
             }
@@ -50,13 +51,13 @@ impl Changes<'_> {
         !is_back && !self.is_outlined_anew(index) && !self.is_new && !self.went_back
     }
 
-    /// Whether the number of sections was set anew, to one that this section is within.
+    /// True if the number of sections was set again to include this one.
     fn is_outlined_anew(&self, index: u32) -> bool {
         let total = self.ours.session.fields.get("total_sections").and_then(Value::as_u64);
         self.touched.contains("total_sections") && total.is_some_and(|total| u64::from(index) <= total)
     }
 
-    /// Those that were added and that undoing took away again, and those of an earlier run.
+    /// Removes sections whose addition was undone, and those of an earlier run.
     fn sections_taken_back(&mut self, position: usize) {
         let said: Vec<u32> = self.said.sections(position).keys().copied().collect();
         let is_gone = |index: &u32| !self.ours.sections(position).contains_key(index);
@@ -68,7 +69,7 @@ impl Changes<'_> {
         }
     }
 
-    /// The section and the paragraph that are being worked on; none in a stage that begins anew.
+    /// The current section and paragraph; none in a restarted stage.
     pub(super) fn place(&mut self) {
         for position in 2..STAGES.len() {
             self.no_place(position);
@@ -97,7 +98,7 @@ impl Changes<'_> {
         }
     }
 
-    /// Whether all of a stage is to be done again since an earlier one was revised, or another run began.
+    /// True if a whole stage is redone, because an earlier one was revised or a new run started.
     fn begins_anew(&self, position: usize) -> bool {
         let name = STAGES[position].name;
         let is_major = |event: &Event| match event {
@@ -110,13 +111,13 @@ impl Changes<'_> {
             && (self.began_again() || self.standing.since.iter().any(|recorded| is_major(&recorded.event)))
     }
 
-    /// Whether another run began since the file was last written.
+    /// True if a new run started since the file was last written.
     fn began_again(&self) -> bool {
         let is_run = |event: &Event| matches!(event, Event::RunStarted { ordinal, .. } if *ordinal > 1);
         self.standing.since.iter().any(|recorded| is_run(&recorded.event))
     }
 
-    /// Where the list has a section; an entry without a number has the number of its place.
+    /// The position of a section in the list; an entry without a number has the number of its position.
     fn place_in_list(&self, position: usize, index: u32) -> Option<usize> {
         let list = self.document.get(&[Key("stages"), Key(STAGES[position].key), Key("sections")])?;
         list.as_array()?.iter().enumerate().position(|(place, entry)| {
@@ -130,7 +131,8 @@ impl Changes<'_> {
         let path = |name| [Key("stages"), Key(key), Key("sections"), At(place), Key(name)];
         let said = self.said.sections(position).get(&index).copied();
         let status = self.ours.status_of(ours);
-        // A section that the file calls current counts as begun, whatever its own status; once it moves, that is said.
+        // A section that the file calls current counts as started, whatever its own status; a change is
+        // written.
         let is_said = self.document.get(&path("status")) == Some(json!(status.name()));
         let is_moved = self.is_moved(&ours.id) && !is_said;
         if is_moved || said.is_none_or(|said| self.said.status_of(said) != status) {
@@ -140,7 +142,7 @@ impl Changes<'_> {
                 self.set(&path("completed_at"), &ended);
             }
         }
-        // Its map may have come after the word that it is done.
+        // Its map may have been created after the section was marked done.
         let is_news = self.is_touched(&ours.id) || self.is_completed_now(2);
         if position == 2 && status == StageStatus::Completed && is_news {
             self.fill(&path("argument_map_file"), self.map_file(index));
@@ -184,7 +186,7 @@ impl Changes<'_> {
         said: Option<&Item>,
     ) {
         let known = if position == 2 { "argument_map_file" } else { "voice_check_score" };
-        // The name of the map of a section that is done is ours, and no field of it.
+        // The map of a completed section is set by us, and is not a field.
         let is_named = position == 2 && ours.is_done();
         if self.went_back && !is_named && !ours.fields.contains_key(known) {
             self.field(&path(known), None, true);
@@ -231,12 +233,12 @@ impl Changes<'_> {
         self.folder.tree.has_file(&name).then(|| json!(format!("{}/{name}", self.session_dir())))
     }
 
-    /// Whether something happened to a section or its paragraphs since the file was last written.
+    /// True if a section or its paragraphs changed since the file was last written.
     fn is_touched(&self, section: &ItemId) -> bool {
         self.is_new || self.went_back || self.happened_to(section).next().is_some()
     }
 
-    /// Whether work on it went on, or back.
+    /// True if its status changed.
     fn is_moved(&self, section: &ItemId) -> bool {
         let is_move = |event: &ItemEvent| match event {
             ItemEvent::ItemStarted { .. }
@@ -283,7 +285,7 @@ fn ended(item: &Item) -> Value {
     }
 }
 
-/// The item that an event is about, and what it is part of where the event says so.
+/// The item of an event, and its container if the event names it.
 fn named(event: &ItemEvent) -> (&ItemId, Option<&ItemId>) {
     match event {
         ItemEvent::ItemAdded { item } => (&item.id, item.parent.as_ref()),

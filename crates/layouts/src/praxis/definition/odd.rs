@@ -1,4 +1,4 @@
-//! What in a metadata.json is of another kind than it should be, or there more than once. The rest of it is used.
+//! Values of metadata.json with the wrong type, and duplicate keys. The rest is used.
 
 use crate::problem::{Problem, Type, What};
 use serde_json::{Map, Value};
@@ -20,7 +20,7 @@ const WORKFLOW: &[(&str, Kind)] = &[
     ("primary_outputs", Kind::Texts),
     ("phases", Kind::Objects),
     ("dynamic_phases", Kind::Flag),
-    // For the original's own parser, with its templates: the headings of tasks.md are enough here.
+    // Used by the original's own parser with its templates; here the headings of tasks.md suffice.
     ("dynamic_config", Kind::Object),
 ];
 const PHASE: &[(&str, Kind)] = &[

@@ -1,4 +1,4 @@
-//! Writes the tree of a lambda in CEL. Python calls many things true; here each must be known by its type.
+//! Writes a lambda's tree as CEL. Python calls many things true; here each type must be known.
 
 use super::parse::{Comparison, Node};
 use super::{Declared, python};
@@ -6,13 +6,13 @@ use model::workflow::ValueType;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What an expression gives, as far as it is known.
+/// The result type of an expression, as far as known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Boolean,
-    /// A whole number, as far as is known.
+    /// An integer, as far as known.
     Number,
-    /// One with a fraction, which CEL does not count together with a whole one.
+    /// A fraction, which CEL does not mix with integers.
     Decimal,
     Text,
     List,
@@ -24,7 +24,7 @@ pub(super) enum Kind {
 pub(super) struct Written {
     pub(super) text: String,
     pub(super) kind: Kind,
-    /// Nothing else can stand there: it was declared so, or is written there.
+    /// The type is certain: declared, or a literal.
     pub(super) is_sure: bool,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Scope<'a> {
     names: BTreeMap<String, Bound>,
 }
 
-/// Whether a field was given.
+/// True if a field was given.
 pub(super) fn is_given(field: &str) -> String {
     if is_plain(field) { format!("has(evidence.{field})") } else { format!("{} in evidence", quoted(field)) }
 }
@@ -69,7 +69,7 @@ impl<'a> Scope<'a> {
         Ok(())
     }
 
-    /// What is true or false, in parentheses.
+    /// A boolean condition, in parentheses.
     pub(super) fn condition(&self, node: &Node) -> Result<String, String> {
         bounded(match node {
             Node::Not(inner) => format!("(!{})", self.condition(inner)?),
@@ -84,7 +84,7 @@ impl<'a> Scope<'a> {
         parts.iter().map(|part| self.condition(part)).collect()
     }
 
-    /// `a < b < c` is `a < b` and `b < c`.
+    /// `a < b < c` means `a < b` and `b < c`.
     fn comparisons(&self, first: &Node, others: &[(Comparison, Node)]) -> Result<String, String> {
         let mut left = self.value(first)?;
         let mut parts = Vec::new();
@@ -112,7 +112,8 @@ impl<'a> Scope<'a> {
         Ok(all_of(parts))
     }
 
-    /// Looked at part by part: what is written twice at each level would fill the memory before the whole is looked at.
+    /// Checks the size part by part: an expression that doubles at each level would exhaust memory before the
+    /// whole is checked.
     fn value(&self, node: &Node) -> Result<Written, String> {
         let written = self.value_of(node)?;
         Ok(Written { text: bounded(written.text)?, ..written })
@@ -154,7 +155,7 @@ impl<'a> Scope<'a> {
             }
             Node::Sum(left, sign, right) => {
                 let (left, right) = (self.number(left)?, self.number(right)?);
-                // What turns out to be a text would be made a number on the way.
+                // A text would be converted to a number on the way.
                 if let Some(unsure) = [&left, &right].into_iter().find(|part| !part.is_sure)
                     && (left.kind, right.kind) != (Kind::Number, Kind::Number)
                 {
@@ -165,13 +166,13 @@ impl<'a> Scope<'a> {
                 Ok(Written { text: format!("({left} {sign} {right})"), kind, is_sure })
             }
             Node::Not(_) | Node::Compare(..) => written(self.condition(node)?, Kind::Boolean),
-            // Python gives one of the values; CEL has only yes and no for it.
+            // Python returns one of the values; CEL only true or false.
             Node::And(_) => Err("'and' that stands for a value".to_owned()),
             Node::Or(_) => Err("'or' that stands for a value".to_owned()),
         }
     }
 
-    /// Signs that mean something else for texts and lists are for numbers only.
+    /// Operators with another meaning for texts and lists are limited to numbers.
     fn number(&self, node: &Node) -> Result<Written, String> {
         let written = self.value(node)?;
         match written.kind {
@@ -235,7 +236,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// What gates do not evaluate must not stand in one.
+/// Refuses expressions that gates do not evaluate.
 pub(super) fn bounded(expression: String) -> Result<String, String> {
     const LONGEST: usize = 4096;
     if expression.len() > LONGEST {
@@ -249,7 +250,7 @@ fn uncountable(text: &str) -> String {
     format!("counting with {text}, which is no number as far as is declared")
 }
 
-/// Two numbers as CEL counts with them: both whole, or both with a fraction.
+/// Two numbers of the same CEL type: both integers, or both fractions.
 pub(super) fn alike(left: &Written, right: &Written) -> (String, String, Kind) {
     let is_number = |written: &Written| matches!(written.kind, Kind::Number | Kind::Decimal);
     let is_mixed =
@@ -261,8 +262,8 @@ pub(super) fn alike(left: &Written, right: &Written) -> (String, String, Kind) {
     }
 }
 
-/// From left to right and no further than needed, as Python does it. CEL's own signs forget what went wrong on one side
-/// when the other decides: a field that is missing must not pass by that.
+/// Evaluates left to right and stops early, as Python does. CEL's own operators ignore an error on one side
+/// if the other decides: a missing field must not pass that way.
 fn all_of(parts: Vec<String>) -> String {
     let whole = parts.into_iter().rev().reduce(|rest, part| format!("({part} ? {rest} : false)"));
     whole.map(|whole| format!("({whole})")).unwrap_or_default()
@@ -306,7 +307,7 @@ fn path(field: &str) -> String {
     if is_plain(field) { format!("evidence.{field}") } else { format!("evidence[{}]", quoted(field)) }
 }
 
-/// Whether CEL takes it as a name without quotation marks.
+/// True if CEL accepts it as a bare name.
 fn is_plain(field: &str) -> bool {
     const RESERVED: &[&str] = &[
         "in",

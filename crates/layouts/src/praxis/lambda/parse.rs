@@ -1,8 +1,8 @@
-//! Builds a tree from the tokens of a lambda, for the part of Python that is translated.
+//! Parses a lambda's tokens into a tree, for the supported part of Python.
 
 use super::token::{Token, tokens};
 
-/// Deeper than any sensible rule is nested.
+/// Deeper than any sensible rule.
 const DEEPEST: usize = 40;
 
 pub(super) struct Lambda {
@@ -17,7 +17,7 @@ pub(super) enum Node {
     Boolean(bool),
     Nothing,
     List(Vec<Node>),
-    /// `(1, 2)`, which no list is equal to.
+    /// `(1, 2)`, which equals no list.
     Tuple(Vec<Node>),
     Name(String),
     /// `e['name']`
@@ -35,9 +35,9 @@ pub(super) enum Node {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Comparison {
-    /// One that CEL writes the same way.
+    /// An operator spelled the same in CEL.
     Sign(&'static str),
-    /// `is` and `is not`, of `None`, `True` and `False` alone.
+    /// `is` and `is not`, only with `None`, `True` and `False`.
     Is,
     IsNot,
     In,
@@ -197,7 +197,7 @@ impl<'a> Parser<'a> {
         self.part()
     }
 
-    /// A value with what is taken out of it: `e['a']['b']`.
+    /// A value with subscripts: `e['a']['b']`.
     fn part(&mut self) -> Result<Node, String> {
         let mut node = self.value()?;
         loop {
@@ -255,7 +255,7 @@ impl<'a> Parser<'a> {
                 self.expect(")")?;
                 Ok(Node::Length(Box::new(of)))
             }
-            // A function that is called, or a word of the language that stands where a value should.
+            // A function call, or a keyword in place of a value.
             _ if self.sees("(") || KEYWORDS.contains(&word) => Err(format!("'{word}'")),
             _ => Ok(Node::Name(word.to_owned())),
         }
@@ -288,7 +288,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// What there is only one of.
+/// Singletons.
 const ONES: &[&str] = &["None", "True", "False"];
 
 const KEYWORDS: &[&str] = &[

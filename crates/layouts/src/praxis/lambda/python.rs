@@ -1,8 +1,8 @@
-//! What Python calls true, and what it calls equal, in CEL: there true is 1, and nothing is what is empty.
+//! Python's truth and equality in CEL: True equals 1, and empty values are false.
 
 use super::cel::{Kind, Written, alike, any_of};
 
-/// Whether a value is true.
+/// The truth of a value.
 pub(super) fn is_true(written: &Written) -> String {
     let Written { text, kind, is_sure } = written;
     match kind {
@@ -23,7 +23,7 @@ pub(super) fn is_true(written: &Written) -> String {
     }
 }
 
-/// Two values, with what makes one of them a number where the other may be one.
+/// Compares two values, converting a boolean to a number if the other may be one.
 pub(super) fn compared(left: &Written, sign: &str, right: &Written) -> Result<String, String> {
     let is_equality = matches!(sign, "==" | "!=");
     let has_no_order = |written: &&Written| matches!(written.kind, Kind::List | Kind::Object | Kind::Nothing);
@@ -46,13 +46,13 @@ fn in_cel(left: &Written, sign: &str, right: &Written) -> String {
     format!("{} {sign} {}", left.text, right.text)
 }
 
-/// Whether a value is in a list of which nothing is known. What may be true or false is looked for as a number too.
+/// Membership in a list of unknown content. A possible boolean is searched as a number too.
 pub(super) fn is_in_list(part: &Written, list: &Written) -> String {
     let is_in = |text: &str| format!("{text} in {}", list.text);
     if part.is_sure { is_in(&part.text) } else { any_of(vec![is_in(&part.text), is_in(&as_number(part))]) }
 }
 
-/// Whether a value is one of those that are written there.
+/// Membership in a literal list.
 pub(super) fn is_one_of(part: &Written, members: &[Written]) -> String {
     if members.iter().any(|member| may_be_true_and_1(part, member)) {
         return any_of(members.iter().map(|member| in_cel(part, "==", member)).collect());
@@ -61,7 +61,7 @@ pub(super) fn is_one_of(part: &Written, members: &[Written]) -> String {
     format!("{} in [{}]", part.text, members.join(", "))
 }
 
-/// Whether one of two can be true or false, and the other a number.
+/// True if one of two may be a boolean and the other a number.
 fn may_be_true_and_1(one: &Written, other: &Written) -> bool {
     let may_be = |written: &Written, kinds: &[Kind]| !written.is_sure || kinds.contains(&written.kind);
     let flags = [Kind::Boolean, Kind::Unknown];

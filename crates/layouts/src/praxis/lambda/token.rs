@@ -1,6 +1,6 @@
-//! Cuts a Python expression into tokens. Knows no meaning.
+//! Splits a Python expression into tokens. Knows no meaning.
 
-/// More than any sensible rule has; what is longer is refused before anything is built from it.
+/// More than any sensible rule has; a longer one is refused before anything is built.
 const MOST: usize = 300;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -13,7 +13,7 @@ pub(super) enum Token {
 }
 
 impl Token {
-    /// As a message names it.
+    /// The token in messages.
     pub(super) fn shown(&self) -> String {
         match self {
             Self::Word(word) | Self::Number(word) => format!("'{word}'"),
@@ -68,7 +68,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
 fn word(text: &str) -> Result<(Token, &str), String> {
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
-    // f'…', r"…": what stands in them is not what they mean.
+    // f'…', r"…": their text is not their value.
     if rest.starts_with(['\'', '"']) {
         return Err(format!("a text that begins with '{word}'"));
     }
@@ -84,7 +84,7 @@ fn number(text: &str) -> Result<(Token, &str), String> {
         !word.split('_').any(|digits| !digits.bytes().all(|byte| byte.is_ascii_digit()) || digits.is_empty());
     let has_zero = plain.len() > 1 && plain.starts_with('0');
     let is_whole = is_spaced && !has_zero && plain.parse::<i64>().is_ok();
-    // A number that ends in a point, or has an exponent after one, is none in CEL.
+    // A number that ends in a point, or has an exponent after one, is invalid in CEL.
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     let is_decimal = word.split_once('.').is_some_and(|(whole, part)| digits(whole) && digits(part))
         && plain.parse::<f64>().is_ok_and(f64::is_finite);
@@ -101,7 +101,7 @@ fn quoted(text: &str, quote: char) -> Result<(Token, &str), String> {
         match letter {
             _ if letter == quote => {
                 let rest = &text[at + 1..];
-                // '' '' stands for a text of several lines, and two texts side by side for one.
+                // '' '' starts a multi-line text, and adjacent texts form one.
                 if rest.trim_start().starts_with(['\'', '"']) {
                     return Err("two texts side by side".to_owned());
                 }

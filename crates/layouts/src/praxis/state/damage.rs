@@ -1,5 +1,5 @@
-//! What makes a file that is JSON no session's: something else stands where the format has its phases. Its own tool could
-//! not load it, and taking it for an edit would undo the work that it does not tell of.
+//! Valid JSON that is not a session: wrong values in place of its phases. Its own tool could not load it, and
+//! treating it as an edit would undo work that it does not mention.
 
 use crate::problem::{Damage, Type};
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ enum Kind {
     Object,
 }
 
-/// Keys that say where things stand, with what they hold. One that is not there says nothing, and is no damage.
+/// Keys that hold the position, with their types. A missing one is not damage.
 const KINDS: &[(&str, Kind)] = &[
     ("workflow_type", Kind::Text),
     ("current_phase", Kind::Number),
@@ -20,12 +20,12 @@ const KINDS: &[(&str, Kind)] = &[
     ("phase_artifacts", Kind::Object),
     ("checkpoints", Kind::Object),
 ];
-/// Objects of which nothing may stand there as well: they tell more than where the phases are, and a file may do without.
+/// Objects that may also be null: they hold more than the position, and are optional.
 pub(in crate::praxis) const SECTIONS: &[&str] =
     &["metadata", "workflow_structure", "phase_timing", "phase_timings", "evidence_submitted", "lifecycle"];
 const FLAGS: &[&str] = &["completed", "paused"];
 
-/// Keys of another kind than the format has.
+/// Keys with the wrong type.
 pub(in crate::praxis) fn of(fields: &Map<String, Value>) -> Vec<Damage> {
     let odd = |key: &str, kind: Kind, value: &Value| {
         (!kind.takes(value)).then(|| damage(key, value, kind.wanted()))
@@ -52,7 +52,7 @@ fn damage(field: &str, value: &Value, wanted: Type) -> Damage {
     Damage { field: field.to_owned(), found: model::gate::shown(value), wanted }
 }
 
-/// Sections that are there and hold nothing.
+/// Sections that exist but are null.
 pub(super) fn empty(fields: &Map<String, Value>) -> impl Iterator<Item = &'static str> {
     SECTIONS.iter().copied().filter(|key| fields.get(*key).is_some_and(Value::is_null))
 }
@@ -62,7 +62,7 @@ impl Kind {
         match self {
             Self::Text => value.is_string(),
             Self::Number => super::fields::whole(value).is_some(),
-            // Single ones that are none are told where they are read.
+            // Single wrong entries are reported where they are read.
             Self::Numbers => value.as_array().is_some_and(|all| {
                 all.is_empty() || all.iter().any(|one| super::fields::whole(one).is_some())
             }),

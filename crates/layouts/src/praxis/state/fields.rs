@@ -1,4 +1,4 @@
-//! One JSON object, read a key at a time. What is not as it should be is said, and then is not there.
+//! Reads one JSON object key by key. A wrong value is reported and treated as missing.
 
 use super::Say;
 use crate::praxis::{MOST_PHASES, times};
@@ -47,7 +47,7 @@ impl Fields<'_> {
         }
     }
 
-    /// Numbers of phases in a list.
+    /// Phase numbers in a list.
     pub(super) fn phases(&mut self, key: &str) -> BTreeSet<u32> {
         let values = match self.of.get(key) {
             Some(Value::Array(values)) => values.as_slice(),
@@ -69,7 +69,7 @@ impl Fields<'_> {
         found
     }
 
-    /// What is said about each phase, by its number.
+    /// Values per phase, by number.
     pub(super) fn by_phase(&mut self, key: &str) -> Vec<(u32, Value)> {
         let mut found = Vec::new();
         for (name, value) in self.section(key) {
@@ -89,7 +89,7 @@ impl Fields<'_> {
         self.time_below("", of, key)
     }
 
-    /// A time in the object of this name; written by hand now and then, so it is taken as it is and said to be odd.
+    /// A time in the named object; sometimes written by hand, so accepted as it is and reported if odd.
     pub(super) fn time_below(&mut self, name: &str, of: &Map<String, Value>, key: &str) -> Option<Timestamp> {
         let value = of.get(key)?;
         let name = if name.is_empty() { key.to_owned() } else { format!("{name}.{key}") };
@@ -108,7 +108,7 @@ impl Fields<'_> {
     }
 }
 
-/// Numbers are now and then written as text, which is what map keys are, and by some writers with a fraction of nothing.
+/// Numbers are sometimes written as text, like map keys, or with a zero fraction.
 pub(super) fn whole(value: &Value) -> Option<i64> {
     const MOST: f64 = 1e15;
     let rounded = || value.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < MOST);

@@ -1,5 +1,5 @@
-//! What stands below the sections of a session's file and is of another kind than it should be: said with its whole name,
-//! and then read as if it were not there. What makes the whole file no session's is damage, and told there.
+//! Values of the wrong type below the sections of a session's file: reported with the full name and treated
+//! as missing. Errors that invalidate the whole file are handled as damage.
 
 use super::fields::{Fields, whole, wrong};
 use crate::problem::{Taken, Type, What};
@@ -27,7 +27,7 @@ const BELOW: &[(&str, &str, Kind)] = &[
     ("metadata", super::super::ATTEMPTS, Kind::Object),
 ];
 
-/// Of each phase.
+/// Keys of each phase.
 const OF_PHASES: &[(&str, &str, Kind)] = &[
     ("phase_timing", "paused_duration_seconds", Kind::Seconds),
     ("phase_artifacts", "evidence", Kind::Object),

@@ -1,4 +1,4 @@
-//! What files of real sessions showed to be read or written wrongly: idle time, errors, evidence, timings.
+//! Errors found in files of real sessions: idle time, errors, evidence, timings.
 
 use super::*;
 use model::gate::{AttemptOutcome, CheckResult};
@@ -8,14 +8,14 @@ fn fields(text: &str) -> Map<String, Value> {
     crate::json::object(text.as_bytes()).expect("an object")
 }
 
-/// The newest shape with other values.
+/// The newest format with other values.
 fn seed_with(change: impl FnOnce(&mut Map<String, Value>)) -> Case {
     let mut fields = fields(SEED_FILE);
     change(&mut fields);
     Case::first(&Value::Object(fields).to_string())
 }
 
-/// A strict gate of phase 1 that asks for most tests to pass.
+/// A strict gate of phase 1 that requires most tests to pass.
 fn with_gate(case: Case) -> Case {
     let metadata = r#"{"workflow_type": "ship_v1", "version": "v1", "total_phases": 3,
         "description": "Ships a change", "phases": [
@@ -39,7 +39,7 @@ fn p3_when_the_file_was_last_written_is_when_something_last_happened() {
             "2026-02-01T11:55:00Z",
         ),
         (seed_with(|fields| fields["updated_at"] = json!("2026-02-01T11:55:00Z")), "2026-02-01T11:55:00Z"),
-        // A clock that was ahead.
+        // The writer's clock was ahead.
         (seed_with(|fields| fields["updated_at"] = json!("2026-02-03T00:00:00Z")), "2026-02-01T12:00:00Z"),
     ] {
         let session = case.session();
@@ -111,7 +111,7 @@ fn p5_an_error_stays_when_the_session_is_resumed() {
     for case in [Case::first(SEED_FILE), Case::first(FIRST_FILE)] {
         let (_, failed) = case.after(&[(at, failed.clone())]);
         assert_eq!(failed.session().lifecycle.name(), "failed");
-        // In the same moment, which is what a test's clock does.
+        // At the same moment, as with a test clock.
         let (text, on) = failed.after(&[(at, resumed.clone())]);
         assert_eq!(fields(&text)["lifecycle"]["last_error"], json!("disk full"));
         assert_eq!(on.session().lifecycle.name(), "active");

@@ -1,4 +1,4 @@
-//! What an import into the newest shape makes of an older file: all that it told is told afterwards.
+//! Importing an older file into the newest format keeps everything it said.
 
 use super::*;
 

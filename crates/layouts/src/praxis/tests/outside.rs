@@ -1,10 +1,10 @@
-//! What the tool itself, or somebody by hand, does to a file that we know: taken in, and never written back.
+//! Edits by the tool itself or by hand to a known file: adopted, and never reverted.
 
 use super::*;
 use crate::layout::Merge;
 use crate::reconcile::{Draft, Laid, reconcile};
 
-/// A session that we know, with the file as we wrote it last.
+/// A known session with its file as last written.
 struct Known {
     session: Session,
     file: Case,
@@ -15,7 +15,7 @@ impl Known {
         Self { session: file.session(), file }
     }
 
-    /// Somebody else changes the file; then a command takes that in and writes.
+    /// Another writer changes the file; then a command adopts that and writes.
     fn changed(self, at: &str, change: impl FnOnce(&mut Map<String, Value>)) -> Self {
         let mut fields = self.fields();
         change(&mut fields);
@@ -43,7 +43,7 @@ impl Known {
         crate::json::object(self.file.tree.content(&path).expect("its file")).expect("an object")
     }
 
-    /// Outcome and evidence of every attempt at a phase, as the session has them.
+    /// Outcome and evidence of every attempt at a phase, according to the session.
     fn attempts(&self, at: usize) -> Vec<(String, Value)> {
         let attempts = &self.session.run().expect("a run").phases[at].attempts;
         let told = |attempt: &model::gate::Attempt| {
@@ -53,7 +53,7 @@ impl Known {
         attempts.iter().map(told).collect()
     }
 
-    /// The same as the file has them.
+    /// Outcome and evidence of every attempt at a phase, according to the file.
     fn kept(&self, number: &str) -> Vec<(String, Value)> {
         let fields = self.fields();
         let kept = fields["metadata"]["attempts"][number].as_array().cloned().unwrap_or_default();
@@ -64,7 +64,7 @@ impl Known {
     }
 }
 
-/// As the tool completes phase 2, or fails to: its one artifact takes the place of the one before.
+/// The tool completes phase 2, or fails to: its single artifact replaces the previous one.
 fn tool(fields: &mut Map<String, Value>, at: &str, n: u32, passes: bool) {
     fields["phase_artifacts"]["2"] = json!({"phase_number": 2, "evidence": {"n": n}, "outputs": {},
         "commands_executed": [], "timestamp": at});
@@ -101,7 +101,7 @@ fn every_attempt_of_the_tool_is_kept_in_order_and_the_newest_is_the_artifact() {
     assert_eq!(found["checkpoints"]["2"], json!("passed"));
 }
 
-/// The seed's shape with these in its lifecycle.
+/// The newest format with these lifecycle values.
 fn living(lifecycle: &Value) -> Known {
     let mut fields = crate::json::object(SEED_FILE.as_bytes()).expect("an object");
     fields["lifecycle"] = lifecycle.clone();
@@ -175,7 +175,7 @@ fn a_note_changes_no_checkpoint_and_no_number_that_is_the_files_own() {
     assert_eq!(crate::json::object(text.as_bytes()).expect("an object")["completed_phases"], json!([0, 1]));
 }
 
-/// A snapshot has the last attempts only.
+/// A snapshot has only the last attempts.
 #[test]
 fn attempts_that_are_no_longer_at_hand_stay_where_they_are_in_the_file() {
     let at = "2025-11-02T09:30:00Z";
@@ -265,7 +265,7 @@ fn a_section_that_somebody_emptied_undoes_nothing() {
         Praxis.merge(FIRST_PATH, Merge::Dropped { base: paused.as_bytes(), theirs: theirs.as_bytes() });
     let merged = crate::json::object(&merged).expect("an object");
     assert_eq!(merged["lifecycle"], crate::json::object(paused.as_bytes()).expect("an object")["lifecycle"]);
-    // What is theirs alone is none of ours to put back.
+    // Values that were only theirs are not ours to restore.
     let never = crate::json::object(FIRST_FILE.as_bytes()).expect("an object");
     let mut with_null = never.clone();
     with_null.insert("lifecycle".to_owned(), Value::Null);

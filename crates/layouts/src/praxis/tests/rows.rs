@@ -1,5 +1,5 @@
-//! Rows of the format that are key lists, words and types, and what is wrong in each field: told with the field, while
-//! the rest of the session works and no byte of what is wrong is written over.
+//! Key lists, words and types of the format, and errors in each field: reported with the field, while the
+//! rest of the session works and no wrong byte is overwritten.
 
 use super::definitions::{DYNAMIC, FILES, GATE, METADATA, defined_with, found};
 use super::*;
@@ -15,19 +15,19 @@ fn paused() -> Event {
     Event::SessionPaused { reason: "user_request".to_owned(), context: None, saved: Vec::new() }
 }
 
-/// The newest shape with other values.
+/// The newest format with other values.
 fn seed_with(change: impl FnOnce(&mut Map<String, Value>)) -> Case {
     let mut fields = crate::json::object(SEED_FILE.as_bytes()).expect("an object");
     change(&mut fields);
     Case::first(&Value::Object(fields).to_string())
 }
 
-/// With the definition of its workflow, so that nothing else is to be said.
+/// With its workflow's definition, so that nothing else is reported.
 fn defined(case: Case) -> Case {
     FILES.iter().fold(case, |case, (path, text)| case.with(path, text))
 }
 
-/// What is said about the session's own file.
+/// Reports about the session's own file.
 fn said(case: &Case) -> Vec<String> {
     let own = file_of(&case.spot, &case.tree);
     let told = case.told().warnings.into_iter().filter(|problem| problem.path == own);
@@ -40,7 +40,7 @@ fn metadata_with(change: impl FnOnce(&mut Map<String, Value>)) -> String {
     Value::Object(fields).to_string()
 }
 
-/// What is said about a definition that can be used.
+/// Reports about a usable definition.
 #[track_caller]
 fn remarks(metadata: &str) -> Vec<String> {
     match defined_with(&[(METADATA, metadata), FILES[1]], None) {
@@ -79,7 +79,7 @@ fn dynamic_config_is_for_the_originals_own_parser_and_changes_nothing_here() {
     assert_eq!(said, ["dynamic_config is x, not an object"]);
 }
 
-/// Boolean, integer, string, object, list: each takes its own and refuses every other.
+/// Boolean, integer, string, object, list: each accepts its own type and refuses every other.
 #[test]
 fn each_of_the_five_types_takes_its_own_values_and_refuses_the_others_by_name() {
     let values = [
@@ -135,7 +135,7 @@ fn a_definition_that_begins_at_1_is_one_based_and_a_session_of_it_says_so() {
         fields["metadata"] = json!({});
     });
     read.stands(("active", 2, 1, 3));
-    // Made anew, it says the same.
+    // Written again, it has the same content.
     let mut session = read.session();
     session.path = Some(FIRST_PATH.to_owned());
     let text = Case::first("").written(&session).expect("a file");
@@ -193,7 +193,7 @@ fn a_key_that_is_there_twice_is_told_of_and_the_last_one_counts() {
     followed.warns("version is there more than once; the last one counts");
 }
 
-/// Without these nobody knows where the session stands: it is left alone, and the field is named.
+/// Without these keys the position is unknown: the session is left alone, and the field is named.
 #[test]
 fn a_wrong_type_where_a_session_has_its_phases_is_damage_that_names_the_field() {
     for (key, value, words) in [
@@ -217,7 +217,7 @@ fn a_wrong_type_where_a_session_has_its_phases_is_damage_that_names_the_field() 
     }
 }
 
-/// In the newest shape these are leftoff's own to say, and the log knows them: the next write sets them right.
+/// In the newest format leftoff owns these values: the next write corrects them.
 const SET_RIGHT: &[&str] = &[
     "checkpoints/0",
     "workflow_structure/total_phases",
@@ -298,7 +298,7 @@ fn every_other_field_of_a_session_with_a_wrong_type_is_named_and_kept() {
         let told = said(&case);
         assert!(told.iter().any(|line| line.starts_with(words)), "{words} is not in {told:?}");
         assert!(case.told().value.unreadable.is_empty() && case.session().run().is_some(), "{path}");
-        // A write of ours leaves it, unless it is what the write is about.
+        // Our write leaves it, unless the write is about it.
         if path == "updated_at" || path.starts_with("lifecycle/paused") {
             continue;
         }
@@ -371,7 +371,7 @@ fn a_byte_order_mark_and_windows_line_ends_are_read_and_kept_in_every_shape() {
         assert_eq!(written.matches('\n').count(), written.matches("\r\n").count(), "{written:?}");
         assert_eq!(after.session().lifecycle.name(), "paused");
     }
-    // A definition with them is the same definition.
+    // A definition with extra keys is the same definition.
     let files: Vec<(&str, String)> = FILES.iter().map(|(path, text)| (*path, windows(text))).collect();
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
     assert_eq!(found(&files, None).phases, found(FILES, None).phases);

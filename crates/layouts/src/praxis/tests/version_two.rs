@@ -1,4 +1,4 @@
-//! Files of version 2, held against the rules of that tool's own models: it finds no session in a file that breaks one.
+//! Files of version 2, checked against the rules of the tool's own models: it ignores a file that breaks one.
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn tools_own() -> Case {
     Case::new(&second("active"), &SECOND_FILE.replace("\"total_phases\": 2", "\"total_phases\": 3"))
 }
 
-/// One that we began beside the tool's files.
+/// A session that we started next to the tool's files.
 fn begun_by_us() -> Case {
     let mut case = tools_own();
     let session = case.session();
@@ -99,7 +99,7 @@ fn p1_what_every_command_writes_loads_and_says_the_same_to_us() {
                 (states, pauses, run.current_number(), session.resume_count)
             };
             assert_eq!(run(&read), run(&ours), "{events:?}\n{text}");
-            // The folder of a session that has failed is moved by the engine.
+            // The engine moves the folder of a failed session.
             if *expected != "failed" {
                 assert_eq!(read.lifecycle.name(), *expected, "{events:?}\n{text}");
             }

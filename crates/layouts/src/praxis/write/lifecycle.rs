@@ -1,4 +1,4 @@
-//! Where the session stands as a whole: the seed's flags, and the second shape's own `status` and `completed_at`.
+//! The session's overall state: lifecycle flags, and the second format's `status` and `completed_at`.
 
 use super::Change;
 use crate::praxis::state::{Life, Shape};
@@ -8,10 +8,10 @@ use model::lifecycle::Lifecycle;
 use model::time::seconds_between;
 use serde_json::{Value, json};
 
-/// Reasons of a pause that the format knows.
+/// Reasons for a pause in the format.
 const REASONS: &[&str] = &["user_request", "checkpoint_failed", "system_error", "inactivity"];
 
-/// As a new session has it.
+/// The lifecycle of a new session.
 pub(super) fn none() -> Value {
     json!({
         "completed": false,
@@ -27,7 +27,7 @@ pub(super) fn none() -> Value {
     })
 }
 
-/// What the flags are to be.
+/// The new flags.
 #[derive(Default)]
 struct Flags {
     completed: Option<Timestamp>,
@@ -67,7 +67,7 @@ impl Change<'_> {
         }
     }
 
-    /// What is read out of the error need not be said again.
+    /// Information that follows from the error need not be repeated.
     fn context(&mut self, flags: &Flags) {
         let is_said = matches!(&self.said.life, Life::Paused { context: None, .. });
         let is_error = flags.context.is_some() && flags.context == self.said.last_error;
@@ -76,7 +76,7 @@ impl Change<'_> {
         }
     }
 
-    /// An error stays when the session goes on: that it was resumed since says that it is over.
+    /// An error stays when the session continues: a later resume shows that it is over.
     fn last_error(&mut self, flags: &Flags) {
         let resumed = self.document.get(&self.ours(&["lifecycle", "resumed_at"]));
         let resumed = resumed.as_ref().and_then(Value::as_str).and_then(|text| times::read(text, &self.zone));
@@ -91,13 +91,13 @@ impl Change<'_> {
         }
     }
 
-    /// Whether the file says already, without flags, what they would.
+    /// True if the file already says this without flags.
     fn is_said(&self) -> bool {
         let all_done = self.run.phases.iter().all(model::phase::Phase::is_done) && !self.run.is_open();
         match (&self.session.lifecycle, &self.said.life) {
             (Lifecycle::Active, Life::Unsaid | Life::Active)
             | (Lifecycle::Completed { .. }, Life::Completed { .. }) => true,
-            // The phases say it, in the shapes that have no word for it.
+            // In formats without a word for it, the phases show it.
             (Lifecycle::Completed { forced: false, .. }, Life::Unsaid) => all_done && self.said_all(),
             (Lifecycle::Failed { error, .. }, Life::Failed { error: said, .. }) => error == said,
             (
@@ -142,7 +142,7 @@ impl Change<'_> {
         }
     }
 
-    /// What is not there need not be called nothing.
+    /// A missing key need not be set to null.
     fn clear(&mut self, key: &str) {
         let path = self.ours(&["lifecycle", key]);
         if self.document.get(&path).is_some_and(|value| !value.is_null()) {
@@ -150,7 +150,7 @@ impl Change<'_> {
         }
     }
 
-    /// The second shape's own words. Its folder is left to the tool whose folders they are.
+    /// The second format's own words. Moving between its folders is left to the tool.
     fn status(&mut self, flags: &Flags) {
         let status = match (flags.completed, &flags.failed) {
             (Some(_), _) => "completed",
@@ -159,7 +159,7 @@ impl Change<'_> {
         };
         let before = self.document.get(&["status"]);
         let is_there = before.is_some();
-        // It goes on: how it had ended is no longer so.
+        // Active again: its former end no longer applies.
         let has_ended = self.document.get(&["completed_at"]).is_some_and(|value| !value.is_null());
         if status == "active" && has_ended && before.is_some_and(|before| before != json!("active")) {
             self.set(&["completed_at"], &Value::Null);

@@ -1,15 +1,16 @@
-//! What the file says about single phases: checkpoints, artifacts with their evidence, timings, every attempt.
+//! Phase data: checkpoints, artifacts with their evidence, timings, every attempt.
 
 use super::Change;
 use crate::praxis::state::{AttemptSaid, PhaseSaid, Shape};
 use crate::praxis::times::to_micros;
 use crate::praxis::{ARTIFACTS, ATTEMPTS};
+use crate::redacted::hides_a_secret;
 use jiff::Timestamp;
 use model::gate::{Attempt, AttemptOutcome};
 use model::phase::{Phase, PhaseState};
 use serde_json::{Map, Value, json};
 
-/// Of the attempts of all phases together, in bytes.
+/// The size limit for attempts of all phases together, in bytes.
 const MOST_OF_ATTEMPTS: usize = 384 * 1024;
 
 impl Change<'_> {
@@ -26,7 +27,7 @@ impl Change<'_> {
 
     fn checkpoint(&mut self, number: u32, phase: &Phase, said: &PhaseSaid) {
         let word = match phase.state {
-            // Nobody has shown it: what the file says about it is its own word.
+            // Unproven: the file's statement stays as it is.
             PhaseState::Completed { .. } if phase.claimed => return,
             PhaseState::Completed { .. } => "passed",
             PhaseState::Skipped { .. } => "skipped",
@@ -35,12 +36,12 @@ impl Change<'_> {
                 "pending"
             }
         };
-        // What the tool says of a phase that it does not count among those that are over is its own word.
+        // The tool's data about a phase that it does not count as completed is its own.
         let was_open = !self.said.completed.contains(&number);
         if word == "pending" && was_open && matches!(said.checkpoint.as_deref(), Some("skipped" | "passed")) {
             return;
         }
-        // That nothing was decided yet need not be said, unless something else is.
+        // A pending checkpoint need not be written, unless the file says something else.
         let is_silent = said.checkpoint.is_none() && word == "pending";
         let is_news = phase.started_at().is_some() && self.said.shape == Shape::Seed;
         if said.checkpoint.as_deref() != Some(word) && (!is_silent || is_news) && self.has_word(number, word)
@@ -56,10 +57,10 @@ impl Change<'_> {
             return;
         }
         let key = number.to_string();
-        // The newest is what an artifact holds: what somebody else made after ours stays in it.
+        // An artifact holds the newest attempt: one that somebody made after ours stays.
         if matches!(line.last(), Some((Some(_), None))) {
             match self.said.shape {
-                // Its artifacts are files; evidence has a place of its own.
+                // Its artifacts are files; evidence has its own place.
                 Shape::Second => {
                     let evidence = Value::Object(last.report.evidence.clone());
                     self.set(&["evidence_submitted", &key], &evidence);
@@ -70,9 +71,9 @@ impl Change<'_> {
         let all: Vec<Value> = line.iter().filter_map(|(ours, told)| self.kept_of(*ours, *told)).collect();
         let has_others = all.len() > 1;
         let all = self.newest(all);
-        // A phase that passed and is open again: its checkpoint does not tell any more that it did.
+        // A passed phase that is open again: its checkpoint no longer shows it as passed.
         let is_undone = last.outcome == AttemptOutcome::Passed && !phase.is_done();
-        // Of what was handed in the second shape says no time.
+        // The second format has no time for submitted evidence.
         let is_untimed = self.said.shape == Shape::Second && last.outcome == AttemptOutcome::Failed;
         let says_more = !last.report.checks.is_empty() || last.report.overridden.is_some() || is_untimed;
         if has_others || says_more || is_undone {
@@ -80,8 +81,8 @@ impl Change<'_> {
         }
     }
 
-    /// Those that have room: every phase has its part of what attempts may take of a file that must stay one that is
-    /// read. The log has all of them.
+    /// The newest attempts that fit: each phase gets its share of the size limit, so that the file stays
+    /// readable. The log has all of them.
     fn newest(&self, mut all: Vec<Value>) -> Vec<Value> {
         let most = MOST_OF_ATTEMPTS / self.run.phases.len().max(1);
         let mut size: usize = 0;
@@ -96,7 +97,7 @@ impl Change<'_> {
     fn artifact(&mut self, key: &str, number: u32, last: &Attempt) {
         let mut outputs = last.report.outputs.clone();
         let commands = outputs.shift_remove("commands_executed").unwrap_or_else(|| json!([]));
-        // A list that somebody has there has no place beside the keys of one.
+        // An existing list cannot hold keys.
         if let Some(list @ Value::Array(_)) = self.document.get(&["phase_artifacts", key]) {
             outputs.entry(ARTIFACTS).or_insert(list);
         }
@@ -111,7 +112,7 @@ impl Change<'_> {
         }
     }
 
-    /// What the file tells of it stays as it is told.
+    /// Attempts already in the file stay as written.
     fn kept_of(&self, ours: Option<&Attempt>, told: Option<&AttemptSaid>) -> Option<Value> {
         let told = told.map(|told| self.kept_as(told.at, told.outcome, serde_json::to_value(&told.report)));
         let ours =
@@ -138,7 +139,7 @@ impl Change<'_> {
         if self.said.shape == Shape::Second { "phase_timings" } else { "phase_timing" }
     }
 
-    /// A timing without an end is one of a phase in progress: somebody went back before this one.
+    /// A timing without an end means a phase in progress: somebody rolled back before this one.
     fn not_begun(&mut self, number: u32, phase: &Phase, said: &PhaseSaid) {
         let went_back = self.said_current != self.run.current_number() && number > self.run.current_number();
         let is_open = said.started_at.is_some() && said.completed_at.is_none();
@@ -148,7 +149,7 @@ impl Change<'_> {
         }
     }
 
-    /// Of an old file without timings only what has changed since is known.
+    /// For an old file without timings, only later changes are known.
     fn timing(&mut self, number: u32, phase: &Phase, said: &PhaseSaid) {
         let Some(started) = phase.started_at() else { return self.not_begun(number, phase, said) };
         let was_done = self.said.completed.contains(&number);
@@ -164,7 +165,8 @@ impl Change<'_> {
         if self.said.shape == Shape::Second && self.document.get(&[section, &key]).is_none() {
             self.set(&[section, &key, "phase"], &json!(number));
         }
-        // Of a phase that was done before, its tool's own times stay: the log knows when it was told of them.
+        // For a phase completed earlier, the tool's own times stay: the log only knows when they were
+        // reported.
         let is_told = was_done && phase.is_done() && !is_new;
         if !is_told || said.started_at.is_none() {
             self.set_time(&[section, &key, "started_at"], started);
@@ -176,7 +178,7 @@ impl Change<'_> {
                     self.set(&[section, &key, "duration_seconds"], &json!(phase.duration_seconds()));
                 }
             }
-            // Open again: what was written about its end is not so any more.
+            // Open again: its recorded end no longer applies.
             (None, Some(_)) => {
                 self.set(&[section, &key, "completed_at"], &Value::Null);
                 self.set(&[section, &key, "duration_seconds"], &Value::Null);
@@ -189,41 +191,41 @@ impl Change<'_> {
     }
 }
 
-/// As it stands in the file, a line for each value, in the depth of a list of a phase's attempts.
+/// The size in the file: one line per value, at the depth of a phase's attempts.
 fn written_size(attempt: &Value) -> usize {
     const INDENT: usize = 8;
     let text = serde_json::to_string_pretty(attempt).unwrap_or_default();
     text.len() + INDENT * text.lines().count()
 }
 
-/// One attempt: as the session has it, and as the file tells it.
+/// One attempt, according to the session and to the file.
 type Pair<'a> = (Option<&'a Attempt>, Option<&'a AttemptSaid>);
 
-/// Whether an attempt that the file tells is one of ours.
+/// True if an attempt in the file is one of ours.
 type Fits = dyn Fn(&AttemptSaid, &Attempt) -> bool;
 
-/// Every attempt once, in the order of the session; what only the file tells is where its time puts it. Each that the
-/// file has stands for one of ours: the one of that time, else any that says the same. What the tool recorded has a
-/// time of its own, and the log one of when it was taken in.
+/// Every attempt once, in the session's order; those known only from the file are inserted by time. An
+/// attempt in the file is matched by time, or else by content: the tool records its own time, the log the
+/// time of adoption.
 fn in_order<'a>(ours: &'a [Attempt], told: &'a [AttemptSaid]) -> Vec<Pair<'a>> {
     let mut left: Vec<&AttemptSaid> = told.iter().collect();
     let is_of_that_time = |known: &AttemptSaid, attempt: &Attempt| {
         is_same(known, attempt) && known.at.is_none_or(|at| at == to_micros(attempt.at))
     };
     let mut line: Vec<Pair<'a>> = ours.iter().map(|attempt| (Some(attempt), None)).collect();
-    // What a gate found is more than what the tool wrote down of another time.
+    // A gate's results are more than what the tool recorded at another time.
     let says_as_much = |known: &AttemptSaid, attempt: &Attempt| {
         is_same(known, attempt) && (attempt.report.checks.is_empty() || !known.report.checks.is_empty())
     };
     let fits: [&Fits; 2] = [&is_of_that_time, &says_as_much];
     for fits in fits {
-        // The newest first: an artifact holds no older one.
+        // Newest first: an artifact holds no older one.
         for (attempt, told) in line.iter_mut().rev().filter(|(_, told)| told.is_none()) {
             *told = attempt.and_then(|attempt| take(&mut left, |known| fits(known, attempt)));
         }
     }
     for known in left {
-        // Of the same time as one of ours it is older: ours are the last ones, where not all are at hand.
+        // At equal times it is older: ours are the latest, if not all are loaded.
         let is_later = |pair: &Pair<'_>| match (time_of(pair), known.at) {
             (Some(other), Some(at)) => other > at || (other == at && pair.0.is_some()),
             (Some(_), None) => pair.0.is_some(),
@@ -235,21 +237,20 @@ fn in_order<'a>(ours: &'a [Attempt], told: &'a [AttemptSaid]) -> Vec<Pair<'a>> {
     line
 }
 
-/// When it was made, as the one says who was there.
+/// When it was made, according to whoever recorded it first.
 fn time_of((ours, told): &Pair<'_>) -> Option<Timestamp> {
     told.and_then(|told| told.at).or(ours.map(|ours| ours.at))
 }
 
-/// Takes out the last that fits.
+/// Removes the last match.
 fn take<'a>(left: &mut Vec<&'a AttemptSaid>, fits: impl Fn(&AttemptSaid) -> bool) -> Option<&'a AttemptSaid> {
     let found = left.iter().rposition(|known| fits(known));
     found.map(|at| left.remove(at))
 }
 
-/// Two that a file cannot tell apart are the same. A secret in what was submitted is kept out of the log, and stays in
-/// the file that it is in.
+/// True if a file cannot tell them apart. A secret in submitted evidence is not in the log, but stays in its
+/// file.
 fn is_same(known: &AttemptSaid, attempt: &Attempt) -> bool {
-    let is_hidden =
-        || serde_json::to_string(&attempt.report.evidence).is_ok_and(|text| text.contains("[redacted"));
+    let is_hidden = || attempt.report.evidence.values().any(hides_a_secret);
     known.outcome == attempt.outcome && (known.report.evidence == attempt.report.evidence || is_hidden())
 }

@@ -1,4 +1,4 @@
-//! The second shape, whose tool loads no file with a key that it does not know: all that is ours is below `metadata`.
+//! The second format, whose tool refuses files with unknown keys: everything of ours is below `metadata`.
 
 use super::{Change, about};
 use crate::json::Document;
@@ -9,10 +9,10 @@ use crate::praxis::{OURS, PAUSED};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// Sections of ours that an earlier release wrote beside the tool's own.
+/// Our sections that an earlier release wrote at the top level.
 const MISPLACED: &[&str] = &["lifecycle", "workflow_structure"];
 
-/// A new session's file, beside others of this shape.
+/// A new session's file, where this format is used.
 pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>, path: &str) -> Option<Vec<u8>> {
     let session = standing.session;
     let run = session.run()?;
@@ -48,7 +48,7 @@ pub(super) fn anew(standing: &Standing<'_>, folder: &Folder<'_>, path: &str) -> 
 }
 
 impl Change<'_> {
-    /// No change by itself: an unchanged session leaves its file alone.
+    /// Not a change on its own: an unchanged session leaves its file alone.
     pub(super) fn move_ours_into_metadata(&mut self) {
         for key in MISPLACED {
             if let Some(section) = self.document.get(&[key]) {
@@ -65,7 +65,7 @@ impl Change<'_> {
         }
     }
 
-    /// The models forbid this key as well; what it says is the last error.
+    /// The models forbid this key as well; its content is the last error.
     pub(super) fn move_error_reason(&mut self) {
         if let Some(reason) = self.document.get(&["error_reason"]) {
             if reason.is_string() {
@@ -76,7 +76,7 @@ impl Change<'_> {
         }
     }
 
-    /// Whether the shape has this word for a phase's checkpoint; one that it has not is kept below `metadata`.
+    /// True if the format has this word for a checkpoint; other words are kept below `metadata`.
     pub(super) fn has_word(&mut self, number: u32, word: &str) -> bool {
         let is_skipped = word == "skipped";
         if self.said.shape != Shape::Second {

@@ -188,3 +188,23 @@ fn a_workflow_declares_what_satisfies_it() {
         (vec!["plan".to_owned()], vec!["arch-review".to_owned()])
     );
 }
+
+/// A blocked agent is given the skill that satisfies the requirement, even if no configuration
+/// names one.
+#[test]
+fn r1_the_skill_of_a_requirement_that_everybody_knows_is_told() {
+    for (name, skill) in [
+        ("commit_plan", Some("arch-review")),
+        ("adr_reviewed", Some("arch-review")),
+        ("tdd_planned", Some("arch-review")),
+        ("solid_reviewed", Some("arch-review")),
+        ("pre_commit_review", Some("pre-commit")),
+        ("github_ticket", None),
+    ] {
+        assert_eq!(skill_to_run(&named(name)), skill, "{name}");
+    }
+    let own = Requirement { skills: vec!["/own".to_owned()], ..named("commit_plan") };
+    assert_eq!(skill_to_run(&own), Some("own"));
+    let of_phase = Requirement { phases: vec!["plan".to_owned()], ..named("commit_plan") };
+    assert_eq!(skill_to_run(&of_phase), None);
+}

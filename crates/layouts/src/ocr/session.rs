@@ -1,0 +1,142 @@
+//! A session as read from its files.
+
+use super::files::{MapRun, Round};
+use super::history;
+use super::read::ordinal;
+use super::state::State;
+use jiff::Timestamp;
+
+/// The two workflows, with their phases in order, as named in state.json.
+pub(super) const REVIEW: &str = "review";
+pub(super) const REVIEW_PHASES: &[&str] = &[
+    "context",
+    "change-context",
+    "analysis",
+    "reviews",
+    "aggregation",
+    "discourse",
+    "synthesis",
+    "complete",
+];
+pub(super) const MAP: &str = "map";
+pub(super) const MAP_PHASES: &[&str] =
+    &["map-context", "topology", "flow-analysis", "requirements-mapping", "synthesis", "complete"];
+
+/// Folder prefixes of rounds and runs; the number follows.
+pub(super) const ROUND: &str = "rounds/round-";
+pub(super) const RUN: &str = "map/runs/run-";
+
+/// The current workflow of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Review,
+    Map,
+}
+
+impl Kind {
+    pub fn workflow(self) -> &'static str {
+        match self {
+            Self::Review => REVIEW,
+            Self::Map => MAP,
+        }
+    }
+
+    /// The folder of a round or run, below the session's own.
+    pub(super) fn folder(self, ordinal: u32) -> String {
+        match self {
+            Self::Review => format!("{ROUND}{ordinal}"),
+            Self::Map => format!("{RUN}{ordinal}"),
+        }
+    }
+
+    /// Phases in order.
+    pub fn phases(self) -> &'static [&'static str] {
+        match self {
+            Self::Review => REVIEW_PHASES,
+            Self::Map => MAP_PHASES,
+        }
+    }
+}
+
+/// A session as read from its files.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OcrSession {
+    /// The folder's name.
+    pub folder: String,
+    pub kind: Kind,
+    /// Index of the current phase in `kind.phases()`: from the state, or else inferred from files.
+    pub phase: usize,
+    /// The state names a phase.
+    pub says_phase: bool,
+    pub is_closed: bool,
+    /// The current round or run is over: its result was presented.
+    pub is_finished: bool,
+    /// Abandoned, according to the log.
+    pub is_given_up: bool,
+    pub rounds: Vec<Round>,
+    /// False for an early release, which has one round at most.
+    pub rounds_have_folders: bool,
+    pub map_runs: Vec<MapRun>,
+    pub has_standards: bool,
+    pub has_context: bool,
+    pub has_requirements: bool,
+    /// Skipped phases of the current run, according to the log.
+    pub skipped: Vec<usize>,
+    /// The other workflow, if the session has one: the progress of its newest round or run, from files or the
+    /// log.
+    pub beside: Option<Beside>,
+    pub state: State,
+    /// When the first file of the current round or run was written, if the state describes an earlier one.
+    pub newer_since: Option<Timestamp>,
+    /// When the current round or run ended, according to the log.
+    pub ended_at: Option<Timestamp>,
+}
+
+/// The workflow that is not current in the session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beside {
+    pub kind: Kind,
+    pub ordinal: u32,
+    /// Index in `kind.phases()`.
+    pub phase: usize,
+    pub is_finished: bool,
+    /// Start and, once finished, end of its newest round or run, if known.
+    pub since: Option<Timestamp>,
+    pub ended_at: Option<Timestamp>,
+    /// As in the session itself.
+    pub skipped: Vec<usize>,
+}
+
+impl OcrSession {
+    /// The number of the current round or run.
+    pub fn ordinal(&self) -> u32 {
+        ordinal(self.kind, &self.state, &self.rounds, &self.map_runs)
+    }
+
+    /// The start of the current round or run.
+    pub fn since(&self) -> Option<Timestamp> {
+        let (own, about) = match self.kind {
+            Kind::Review => (self.state.round_started_at, self.state.current_round),
+            Kind::Map => (self.state.map_started_at, self.state.current_map_run),
+        };
+        // The time in the state is the start of an earlier one.
+        if about.is_some_and(|about| about < self.ordinal()) {
+            return self.newer_since.or(self.state.updated_at).or(self.state.started_at);
+        }
+        own.or(self.state.started_at)
+    }
+
+    /// The final file of a finished round or run, below the session's folder.
+    pub fn result(&self, kind: Kind, ordinal: u32) -> Option<String> {
+        match kind {
+            Kind::Review => {
+                let round = self.rounds.iter().find(|round| round.number == ordinal && round.is_final)?;
+                Some(format!("{}final.md", history::folder_of(self, round)))
+            }
+            Kind::Map => {
+                let run = self.map_runs.iter().find(|run| run.number == ordinal && run.is_final)?;
+                Some(format!("map/runs/run-{}/map.md", run.number))
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The first, last and current phase of a session, whatever its file says.
+
+use super::{Life, Recorded, Say, Shape, State};
+use crate::praxis::definition::Definition;
+use crate::problem::{Disagreement, Range, Taken, Total, What};
+use std::ops::RangeInclusive;
+
+impl State {
+    pub(in crate::praxis) fn is_zero_based(&self) -> bool {
+        match (self.recorded_start, self.completed.first()) {
+            (Some(start), _) => start == 0,
+            (None, Some(first)) => *first == 0,
+            (None, None) => self.current == Some(0),
+        }
+    }
+
+    /// Brings the total and the current phase into a valid range, and reports corrections.
+    pub(in crate::praxis) fn extent(&self, definition: Option<&Definition>, say: &mut Say<'_>) -> Extent {
+        let first = u32::from(!self.is_zero_based());
+        let total = self.total(first, definition, say);
+        let highest = self.completed.last().copied();
+        let reached = highest.map_or(first, |highest| highest + 1);
+        let (last, is_known) = match total {
+            Some(total) => (first + total - 1, true),
+            None => (self.reached(reached, first), false),
+        };
+        let fallback = (first..=last).find(|number| !self.completed.contains(number)).unwrap_or(last);
+        let current = match self.current.map(u32::try_from) {
+            // A completed phase cannot be continued while another is open.
+            Some(Ok(current)) if self.completed.contains(&current) && current != fallback => {
+                if !self.completed.contains(&fallback) {
+                    let range = Range::Completed { taken: fallback };
+                    say("current_phase", What::OutOfRange { found: current.into(), range });
+                }
+                fallback
+            }
+            Some(Ok(current)) if (first..=last).contains(&current) => current,
+            // Old formats store last + 1 when everything is done.
+            Some(Ok(current)) if is_known && current == last + 1 && fallback == last => last,
+            Some(_) => {
+                let found = self.current.unwrap_or_default();
+                let range = Range::Phases { first, last, taken: fallback };
+                say("current_phase", What::OutOfRange { found, range });
+                fallback
+            }
+            None => {
+                if self.is_readable {
+                    say("current_phase", What::Absent(Taken::Phase(fallback)));
+                }
+                fallback
+            }
+        };
+        Extent { range: first..=last, current, is_known }
+    }
+
+    /// Without a total: as far as the work has come.
+    fn reached(&self, reached: u32, first: u32) -> u32 {
+        let current = self.current.and_then(|current| u32::try_from(current).ok()).unwrap_or(first);
+        if self.completed.is_empty() {
+            first.max(current.min(first + 1))
+        } else if matches!(self.life, Life::Completed { .. }) {
+            // Old formats end at last + 1; the newest ends at an existing phase.
+            let last = if self.shape == Shape::Seed { reached } else { reached - 1 };
+            current.clamp(reached - 1, last)
+        } else {
+            // Nobody said that it is over, so the next phase is open.
+            reached
+        }
+    }
+
+    /// The recorded total if valid, or else the definition's, or else none.
+    fn total(&self, first: u32, definition: Option<&Definition>, say: &mut Say<'_>) -> Option<u32> {
+        let needed = self.completed.last().map_or(0, |highest| highest + 1 - first.min(*highest));
+        let defined = definition
+            .filter(|definition| definition.is_whole && definition.phases.keys().next() == Some(&first))
+            .and_then(|definition| u32::try_from(definition.phases.len()).ok())
+            .filter(|number| *number >= needed.max(1));
+        // The tool recorded 2 for every dynamic workflow, whatever its specification has.
+        let is_made_up = |number: u32| {
+            let is_dynamic = definition.is_some_and(|definition| definition.is_dynamic);
+            number == 2
+                && self.is_tools_total
+                && is_dynamic
+                && defined.is_some_and(|defined| defined > number)
+        };
+        let recorded = match &self.recorded_total {
+            Some(Recorded::Number(number)) if is_made_up(*number) => {
+                let total = Total::Specification { recorded: *number, phases: defined.unwrap_or_default() };
+                say("total_phases", What::TotalUnused(total));
+                None
+            }
+            Some(Recorded::Number(number)) if *number >= needed => Some(*number),
+            Some(Recorded::Number(number)) => {
+                let total = Total::Completed { recorded: *number, completed: needed };
+                say("total_phases", What::TotalUnused(total));
+                None
+            }
+            Some(Recorded::Unusable(text)) => {
+                say("total_phases", What::TotalUnused(Total::NotANumber { found: text.clone() }));
+                None
+            }
+            None => None,
+        };
+        if let (Some(recorded), Some(defined)) = (recorded, defined)
+            && recorded != defined
+        {
+            let how = Disagreement::TotalAndDefinition { recorded, defined };
+            say("total_phases", What::Disagrees(how));
+        }
+        let found = recorded.or(defined);
+        let is_over = matches!(self.life, Life::Completed { .. });
+        if found.is_none() && self.is_readable && !is_over {
+            say("", What::TotalUnknown);
+        }
+        found
+    }
+
+    /// True if every phase is completed.
+    pub(in crate::praxis) fn all_completed(&self, extent: &Extent) -> bool {
+        extent.is_known && extent.range.clone().all(|number| self.completed.contains(&number))
+    }
+}
+
+/// The first, last and current phase; the current one always exists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extent {
+    pub range: RangeInclusive<u32>,
+    pub current: u32,
+    /// The number of phases is known.
+    pub is_known: bool,
+}

@@ -1,0 +1,28 @@
+//! The mark for a secret in the log. Never written over the secret in a foreign file.
+
+use serde_json::Value;
+
+/// The beginning of the mark; the kind of secret and a bracket follow.
+pub const REDACTED: &str = "[redacted: ";
+
+/// True if a text in this value, at any depth, contains the mark.
+pub(crate) fn hides_a_secret(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains(REDACTED),
+        Value::Array(values) => values.iter().any(hides_a_secret),
+        Value::Object(fields) => fields.values().any(hides_a_secret),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_mark_is_found_at_any_depth_and_only_in_values() {
+        assert!(hides_a_secret(&json!({ "a": [1, { "b": "token [redacted: API key]" }] })));
+        assert!(!hides_a_secret(&json!({ "[redacted: key]": [1, null, true, "redacted"] })));
+    }
+}

@@ -1,0 +1,319 @@
+//! Parses task lists of other tools: check boxes in Markdown (spec-kit, Kiro, OpenSpec and others) and
+//! task-master's JSON. Text in, tasks out; independent of sessions.
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// One task of a list. Its id is stable: reading the list again gives the same id.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Task {
+    pub id: String,
+    pub title: String,
+    /// Done according to the list; not verified here.
+    pub ticked: bool,
+    pub parent: Option<String>,
+    pub needs: Vec<String>,
+}
+
+/// A list with its heading, if it has one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TaskList {
+    pub title: Option<String>,
+    pub tasks: Vec<Task>,
+}
+
+/// Places of the list in such a tool's folder; the first existing one is used.
+pub const PLACES: [&str; 4] = ["tasks.md", ".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json"];
+
+const LONGEST_SLUG: usize = 40;
+const LONGEST_TITLE: usize = 400;
+
+/// Reads a list. The error says why the text is not one.
+pub fn read(text: &str, is_json: bool) -> Result<TaskList, String> {
+    let mut list = if is_json { task_master(text)? } else { check_boxes(text) };
+    if list.tasks.is_empty() {
+        let looked_for = if is_json { "no tasks" } else { "no check boxes such as `- [ ] Title`" };
+        return Err(format!("there are {looked_for} in it"));
+    }
+    let known: BTreeSet<String> = list.tasks.iter().map(|task| task.id.clone()).collect();
+    for task in &mut list.tasks {
+        let own = task.id.clone();
+        task.needs.retain(|need| known.contains(need) && *need != own);
+        task.needs.dedup();
+        task.parent = task.parent.take().filter(|parent| known.contains(parent));
+    }
+    Ok(list)
+}
+
+/// Nested check boxes. A leading number or `T001` is the task's id; otherwise the id is made from its words.
+fn check_boxes(text: &str) -> TaskList {
+    let mut list = TaskList::default();
+    let mut open: Vec<(usize, String)> = Vec::new();
+    let mut is_code = false;
+    let mut blocks: Vec<(String, String)> = Vec::new();
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            is_code = !is_code;
+        }
+        if is_code {
+            continue;
+        }
+        if let Some(heading) = line.strip_prefix("# ").filter(|_| list.title.is_none()) {
+            list.title = Some(heading_text(heading)).filter(|title| !title.is_empty());
+        }
+        let Some((ticked, words)) = check_box(line) else {
+            blocks.extend(blocking(line));
+            continue;
+        };
+        let indent = line.chars().take_while(|letter| letter.is_whitespace()).map(width).sum::<usize>();
+        open.retain(|(outer, _)| *outer < indent);
+        let (id, title) = named(words);
+        let id = free(id.unwrap_or_else(|| slug(&title)), &list.tasks);
+        let needs = depends_on(&title);
+        let parent = open.last().map(|(_, id)| id.clone());
+        open.push((indent, id.clone()));
+        list.tasks.push(Task { id, title, ticked, parent, needs });
+    }
+    for (before, after) in blocks {
+        let waiting = list.tasks.iter_mut().find(|task| task.id == after);
+        if let Some(task) = waiting.filter(|task| !task.needs.contains(&before)) {
+            task.needs.push(before);
+        }
+    }
+    list
+}
+
+fn width(letter: char) -> usize {
+    if letter == '\t' { 4 } else { 1 }
+}
+
+/// Parses `- [x] words`, with any bullet. Returns whether it is ticked, and the words.
+fn check_box(line: &str) -> Option<(bool, &str)> {
+    let line = line.trim_start();
+    let rest = match line.split_once(' ')? {
+        ("-" | "*" | "+", rest) => rest,
+        (number, rest) if number.len() > 1 && number.trim_end_matches(['.', ')']).parse::<u32>().is_ok() => {
+            rest
+        }
+        _ => return None,
+    };
+    let (mark, words) = rest.trim_start().strip_prefix('[')?.split_once(']')?;
+    let ticked = match mark {
+        "x" | "X" => true,
+        " " | "" | "-" | "~" | "/" => false,
+        _ => return None,
+    };
+    // Kiro marks optional tasks with a star.
+    let words = words.strip_prefix('*').unwrap_or(words).trim();
+    (!words.is_empty()).then_some((ticked, words))
+}
+
+/// Splits a task into its leading id and its title.
+fn named(words: &str) -> (Option<String>, String) {
+    let words = words.trim_start_matches("**");
+    let (first, rest) = words.split_once(' ').unwrap_or((words, ""));
+    match id_of(first.trim_end_matches("**")) {
+        Some(id) if !rest.trim().is_empty() => (Some(id), cleaned(rest)),
+        _ => (None, cleaned(words)),
+    }
+}
+
+/// `T001` stays as it is; `1.2` and `1.` become task numbers.
+fn id_of(word: &str) -> Option<String> {
+    let word = word.trim_end_matches(['.', ':', ')']);
+    let digits = word.strip_prefix('T').unwrap_or(word);
+    let is_number = !digits.is_empty()
+        && digits.split('.').all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
+    is_number.then(|| if digits.len() < word.len() { word.to_owned() } else { format!("task-{word}") })
+}
+
+fn cleaned(title: &str) -> String {
+    let words = title.split_whitespace().filter(|word| *word != "[P]");
+    let title = words.collect::<Vec<_>>().join(" ").replace("**", "");
+    let title = title.trim().trim_start_matches(['-', ':']).trim();
+    title.chars().take(LONGEST_TITLE).collect()
+}
+
+fn heading_text(heading: &str) -> String {
+    let heading = cleaned(heading);
+    let plain =
+        ["Tasks:", "Task List:", "Implementation Plan:"].iter().find_map(|word| heading.strip_prefix(word));
+    plain.unwrap_or(&heading).trim().to_owned()
+}
+
+fn slug(title: &str) -> String {
+    let mut slug = String::new();
+    for letter in title.chars().take(2 * LONGEST_SLUG) {
+        if letter.is_ascii_alphanumeric() {
+            slug.push(letter.to_ascii_lowercase());
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    slug.truncate(LONGEST_SLUG);
+    let slug = slug.trim_end_matches('-');
+    if slug.is_empty() { "task".to_owned() } else { slug.to_owned() }
+}
+
+/// The id, with a number appended if an earlier task has the same one.
+fn free(id: String, tasks: &[Task]) -> String {
+    let is_taken = |id: &str| tasks.iter().any(|task| task.id.eq_ignore_ascii_case(id));
+    let mut names = std::iter::once(id.clone()).chain((2_u32..).map(|number| format!("{id}-{number}")));
+    names.find(|name| !is_taken(name)).unwrap_or(id)
+}
+
+/// The ids after `depends on` in a title.
+fn depends_on(title: &str) -> Vec<String> {
+    let lower = title.to_ascii_lowercase();
+    let Some(at) = lower.find("depends on ").map(|at| at + "depends on ".len()) else { return Vec::new() };
+    ids_in(title.get(at..).unwrap_or_default())
+}
+
+/// Parses `T008 blocks T009, T015` into dependencies.
+fn blocking(line: &str) -> Vec<(String, String)> {
+    let Some((before, after)) = line.split_once(" blocks ") else { return Vec::new() };
+    let (before, after) = (ids_in(before), ids_in(after));
+    before.iter().flat_map(|one| after.iter().map(move |other| (one.clone(), other.clone()))).collect()
+}
+
+fn ids_in(text: &str) -> Vec<String> {
+    let words =
+        text.split(|letter: char| letter.is_whitespace() || matches!(letter, ',' | ';' | '(' | ')' | '*'));
+    words.filter_map(id_of).collect()
+}
+
+/// Tasks with subtasks. If there are several tags: `master`, or else the first.
+fn task_master(text: &str) -> Result<TaskList, String> {
+    let whole: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let tagged = || {
+        let tags = whole.as_object()?;
+        tags.get("master").or_else(|| tags.values().find(|tag| tag.get("tasks").is_some()))?.get("tasks")
+    };
+    let tasks = whole.get("tasks").or_else(tagged).and_then(Value::as_array);
+    let mut list = TaskList::default();
+    for task in tasks.ok_or("it has no list of tasks")? {
+        let Some(number) = number_of(task) else { continue };
+        let id = format!("task-{number}");
+        list.tasks.extend(one_task(task, &id, None, |need| format!("task-{need}")));
+        for part in task.get("subtasks").and_then(Value::as_array).into_iter().flatten() {
+            let Some(part_number) = number_of(part) else { continue };
+            // In a subtask's dependencies, a plain number means a sibling.
+            let need = |need: String| {
+                if need.contains('.') { format!("task-{need}") } else { format!("{id}.{need}") }
+            };
+            list.tasks.extend(one_task(part, &format!("{id}.{part_number}"), Some(&id), need));
+        }
+    }
+    Ok(list)
+}
+
+fn one_task(task: &Value, id: &str, parent: Option<&str>, need: impl Fn(String) -> String) -> Option<Task> {
+    let text = |key: &str| task.get(key).and_then(Value::as_str).unwrap_or_default();
+    if text("status") == "cancelled" {
+        return None;
+    }
+    let needs = task.get("dependencies").and_then(Value::as_array).into_iter().flatten();
+    Some(Task {
+        id: id.to_owned(),
+        title: cleaned(text("title")),
+        ticked: matches!(text("status"), "done" | "completed"),
+        parent: parent.map(ToOwned::to_owned),
+        needs: needs.filter_map(plain_number).map(need).collect(),
+    })
+}
+
+fn number_of(task: &Value) -> Option<String> {
+    task.get("id").and_then(plain_number)
+}
+
+/// `3`, `"3"` or `"3.1"`.
+fn plain_number(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.trim().to_owned(),
+        _ => return None,
+    };
+    let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    is_plain.then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each task on a line: its id, `x` if ticked, its parent, its needs, its title.
+    fn shown(text: &str, is_json: bool) -> Vec<String> {
+        let list = read(text, is_json).expect("a list");
+        let line = |task: &Task| {
+            let ticked = if task.ticked { "x" } else { "-" };
+            let parent = task.parent.as_deref().unwrap_or("-");
+            format!("{} {ticked} {parent} [{}] {}", task.id, task.needs.join(","), task.title)
+        };
+        list.tasks.iter().map(line).collect()
+    }
+
+    #[test]
+    fn spec_kit() {
+        let text = "# Tasks: Photo albums\n\n## Phase 3.1: Setup\n- [x] T001 Create the project structure\n- [ ] T002 [P] Configure linting\n\n## Phase 3.2\n- [ ] T003 [P] [US1] Contract test in tests/albums.rs (depends on T001)\n- [ ] T004 Album model\n\n## Dependencies\n- T003 blocks T004\n- Tests before code\n\n```\n- [ ] T099 an example, no task\n```\n";
+        assert_eq!(
+            shown(text, false),
+            [
+                "T001 x - [] Create the project structure",
+                "T002 - - [] Configure linting",
+                "T003 - - [T001] [US1] Contract test in tests/albums.rs (depends on T001)",
+                "T004 - - [T003] Album model",
+            ]
+        );
+        assert_eq!(read(text, false).expect("a list").title.as_deref(), Some("Photo albums"));
+    }
+
+    #[test]
+    fn kiro() {
+        let text = "# Implementation Plan\n\n- [x] 1. Set up the project\n  - Make folders\n  - _Requirements: 1.1_\n\n- [ ] 2. Data models\n- [x] 2.1 Interfaces\n  - [ ] 2.2 Validation\n- [-] 3. Begun\n- [ ]* 3.1 Optional tests\n";
+        assert_eq!(
+            shown(text, false),
+            [
+                "task-1 x - [] Set up the project",
+                "task-2 - - [] Data models",
+                "task-2.1 x - [] Interfaces",
+                "task-2.2 - task-2.1 [] Validation",
+                "task-3 - - [] Begun",
+                "task-3.1 - - [] Optional tests",
+            ]
+        );
+    }
+
+    #[test]
+    fn open_spec_and_lists_without_numbers() {
+        let text = "## 1. Implementation\n- [x] 1.1 Create the schema\n- [ ] 1.2 **API**: the endpoint\n\n* [ ] Write docs\n  1. [x] Write docs\n+ [ ] !!!\n- [link](x) no box\n- [y] no box either\n";
+        assert_eq!(
+            shown(text, false),
+            [
+                "task-1.1 x - [] Create the schema",
+                "task-1.2 - - [] API: the endpoint",
+                "write-docs - - [] Write docs",
+                "write-docs-2 x write-docs [] Write docs",
+                "task - - [] !!!",
+            ]
+        );
+    }
+
+    #[test]
+    fn task_master_with_and_without_tags() {
+        let tasks = r#"{"tasks":[{"id":1,"title":"Setup","status":"done","dependencies":[],"subtasks":[{"id":1,"title":"Init","status":"done"},{"id":2,"title":"Lint","status":"pending","dependencies":[1,"2.9"]}]},{"id":2,"title":"API","status":"in-progress","dependencies":[1,7]},{"id":3,"title":"Gone","status":"cancelled"}]}"#;
+        let expected = [
+            "task-1 x - [] Setup",
+            "task-1.1 x task-1 [] Init",
+            "task-1.2 - task-1 [task-1.1] Lint",
+            "task-2 - - [task-1] API",
+        ];
+        assert_eq!(shown(tasks, true), expected);
+        assert_eq!(shown(&format!("{{\"other\":{{}},\"master\":{tasks}}}"), true), expected);
+    }
+
+    #[test]
+    fn what_is_no_list_says_why() {
+        assert!(read("# Notes\n\nwords", false).is_err());
+        assert!(read("{", true).is_err() && read("{\"tasks\":[]}", true).is_err());
+    }
+}
