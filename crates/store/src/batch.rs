@@ -1,25 +1,25 @@
-//! What every store asks of a batch and of a row. Pure: touches no store.
+//! Validation of batches and rows, shared by all stores. Pure: touches no store.
 
-use crate::{Batch, Error, ItemRow, Result, Rewrite, SessionRow, StreamAppend};
+use crate::{Batch, Error, ItemRow, Result, Rewrite, SessionRow, StreamAppend, TakenHistory};
 use jiff::{SignedDuration, Timestamp};
 
-/// How long a key makes a command count once.
+/// How long a key is remembered.
 const KEY_LIFETIME: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// The lifecycle that takes a worktree's place, as rows spell it.
+/// The lifecycle that occupies a worktree, as stored in rows.
 const ACTIVE: &str = "active";
 
-/// Whether this session takes its worktree's one place for an active session.
+/// True if this session occupies its worktree's single active place.
 pub(crate) fn takes_the_worktree(row: &SessionRow) -> bool {
     row.lifecycle == ACTIVE && !row.parallel && row.exclusive && row.machine.is_none()
 }
 
-/// Keys used at this moment or before no longer count for a command of `now`.
+/// Keys used at or before this time no longer count for a command at `now`.
 pub(crate) fn keys_expire_at(now: Timestamp) -> Timestamp {
     now.checked_sub(KEY_LIFETIME).unwrap_or(Timestamp::MIN)
 }
 
-/// A batch that breaks its own promises is a mistake of the caller, not a conflict.
+/// An inconsistent batch is a bug in the caller, not a conflict.
 pub(crate) fn check_shape(batch: &Batch) -> Result<()> {
     for (place, stream) in batch.streams.iter().enumerate() {
         check_stream(stream)?;
@@ -36,12 +36,12 @@ pub(crate) fn check_shape(batch: &Batch) -> Result<()> {
     Ok(())
 }
 
-/// All item rows of a batch, those that replace others first.
+/// All item rows of a batch, replacements first.
 pub(crate) fn item_rows(batch: &Batch) -> impl Iterator<Item = &ItemRow> {
     batch.replace_items.iter().flat_map(|replaced| &replaced.rows).chain(&batch.items)
 }
 
-/// Only events that are there already can be given other words.
+/// Only existing events can be rewritten.
 pub(crate) fn check_rewrite(rewrite: &Rewrite) -> Result<()> {
     check_stream(&rewrite.stream)?;
     if let Some(stray) = rewrite.items.iter().find(|row| row.session != rewrite.stream.row.id) {
@@ -54,6 +54,28 @@ pub(crate) fn check_rewrite(rewrite: &Rewrite) -> Result<()> {
             let id = &rewrite.stream.row.id;
             malformed(format!("session {id} has no event {} to be rewritten", event.version))
         }
+    }
+}
+
+/// A received history is complete, and the part it shares with the stored one exists.
+pub(crate) fn check_history(history: &TakenHistory) -> Result<()> {
+    let id = &history.row.id;
+    let newest = history.events.len() as u64;
+    if newest == 0 || !history.events.iter().map(|event| event.version).eq(1..=newest) {
+        return malformed(format!("the history of session {id} is not whole"));
+    }
+    if history.shared > newest.min(history.expected) {
+        return malformed(format!("session {id} does not share {} events", history.shared));
+    }
+    if history.row.version != newest || history.snapshot.version != newest {
+        return malformed(format!("the line or the snapshot of session {id} is not of version {newest}"));
+    }
+    if let Some(event) = history.events.iter().find(|event| !history.seals.contains_key(&event.version)) {
+        return malformed(format!("event {} of session {id} has no seal", event.version));
+    }
+    match history.items.iter().find(|row| row.session != *id) {
+        None => Ok(()),
+        Some(stray) => malformed(format!("item {} is not of session {id}", stray.id)),
     }
 }
 

@@ -1,11 +1,11 @@
-//! The hash chain of a session's log: whoever changes, takes out or adds a row in the middle breaks it. Touches no store.
+//! The hash chain of a session's log: changing, removing or inserting a row breaks it. Touches no store.
 
 use crate::{Error, EventRow, Result};
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
-/// What a hash is long, in bytes.
+/// Length of a hash in bytes.
 pub const HASH_BYTES: usize = 32;
 pub const SALT_BYTES: usize = 16;
 
@@ -15,22 +15,22 @@ pub type Salt = [u8; SALT_BYTES];
 /// An event's place in the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seal {
-    /// None once its content was purged: without it nobody can find out from the hash what stood there.
+    /// `None` once its content was purged: without the salt, the hash reveals nothing about the old content.
     pub salt: Option<Salt>,
-    /// Of the event as it was written.
+    /// Hash of the event as written.
     pub hash: Hash,
-    /// Over this hash and the link before.
+    /// Hash over this event's hash and the previous link.
     pub link: Hash,
 }
 
-/// A session's chain as it is kept.
+/// A session's chain as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Chain {
-    /// The link of the last event; none before a session's first change by a program that makes chains.
+    /// The link of the last event; `None` before the session's first change by a program that writes chains.
     pub head: Option<Hash>,
-    /// The first version that was sealed when it was written; those before were sealed later, as they stood then.
+    /// The first version that was sealed when written. Earlier events were sealed later, as they stood then.
     pub since: Option<u64>,
-    /// By version; an event without a seal is missing.
+    /// By version; events without a seal are missing.
     pub seals: BTreeMap<u64, Seal>,
 }
 
@@ -42,7 +42,7 @@ impl Chain {
         self.seals.extend(events.iter().map(|event| event.version).zip(seals));
     }
 
-    /// The content of this event is there no longer.
+    /// Removes the salt of an event whose content is gone.
     pub(crate) fn forget_salt(&mut self, version: u64) {
         if let Some(seal) = self.seals.get_mut(&version) {
             seal.salt = None;
@@ -50,28 +50,28 @@ impl Chain {
     }
 }
 
-/// What is wrong with a chain.
+/// A defect in a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Broken {
-    /// The event has no seal, though there is a chain.
+    /// The event has no seal, although the session has a chain.
     Unsealed { version: u64 },
     /// The event is not the one that was sealed.
     Changed { version: u64 },
-    /// The link does not follow from the one before: something was taken out, put in or moved.
+    /// The link does not follow from the previous one: an event was removed, inserted or moved.
     Unlinked { version: u64 },
     /// The last link is not the session's head.
     Head,
 }
 
-/// What a seal is made of.
+/// The input of a seal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
     Salt(Salt),
-    /// Of content that was purged, elsewhere, before it came here.
+    /// The hash of content that another replica purged before the event arrived.
     Hash(Hash),
 }
 
-/// The chain's next links, after this one; before the first event there is none.
+/// The next links of the chain after `before`, which is `None` for the first event.
 pub fn seal(
     before: Option<Hash>,
     events: &[EventRow],
@@ -90,7 +90,7 @@ pub fn seal(
     events.iter().map(sealed).collect()
 }
 
-/// Random bytes for each new event; the operating system's.
+/// Random bytes from the operating system, one salt per new event.
 pub(crate) fn fresh_salts(count: usize) -> Result<Vec<Salt>> {
     let mut bytes = vec![0; count * SALT_BYTES];
     getrandom::fill(&mut bytes)
@@ -98,7 +98,7 @@ pub(crate) fn fresh_salts(count: usize) -> Result<Vec<Salt>> {
     Ok(bytes.as_chunks::<SALT_BYTES>().0.to_vec())
 }
 
-/// Seals new events, with the salts that they have already where they came from elsewhere.
+/// Seals new events, reusing the salts of those that came from another replica.
 pub(crate) fn seal_new(
     before: Option<Hash>,
     events: &[EventRow],
@@ -111,7 +111,8 @@ pub(crate) fn seal_new(
     }))
 }
 
-/// The hash of an event's stored bytes. Each part says how long it is, so that no two events have the same bytes.
+/// The hash of an event's stored bytes. Each part is prefixed with its length, so that no two events produce
+/// the same input.
 pub fn content_hash(salt: Option<&Salt>, event: &EventRow) -> Hash {
     let mut hasher = Sha256::new();
     let mut put = |bytes: &[u8]| {
@@ -127,13 +128,19 @@ pub fn content_hash(salt: Option<&Salt>, event: &EventRow) -> Hash {
     hasher.finalize().into()
 }
 
-/// As a store keeps it: beyond the years that fit, the nearest end.
+/// Tells bytes that were damaged on the disk from those that were written.
+pub(crate) fn checksum(text: &str) -> [u8; 8] {
+    let [start, ..] = *Sha256::digest(text.as_bytes()).as_chunks::<8>().0 else { return [0; 8] };
+    start
+}
+
+/// Time as stored, clamped to the range that fits.
 fn nanoseconds(at: Timestamp) -> i64 {
     let exact = at.as_nanosecond();
     i64::try_from(exact).unwrap_or(if exact < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// The link over a hash and the link before.
+/// The link over a hash and the previous link.
 pub fn next_link(before: Option<Hash>, hash: &Hash) -> Hash {
     let mut hasher = Sha256::new();
     hasher.update(before.unwrap_or_default());
@@ -141,9 +148,9 @@ pub fn next_link(before: Option<Hash>, hash: &Hash) -> Hash {
     hasher.finalize().into()
 }
 
-/// What is wrong with a session's chain. `rewritten` is what chained events say about content that was purged: the hash,
-/// without a salt, of what stands there since, by version. A session that nobody changed since there are chains has none,
-/// and nothing is wrong with it.
+/// Defects in a session's chain. `rewritten` maps versions to the unsalted hash of the current content, as
+/// chained purge events record it. A session that no program with chains has changed has no chain, which is
+/// not a defect.
 pub fn check(chain: &Chain, events: &[EventRow], rewritten: &BTreeMap<u64, Hash>) -> Vec<Broken> {
     let Some(head) = chain.head else { return Vec::new() };
     let mut broken = Vec::new();
@@ -166,6 +173,16 @@ pub fn check(chain: &Chain, events: &[EventRow], rewritten: &BTreeMap<u64, Hash>
         broken.push(Broken::Head);
     }
     broken
+}
+
+/// Events that are not what was written, of some that follow each other. Purged ones, whose salt is gone, are left to
+/// [`check`].
+pub fn changed_events(chain: &Chain, events: &[EventRow]) -> Vec<Broken> {
+    let is_changed = |event: &&EventRow| {
+        let seal = chain.seals.get(&event.version).filter(|seal| seal.salt.is_some());
+        seal.is_some_and(|seal| !is_as_sealed(seal, event, &BTreeMap::new()))
+    };
+    events.iter().filter(is_changed).map(|event| Broken::Changed { version: event.version }).collect()
 }
 
 fn is_as_sealed(seal: &Seal, event: &EventRow, rewritten: &BTreeMap<u64, Hash>) -> bool {

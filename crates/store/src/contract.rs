@@ -1,4 +1,4 @@
-//! What every store promises, as tests that each store runs. Makes stores only through the factory it is given.
+//! The store contract, as tests that every store runs. Creates stores only through the given factory.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -10,6 +10,7 @@ mod activity;
 mod agents;
 mod append;
 mod chain;
+mod histories;
 mod items;
 mod keys;
 mod one_active;
@@ -22,7 +23,7 @@ mod views;
 
 use crate::Store;
 
-/// Makes a new, empty store for each case.
+/// Creates a new, empty store for each case.
 pub type Factory<'a> = dyn FnMut() -> Box<dyn Store> + 'a;
 
 pub type Case = (&'static str, fn(&mut Factory<'_>));
@@ -82,6 +83,14 @@ pub const CASES: &[Case] = cases![
         what_is_rewritten_loses_its_salt_and_keeps_its_link,
         a_history_from_elsewhere_keeps_its_links,
     },
+    histories::{
+        a_history_from_elsewhere_is_kept_as_it_came,
+        a_history_takes_the_place_of_another_after_what_they_share,
+        a_history_decided_on_another_version_changes_nothing,
+        a_history_that_is_not_whole_is_refused,
+        known_definitions_and_contents_stay_as_they_are,
+        a_copy_that_is_not_needed_goes_with_all_that_it_had,
+    },
     views::{
         a_file_comes_back_as_it_was_given,
         a_file_replaces_what_was_known_of_it,
@@ -136,7 +145,7 @@ pub const CASES: &[Case] = cases![
     },
 ];
 
-/// Runs them all. The name of a case that fails is the last one told.
+/// Runs all cases, printing each name first, so that the last one printed is the one that failed.
 pub fn run_all(tell: &mut dyn FnMut(&str), make: &mut Factory<'_>) {
     for (name, case) in CASES {
         tell(name);

@@ -1,37 +1,37 @@
-//! A store with changes laid over it that nobody has kept yet: every question is answered as if they had been, and the
-//! first append of such a session keeps them with it. Never writes anything by itself: where there is no store yet, one is
-//! made with the first thing that is kept.
+//! A store with uncommitted changes on top. Queries see those changes; the first append to such a session
+//! commits them with it. Never writes on its own: a missing store is created by the first commit.
 
 use crate::chain::Chain;
 use crate::{
-    ActivityRow, AgentRow, Batch, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
-    Loaded, MemoryStore, ReadyQuery, Result, Rewrite, Store, StreamAppend, Trace, ViewRow, WriteJournal,
+    ActivityRow, AgentRow, Arrival, Arrived, Batch, Change, Error, EventRow, Filter, Info, ItemFilter,
+    ItemRow, KeyRow, Listed, Loaded, MemoryStore, ReadyQuery, Result, Rewrite, Store, StreamAppend, Trace,
+    ViewRow, WriteJournal,
 };
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::time::Duration;
 
-/// Makes a store where there is none.
+/// Creates the store if it does not exist.
 pub type Make = dyn Fn() -> Result<Box<dyn Store>>;
 
 pub struct LaidOver {
     base: Box<dyn Store>,
-    /// The base is empty, and there is to be one as soon as something is kept.
+    /// Set while the base is empty and the store does not exist yet.
     make: Option<Box<Make>>,
     /// By the session's id.
     over: RefCell<BTreeMap<SessionId, Over>>,
 }
 
 struct Over {
-    /// What is not kept yet.
+    /// The uncommitted changes.
     pending: Batch,
     /// The session's number in the base; 0 while it is not there.
     number: u64,
-    /// The session as it is with that.
+    /// The session including those changes.
     shown: MemoryStore,
 }
 
@@ -40,12 +40,12 @@ impl LaidOver {
         Self { base, make: None, over: RefCell::default() }
     }
 
-    /// Nothing was ever kept, and whoever asks or is refused leaves nothing behind.
+    /// A store that does not exist yet: queries and refused commands leave nothing behind.
     pub fn made_when_kept(make: Box<Make>) -> Self {
         Self { base: Box::new(MemoryStore::default()), make: Some(make), over: RefCell::default() }
     }
 
-    /// The store that things are kept in, made if there is none yet.
+    /// The underlying store, created if it does not exist yet.
     pub fn made(&mut self) -> Result<&mut dyn Store> {
         if let Some(make) = &self.make {
             self.base = make()?;
@@ -54,7 +54,7 @@ impl LaidOver {
         Ok(&mut *self.base)
     }
 
-    /// What was decided while there was no store knows nothing of whoever made one first: to be decided again.
+    /// Decisions made while the store did not exist ignore whoever created it first, so they are made again.
     fn append_to_made(&mut self, batch: &Batch) -> Result<()> {
         let was_decided_without = self.make.is_some();
         self.made()?.append(batch).map_err(|error| match error {
@@ -65,7 +65,7 @@ impl LaidOver {
         })
     }
 
-    /// Lays changes of one session over what is kept of it.
+    /// Adds uncommitted changes of one session on top of its stored state.
     pub fn lay_over(&self, stream: &StreamAppend, mut rest: Batch) -> Result<()> {
         let id = stream.row.id.clone();
         let mut shown = MemoryStore::default();
@@ -80,22 +80,22 @@ impl LaidOver {
         Ok(())
     }
 
-    /// Whether a session is kept, whatever is laid over it.
+    /// True if a session is stored, ignoring uncommitted changes.
     pub fn base_has(&self, id: &SessionId) -> bool {
         self.base.load(id).is_ok_and(|found| found.is_some())
     }
 
-    /// The active session of a worktree as it is kept, whatever is laid over it.
+    /// The stored active session of a worktree, ignoring uncommitted changes.
     pub fn active_kept(&self, worktree: &str) -> Result<Option<SessionId>> {
         self.base.active(worktree)
     }
 
-    /// What is laid over a session and not kept yet.
+    /// The uncommitted changes of a session.
     pub fn pending(&self, id: &SessionId) -> Option<StreamAppend> {
         self.over.borrow().get(id)?.pending.streams.first().cloned()
     }
 
-    /// Keeps what is laid over a session, if anything is, together with this.
+    /// Commits the uncommitted changes of a session, if any, together with this batch.
     pub fn keep_pending(&mut self, id: &SessionId, with: &Batch) -> Result<()> {
         let laid = self.over.borrow_mut().remove(id);
         let mut whole = laid.map(|over| over.pending).unwrap_or_default();
@@ -103,21 +103,31 @@ impl LaidOver {
         self.made()?.append(&whole)
     }
 
-    /// Nothing is laid over any more.
+    /// Drops all uncommitted changes.
     pub fn forget(&self) {
         self.over.borrow_mut().clear();
     }
 
-    /// What is kept of a session, as one batch.
+    /// Drops the uncommitted changes of all sessions except these.
+    pub fn forget_all_but(&self, current: &BTreeSet<&SessionId>) {
+        self.over.borrow_mut().retain(|id, _| current.contains(id));
+    }
+
+    /// The stored state, ignoring uncommitted changes.
+    pub fn base(&self) -> &dyn Store {
+        &*self.base
+    }
+
+    /// A session's stored state as one batch.
     fn kept(&self, id: &SessionId, loaded: &Loaded) -> Result<Batch> {
-        // Another process may have added some since: this is how it stood then.
+        // Another process may have added events since; stop at the loaded version.
         let up_to = usize::try_from(loaded.row.version).unwrap_or(usize::MAX);
         let events = self.base.events(id, 0, Some(up_to))?;
         let snapshot = match &loaded.snapshot {
             Some(snapshot) => snapshot.clone(),
             None => crate::Snapshot { fold_version: 0, version: loaded.row.version, body: String::new() },
         };
-        // A snapshot of another version is not trusted by anybody; its number only has to fit here.
+        // Nobody trusts a snapshot of another version; its number only has to be consistent here.
         let snapshot = crate::Snapshot {
             fold_version: if snapshot.version == loaded.row.version { snapshot.fold_version } else { 0 },
             version: loaded.row.version,
@@ -138,7 +148,7 @@ impl LaidOver {
         }
     }
 
-    /// A batch with what is laid over the sessions that it changes.
+    /// A batch extended by the uncommitted changes of the sessions that it changes.
     fn with_pending(&self, batch: &Batch) -> Batch {
         let over = self.over.borrow();
         let mut whole =
@@ -146,7 +156,7 @@ impl LaidOver {
         for pending in batch.streams.iter().filter_map(|stream| over.get(&stream.row.id)) {
             whole.definitions.extend(pending.pending.definitions.iter().cloned());
             whole.contents.extend(pending.pending.contents.iter().cloned());
-            // A batch that says what all items of a session are says it about these too.
+            // A batch that replaces all items of a session overrides the uncommitted ones.
             let is_replaced =
                 |session: &SessionId| batch.replace_items.iter().any(|replaced| replaced.session == *session);
             let items = pending.pending.items.iter().filter(|row| !is_replaced(&row.session));
@@ -188,7 +198,7 @@ impl DerefMut for LaidOver {
 
 impl Store for LaidOver {
     fn take_turn(&mut self, patience: Duration) -> Result<()> {
-        // Of a store that there is not yet nobody has the turn; whoever makes it first is met when this is kept.
+        // A store that does not exist has no turn to take; a race to create it shows when appending.
         if self.make.is_some() { Ok(()) } else { self.base.take_turn(patience) }
     }
 
@@ -355,6 +365,22 @@ impl Store for LaidOver {
             self.made()?.append(&over.pending)?;
         }
         self.made()?.rewrite(rewrite, answers)
+    }
+
+    /// Drops uncommitted changes of these sessions: they were decided on the old history.
+    fn take_histories(&mut self, arrived: &Arrived) -> Result<()> {
+        for history in &arrived.histories {
+            self.over.borrow_mut().remove(&history.row.id);
+        }
+        self.made()?.take_histories(arrived)
+    }
+
+    fn arrivals(&self) -> Result<Vec<Arrival>> {
+        self.base.arrivals()
+    }
+
+    fn seal_history(&mut self, id: &SessionId, patience: Duration) -> Result<()> {
+        self.made()?.seal_history(id, patience)
     }
 
     fn erase(&mut self, patience: Duration) -> Result<bool> {

@@ -1,17 +1,20 @@
-//! The store in memory, for tests and for trying things out. Keeps nothing beyond the process.
+//! The in-memory store, for tests and experiments. Keeps nothing beyond the process.
 
+mod append;
+mod histories;
 mod items;
+mod search;
 
-use crate::batch::{check_rewrite, check_shape, keys_expire_at, malformed, takes_the_worktree};
-use crate::chain::{self, Chain, Given, Seal};
+use crate::batch::{check_rewrite, keys_expire_at, takes_the_worktree};
+use crate::chain::{Chain, Seal};
 use crate::{
-    ActivityRow, AgentRow, Batch, Binding, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow,
-    KEPT_ACTIVITIES, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, SessionRow, Snapshot, Store,
-    StreamAppend, Trace, ViewRow, WriteJournal,
+    ActivityRow, AgentRow, Arrival, Arrived, Batch, Change, Error, EventRow, Filter, Info, ItemFilter,
+    ItemRow, KEPT_ACTIVITIES, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, SessionRow, Snapshot,
+    Store, Trace, ViewRow, WriteJournal,
 };
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -19,24 +22,28 @@ use std::time::Duration;
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     sessions: Vec<Kept>,
-    /// By id in lower case: ids that differ in case alone are the same.
+    /// Keyed by id in lower case: ids that differ only in case are equal.
     places: BTreeMap<String, usize>,
     log: Vec<Change>,
     definitions: BTreeMap<String, String>,
     contents: BTreeMap<String, Vec<u8>>,
     keys: BTreeMap<String, KeyRow>,
     agents: BTreeMap<(String, String), AgentRow>,
-    /// By session and id, both in lower case.
+    /// Keyed by session and id, both in lower case.
     items: BTreeMap<(String, String), ItemRow>,
-    /// By session, in lower case, and path.
+    /// Keyed by session, in lower case, and path.
     views: BTreeMap<(String, String), ViewRow>,
+    /// Keyed by session.
+    arrivals: BTreeMap<SessionId, Arrival>,
+    /// The cursor of the newest event ever stored.
+    cursor: u64,
 }
 
 #[derive(Debug)]
 struct Kept {
     number: u64,
     row: SessionRow,
-    /// When it changed last, in the order of changes: a clock may have stepped back.
+    /// Position of its last change in commit order: the clock may have stepped back.
     turn: u64,
     snapshot: Snapshot,
     events: Vec<EventRow>,
@@ -58,119 +65,8 @@ impl MemoryStore {
         self.find(id).filter(|(_, kept)| kept.row.id == *id)
     }
 
-    fn refuse(&self, batch: &Batch) -> Result<()> {
-        check_shape(batch)?;
-        if let Some(key) = &batch.key
-            && self.recall(&key.key, keys_expire_at(key.at))?.is_some()
-        {
-            return Err(Error::KeyTaken);
-        }
-        batch.streams.iter().try_for_each(|stream| self.refuse_version(stream))?;
-        self.refuse_second_active(&batch.streams)?;
-        batch.bindings.iter().try_for_each(|binding| self.refuse_binding(batch, binding))?;
-        self.refuse_stray_items(batch)?;
-        let known = |view: &ViewRow| {
-            batch.streams.iter().any(|stream| stream.row.id == view.session)
-                || self.find_exactly(&view.session).is_some()
-        };
-        match batch.views.iter().find(|view| !known(view)) {
-            None => Ok(()),
-            Some(view) => {
-                malformed(format!("it has a file of session {}, which does not exist", view.session))
-            }
-        }
-    }
-
-    fn refuse_version(&self, stream: &StreamAppend) -> Result<()> {
-        let id = &stream.row.id;
-        match self.find(id) {
-            Some((_, kept)) if stream.expected == 0 || kept.row.id != *id => {
-                Err(Error::IdTaken { existing: kept.row.id.clone() })
-            }
-            found => {
-                let found = found.map_or(0, |(_, kept)| kept.row.version);
-                if found == stream.expected {
-                    return Ok(());
-                }
-                Err(Error::Conflict { session: id.clone(), expected: stream.expected, found })
-            }
-        }
-    }
-
-    /// Counts as if the batch were kept: what it pauses leaves room for what it starts.
-    fn refuse_second_active(&self, streams: &[StreamAppend]) -> Result<()> {
-        let is_replaced = |row: &SessionRow| streams.iter().any(|stream| stream.row.id == row.id);
-        let staying = self.sessions.iter().map(|kept| &kept.row).filter(|row| !is_replaced(row));
-        let mut taken: BTreeSet<&str> =
-            staying.filter(|row| takes_the_worktree(row)).map(|row| row.worktree.as_str()).collect();
-        for row in streams.iter().map(|stream| &stream.row).filter(|row| takes_the_worktree(row)) {
-            if !taken.insert(&row.worktree) {
-                return Err(Error::ActiveTaken { worktree: row.worktree.clone() });
-            }
-        }
-        Ok(())
-    }
-
-    fn refuse_binding(&self, batch: &Batch, binding: &Binding) -> Result<()> {
-        let begins = batch.streams.iter().any(|stream| stream.row.id == binding.session);
-        if begins || self.find_exactly(&binding.session).is_some() {
-            return Ok(());
-        }
-        malformed(format!("it binds an agent to session {}, which does not exist", binding.session))
-    }
-
-    fn keep_stream(&mut self, stream: &StreamAppend, seals: Vec<Seal>, turn: u64, known_by: Option<u64>) {
-        for event in &stream.events {
-            let cursor = self.log.len() as u64 + 1;
-            self.log.push(Change { cursor, session: stream.row.id.clone(), event: event.clone() });
-        }
-        if let Some(place) = self.find(&stream.row.id).map(|(place, _)| place) {
-            let kept = &mut self.sessions[place];
-            kept.row = stream.row.clone();
-            kept.turn = turn;
-            kept.snapshot = stream.snapshot.clone();
-            kept.events.extend_from_slice(&stream.events);
-            kept.chain.extend(&stream.events, seals);
-        } else {
-            self.places.insert(folded(stream.row.id.as_str()), self.sessions.len());
-            let number = self.number_for(known_by);
-            let mut chain = Chain::default();
-            chain.extend(&stream.events, seals);
-            self.sessions.push(Kept {
-                number,
-                row: stream.row.clone(),
-                turn,
-                snapshot: stream.snapshot.clone(),
-                events: stream.events.clone(),
-                chain,
-                activity: Vec::new(),
-            });
-        }
-    }
-
-    fn sealed(&self, stream: &StreamAppend, known: Option<&BTreeMap<u64, Given>>) -> Result<Vec<Seal>> {
-        let head = self.find(&stream.row.id).and_then(|(_, kept)| kept.chain.head);
-        chain::seal_new(head, &stream.events, known)
-    }
-
-    fn bind(&mut self, binding: &Binding) {
-        let Some(row) = self.find(&binding.session).map(|(_, kept)| kept.row.clone()) else {
-            return;
-        };
-        let agent = (binding.agent.clone(), binding.agent_session.clone());
-        let agent = self.agents.entry(agent).or_insert_with(|| unseen(binding, &row));
-        agent.session = Some(row.id);
-    }
-
     fn listed(&self) -> impl Iterator<Item = (Listed, &Kept)> {
         self.sessions.iter().map(|kept| (Listed { number: kept.number, row: kept.row.clone() }, kept))
-    }
-
-    /// The one that it is known by, unless another has it; else one more than was ever given.
-    fn number_for(&self, known_by: Option<u64>) -> u64 {
-        let is_free = |number: &u64| *number > 0 && self.sessions.iter().all(|kept| kept.number != *number);
-        let last = self.sessions.iter().map(|kept| kept.number).max();
-        known_by.filter(is_free).unwrap_or(last.unwrap_or(0) + 1)
     }
 }
 
@@ -188,14 +84,14 @@ impl Store for MemoryStore {
             .iter()
             .map(|stream| self.sealed(stream, batch.seals.get(&stream.row.id)))
             .collect::<Result<_>>()?;
-        // From here on nothing can fail.
+        // Nothing can fail from here on.
         for definition in &batch.definitions {
             self.definitions.insert(definition.hash.clone(), definition.body.clone());
         }
         for content in &batch.contents {
             self.contents.entry(content.hash.clone()).or_insert_with(|| content.body.clone());
         }
-        let turn = self.log.len() as u64 + 1;
+        let turn = self.cursor + 1;
         for (stream, seals) in batch.streams.iter().zip(sealed) {
             self.keep_stream(stream, seals, turn, batch.numbers.get(&stream.row.id).copied());
         }
@@ -244,7 +140,7 @@ impl Store for MemoryStore {
 
     fn list(&self, filter: &Filter) -> Result<Vec<Listed>> {
         let mut found: Vec<(Listed, &Kept)> =
-            self.listed().filter(|(_, kept)| is_wanted(filter, kept)).collect();
+            self.listed().filter(|(_, kept)| search::is_wanted(filter, kept)).collect();
         found.sort_by_key(|(listed, kept)| std::cmp::Reverse((kept.turn, listed.number)));
         found.truncate(filter.limit.unwrap_or(usize::MAX));
         Ok(found.into_iter().map(|(listed, _)| listed).collect())
@@ -270,7 +166,7 @@ impl Store for MemoryStore {
     }
 
     fn cursor(&self) -> Result<u64> {
-        Ok(self.log.last().map_or(0, |change| change.cursor))
+        Ok(self.cursor)
     }
 
     fn agents(&self, worktree: Option<&str>) -> Result<Vec<AgentRow>> {
@@ -399,7 +295,7 @@ impl Store for MemoryStore {
         let stream = &rewrite.stream;
         self.refuse_version(stream)?;
         self.refuse_second_active(std::slice::from_ref(stream))?;
-        let turn = self.log.len() as u64 + 1;
+        let turn = self.cursor + 1;
         let seals = self.sealed(stream, None)?;
         self.keep_stream(stream, seals, turn, None);
         let Some(place) = self.find(&stream.row.id).map(|(place, _)| place) else { return Ok(()) };
@@ -422,6 +318,19 @@ impl Store for MemoryStore {
                 row.answer = other;
             }
         }
+        Ok(())
+    }
+
+    fn take_histories(&mut self, arrived: &Arrived) -> Result<()> {
+        self.take_all(arrived)
+    }
+
+    fn arrivals(&self) -> Result<Vec<Arrival>> {
+        Ok(self.arrivals.values().cloned().collect())
+    }
+
+    /// Every session in memory is sealed from its first event.
+    fn seal_history(&mut self, _id: &SessionId, _patience: Duration) -> Result<()> {
         Ok(())
     }
 
@@ -468,47 +377,7 @@ fn keep_activity(kept: &mut Vec<ActivityRow>, row: &ActivityRow) {
     }
 }
 
-fn is_wanted(filter: &Filter, kept: &Kept) -> bool {
-    let row = &kept.row;
-    (filter.lifecycles.is_empty() || filter.lifecycles.contains(&row.lifecycle))
-        && filter.worktree.as_ref().is_none_or(|worktree| *worktree == row.worktree)
-        && filter.layout.as_ref().is_none_or(|layout| *layout == row.layout)
-        && filter.search.iter().flat_map(|text| text.split_whitespace()).all(|word| holds(kept, word))
-}
-
-fn holds(kept: &Kept, word: &str) -> bool {
-    let word = folded(word);
-    let row = &kept.row;
-    let fields = [Some(row.id.as_str()), Some(&row.title), row.goal.as_deref(), row.target.as_deref()];
-    let notes = kept.events.iter().filter(|event| event.kind == "note_added").filter_map(note_text);
-    fields.into_iter().flatten().any(|text| folded(text).contains(&word))
-        || notes.into_iter().any(|text| folded(&text).contains(&word))
-}
-
-fn note_text(event: &EventRow) -> Option<String> {
-    let body: serde_json::Value = serde_json::from_str(&event.body).ok()?;
-    Some(body.get("text")?.as_str()?.to_owned())
-}
-
-/// As SQLite ignores case: of ASCII letters.
+/// Ignores case as SQLite does: for ASCII letters only.
 fn folded(text: &str) -> String {
     text.to_ascii_lowercase()
-}
-
-/// An agent that is bound before anybody saw it: no process is known.
-fn unseen(binding: &Binding, row: &SessionRow) -> AgentRow {
-    AgentRow {
-        agent: binding.agent.clone(),
-        agent_session: binding.agent_session.clone(),
-        host: String::new(),
-        pid: 0,
-        process_start: 0,
-        boot_id: String::new(),
-        worktree: row.worktree.clone(),
-        branch: None,
-        started_at: row.updated_at,
-        last_seen: row.updated_at,
-        session: None,
-        memory: None,
-    }
 }

@@ -1,15 +1,17 @@
-//! Brings a SQLite database from one schema to the next. Never touches a schema newer than it knows.
+//! Migrates a SQLite database from one schema to the next. Never touches a schema newer than it knows.
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-/// "left" in ASCII: tells our databases from other programs'.
+/// "left" in ASCII: identifies our databases.
 pub(crate) const APPLICATION_ID: i32 = 0x6c65_6674;
 
-/// Statement batches; the one at place n makes schema n + 1 out of schema n. Never edited once released.
+/// SQL scripts; the one at index n turns schema n into schema n + 1. Never edited once released.
 pub(crate) const MIGRATIONS: &[&str] = &[
     include_str!("sqlite/schema.sql"),
     include_str!("sqlite/memory.sql"),
     include_str!("sqlite/version_0_2.sql"),
+    include_str!("sqlite/sharing.sql"),
+    include_str!("sqlite/sums.sql"),
 ];
 
 /// The newest schema in a list of migrations.
@@ -17,7 +19,7 @@ pub(crate) fn newest(migrations: &[&str]) -> u32 {
     u32::try_from(migrations.len()).unwrap_or(u32::MAX)
 }
 
-/// What a database says that it is.
+/// A database's own identification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Marks {
     pub(crate) application_id: i32,
@@ -31,11 +33,11 @@ pub(crate) fn marks(connection: &Connection) -> rusqlite::Result<Marks> {
     })
 }
 
-/// Runs what is missing, each step in one transaction together with its number.
+/// Runs the missing migrations, each in one transaction together with its number.
 pub(crate) fn run(connection: &mut Connection, migrations: &[&str]) -> rusqlite::Result<()> {
     for (version, sql) in (1..).zip(migrations) {
         let step = Transaction::new(connection, TransactionBehavior::Immediate)?;
-        // Looked at inside the transaction: another process may have done this step meanwhile.
+        // Checked inside the transaction: another process may have migrated meanwhile.
         if schema(&step)? >= version {
             continue;
         }

@@ -1,4 +1,5 @@
-//! What goes in and out of a store: plain rows. Events and snapshots are opaque JSON text here; only the engine reads them.
+//! Plain rows that go in and out of a store. Events and snapshots are opaque JSON text here; only the engine
+//! reads them.
 
 use crate::chain::Given;
 use jiff::Timestamp;
@@ -6,7 +7,7 @@ use model::id::{ItemId, SessionId};
 use model::item::ItemState;
 use std::collections::BTreeMap;
 
-/// One event as it is kept.
+/// One event as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventRow {
     /// Its number in the session's own history, from 1.
@@ -18,27 +19,27 @@ pub struct EventRow {
     pub kind: String,
     /// The event, as JSON.
     pub body: String,
-    /// Events of programs that did not keep it have none.
+    /// `None` for events of programs that did not record it.
     pub command: Option<CommandMark>,
 }
 
-/// The command that an event came from.
+/// The command that produced an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandMark {
     pub name: String,
-    /// The version of the command's first event in this session: events with the same one belong together.
+    /// The version of the command's first event in this session: events that share it belong together.
     pub ordinal: u64,
 }
 
-/// A session's line in the index: what lists and look-ups need without folding anything.
+/// A session's index row: enough for lists and lookups without folding events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionRow {
     pub id: SessionId,
     pub worktree: String,
-    /// The machine of the worktree; none: this store's own.
+    /// The machine of the worktree; `None` means this store's own.
     pub machine: Option<String>,
     pub layout: String,
-    /// Its layout allows one active session a worktree.
+    /// Its layout allows one active session per worktree.
     pub exclusive: bool,
     pub workflow: String,
     pub title: String,
@@ -46,9 +47,9 @@ pub struct SessionRow {
     pub target: Option<String>,
     /// `active`, `paused`, `completed`, `failed`, `abandoned`.
     pub lifecycle: String,
-    /// Not bound by the rule of one active session a worktree.
+    /// Exempt from the rule of one active session per worktree.
     pub parallel: bool,
-    /// What a short line shows of its place: phase title, done and total phases.
+    /// For a one-line summary: phase title, completed and total phases.
     pub phase: String,
     pub phases_done: u32,
     pub phases_total: u32,
@@ -57,23 +58,24 @@ pub struct SessionRow {
     pub version: u64,
 }
 
-/// A row of a list with the number that people may use for it. The number is given once, on creation, and never reused.
+/// A list row with the number by which people may refer to it. Numbers are assigned on creation and never
+/// reused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     pub number: u64,
     pub row: SessionRow,
 }
 
-/// A folded session, kept so that a command need not read the history.
+/// A folded session, stored so that a command need not read the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Which fold wrote it; another one does not trust it.
+    /// The fold version that wrote it; other versions ignore it.
     pub fold_version: u32,
     pub version: u64,
     pub body: String,
 }
 
-/// A session as it is loaded: its line and, if there is one, its snapshot.
+/// A loaded session: its index row and, if there is one, its snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loaded {
     pub number: u64,
@@ -81,56 +83,56 @@ pub struct Loaded {
     pub snapshot: Option<Snapshot>,
 }
 
-/// What one batch does to one session.
+/// The changes of one batch to one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamAppend {
-    /// The version that the decision was made on; 0 for a new session.
+    /// The version on which the decision was based; 0 for a new session.
     pub expected: u64,
-    /// At least one, with versions that follow `expected` without a gap.
+    /// At least one, with versions that follow `expected` without gaps.
     pub events: Vec<EventRow>,
-    /// The index line after these events; its version is that of the last one.
+    /// The index row after these events; its version is that of the last one.
     pub row: SessionRow,
     pub snapshot: Snapshot,
 }
 
-/// A workflow definition, stored once under its hash. The hash is of its source, which a store does not have: of two
-/// bodies the later one counts.
+/// A workflow definition, stored once under the hash of its source. The store does not have that source: the
+/// later of two bodies wins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefinitionRow {
     pub hash: String,
     pub body: String,
 }
 
-/// What is in a file that a session recorded, stored once under its hash.
+/// The content of a recorded file, stored once under its hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContentRow {
     pub hash: String,
     pub body: Vec<u8>,
 }
 
-/// A key that makes a command count once, with the answer it was given.
+/// A key that makes a command count once, with its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyRow {
     pub key: String,
-    /// Tells whether the same key comes with the same command.
+    /// Identifies the command, to detect the same key with a different one.
     pub fingerprint: String,
     pub answer: String,
-    /// Which shape the answer has; programs that did not keep it wrote none.
+    /// The format version of the answer; older programs wrote none.
     pub version: Option<u32>,
-    /// The session that the answer is about.
+    /// The session of the answer.
     pub session: Option<SessionId>,
     pub at: Timestamp,
 }
 
 impl KeyRow {
-    /// A key of something that is not answered.
+    /// A key without an answer, for hooks.
     pub(crate) fn of_hook(key: &str, at: Timestamp) -> Self {
         let (key, nothing) = (key.to_owned(), String::new());
         Self { key, fingerprint: nothing.clone(), answer: nothing, version: None, session: None, at }
     }
 }
 
-/// All that one command changes: all of it is kept, or nothing.
+/// All changes of one command, committed completely or not at all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Batch {
     pub streams: Vec<StreamAppend>,
@@ -138,70 +140,70 @@ pub struct Batch {
     pub contents: Vec<ContentRow>,
     pub key: Option<KeyRow>,
     pub bindings: Vec<Binding>,
-    /// New or changed items; the others of their sessions stay.
+    /// New or changed items; others of their sessions stay.
     pub items: Vec<ItemRow>,
-    /// All items that a session has from now on, before `items` are kept.
+    /// The complete new set of a session's items, stored before `items`.
     pub replace_items: Vec<ItemsReplaced>,
-    /// Files that show a session; each takes the place of what was known of that file.
+    /// Files that show a session; each replaces the stored row of that file.
     pub views: Vec<ViewRow>,
-    /// Salts and hashes that new events have already, because they came from elsewhere: by session and version.
+    /// Salts and hashes that new events bring from another replica, by session and version.
     pub seals: BTreeMap<SessionId, BTreeMap<u64, Given>>,
-    /// Numbers that people know new sessions by already. One that is given to another session is not given again.
+    /// Known numbers of new sessions. A number that another session has is not reassigned.
     pub numbers: BTreeMap<SessionId, u64>,
 }
 
-/// A file that shows a session to another tool, as it was written last. A view: the log is the truth.
+/// A file that shows a session to another tool, as last written. The log is authoritative.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ViewRow {
     pub session: SessionId,
-    /// Relative to where the session's files are.
+    /// Relative to the folder of the session's files.
     pub path: String,
-    /// Of `body`.
+    /// Hash of `body`.
     pub hash: String,
     pub body: Vec<u8>,
-    /// What was there before, as it was seen when this was written; empty when nothing was.
+    /// The previous content when this was written; empty if there was none.
     pub previous: Vec<u8>,
-    /// Hashes of what was written before, the newest last.
+    /// Hashes of earlier writes, newest last.
     pub earlier: Vec<String>,
-    /// The session's version that it shows.
+    /// The session version that the file shows.
     pub version: u64,
-    /// Which start of the machine it was written under.
+    /// The machine's boot id at the time of writing.
     pub boot_id: String,
-    /// It is known to have reached its place.
+    /// The file is known to have reached its place.
     pub confirmed: bool,
     pub journal: WriteJournal,
 }
 
-/// Notes about the newest write of a file, for whoever recovers from a crash in the middle of it. Each is absent where
-/// nothing is known.
+/// The write journal of a file's newest write, for recovery after a crash in the middle of it. Unknown values
+/// are absent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WriteJournal {
-    /// The hash of the bytes that the write puts into the file.
+    /// Hash of the new content.
     pub put_hash: Option<String>,
-    /// The hash of the bytes that are expected to come out of it.
+    /// Hash of the content that the write is expected to replace.
     pub put_expected: Option<String>,
-    /// Identifies the backup of the version before.
+    /// Identifies the backup of the previous version.
     pub backup: Option<String>,
-    /// Content of the file that the write does not keep.
+    /// Content of the file that the write drops.
     pub loses: Option<String>,
 }
 
-/// An item of a session: a view of what the session's events say, found by index.
+/// An item of a session, derived from the session's events and indexed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ItemRow {
     pub session: SessionId,
-    /// Once in a session, case ignored.
+    /// Unique within a session, ignoring case.
     pub id: ItemId,
-    /// The run it belongs to.
+    /// The run to which it belongs.
     pub run: String,
     pub phase: String,
     pub parent: Option<ItemId>,
-    /// What items are sorted by; of equal ones the id decides.
+    /// Sort key; ties are broken by id.
     pub place: i64,
     pub state: ItemState,
     /// `pending`, `active`, `completed`, `blocked`.
     pub status: String,
-    /// Whoever holds it, as one text for one actor.
+    /// The holder, as a unique text for each actor.
     pub holder: Option<String>,
     pub lease_until: Option<Timestamp>,
     pub depends_on: Vec<ItemId>,
@@ -215,7 +217,7 @@ pub struct ItemsReplaced {
     pub rows: Vec<ItemRow>,
 }
 
-/// Which items of a session a list wants. Empty asks for all.
+/// A filter for items of a session. Empty means all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ItemFilter {
     pub run: Option<String>,
@@ -226,19 +228,19 @@ pub struct ItemFilter {
     pub limit: Option<usize>,
 }
 
-/// A phase of a run, and who asks for what is free there at which moment.
+/// A query for free items: a phase of a run, the asking actor, and the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadyQuery<'a> {
     pub run: &'a str,
     pub phase: &'a str,
-    /// What this one holds is free to it.
+    /// Items that this actor holds are free for it.
     pub holder: &'a str,
-    /// A lease that ends at this moment or before holds nothing.
+    /// A lease that ends at or before this time does not count.
     pub now: Timestamp,
     pub limit: usize,
 }
 
-/// An agent session works on a session.
+/// Binds an agent session to a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Binding {
     pub agent: String,
@@ -246,81 +248,83 @@ pub struct Binding {
     pub session: SessionId,
 }
 
-/// An agent session that was seen, and the process by which it can be told whether it still lives.
+/// An agent session that was seen, with the process that shows whether it is still alive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentRow {
     pub agent: String,
     pub agent_session: String,
     pub host: String,
     pub pid: u32,
-    /// When that process started, in the system's own unit: a pid alone is reused.
+    /// Start time of that process, in the system's own unit: pids are reused.
     pub process_start: u64,
     pub boot_id: String,
     pub worktree: String,
     pub branch: Option<String>,
     pub started_at: Timestamp,
     pub last_seen: Timestamp,
-    /// The session it is bound to.
+    /// The session to which it is bound.
     pub session: Option<SessionId>,
-    /// What is to be known about it at its next event, as JSON; of a row that is given, none keeps what there is.
+    /// State for its next event, as JSON. In a given row, `None` keeps the stored value.
     pub memory: Option<String>,
 }
 
-/// What an agent's hook leaves behind: all of it is kept, or nothing. Like activity it may be lost in a crash.
+/// Everything that an agent's hook records, committed completely or not at all. Like activity, it may be lost
+/// in a crash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trace {
     pub at: Timestamp,
-    /// Makes it count once: under a key that was used before, nothing is kept.
+    /// Makes it count once: nothing is recorded under a used key.
     pub once: Option<String>,
-    /// Who was seen; only the row of an agent that is known changes.
+    /// The agent that was seen; only the row of a known agent changes.
     pub agent: String,
     pub agent_session: String,
-    /// None leaves what is known of the agent as it is.
+    /// `None` leaves the stored state of the agent.
     pub memory: Option<String>,
-    /// What is known of the agent must still be this, or nothing is kept; empty for nothing. None asks for nothing.
+    /// The stored state must still equal this, or nothing is recorded; empty means no state, `None` skips the
+    /// comparison.
     pub expects: Option<String>,
-    /// What the session's activity grows by.
+    /// New activity of the session.
     pub activity: Option<(SessionId, Vec<ActivityRow>)>,
 }
 
-/// Which sessions a list wants. Empty asks for all.
+/// A filter for sessions. Empty means all.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filter {
     pub lifecycles: Vec<String>,
     pub worktree: Option<String>,
     pub layout: Option<String>,
-    /// Words looked for, case ignored, in id, title, goal, target and notes.
+    /// Search words, ignoring case, in id, title, goal, target and notes.
     pub search: Option<String>,
     pub limit: Option<usize>,
 }
 
-/// An event of any session, in the order in which the store took them.
+/// An event of any session, in commit order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// Grows over the whole store: where to go on from.
+    /// Grows across the whole store: the position to continue from.
     pub cursor: u64,
     pub session: SessionId,
     pub event: EventRow,
 }
 
-/// What a store tells about itself.
+/// A store's description of itself.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Info {
     pub engine: String,
-    /// The store's own id, which stays with it when it is moved.
+    /// The store's own id, which it keeps when moved.
     pub id: String,
-    /// The file or address.
+    /// File or address.
     pub place: String,
     pub schema_version: u32,
     pub journal: String,
     pub sessions: u64,
     pub events: u64,
     pub bytes: u64,
-    /// Things a person should know: a network file system, a log that cannot be made shorter.
+    /// Warnings for people: a network file system, a log that cannot be shortened.
     pub warnings: Vec<String>,
 }
 
-/// How many activities of a session are kept: the newest.
+/// How many of a session's activities are kept, newest first.
 pub const KEPT_ACTIVITIES: usize = 500;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -328,7 +332,7 @@ pub const KEPT_ACTIVITIES: usize = 500;
 pub enum ActivityKind {
     File,
     Command,
-    /// What an agent said last: `what` is the agent, `detail` its words.
+    /// An agent's last words: `what` is the agent, `detail` the text.
     Words,
 }
 
@@ -346,31 +350,31 @@ impl ActivityKind {
     }
 }
 
-/// A file that was touched or a command that was run: beside the log, never part of it. May be lost in a crash.
+/// A touched file or an executed command: outside the log. May be lost in a crash.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct ActivityRow {
     pub kind: ActivityKind,
     pub what: String,
-    /// What came of it, the last time.
+    /// The latest result.
     pub detail: Option<String>,
-    /// The last time.
+    /// The latest time.
     pub at: Timestamp,
-    /// How often; in what is recorded, how often since the last time.
+    /// How often; in a new record, how often since the last one.
     pub count: u64,
 }
 
-/// Other words for a session's history, and an event that tells of it: all of it is kept, or nothing.
+/// Replaced text in a session's history, with an event that records it; committed completely or not at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rewrite {
-    /// What is added, with the session's line and snapshot as they are after all of it.
+    /// The new event, with the session's index row and snapshot after the rewrite.
     pub stream: StreamAppend,
-    /// Events that are there already: actor and body are replaced, and the salt of their hash is deleted; everything else
+    /// Existing events: actor and body are replaced, and the salt of their hash is deleted; everything else
     /// stays.
     pub events: Vec<EventRow>,
-    /// Takes the place of all that is kept of the session's activity.
+    /// Replaces all stored activity of the session.
     pub activity: Vec<ActivityRow>,
-    /// Hashes of files whose content is kept no longer.
+    /// Hashes of files whose content is deleted.
     pub contents: Vec<String>,
-    /// Takes the place of all items of the session.
+    /// Replaces all items of the session.
     pub items: Vec<ItemRow>,
 }

@@ -1,13 +1,15 @@
-//! The store in one SQLite file. Knows SQL and the disk; never reads what is inside an event or a snapshot.
+//! The SQLite store, in one file. Knows SQL and the disk; never looks inside an event or a snapshot.
 
 mod activity;
 mod agents;
 mod append;
 mod chain;
 mod columns;
+mod control;
 mod create;
 mod detached;
 mod failure;
+mod histories;
 mod items;
 mod list;
 mod mount;
@@ -15,7 +17,9 @@ mod moving;
 mod open;
 mod outcome;
 mod queries;
+mod restore;
 mod rewrite;
+mod session_rows;
 mod turn;
 mod upkeep;
 mod views;
@@ -26,9 +30,10 @@ mod tests;
 pub use open::Access;
 
 use crate::chain::Chain;
+use crate::migrate::{MIGRATIONS, newest};
 use crate::{
-    ActivityRow, AgentRow, Batch, Change, Error, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow, Listed,
-    Loaded, ReadyQuery, Result, Rewrite, Store, Trace, ViewRow, WriteJournal,
+    ActivityRow, AgentRow, Arrival, Arrived, Batch, Change, Error, EventRow, Filter, Info, ItemFilter,
+    ItemRow, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, Store, Trace, ViewRow, WriteJournal,
 };
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
@@ -38,10 +43,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use turn::Turn;
 
-/// How long `append` waits for its turn when the caller has not taken it.
+/// How long `append` waits for its turn if the caller has not taken it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long SQLite waits for other programs, such as a sqlite3 shell. Our own writers wait in the queue instead.
+/// How long SQLite waits for other programs, such as a sqlite3 shell. Our own writers wait in the queue
+/// instead.
 const BUSY_WAIT: Duration = Duration::from_secs(2);
 
 /// Sessions in one SQLite file.
@@ -54,8 +60,10 @@ pub struct SqliteStore {
     /// How long SQLite waits for other programs.
     busy_wait: Duration,
     turn: Option<Turn>,
-    /// How often this connection has written.
+    /// The number of writes through this connection.
     writes: u32,
+    /// The schema of a database that a newer program made: it is read as far as its tables are known here.
+    newer: Option<u32>,
 }
 
 impl SqliteStore {
@@ -63,17 +71,49 @@ impl SqliteStore {
         open::open(path, access, Pace::Patient)
     }
 
-    /// For somebody who cannot wait: gives up after this long, and brings no large database to a newer schema.
+    /// For callers that cannot wait: gives up after this time, and does not migrate a large database.
     pub fn open_in_a_hurry(path: &Path, access: Access, wait: Duration) -> Result<Self> {
-        open::open(path, access, Pace::Hurried(wait))
+        open::open(path, access, Pace::Hurried(wait)).map_err(|error| error.after(wait))
     }
 
     fn fail(&self, doing: &str) -> impl FnOnce(rusqlite::Error) -> Error {
         let doing = format!("{doing} in {}", self.path.display());
-        move |error| failure::failure(&self.path, &doing, &error)
+        move |error| match self.newer {
+            Some(found) => Error::Newer { path: self.path.clone(), found, known: newest(MIGRATIONS) },
+            None => failure::failure(&self.path, &doing, &error).after(self.busy_wait),
+        }
     }
 
-    /// Does something within this process's turn, and leaves a turn that the caller took as it was.
+    /// Problems of this database that do not prevent reading it.
+    pub fn reservations(&self) -> Vec<Error> {
+        let newer = self.newer.map(|found| Error::Newer {
+            path: self.path.clone(),
+            found,
+            known: newest(MIGRATIONS),
+        });
+        let lost = self.refuse_lost(turn::recorded(&self.lock, &self.path)).err();
+        newer.into_iter().chain(lost).collect()
+    }
+
+    /// Compares the database with the newest change that is known to have been kept in it.
+    fn refuse_lost(&self, recorded: Option<u64>) -> Result<()> {
+        let Some(kept) = recorded else { return Ok(()) };
+        let found = self.cursor()?;
+        if found < kept { Err(Error::Lost { path: self.path.clone(), kept, found }) } else { Ok(()) }
+    }
+
+    /// Does something that adds events, and records how far the database has come.
+    fn in_turn_of_events(&mut self, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        self.in_turn(PATIENCE, |store| {
+            work(store)?;
+            if let (Some(turn), Ok(newest)) = (&store.turn, store.cursor()) {
+                turn.record(&store.path, newest);
+            }
+            Ok(())
+        })
+    }
+
+    /// Runs work within this process's turn, and keeps a turn that the caller already took.
     fn in_turn<T>(&mut self, patience: Duration, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let taken_before = self.turn.is_some();
         self.take_turn(patience)?;
@@ -95,13 +135,14 @@ impl Store for SqliteStore {
         }
         if self.turn.is_none() {
             let turn = Turn::take(&self.lock, &self.path, patience)?;
-            // Whoever moves a store holds the turn: what is written to the old one afterwards would be lost.
+            // Moving a store requires the turn, so a write to the old file afterwards would be lost.
             if !self.path.exists() {
                 return Err(Error::Engine {
                     doing: format!("writing to {}", self.path.display()),
                     why: "the store was moved meanwhile; try again".to_owned(),
                 });
             }
+            self.refuse_lost(turn.recorded(&self.path))?;
             self.turn = Some(turn);
         }
         Ok(())
@@ -112,7 +153,10 @@ impl Store for SqliteStore {
     }
 
     fn append(&mut self, batch: &Batch) -> Result<()> {
-        let done = self.in_turn(PATIENCE, |store| store.append_in_turn(batch));
+        if control::loses(batch) {
+            return Ok(());
+        }
+        let done = self.in_turn_of_events(|store| store.append_in_turn(batch));
         self.turn = None;
         done
     }
@@ -135,6 +179,14 @@ impl Store for SqliteStore {
 
     fn definition(&self, hash: &str) -> Result<Option<String>> {
         queries::definition(&self.connection, hash).map_err(self.fail("reading a definition"))
+    }
+
+    fn hashes(&self) -> Result<(Vec<String>, Vec<String>)> {
+        queries::hashes(&self.connection).map_err(self.fail("listing definitions and contents"))
+    }
+
+    fn keys(&self) -> Result<Vec<KeyRow>> {
+        queries::keys(&self.connection).map_err(self.fail("listing keys"))
     }
 
     fn content(&self, hash: &str) -> Result<Option<Vec<u8>>> {
@@ -167,6 +219,12 @@ impl Store for SqliteStore {
 
     fn cursor(&self) -> Result<u64> {
         queries::cursor(&self.connection).map_err(self.fail("looking for the newest event"))
+    }
+
+    /// Of other connections only. Costs microseconds.
+    fn change_counter(&self) -> Result<u64> {
+        let counter = self.connection.query_row("PRAGMA data_version", [], |row| row.get::<_, i64>(0));
+        counter.map(i64::cast_unsigned).map_err(self.fail("looking for changes"))
     }
 
     fn agents(&self, worktree: Option<&str>) -> Result<Vec<AgentRow>> {
@@ -261,9 +319,23 @@ impl Store for SqliteStore {
     }
 
     fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {
-        let done = self.in_turn(PATIENCE, |store| store.rewrite_in_turn(rewrite, answers));
+        let done = self.in_turn_of_events(|store| store.rewrite_in_turn(rewrite, answers));
         self.turn = None;
         done
+    }
+
+    fn take_histories(&mut self, arrived: &Arrived) -> Result<()> {
+        let done = self.in_turn_of_events(|store| store.take_histories_in_turn(arrived));
+        self.turn = None;
+        done
+    }
+
+    fn arrivals(&self) -> Result<Vec<Arrival>> {
+        histories::arrivals(&self.connection).map_err(self.fail("reading where sessions came from"))
+    }
+
+    fn seal_history(&mut self, id: &SessionId, patience: Duration) -> Result<()> {
+        self.in_turn(patience, |store| store.seal_history_in_turn(id))
     }
 
     fn erase(&mut self, patience: Duration) -> Result<bool> {

@@ -37,7 +37,7 @@ fn in_sqlite() {
     assert!(number > 0);
 }
 
-/// As one-shot commands use it: each operation opens the database anew, for no more than it needs.
+/// As single commands use it: each operation reopens the database, with no more access than it needs.
 #[test]
 fn in_sqlite_opened_anew_for_each_operation() {
     let folders = tempfile::tempdir().unwrap();
@@ -47,6 +47,32 @@ fn in_sqlite_opened_anew_for_each_operation() {
         let path = folders.path().join(format!("{number}/leftoff.db"));
         drop(SqliteStore::open(&path, Access::Create).unwrap());
         Box::new(Reopening::new(path))
+    });
+    assert!(number > 0);
+}
+
+/// Each case has a schema of its own.
+#[cfg(feature = "postgres")]
+#[test]
+fn in_postgres() {
+    let folders = tempfile::tempdir().unwrap();
+    let mut number = 0;
+    if testkit::postgres::shared("the contract of stores in PostgreSQL").is_none() {
+        return;
+    }
+    run_all(&mut tell, &mut || {
+        number += 1;
+        let url = testkit::postgres::schema("").unwrap();
+        let opening = store::Opening {
+            url: &url,
+            project: "a1b2c3",
+            machine: "workshop",
+            host: "workshop",
+            local: &folders.path().join(number.to_string()),
+            access: Access::Create,
+            budget: None,
+        };
+        Box::new(store::PostgresStore::open(&opening).unwrap())
     });
     assert!(number > 0);
 }

@@ -1,4 +1,4 @@
-//! A store's files: how they are made, what is refused, and what is left alone.
+//! A store's files: how they are created, which are refused, and which are left alone.
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use rusqlite::Connection;
@@ -21,7 +21,7 @@ fn new_store() -> (TempDir, PathBuf, SqliteStore) {
     (folder, path, store)
 }
 
-/// Names and bytes of a folder's files, but for SQLite's shared memory.
+/// Names and bytes of a folder's files, except SQLite's shared memory.
 fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
     let named = entries.map(|entry| (entry.file_name().into_string().unwrap(), entry.path()));
@@ -161,14 +161,19 @@ fn a_database_with_our_marks_and_other_tables_is_told_to_be_none() {
 }
 
 #[test]
-fn a_newer_database_is_refused_and_left_alone() {
+fn a_newer_database_is_shown_refused_for_writing_and_left_alone() {
     let (folder, path, store) = new_store();
     drop(store);
     Connection::open(&path).unwrap().execute_batch("PRAGMA user_version=7").unwrap();
     let before = content(folder.path());
     for access in EVERY_ACCESS {
-        let told = SqliteStore::open(&path, access);
-        assert!(matches!(told, Err(Error::Newer { found: 7, .. })), "{told:?}");
+        match SqliteStore::open(&path, access) {
+            Ok(store) => {
+                assert_eq!(access, Access::Read);
+                assert!(matches!(store.reservations()[..], [Error::Newer { found: 7, .. }]));
+            }
+            told => assert!(matches!(told, Err(Error::Newer { found: 7, .. })), "{told:?}"),
+        }
         let after = content(folder.path());
         assert_eq!(after.get("leftoff.db"), before.get("leftoff.db"));
     }
@@ -216,7 +221,7 @@ fn the_log_stays_short() {
     let (mut longest, mut cuts) = (0, 0);
     for version in 1..=2_000 {
         let before = log_size(&path);
-        // As commands do: one process, one change.
+        // Like commands: one process, one change.
         let mut once = SqliteStore::open(&path, Access::Write).unwrap();
         once.append(&batch([go_on(SessionRow { version, ..line("first") }, 1)])).unwrap();
         longest = longest.max(log_size(&path));
@@ -284,7 +289,7 @@ fn a_turn_is_waited_for_and_given_up_with_nothing_held() {
         first.take_turn(PATIENCE).unwrap();
         let patience = Duration::from_millis(5);
         assert!(matches!(second.take_turn(patience), Err(Error::Busy { waited }) if waited == patience));
-        // The one that gave up is still in the queue; when its turn comes, it must let go by itself.
+        // The writer that gave up is still queued; when its turn comes, it must release it by itself.
         first.give_turn_back();
         let mut third = SqliteStore::open(&path, Access::Write).unwrap();
         third.take_turn(PATIENCE).unwrap();
@@ -321,7 +326,7 @@ fn another_program_that_writes_is_waited_for() {
         std::thread::scope(|scope| {
             let appending =
                 scope.spawn(|| store.append(&batch([go_on(SessionRow { version, ..line("first") }, 1)])));
-            // So that the append meets the transaction; it must pass whichever comes first.
+            // Lets the append meet the transaction; it must pass whichever comes first.
             for _ in 0..100_000 {
                 std::hint::spin_loop();
             }
@@ -353,7 +358,7 @@ fn threads_with_a_connection_each_lose_nothing() {
     assert_eq!(store.check().unwrap(), [""; 0]);
 }
 
-/// Whether these bytes stand in any file of the folder.
+/// True if these bytes appear in any file of the folder.
 fn stands_somewhere(folder: &Path, bytes: &[u8]) -> bool {
     let held = |content: &Vec<u8>| content.windows(bytes.len()).any(|window| window == bytes);
     content(folder).values().any(held)
@@ -390,7 +395,7 @@ fn what_was_purged_is_gone_from_the_database_and_its_log() {
     assert!(!stands_somewhere(folder.path(), secret.as_bytes()));
     assert!(store.check().unwrap().is_empty());
 
-    // Somebody who reads keeps the old pages: it is said, and can be done again.
+    // An active reader keeps the old pages: the result says so, and erasing can be repeated.
     let reader = Connection::open(folder.path().join("leftoff.db")).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM events").unwrap();
     assert!(!store.erase(PATIENCE).unwrap());
@@ -405,7 +410,7 @@ fn a_store_that_is_moved_is_whole_in_its_new_place_and_kept_in_the_old() {
     let mut store = SqliteStore::open(&old, Access::Create).unwrap();
     with(&mut store, [line("first")]);
     let before = everything(&store);
-    // Somebody who opened it before the move, and writes after it.
+    // A writer that opened the store before the move and writes after it.
     let mut late = SqliteStore::open(&old, Access::Write).unwrap();
     let mut recorded = false;
     let left = store.move_to(&new, || {

@@ -1,4 +1,5 @@
-//! Databases that version 0.1 made: brought to today's schema whole, with a copy of what was, and read without a change.
+//! Databases made by version 0.1: migrated completely, with a copy of the original, and readable without a
+//! change.
 #![allow(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use rusqlite::types::Value;
@@ -10,18 +11,18 @@ use store::contract::rows::{batch, everything, go_on, id};
 use store::{Access, Filter, SessionRow, SqliteStore, Store};
 use tempfile::TempDir;
 
-/// Six sessions, of two layouts beside native ones; items, notes, undo, a key, a checkpoint.
+/// Six sessions, two foreign layouts among them; items, notes, undo, a key, a checkpoint.
 const MADE_BY_0_1: &[u8] = include_bytes!("version_0_1/leftoff.db");
 
 /// The schema of version 0.1.
 const OLD: u32 = 2;
 
-/// Everything that version 0.1 kept, in an order that both schemas have.
+/// Everything that version 0.1 stored, in an order common to both schemas.
 const KEPT: &[&str] = &[
     "SELECT number,id,worktree,layout,workflow,title,goal,target,lifecycle,parallel,phase,phases_done,phases_total,\
      created_at,updated_at,version FROM sessions ORDER BY turn DESC,number DESC",
     "SELECT cursor,session,version,at,actor,kind,body FROM events ORDER BY cursor",
-    "SELECT * FROM snapshots ORDER BY session",
+    "SELECT session,fold_version,version,body FROM snapshots ORDER BY session",
     "SELECT * FROM definitions ORDER BY hash",
     "SELECT * FROM contents ORDER BY hash",
     "SELECT key,fingerprint,answer,at FROM keys ORDER BY key",
@@ -36,12 +37,12 @@ fn old_database() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("leftoff.db");
     std::fs::write(&path, MADE_BY_0_1).unwrap();
-    // Version 0.1 leaves its log there, however short it is.
+    // Version 0.1 leaves its log behind, however short it is.
     std::fs::write(path.with_extension("db-wal"), "").unwrap();
     (folder, path)
 }
 
-/// Every row of every table, read past the store.
+/// Every row of every table, read directly.
 fn kept(path: &Path) -> Vec<Vec<Vec<Value>>> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     KEPT.iter().map(|sql| rows(&connection, sql)).collect()
@@ -59,7 +60,7 @@ fn schema(path: &Path) -> u32 {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
 }
 
-/// Names and bytes of a folder's files, but for SQLite's shared memory and the queue's lock.
+/// Names and bytes of a folder's files, except SQLite's shared memory and the queue's lock.
 fn content(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
     let named = entries.map(|entry| (entry.file_name().into_string().unwrap(), entry.path()));
@@ -148,7 +149,7 @@ fn every_cursor_of_version_0_1_finds_what_came_after_it() {
     }
 }
 
-/// What a killed process leaves: pages of a migration in the log that were never committed.
+/// A killed process leaves uncommitted pages of a migration in the log.
 #[test]
 fn a_migration_that_was_killed_in_the_middle_is_done_by_the_next() {
     let (_folder, path) = old_database();
@@ -163,7 +164,7 @@ fn a_migration_that_was_killed_in_the_middle_is_done_by_the_next() {
     std::fs::copy(&path, &there).unwrap();
     let log = std::fs::copy(path.with_extension("db-wal"), there.with_extension("db-wal")).unwrap();
     assert!(log > 0, "some of it had reached the disk");
-    // A copy that it had made by then is kept beside the new one.
+    // The copy it had already made is kept beside the new one.
     std::fs::write(left.path().join("leftoff.db.v2.bak"), MADE_BY_0_1).unwrap();
 
     let store = SqliteStore::open(&there, Access::Write).unwrap();

@@ -1,4 +1,4 @@
-//! What several processes, another user, a full disk and kill -9 do to a store.
+//! Stores under several processes, another user, a full disk and kill -9.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -23,7 +23,7 @@ const NAME: &str = "LEFTOFF_TEST_NAME";
 /// The unprivileged user of most systems.
 const NOBODY: u32 = 65534;
 
-/// A process of ours in a role, which speaks line by line.
+/// A child process in a role; it communicates line by line.
 struct Actor {
     process: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -48,7 +48,7 @@ impl Actor {
         Self::start(Command::new(std::env::current_exe().unwrap()), role, place, name)
     }
 
-    /// The next line that the role itself wrote, and not the test harness around it.
+    /// The next line from the role itself, ignoring the test harness around it.
     fn hears(&mut self) -> Option<String> {
         self.lines.find_map(|line| line.unwrap().split_once("said: ").map(|(_, text)| text.to_owned()))
     }
@@ -145,14 +145,14 @@ fn look_without_permission(place: &Path, expected: &str) {
     assert!(matches!(told, Err(Error::ReadOnly { .. })), "{told:?}");
 }
 
-/// This program as somebody who may not write what we made: root may write everything.
+/// This program as a user without write access: root can write everything.
 fn as_another_user(folder: &Path) -> Command {
     if !rustix::process::geteuid().is_root() {
         return Command::new(std::env::current_exe().unwrap());
     }
     let program = folder.join("program");
-    // By another process: a program that some process still has open for writing cannot be run, and a child that one of
-    // the other tests starts meanwhile would have it open.
+    // Copied by another process: a program that is open for writing cannot be executed, and a child that
+    // another test starts meanwhile would inherit the open file.
     let copied = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status();
     assert!(copied.unwrap().success());
     std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
@@ -221,7 +221,8 @@ fn somebody_who_may_not_write_reads_all_the_same() {
     allow(&inside, 0o555);
     let names = || std::fs::read_dir(&inside).unwrap().count();
     let before = names();
-    // With a log beside it the newest commit is in the log alone: a copy is needed, which has no name while it is used.
+    // With a log present, the newest commit exists only there: reading needs a copy, which has no name while
+    // in use.
     let mut reader = Actor::start(command(), "look", &path, "1");
     assert_eq!(reader.hears().as_deref(), Some("0"), "no copy would be left behind");
     reader.ends_well();
@@ -240,7 +241,7 @@ fn somebody_who_may_not_write_reads_all_the_same() {
     allow(&inside, 0o755);
 }
 
-/// A small file system of our own, if this process may mount one.
+/// A small private file system, if this process may mount one.
 struct SmallDisk {
     folder: tempfile::TempDir,
 }
@@ -318,7 +319,7 @@ fn what_was_acknowledged_survives_kill_9() {
             let version: u64 = writers[0].hears().unwrap().parse().unwrap();
             acknowledged = acknowledged.max(version);
         }
-        // Somewhere in the middle of what comes next.
+        // Kill somewhere in the middle of the next operation.
         for _ in 0..random.below(200_000) {
             std::hint::spin_loop();
         }

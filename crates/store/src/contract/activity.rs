@@ -1,4 +1,4 @@
-//! Activity: counted, bounded, beside the log.
+//! Activity: counted, bounded, outside the log.
 
 use super::Factory;
 use super::rows::{PATIENCE, agent, everything, id, line, moment, with};

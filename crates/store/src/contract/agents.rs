@@ -1,4 +1,4 @@
-//! Promises about agents.
+//! Contract: agents.
 
 use super::Factory;
 use super::rows::{

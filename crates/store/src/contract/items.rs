@@ -1,4 +1,4 @@
-//! Promises about items: rows that are kept with a batch and found by what commands ask for.
+//! Contract: items. Rows are stored with a batch and found by the queries that commands use.
 
 use super::Factory;
 use super::rows::{batch, begin, everything, go_on, id, item, item_id, line, moment, paused, with};

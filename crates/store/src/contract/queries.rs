@@ -1,4 +1,4 @@
-//! Promises about look-ups and lists.
+//! Contract: lookups and lists.
 
 use super::Factory;
 use super::rows::{WORKTREE, batch, begin, go_on, id, line, listed_ids, moment, paused, with};
@@ -63,7 +63,7 @@ pub(super) fn prefixes_find_ids_whatever_the_case(make: &mut Factory<'_>) {
 pub(super) fn numbers_are_given_once(make: &mut Factory<'_>) {
     let mut store = make();
     with(&mut *store, [paused("first"), paused("second")]);
-    // A refused session takes no number for good, and one that goes on keeps its own.
+    // A refused session uses up no number, and a changed session keeps its own.
     store.append(&batch([begin(paused("third")), begin(paused("FIRST"))])).unwrap_err();
     store.append(&batch([go_on(paused("first"), 1)])).unwrap();
     with(&mut *store, [paused("fourth")]);
@@ -80,7 +80,7 @@ pub(super) fn numbers_are_given_once(make: &mut Factory<'_>) {
     assert_eq!(store.with_number(u64::MAX).unwrap(), None);
 }
 
-/// A session that people know by a number keeps it when it is kept; the next ones come after all that were given.
+/// A session that arrives with a number keeps it; later sessions get numbers above all given ones.
 pub(super) fn a_number_that_is_known_already_is_given_once(make: &mut Factory<'_>) {
     let mut store = make();
     let mut begin_as = |name: &str, number: u64| {
@@ -131,7 +131,7 @@ fn a_small_store(make: &mut Factory<'_>) -> Box<dyn Store> {
     with(
         &mut *store,
         [
-            // The clock goes back all the time: what was kept last comes first all the same.
+            // The clock runs backwards throughout: the last change still comes first.
             row("old", 9, "completed"),
             row("gone", 7, "abandoned"),
             SessionRow { layout: "theirs".to_owned(), exclusive: false, ..row("tie-a", 5, "active") },

@@ -1,4 +1,4 @@
-//! The one way to change what was kept: other words, and a mark that says so.
+//! Contract: rewriting, the only way to change stored events, and the mark it leaves.
 
 use super::Factory;
 use super::rows::{PATIENCE, batch, begin, event, everything, go_on, id, item, key, line, moment, with};

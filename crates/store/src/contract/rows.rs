@@ -1,4 +1,4 @@
-//! Rows to try a store with, and a look at all that it holds.
+//! Sample rows, and a dump of everything that a store holds.
 
 use crate::{
     AgentRow, Batch, Change, CommandMark, EventRow, Filter, ItemFilter, ItemRow, KeyRow, Listed, SessionRow,
@@ -16,7 +16,7 @@ pub fn id(text: &str) -> SessionId {
     SessionId::parse(text).expect("an id of a test is valid")
 }
 
-/// A moment with microseconds, so many seconds after an arbitrary one.
+/// This many seconds, with microseconds, after an arbitrary moment.
 pub fn moment(seconds: i64) -> Timestamp {
     let start = Timestamp::from_microsecond(1_767_225_600_123_456).expect("this is in 2026");
     start + SignedDuration::from_secs(seconds)
@@ -59,12 +59,12 @@ pub fn event(version: u64, kind: &str, body: &str) -> EventRow {
     }
 }
 
-/// The row's version tells how many events come with it.
+/// Appends as many events as the row's version says.
 pub fn begin(row: SessionRow) -> StreamAppend {
     go_on(SessionRow { version: 0, ..row }, 1)
 }
 
-/// The next events of a session that stands at the row's version.
+/// The next events of a session at the row's version.
 pub fn go_on(row: SessionRow, events: u64) -> StreamAppend {
     let version = row.version + events;
     let body = |number| format!(r#"{{"type":"phase_started","number":{number},"of":"{}"}}"#, row.id);
@@ -82,7 +82,7 @@ pub fn batch(streams: impl Into<Vec<StreamAppend>>) -> Batch {
     Batch { streams: streams.into(), ..Batch::default() }
 }
 
-/// Keeps new sessions, each in a batch of its own.
+/// Appends new sessions, each in its own batch.
 pub fn with(store: &mut dyn Store, rows: impl IntoIterator<Item = SessionRow>) {
     for row in rows {
         store.append(&batch([begin(row)])).expect("a new session is kept");
@@ -121,7 +121,7 @@ pub fn item_id(text: &str) -> ItemId {
     ItemId::parse(text).expect("an id of a test is valid")
 }
 
-/// A ready item of a session, the first of its phase.
+/// A ready item of a session, the first in its phase.
 pub fn item(session: &str, name: &str) -> ItemRow {
     ItemRow {
         session: id(session),
@@ -139,7 +139,7 @@ pub fn item(session: &str, name: &str) -> ItemRow {
     }
 }
 
-/// All that can be seen of a store: two of these are equal if nothing changed between them.
+/// Everything visible in a store; equal values mean that nothing changed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Everything {
     pub sessions: Vec<Listed>,

@@ -1,4 +1,4 @@
-//! Promises about searching.
+//! Contract: search.
 
 use super::Factory;
 use super::rows::{batch, begin, event, listed_ids, paused, with};
@@ -10,7 +10,7 @@ fn found(store: &dyn Store, text: &str) -> Vec<String> {
     ids
 }
 
-/// A session with one event of this kind, whose text is this.
+/// A session with one event of this kind and text.
 fn with_event(store: &mut dyn Store, name: &str, kind: &str, text: &str) {
     let mut stream = begin(paused(name));
     let text = serde_json::Value::from(text);
@@ -44,7 +44,7 @@ pub(super) fn words_are_found_in_notes_alone(make: &mut Factory<'_>) {
     assert_eq!(found(&*store, "Tokens"), ["s1"]);
     assert_eq!(found(&*store, "\"tokens\""), ["s1"]);
     assert_eq!(found(&*store, "for"), ["s1"]);
-    // What the event is called, and its other fields, are no part of the note.
+    // The event's name and its other fields are not part of the note.
     for word in ["note_added", "decision", "type", "\\n"] {
         assert_eq!(found(&*store, word), [""; 0], "{word}");
     }

@@ -1,4 +1,4 @@
-//! Promises about files that show a session: kept with a batch, confirmed later, of their session alone.
+//! Contract: files that show a session. Stored with a batch, confirmed later, separate per session.
 
 use super::Factory;
 use super::rows::{batch, begin, id, line, paused, with};
@@ -54,7 +54,7 @@ pub(super) fn only_the_file_that_is_meant_is_confirmed(make: &mut Factory<'_>) {
         store.confirm_view(&not_meant, PATIENCE).unwrap();
         assert_eq!(store.views(&id("first")).unwrap(), rows);
     }
-    // What is kept of it from now on may be less than what was written.
+    // The stored content may now be shorter than what was written.
     let less =
         ViewRow { body: b"a part".to_vec(), previous: Vec::new(), earlier: Vec::new(), ..rows[0].clone() };
     store.confirm_view(&less, PATIENCE).unwrap();

@@ -1,4 +1,4 @@
-//! Items in memory: looked through one by one, which is fine for tests.
+//! Items in memory: a linear search, which is fine for tests.
 
 use super::{MemoryStore, folded};
 use crate::batch::{item_rows, malformed};

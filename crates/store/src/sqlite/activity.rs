@@ -1,4 +1,4 @@
-//! What was touched and run, as rows beside the log. Never changes a session or its version.
+//! Touched files and executed commands, as rows outside the log. Never changes a session or its version.
 
 use super::agents;
 use super::append::is_new_key;
@@ -9,17 +9,17 @@ use model::id::SessionId;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Error, OptionalExtension, Result, Row, Transaction, TransactionBehavior, params};
 
-/// Durable enough for what may be lost in a crash. A rollback journal is left as it is: there a commit that was not
-/// synced can damage the database.
+/// Durable enough for data that may be lost in a crash. A rollback journal keeps its setting: there, an
+/// unsynced commit can damage the database.
 const WITHOUT_SYNC: &str = "PRAGMA synchronous=NORMAL";
 const AS_BEFORE: &str = "PRAGMA synchronous=EXTRA";
 
-/// Of a session that does not exist nothing is kept.
+/// Entries for unknown sessions are ignored.
 pub(super) fn record(connection: &Connection, session: &SessionId, rows: &[ActivityRow]) -> Result<()> {
     without_sync(connection, |transaction| record_all(transaction, session, rows))
 }
 
-/// Whether it was new, and decided on what is known.
+/// True if it was new, and decided on the current state.
 pub(super) fn trace(connection: &Connection, trace: &Trace) -> Result<bool> {
     without_sync(connection, |transaction| {
         if !agents::is_as_expected(transaction, trace)? {
@@ -39,7 +39,7 @@ pub(super) fn trace(connection: &Connection, trace: &Trace) -> Result<bool> {
     })
 }
 
-/// In one transaction, for what may be lost in a crash.
+/// Runs one transaction whose data may be lost in a crash.
 pub(super) fn without_sync<T>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> Result<T>,
@@ -73,7 +73,7 @@ pub(super) fn newest(connection: &Connection, session: &SessionId, limit: usize)
     rows.collect()
 }
 
-/// Puts these in place of all that the session has.
+/// Replaces all activity of the session.
 pub(super) fn replace(connection: &Connection, number: i64, rows: &[ActivityRow]) -> Result<()> {
     connection.prepare_cached("DELETE FROM activity WHERE session=?1")?.execute([number])?;
     rows.iter().try_for_each(|row| keep(connection, number, row))
@@ -93,7 +93,7 @@ fn record_all(connection: &Connection, session: &SessionId, rows: &[ActivityRow]
     forget.execute(params![number, at_most(Some(KEPT_ACTIVITIES))]).map(drop)
 }
 
-/// The newest time stays, whichever order they come in.
+/// Keeps the newest time, in whichever order entries arrive.
 fn keep(connection: &Connection, number: i64, row: &ActivityRow) -> Result<()> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO activity(session,kind,what,detail,at,count)VALUES(?1,?2,?3,?4,?5,?6)\

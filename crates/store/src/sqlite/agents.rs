@@ -1,4 +1,4 @@
-//! Which agent sessions were seen here, and what they work on. Never decides who is alive.
+//! Agent sessions seen here, and their bindings. Never decides who is alive.
 
 use super::activity::without_sync;
 use super::columns::{Moment, moment, optional_session_id};
@@ -22,7 +22,7 @@ pub(super) fn one(connection: &Connection, agent: &str, agent_session: &str) -> 
     connection.prepare_cached(&sql)?.query_row([agent, agent_session], agent_row).optional()
 }
 
-/// When it was first seen stays, as does a binding that the row does not replace.
+/// Keeps the first sighting, and the binding unless the row replaces it.
 pub(super) fn see(connection: &Connection, row: &AgentRow) -> Result<()> {
     let sql = format!(
         "INSERT INTO agents({AGENT})VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)\
@@ -44,7 +44,7 @@ pub(super) fn see(connection: &Connection, row: &AgentRow) -> Result<()> {
         row.session.as_ref().map(model::id::SessionId::as_str),
         row.memory,
     ];
-    // Who is here is gone after a power cut, whatever was kept.
+    // Presence is meaningless after a power cut, so it needs no sync.
     without_sync(connection, |transaction| transaction.prepare_cached(&sql)?.execute(values).map(drop))
 }
 
@@ -59,7 +59,7 @@ pub(super) fn forget(connection: &Connection, gone: &[(String, String)]) -> Resu
     })
 }
 
-/// Whether the session that the binding names exists. An agent that nobody has seen yet gets a row without a process.
+/// True if the session of the binding exists. An agent that was never seen gets a row without a process.
 pub(super) fn bind(connection: &Connection, binding: &Binding) -> Result<bool> {
     let sql = format!(
         "INSERT INTO agents({AGENT})SELECT ?1,?2,'',0,0,'',worktree,NULL,updated_at,updated_at,id,NULL \
@@ -69,14 +69,14 @@ pub(super) fn bind(connection: &Connection, binding: &Binding) -> Result<bool> {
     Ok(connection.prepare_cached(&sql)?.execute(values)? == 1)
 }
 
-/// Whether what is known of an agent is what a trace was decided on.
+/// True if the stored state of an agent is the one on which a trace was decided.
 pub(super) fn is_as_expected(connection: &Connection, trace: &Trace) -> Result<bool> {
     let Some(expected) = &trace.expects else { return Ok(true) };
     let sql = "SELECT 1 FROM agents WHERE agent=?1 AND agent_session=?2 AND coalesce(memory,'')=?3";
     connection.prepare_cached(sql)?.exists([&trace.agent, &trace.agent_session, expected])
 }
 
-/// An agent that nobody has seen stays unknown.
+/// An agent that was never seen stays unknown.
 pub(super) fn touch(connection: &Connection, trace: &Trace) -> Result<()> {
     let sql = "UPDATE agents SET last_seen=?3,memory=coalesce(?4,memory)WHERE agent=?1 AND agent_session=?2";
     let values = params![trace.agent, trace.agent_session, Moment(trace.at), trace.memory];

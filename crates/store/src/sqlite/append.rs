@@ -1,16 +1,17 @@
-//! Keeps a batch in one transaction. The caller holds the turn.
+//! Appends a batch in one transaction. The caller holds the turn.
 
 use super::columns::Moment;
 use super::queries::signed;
+use super::session_rows::{Line, keep_line};
 use super::{SqliteStore, agents, chain, items, queries, views};
 use crate::batch::{check_shape, item_rows, keys_expire_at, malformed, takes_the_worktree};
-use crate::chain::{Given, Hash, Seal, seal_new};
-use crate::{Batch, Error, EventRow, KeyRow, Result, SessionRow, Snapshot, StreamAppend};
+use crate::chain::{Given, Hash, Seal, checksum, seal_new};
+use crate::{Batch, Error, EventRow, KeyRow, Result, Snapshot, StreamAppend};
 use model::id::SessionId;
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior, params};
 use std::collections::BTreeMap;
 
-/// How many expired keys one new key sweeps away: enough to keep up, too few to be felt.
+/// How many expired keys one new key removes: enough to keep up, too few to notice.
 const KEYS_SWEPT: i64 = 8;
 
 impl SqliteStore {
@@ -33,7 +34,7 @@ impl SqliteStore {
     }
 }
 
-/// Why a transaction ends without a commit.
+/// The reason why a transaction ends without a commit.
 pub(super) enum Stop {
     Refused(Error),
     Failed(rusqlite::Error),
@@ -113,23 +114,15 @@ fn keep_items(connection: &Connection, batch: &Batch) -> Step<()> {
     Ok(())
 }
 
-/// What a change of one session alone keeps; gives the session's number.
+/// Stores the changes of one session; returns the session's number.
 pub(super) fn keep_stream(connection: &Connection, stream: &StreamAppend) -> Step<i64> {
     let cursor = queries::cursor(connection)?;
-    let line = keep_line(connection, stream, None, cursor + stream.events.len() as u64)?;
+    let line = keep_line(connection, stream, None, Some(cursor + stream.events.len() as u64))?;
     keep_history(connection, line, cursor, stream, None)?;
     Ok(line.number)
 }
 
-/// A session's line that was kept.
-#[derive(Clone, Copy, Default)]
-struct Line {
-    number: i64,
-    /// Of its chain, as it was before.
-    head: Option<Hash>,
-}
-
-/// `cursor` is that of the newest event before these.
+/// `cursor` is the cursor of the newest event before these.
 fn keep_history(
     connection: &Connection,
     line: Line,
@@ -150,7 +143,7 @@ fn keep_history(
     Ok(())
 }
 
-/// The first change of a session since there are chains: its older events are sealed as they stand.
+/// The session's first change since chains exist: seals its older events as they stand.
 fn chain_older(connection: &Connection, session: i64) -> Step<Option<Hash>> {
     let events = chain::older_events(connection, session)?;
     let seals = chain::seal_older(&events)?;
@@ -158,12 +151,12 @@ fn chain_older(connection: &Connection, session: i64) -> Step<Option<Hash>> {
     Ok(seals.last().map(|seal| seal.link))
 }
 
-/// Before everything else: whoever repeats a command under its key is to hear that, and not of a conflict.
+/// Comes first: a repeated command must learn that its key was used, rather than see a conflict.
 fn keep_key(connection: &Connection, key: &KeyRow) -> Step<()> {
     if is_new_key(connection, key)? { Ok(()) } else { Err(Error::KeyTaken.into()) }
 }
 
-/// Keeps a key, unless it is taken.
+/// Stores a key, unless it is taken.
 pub(super) fn is_new_key(connection: &Connection, key: &KeyRow) -> rusqlite::Result<bool> {
     let expired = Moment(keys_expire_at(key.at));
     let mut used = connection.prepare_cached("SELECT 1 FROM keys WHERE key=?1 AND at>?2")?;
@@ -182,8 +175,8 @@ pub(super) fn is_new_key(connection: &Connection, key: &KeyRow) -> rusqlite::Res
     Ok(true)
 }
 
-/// Gives the sessions' numbers in the order of the streams. Those that leave a worktree's one place go first,
-/// so that another stream of the batch can take it.
+/// Returns the sessions' numbers in the order of the streams. Sessions that leave a worktree's active place
+/// go first, so that another stream of the batch can take it.
 fn keep_lines(connection: &Connection, batch: &Batch, turn: u64) -> Step<Vec<Line>> {
     let streams = &batch.streams;
     let mut lines = vec![Line::default(); streams.len()];
@@ -191,177 +184,14 @@ fn keep_lines(connection: &Connection, batch: &Batch, turn: u64) -> Step<Vec<Lin
         for (stream, line) in streams.iter().zip(&mut lines) {
             if takes_the_worktree(&stream.row) == takes {
                 let known_by = batch.numbers.get(&stream.row.id).copied();
-                *line = keep_line(connection, stream, known_by, turn)?;
+                *line = keep_line(connection, stream, known_by, Some(turn))?;
             }
         }
     }
     Ok(lines)
 }
 
-fn keep_line(connection: &Connection, stream: &StreamAppend, known_by: Option<u64>, turn: u64) -> Step<Line> {
-    let row = &stream.row;
-    let existing = find(connection, &row.id)?;
-    let done = match &existing {
-        None if stream.expected == 0 => insert(connection, row, free(connection, known_by)?, turn),
-        Some(existing) if stream.expected == 0 || existing.id != row.id.as_str() => {
-            let existing = SessionId::parse(&existing.id).unwrap_or_else(|_| row.id.clone());
-            return Err(Error::IdTaken { existing }.into());
-        }
-        Some(existing) if existing.version == stream.expected => update(connection, existing, row, turn),
-        None | Some(_) => {
-            let found = existing.map_or(0, |existing| existing.version);
-            return Err(Error::Conflict { session: row.id.clone(), expected: stream.expected, found }.into());
-        }
-    };
-    let head = existing.and_then(|existing| existing.head);
-    done.map(|number| Line { number, head }).map_err(|error| match error.sqlite_error_code() {
-        // Ids were compared above, so the one thing left that must be unique is the worktree's active session.
-        Some(ErrorCode::ConstraintViolation) => Error::ActiveTaken { worktree: row.worktree.clone() }.into(),
-        _ => error.into(),
-    })
-}
-
-struct Existing {
-    number: i64,
-    id: String,
-    version: u64,
-    head: Option<Hash>,
-    place: Place,
-}
-
-/// The columns of the indexes by worktree and lifecycle.
-#[derive(PartialEq, Eq)]
-struct Place {
-    worktree: String,
-    machine: Option<String>,
-    layout: String,
-    exclusive: bool,
-    lifecycle: String,
-    parallel: bool,
-}
-
-/// By id, case ignored.
-fn find(connection: &Connection, id: &SessionId) -> rusqlite::Result<Option<Existing>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT number,id,version,worktree,machine,layout,exclusive,lifecycle,parallel,head FROM sessions WHERE id=?1",
-    )?;
-    let read = |row: &rusqlite::Row<'_>| {
-        Ok(Existing {
-            number: row.get(0)?,
-            id: row.get(1)?,
-            version: row.get(2)?,
-            head: row.get(9)?,
-            place: Place {
-                worktree: row.get(3)?,
-                machine: row.get(4)?,
-                layout: row.get(5)?,
-                exclusive: row.get(6)?,
-                lifecycle: row.get(7)?,
-                parallel: row.get(8)?,
-            },
-        })
-    };
-    statement.query_row([id.as_str()], read).optional()
-}
-
-/// The number that a new session is known by, unless another has it.
-fn free(connection: &Connection, number: Option<u64>) -> rusqlite::Result<Option<i64>> {
-    let Some(number) = number.and_then(|number| i64::try_from(number).ok()).filter(|number| *number > 0)
-    else {
-        return Ok(None);
-    };
-    let mut taken = connection.prepare_cached("SELECT 1 FROM sessions WHERE number=?1")?;
-    Ok((!taken.exists([number])?).then_some(number))
-}
-
-/// Without a number the next one is given.
-fn insert(
-    connection: &Connection,
-    row: &SessionRow,
-    number: Option<i64>,
-    turn: u64,
-) -> rusqlite::Result<i64> {
-    let mut statement = connection.prepare_cached(
-        "INSERT INTO sessions(workflow,title,goal,target,phase,phases_done,phases_total,created_at,updated_at,version,\
-         id,worktree,layout,lifecycle,parallel,number,turn,machine,exclusive)VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,\
-         ?12,?13,?14,?15,?16,?17,?18,?19)",
-    )?;
-    statement.insert(params![
-        row.workflow,
-        row.title,
-        row.goal,
-        row.target,
-        row.phase,
-        row.phases_done,
-        row.phases_total,
-        Moment(row.created_at),
-        Moment(row.updated_at),
-        row.version,
-        row.id.as_str(),
-        row.worktree,
-        row.layout,
-        row.lifecycle,
-        row.parallel,
-        number,
-        signed(turn),
-        row.machine,
-        row.exclusive,
-    ])
-}
-
-/// The columns of the worktree's index are set only when they change: naming them makes SQLite write that index again.
-fn update(
-    connection: &Connection,
-    existing: &Existing,
-    row: &SessionRow,
-    turn: u64,
-) -> rusqlite::Result<i64> {
-    if existing.place != place_of(row) {
-        let sql = "UPDATE sessions SET worktree=?2,machine=?3,layout=?4,exclusive=?5,lifecycle=?6,parallel=?7 \
-                   WHERE number=?1";
-        connection.prepare_cached(sql)?.execute(params![
-            existing.number,
-            row.worktree,
-            row.machine,
-            row.layout,
-            row.exclusive,
-            row.lifecycle,
-            row.parallel,
-        ])?;
-    }
-    let mut statement = connection.prepare_cached(
-        "UPDATE sessions SET workflow=?2,title=?3,goal=?4,target=?5,phase=?6,phases_done=?7,phases_total=?8,\
-         created_at=?9,updated_at=?10,version=?11,turn=?12 WHERE number=?1",
-    )?;
-    statement.execute(params![
-        existing.number,
-        row.workflow,
-        row.title,
-        row.goal,
-        row.target,
-        row.phase,
-        row.phases_done,
-        row.phases_total,
-        Moment(row.created_at),
-        Moment(row.updated_at),
-        row.version,
-        signed(turn),
-    ])?;
-    Ok(existing.number)
-}
-
-fn place_of(row: &SessionRow) -> Place {
-    Place {
-        worktree: row.worktree.clone(),
-        machine: row.machine.clone(),
-        layout: row.layout.clone(),
-        exclusive: row.exclusive,
-        lifecycle: row.lifecycle.clone(),
-        parallel: row.parallel,
-    }
-}
-
-fn keep_events(
+pub(super) fn keep_events(
     connection: &Connection,
     session: i64,
     cursor: u64,
@@ -392,10 +222,28 @@ fn keep_events(
     Ok(())
 }
 
-fn keep_snapshot(connection: &Connection, session: i64, snapshot: &Snapshot) -> rusqlite::Result<()> {
+pub(super) fn keep_snapshot(
+    connection: &Connection,
+    session: i64,
+    snapshot: &Snapshot,
+) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
-        "INSERT OR REPLACE INTO snapshots(session,fold_version,version,body)VALUES(?1,?2,?3,?4)",
+        "INSERT INTO snapshots(session,fold_version,version,body,sum)VALUES(?1,?2,?3,?4,?5)ON CONFLICT DO UPDATE SET \
+         fold_version=excluded.fold_version,version=excluded.version,body=excluded.body,sum=excluded.sum",
     )?;
-    let values = params![session, snapshot.fold_version, signed(snapshot.version), snapshot.body];
-    statement.execute(values).map(drop)
+    let body = padded(&snapshot.body);
+    let sum = checksum(&body);
+    statement.execute(params![session, snapshot.fold_version, signed(snapshot.version), body, sum]).map(drop)
+}
+
+/// Pads with white space to the next full kilobyte. SQLite overwrites a row in place while its size stays the
+/// same, and writes only pages that differ; a different size frees and reallocates overflow pages, which
+/// costs two more pages of bookkeeping.
+fn padded(body: &str) -> String {
+    const STEP: usize = 1024;
+    let length = body.len().next_multiple_of(STEP);
+    let mut padded = String::with_capacity(length);
+    padded.push_str(body);
+    padded.extend(std::iter::repeat_n(' ', length - body.len()));
+    padded
 }

@@ -1,4 +1,4 @@
-//! Makes a new database, whole or not at all. Never touches one that has content.
+//! Creates a new database, completely or not at all. Never touches one that has content.
 
 use super::PATIENCE;
 use super::failure::{failure, folder_of};
@@ -12,7 +12,7 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Several processes may come here at once: the first makes it, the others find it.
+/// Several processes may arrive here at once: the first creates it, the others find it.
 pub(super) fn create(path: &Path) -> Result<()> {
     let folder = folder_of(path);
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(io(path, "making the folder of"))?;
@@ -23,7 +23,7 @@ pub(super) fn create(path: &Path) -> Result<()> {
     create_in_turn(path, place_of(folder))
 }
 
-/// Built under another name: whoever sees the database sees all of it, also after a crash.
+/// Built under another name, so that a visible database is always complete, even after a crash.
 pub(super) fn create_in_turn(path: &Path, place: Place) -> Result<()> {
     let draft = beside(path, ".new");
     for leftover in
@@ -42,7 +42,7 @@ pub(super) fn create_in_turn(path: &Path, place: Place) -> Result<()> {
     sync(folder).and_then(|()| sync(folder_of(folder))).map_err(io(path, "making"))
 }
 
-/// A file that only its owner can read, and that was not there before.
+/// Creates a new file that only its owner can read.
 pub(super) fn empty_private_file(path: &Path) -> std::io::Result<()> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map(drop)
 }
@@ -60,7 +60,7 @@ pub(super) fn remove_if_there(path: &Path) -> std::io::Result<()> {
 
 fn build(draft: &Path, place: Place) -> rusqlite::Result<()> {
     let mut connection = Connection::open(draft)?;
-    // Nobody sees the draft before it is whole and synced.
+    // Nobody sees the draft before it is complete and synced.
     connection.execute_batch("PRAGMA synchronous=OFF")?;
     run(&mut connection, MIGRATIONS)?;
     if place == Place::Local {
@@ -69,8 +69,9 @@ fn build(draft: &Path, place: Place) -> rusqlite::Result<()> {
     connection.close().map_err(|(_, error)| error)
 }
 
-/// The log of a database that was deleted would be played into the new one. It is kept: it may hold somebody's work.
-fn set_aside(leftover: &Path) -> std::io::Result<()> {
+/// SQLite would replay the log of a deleted database into the new one. The log is kept: it may contain
+/// somebody's work.
+pub(super) fn set_aside(leftover: &Path) -> std::io::Result<()> {
     if !leftover.exists() {
         return Ok(());
     }

@@ -10,13 +10,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// SQLite's files beside a database that hold content: without them it may lack its last commits, or be half of one.
+/// SQLite files beside a database that hold content: without them, commits may be missing or incomplete.
 const LOGS: [&str; 2] = ["-wal", "-journal"];
 
-/// A copy is taken again when a writer of another user changed the files meanwhile.
+/// Copying is retried if a writer of another user changed the files meanwhile.
 const COPY_ATTEMPTS: u32 = 5;
 
-/// A folder of our own with a copy of a database, removed when dropped.
+/// A private folder with a copy of a database, removed when dropped.
 #[derive(Debug)]
 pub(super) struct TemporaryCopy {
     folder: PathBuf,
@@ -40,13 +40,13 @@ pub(super) fn connect(path: &Path) -> Result<(Connection, Option<TemporaryCopy>)
     Ok((connection, Some(copy)))
 }
 
-/// A copy that can be written; what is written is the copy's. Its folder may go once the connection has read.
+/// A writable copy; writes stay in the copy. Its folder may be removed once the connection has read.
 pub(super) fn copy(path: &Path) -> Result<(Connection, TemporaryCopy)> {
     let fail = |error| failure(path, &format!("reading {}", path.display()), &error);
     let copy = TemporaryCopy { folder: make_folder().map_err(|error| reading(path, error))? };
     let database = copy.folder.join("copy.db");
     copy_consistently(path, &database).map_err(|error| reading(path, error))?;
-    // Writable, so that SQLite can play the log in.
+    // Writable, so that SQLite can replay the log.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(&database, flags).map_err(fail)?;
     Ok((connection, copy))
@@ -74,7 +74,7 @@ fn immutable_address(path: &Path) -> String {
     address
 }
 
-/// Fails on whatever stands there already, a link included, so nobody can have it prepared.
+/// Fails if anything exists at that path, even a link, so that nobody can plant one.
 fn make_folder() -> std::io::Result<PathBuf> {
     let temporary = std::env::temp_dir();
     let process = std::process::id();
@@ -111,7 +111,7 @@ fn copy_once(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Size and time of each file. A copy of another moment would differ in one of them.
+/// Size and time of each file, which would differ in a copy from another moment.
 fn state(path: &Path) -> Vec<Option<(u64, i64, i64)>> {
     let names = [path.to_owned()].into_iter().chain(LOGS.map(|suffix| beside(path, suffix)));
     let marks = |found: Metadata| (found.len(), found.mtime(), found.mtime_nsec());

@@ -1,4 +1,5 @@
-//! Turns what SQLite and the system report into the store's own errors. Looks at the disk only to tell causes apart.
+//! Maps errors of SQLite and the system to the store's own errors. Looks at the disk only to tell causes
+//! apart.
 
 use super::BUSY_WAIT;
 use crate::Error;
@@ -7,20 +8,23 @@ use rustix::fs::Access as Permission;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// Less than this free, and an I/O error is taken for a full disk: SQLite's shared memory alone needs 32 KB.
+/// With less free space than this, an I/O error counts as a full disk: SQLite's shared memory alone needs 32
+/// KB.
 const FULL_BELOW_BYTES: u64 = 64 * 1024;
 
 pub(super) fn failure(path: &Path, doing: &str, error: &rusqlite::Error) -> Error {
     let why = error.to_string();
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::Busy { waited: BUSY_WAIT },
+        Some(ErrorCode::FileLockingProtocolFailed) => Error::LocksFail { path: path.to_owned() },
         Some(ErrorCode::DiskFull) => Error::Full { path: path.to_owned() },
         Some(ErrorCode::ReadOnly) => Error::ReadOnly { path: path.to_owned() },
         Some(ErrorCode::NotADatabase) => not_a_database(path, "it is no SQLite file"),
         Some(ErrorCode::SystemIoFailure | ErrorCode::PermissionDenied) => {
             io_cause(path).unwrap_or_else(|| Error::Engine { doing: doing.to_owned(), why })
         }
-        // A sandbox may forbid what the permissions allow: then a file that SQLite needs beside it cannot be made.
+        // A sandbox may forbid what permissions allow: SQLite then cannot create a file that it needs beside
+        // the database.
         Some(ErrorCode::CannotOpen) => {
             io_cause(path).unwrap_or_else(|| Error::ReadOnly { path: path.to_owned() })
         }
@@ -46,7 +50,7 @@ pub(super) fn not_a_database(path: &Path, why: &str) -> Error {
     Error::NotADatabase { path: path.to_owned(), why: why.to_owned() }
 }
 
-/// Whether both the database and its folder, where SQLite's other files go, can be written.
+/// True if both the database and its folder, which holds SQLite's other files, are writable.
 pub(super) fn is_writable(path: &Path) -> bool {
     let may = |path: &Path, what| rustix::fs::access(path, what).is_ok();
     may(path, Permission::WRITE_OK) && may(folder_of(path), Permission::WRITE_OK | Permission::EXEC_OK)
@@ -59,7 +63,7 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// SQLite says "disk I/O error" or "unable to open" for many causes; these are the ones a person can mend.
+/// SQLite reports "disk I/O error" or "unable to open" for many causes; these are the ones a person can fix.
 fn io_cause(path: &Path) -> Option<Error> {
     let path = path.to_owned();
     if !path.exists() {

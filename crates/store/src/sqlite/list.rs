@@ -6,11 +6,11 @@ use crate::{Filter, Listed};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Result, params_from_iter};
 
-/// Before an index is asked for sessions of one kind, so many of the newest are looked through: what a list wants is
-/// nearly always among them, in order.
+/// Before using an index by worktree or lifecycle, this many of the newest sessions are scanned: they nearly
+/// always contain what a list needs, already in order.
 const NEWEST: usize = 64;
 
-/// In the order of what changed last.
+/// Most recently changed first.
 const ORDER: &str = "ORDER BY s.turn DESC,s.number DESC LIMIT";
 
 pub(super) fn list(connection: &Connection, filter: &Filter) -> Result<Vec<Listed>> {
@@ -29,7 +29,7 @@ fn run(connection: &Connection, (sql, values): (String, Vec<Value>)) -> Result<V
     rows.collect()
 }
 
-/// For a list of a few sessions of one worktree or lifecycle: the same list, of the newest sessions alone.
+/// For a short list by worktree or lifecycle: the query limited to the newest sessions.
 pub(super) fn among_newest(filter: &Filter) -> Option<((String, Vec<Value>), usize)> {
     let is_of_one_kind = filter.worktree.is_some() || !filter.lifecycles.is_empty();
     let limit = filter.limit.filter(|limit| *limit <= NEWEST && is_of_one_kind && filter.search.is_none())?;
@@ -39,7 +39,7 @@ pub(super) fn among_newest(filter: &Filter) -> Option<((String, Vec<Value>), usi
     Some(((sql, values), limit))
 }
 
-/// What the filter asks for, by the index that leaves the fewest sessions to be sorted.
+/// The query for a filter, using the index that leaves the fewest sessions to sort.
 pub(super) fn statement(filter: &Filter) -> (String, Vec<Value>) {
     let Conditions { all, values } = conditions(filter, filter.limit);
     let index = match (&filter.worktree, filter.lifecycles.as_slice()) {
@@ -62,7 +62,8 @@ fn conditions(filter: &Filter, limit: Option<usize>) -> Conditions {
     }
     if let Some(worktree) = &filter.worktree {
         let place = conditions.bind(worktree);
-        conditions.all.push(format!("s.worktree={place}"));
+        // The path may also exist on another machine.
+        conditions.all.push(format!("s.worktree={place} AND s.machine IS NULL"));
     }
     if let Some(layout) = &filter.layout {
         let place = conditions.bind(layout);
@@ -89,7 +90,7 @@ impl Conditions {
     }
 }
 
-/// A note's text is the one thing inside an event that a store knows.
+/// The text of a note is the only part of an event that a store knows.
 fn found_in(place: &str) -> String {
     let matches = |what: &str| format!("{what} LIKE {place} ESCAPE '\\'");
     format!(

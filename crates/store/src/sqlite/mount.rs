@@ -1,17 +1,20 @@
-//! Tells local file systems from shared ones. Only looks: what follows from it is decided where a database is made.
+//! Tells local file systems from shared ones. Only looks; the code that creates a database acts on it.
 
 use std::path::Path;
 
-/// Where a database lies, as far as locks and shared memory are concerned.
+/// The location of a database with respect to locks and shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// One machine's kernel sees every reader and writer.
+    /// One kernel sees every reader and writer.
     Local,
-    /// Other machines, or a server in user space, may be between: a write-ahead log is not safe there.
+    /// Other machines, or a server in user space, may be involved: a write-ahead log is unsafe there.
     Shared(&'static str),
+    /// A local disk whose blocks are smaller than the pages of SQLite's shared memory. Such a page can have holes, and
+    /// writing into one on a full disk ends the process (SIGBUS).
+    SmallBlocks,
 }
 
-/// An unknown file system counts as local, as it does for SQLite itself.
+/// An unknown file system counts as local, as in SQLite itself.
 pub(super) fn place_of(folder: &Path) -> Place {
     classify(folder).unwrap_or(Place::Local)
 }
@@ -25,7 +28,8 @@ fn classify(folder: &Path) -> Option<Place> {
         reason = "magic numbers have 32 bits, whatever the width and sign of the platform's field"
     )]
     let magic = found.f_type as u32;
-    Some(from_linux_magic(magic))
+    let block = rustix::fs::statvfs(folder).map_or(u64::MAX, |found| found.f_frsize);
+    Some(from_linux_magic(magic, block))
 }
 
 #[cfg(target_os = "macos")]
@@ -45,13 +49,20 @@ fn classify(_folder: &Path) -> Option<Place> {
     None
 }
 
+/// SQLite makes its shared memory longer in steps of this, and writes one byte of each.
 #[cfg(any(target_os = "linux", test))]
-fn from_linux_magic(magic: u32) -> Place {
+const SHARED_MEMORY_PAGE: u64 = 4096;
+
+/// `block` is the size of a block in bytes.
+#[cfg(any(target_os = "linux", test))]
+fn from_linux_magic(magic: u32, block: u64) -> Place {
     match magic {
+        // ext2 to ext4, and XFS. Others, ZFS among them, name a size in which they do not allocate.
+        0xef53 | 0x5846_5342 if block < SHARED_MEMORY_PAGE => Place::SmallBlocks,
         0x6969 => Place::Shared("NFS"),
         0x517b | 0xff53_4d42 | 0xfe53_4d42 => Place::Shared("SMB"),
         0x0102_1997 => Place::Shared("9p"),
-        // virtiofs answers with this number too.
+        // virtiofs reports this number too.
         0x6573_5546 => Place::Shared("FUSE"),
         0x5346_414f | 0x6b41_4653 => Place::Shared("AFS"),
         0x7375_7245 => Place::Shared("Coda"),
@@ -92,7 +103,7 @@ mod tests {
             (0x0102_1997, "9p"),
             (0x6573_5546, "FUSE"),
         ] {
-            assert_eq!(from_linux_magic(magic), Place::Shared(name));
+            assert_eq!(from_linux_magic(magic, 4096), Place::Shared(name));
         }
         for (spelling, name) in [("nfs", "NFS"), ("smbfs", "SMB"), ("macfuse", "FUSE"), ("osxfuse", "FUSE")] {
             assert_eq!(from_macos_name(spelling), Place::Shared(name));
@@ -103,11 +114,19 @@ mod tests {
     fn disks_are_local() {
         // ext4, xfs, btrfs, tmpfs, overlay, zfs
         for magic in [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0x2fc1_2fc1] {
-            assert_eq!(from_linux_magic(magic), Place::Local);
+            assert_eq!(from_linux_magic(magic, 4096), Place::Local);
         }
         for name in ["apfs", "hfs", "exfat"] {
             assert_eq!(from_macos_name(name), Place::Local);
         }
+    }
+
+    #[test]
+    fn small_blocks_are_told_apart() {
+        assert_eq!(from_linux_magic(0xef53, 1024), Place::SmallBlocks);
+        assert_eq!(from_linux_magic(0x5846_5342, 512), Place::SmallBlocks);
+        // ZFS says 512 and allocates otherwise.
+        assert_eq!(from_linux_magic(0x2fc1_2fc1, 512), Place::Local);
     }
 
     #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! Moves a database to another place while others may be using it. What was there stays, under another name.
+//! Moves a database while others may be using it. The old one stays, under another name.
 
 use super::open::{beside, io};
 use super::{PATIENCE, SqliteStore, upkeep};
@@ -6,8 +6,9 @@ use crate::{Result, Store};
 use std::path::{Path, PathBuf};
 
 impl SqliteStore {
-    /// `record` makes the new place known, before the old one is given up. Gives the name of what is left there.
-    /// A writer that waits for its turn meanwhile is told that the store has moved.
+    /// `record` publishes the new location before the old one is given up. Returns the name of the file left
+    /// behind.
+    /// A writer waiting for its turn gets an error that the store has moved.
     pub fn move_to(
         mut self,
         to: &Path,

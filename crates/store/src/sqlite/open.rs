@@ -1,29 +1,31 @@
-//! Opens a database and makes sure that it is one of ours. Reading leaves the disk as it was.
+//! Opens a database and checks that it is ours. Reading leaves the disk unchanged.
 
-use super::failure::{failure, io_failure, is_writable, not_a_database};
+use super::failure::{failure, folder_of, io_failure, is_writable, not_a_database};
+use super::mount::{Place, place_of};
 use super::turn::Turn;
-use super::{BUSY_WAIT, PATIENCE, SqliteStore, create, detached, upkeep};
+use super::{BUSY_WAIT, PATIENCE, SqliteStore, control, create, detached, upkeep};
 use crate::migrate::{APPLICATION_ID, MIGRATIONS, Marks, marks, newest, run};
 use crate::{Error, Result};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::ffi::OsString;
 use std::io::ErrorKind;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What a store is opened for.
+/// The purpose for which a store is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Writes, and makes the folder and the database where there is none.
+    /// Write, creating the folder and the database if missing.
     Create,
-    /// Writes to a database that exists.
+    /// Write to an existing database.
     Write,
-    /// Changes nothing; works where nothing can be written.
+    /// Read only; works where nothing can be written.
     Read,
 }
 
-/// How long somebody can wait.
+/// How long the caller can wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pace {
     Patient,
@@ -39,11 +41,11 @@ impl Pace {
     }
 }
 
-/// What stands at a database's path.
+/// The file at a database's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
     Nothing,
-    /// A file without a byte: a program died while it made a database, or somebody touched it.
+    /// An empty file: a program died while creating a database, or somebody touched it.
     Empty,
     Something,
 }
@@ -75,12 +77,12 @@ pub(super) fn look(path: &Path) -> Result<Found> {
     }
 }
 
-/// A connection that writes durably. Used again to look at what a failed commit left.
+/// A connection that writes durably. Also used to inspect the result of a failed commit.
 pub(super) fn connect_to_write(path: &Path, busy_wait: Duration) -> Result<Connection> {
     let fail = failing(path);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(&fail)?;
-    // SQLite opens what it may not write for reading, without a word.
+    // SQLite silently opens a file that it may not write for reading.
     if connection.is_readonly(rusqlite::MAIN_DB).map_err(&fail)? {
         return Err(Error::ReadOnly { path: path.to_owned() });
     }
@@ -88,7 +90,7 @@ pub(super) fn connect_to_write(path: &Path, busy_wait: Duration) -> Result<Conne
     Ok(connection)
 }
 
-/// The file beside a database whose name has this added.
+/// The file next to a database with this suffix.
 pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
@@ -96,6 +98,9 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 fn open_to_write(path: &Path, pace: Pace) -> Result<SqliteStore> {
+    if maps_holes(path) {
+        leave_write_ahead_log(path, pace)?;
+    }
     let mut connection = connect_to_write(path, pace.busy_wait())?;
     let found = marks(&connection).map_err(failing(path))?;
     if known_schema(found, path, MIGRATIONS)? < newest(MIGRATIONS) {
@@ -108,7 +113,33 @@ fn open_to_write(path: &Path, pace: Pace) -> Result<SqliteStore> {
     Ok(store(connection, path, true, pace.busy_wait()))
 }
 
-/// Copied in no time.
+/// A database with a write-ahead log on a file system with small blocks: a full disk would end the process that touches
+/// the log's shared memory.
+fn maps_holes(path: &Path) -> bool {
+    place_of(folder_of(path)) == Place::SmallBlocks && has_write_ahead_log(path)
+}
+
+/// As the database's own header says.
+fn has_write_ahead_log(path: &Path) -> bool {
+    const VERSIONS: u64 = 18;
+    let mut versions = [0; 2];
+    let read = std::fs::File::open(path).and_then(|file| file.read_exact_at(&mut versions, VERSIONS));
+    read.is_ok() && versions.contains(&2)
+}
+
+/// Gives the database a rollback journal. An exclusive connection keeps the log's index in memory of its own.
+fn leave_write_ahead_log(path: &Path, pace: Pace) -> Result<()> {
+    let fail = failing(path);
+    let patience = if pace == Pace::Patient { PATIENCE } else { pace.busy_wait() };
+    let _turn = Turn::take(&beside(path, ".lock"), path, patience)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(&fail)?;
+    connection.busy_timeout(pace.busy_wait()).map_err(&fail)?;
+    connection.execute_batch("PRAGMA synchronous=EXTRA; PRAGMA locking_mode=EXCLUSIVE").map_err(&fail)?;
+    connection.query_row("PRAGMA journal_mode=DELETE", [], |_| Ok(())).map_err(&fail)
+}
+
+/// Small enough to copy instantly.
 fn is_small(path: &Path) -> bool {
     const SMALL_BYTES: u64 = 4 * 1024 * 1024;
     std::fs::metadata(path).is_ok_and(|found| found.len() <= SMALL_BYTES)
@@ -122,29 +153,36 @@ fn left_to_others(path: &Path) -> Error {
     }
 }
 
-/// A database of an older schema is read as a copy that has the newest: what stands there is not ours to change.
+/// A database with an older schema is read through a migrated copy: the original must not change.
 pub(super) fn open_to_read(path: &Path, migrations: &[&str], busy_wait: Duration) -> Result<SqliteStore> {
-    let attached = if is_writable(path) {
+    let attached = if is_writable(path) && !maps_holes(path) {
         connect_to_read(path, busy_wait)
     } else {
         Err(Error::ReadOnly { path: path.to_owned() })
     };
     let (connection, found) = match attached {
         Ok(attached) => attached,
-        // SQLite's shared memory cannot be made here.
+        // SQLite cannot create its shared memory here.
         Err(Error::ReadOnly { .. } | Error::Full { .. }) => {
             let (connection, copy) = detached::connect(path)?;
             let found = marks(&connection).map_err(failing(path))?;
-            // Having read, SQLite has all its files open. Without a name they end with this process, however it ends.
+            // After the first read, SQLite has all its files open. Unlinked, they disappear with this
+            // process, however it ends.
             drop(copy);
             (connection, found)
         }
         Err(error) => return Err(error),
     };
-    if known_schema(found, path, migrations)? < newest(migrations) {
-        return Ok(store(migrated_copy(path, migrations)?, path, false, busy_wait));
-    }
-    Ok(store(connection, path, false, busy_wait))
+    let newer = match known_schema(found, path, migrations) {
+        Ok(schema) if schema < newest(migrations) => {
+            return Ok(store(migrated_copy(path, migrations)?, path, false, busy_wait));
+        }
+        Ok(_) => None,
+        // Tables are only added to: what this program knows of them can still be shown.
+        Err(Error::Newer { found, .. }) => Some(found),
+        Err(error) => return Err(error),
+    };
+    Ok(SqliteStore { newer, ..store(connection, path, false, busy_wait) })
 }
 
 fn migrated_copy(path: &Path, migrations: &[&str]) -> Result<Connection> {
@@ -161,7 +199,7 @@ fn connect_to_read(path: &Path, busy_wait: Duration) -> Result<(Connection, Mark
     let connection = Connection::open_with_flags(path, flags).map_err(&fail)?;
     connection.busy_timeout(busy_wait).map_err(&fail)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(&fail)?;
-    // The first read maps the shared memory: if that cannot be had, it shows here.
+    // The first read maps the shared memory, so failures show here.
     let found = marks(&connection).map_err(&fail)?;
     Ok((connection, found))
 }
@@ -170,23 +208,35 @@ fn failing(path: &Path) -> impl Fn(rusqlite::Error) -> Error {
     move |error| failure(path, &format!("opening {}", path.display()), &error)
 }
 
-fn store(connection: Connection, path: &Path, writable: bool, busy_wait: Duration) -> SqliteStore {
+pub(super) fn store(connection: Connection, path: &Path, writable: bool, busy_wait: Duration) -> SqliteStore {
     let lock = beside(path, ".lock");
-    SqliteStore { connection, path: path.to_owned(), lock, writable, busy_wait, turn: None, writes: 0 }
+    SqliteStore {
+        connection,
+        path: path.to_owned(),
+        lock,
+        writable,
+        busy_wait,
+        turn: None,
+        writes: 0,
+        newer: None,
+    }
 }
 
 fn make_durable(connection: &Connection, busy_wait: Duration) -> rusqlite::Result<()> {
     connection.busy_timeout(busy_wait)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    // With a write-ahead log EXTRA is FULL, to the flag; with a rollback journal FULL may lose the last commit.
+    // With a write-ahead log EXTRA equals FULL; with a rollback journal FULL may lose the last commit.
     connection.execute_batch("PRAGMA synchronous=EXTRA; PRAGMA wal_autocheckpoint=0")?;
-    // On macOS fsync alone leaves the data in the drive's cache.
+    if control::is("no-sync") {
+        connection.execute_batch("PRAGMA synchronous=NORMAL")?;
+    }
+    // On macOS, fsync alone leaves data in the drive's cache.
     #[cfg(target_os = "macos")]
     connection.execute_batch("PRAGMA fullfsync=1; PRAGMA checkpoint_fullfsync=1")?;
     Ok(())
 }
 
-/// The schema of a database of ours that this program can read.
+/// The schema of one of our databases, if this program can read it.
 fn known_schema(found: Marks, path: &Path, migrations: &[&str]) -> Result<u32> {
     if found.application_id != APPLICATION_ID || found.schema == 0 {
         return Err(not_a_database(path, "it is another program's SQLite file"));
@@ -198,7 +248,7 @@ fn known_schema(found: Marks, path: &Path, migrations: &[&str]) -> Result<u32> {
     Ok(found.schema)
 }
 
-/// Copies the database before it changes its schema, under the queue's lock so that one process does it.
+/// Copies the database before changing its schema, under the queue's lock so that only one process does.
 pub(super) fn migrate(
     connection: &mut Connection,
     path: &Path,
@@ -221,7 +271,7 @@ fn free_backup_name(path: &Path, schema: u32) -> PathBuf {
     std::iter::once(plain.clone()).chain(numbered).find(|name| !name.exists()).unwrap_or(plain)
 }
 
-/// For errors of the file system while a database is made or copied.
+/// Maps file system errors while a database is created or copied.
 pub(super) fn io(path: &Path, doing: &str) -> impl Fn(std::io::Error) -> Error {
     move |error| io_failure(path, &format!("{doing} {}", path.display()), error)
 }

@@ -1,4 +1,4 @@
-//! Finds out what became of a commit that reported an error. Never tries the change again.
+//! Determines the result of a commit that reported an error. Never repeats the change.
 
 use super::columns::Moment;
 use super::failure::failure;
@@ -8,23 +8,23 @@ use super::{SqliteStore, upkeep};
 use crate::{Batch, Error, Result};
 use rusqlite::{Connection, ErrorCode, ffi, params};
 
-/// What a fresh look at the database tells of a batch.
+/// The state of a batch, found by reading the database again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trace {
     There,
     NotThere,
-    /// The batch has nothing in it by which it could be told from another.
+    /// The batch has nothing by which it could be recognised.
     CannotTell,
 }
 
 impl SqliteStore {
-    /// An error on commit is no proof that nothing was committed.
+    /// An error on commit does not prove that nothing was committed.
     pub(super) fn after_failed_commit(&mut self, batch: &Batch, error: &rusqlite::Error) -> Result<()> {
         let unknown = |why: &dyn std::fmt::Display| Error::Unknown { why: format!("{error}; then {why}") };
         let connection = connect_to_write(&self.path, self.busy_wait).map_err(|later| unknown(&later))?;
         let trace = trace(&connection, batch).map_err(|later| unknown(&later))?;
-        // Puts what was committed into the database itself, and takes what was not out of the log,
-        // where a crash could bring it back.
+        // Moves committed data into the database itself, and drops uncommitted data from the log, from which
+        // a crash could restore it.
         let settled = upkeep::empty_log(&connection).unwrap_or(false);
         self.connection = connection;
         self.writes = 0;
@@ -36,7 +36,7 @@ impl SqliteStore {
     }
 }
 
-/// A batch is known by its first event, or by its key.
+/// A batch is recognised by its first event, or by its key.
 pub(super) fn trace(connection: &Connection, batch: &Batch) -> rusqlite::Result<Trace> {
     let found =
         if let Some((stream, event)) = batch.streams.first().and_then(|s| Some((s, s.events.first()?))) {
@@ -56,7 +56,7 @@ pub(super) fn trace(connection: &Connection, batch: &Batch) -> rusqlite::Result<
     Ok(if found { Trace::There } else { Trace::NotThere })
 }
 
-/// When syncing failed, what is seen now may be gone after a power cut, and what is not seen may be back.
+/// After a failed sync, visible data may be gone after a power cut, and invisible data may be back.
 fn is_of_syncing(error: &rusqlite::Error) -> bool {
     error.sqlite_error().is_some_and(|found| {
         found.code == ErrorCode::SystemIoFailure

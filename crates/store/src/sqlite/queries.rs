@@ -1,14 +1,15 @@
-//! Look-ups, each by an index. Nothing here writes.
+//! Lookups, each by an index. Read-only.
 
 use super::columns::{
     AFTER_SESSION, Moment, SESSION, event, listed, moment, optional_session_id, session_id,
 };
+use crate::chain::checksum;
 use crate::{Change, EventRow, KeyRow, Loaded, Snapshot};
 use jiff::Timestamp;
 use model::id::SessionId;
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 
-/// The condition is spelled as in the partial index, or SQLite would not use it.
+/// The condition must match the partial index exactly, or SQLite does not use it.
 pub(super) const ACTIVE: &str = "SELECT id FROM sessions INDEXED BY one_active \
     WHERE worktree=?1 AND lifecycle='active' AND parallel=0 AND exclusive=1 AND machine IS NULL";
 
@@ -19,8 +20,8 @@ pub(super) const EVENTS: &str = "SELECT version,at,actor,kind,body,command,ordin
 pub(super) const WITH_PREFIX: &str =
     "SELECT id FROM sessions WHERE id>=?1 AND id<?2 ORDER BY length(id),id LIMIT ?3";
 
-/// A session's events grow in cursor and version alike, so each changed session is read from its end to the first event
-/// that is known already.
+/// A session's events grow in cursor and version alike, so each changed session is read from its end back to
+/// the first known event.
 pub(super) const CHANGES: &str = "SELECT e.cursor,s.id,e.version,e.at,e.actor,e.kind,e.body,e.command,e.ordinal \
     FROM sessions s JOIN events e ON e.session=s.number AND e.version>coalesce((SELECT version FROM events \
     WHERE session=s.number AND cursor<=?1 ORDER BY version DESC LIMIT 1),0) \
@@ -31,7 +32,7 @@ pub(super) const CURSOR: &str = "SELECT coalesce(max(turn),0) FROM sessions";
 /// One query, whatever the length of the history. The index ignores case, the answer does not.
 pub(super) fn load_statement() -> String {
     format!(
-        "SELECT {SESSION},p.fold_version,p.version,p.body FROM sessions s \
+        "SELECT {SESSION},p.fold_version,p.version,p.body,p.sum FROM sessions s \
          LEFT JOIN snapshots p ON p.session=s.number WHERE s.id=?1 AND s.id=?1 COLLATE BINARY"
     )
 }
@@ -40,7 +41,7 @@ pub(super) fn load(connection: &Connection, id: &SessionId) -> Result<Option<Loa
     connection.prepare_cached(&load_statement())?.query_row([id.as_str()], loaded).optional()
 }
 
-/// In one transaction: without it every question takes and gives back its own lock.
+/// One transaction: otherwise every query takes and releases its own lock.
 pub(super) fn which_exist(connection: &Connection, ids: &[&SessionId]) -> Result<Vec<bool>> {
     let transaction = connection.unchecked_transaction()?;
     let mut statement =
@@ -77,7 +78,7 @@ pub(super) fn active(connection: &Connection, worktree: &str) -> Result<Option<S
 
 pub(super) fn with_prefix(connection: &Connection, prefix: &str, limit: usize) -> Result<Vec<SessionId>> {
     let mut statement = connection.prepare_cached(WITH_PREFIX)?;
-    // Ids are of letters, digits, '-', '_' and '.', which all come before this one.
+    // Ids contain letters, digits, '-', '_' and '.', which all sort before this character.
     let end = format!("{prefix}\u{7f}");
     let rows = statement.query_map(params![prefix, end, at_most(Some(limit))], |row| session_id(row, 0))?;
     rows.collect()
@@ -95,6 +96,18 @@ pub(super) fn recall(connection: &Connection, key: &str, since: Timestamp) -> Re
     statement.query_row(params![key, Moment(since)], key_row).optional()
 }
 
+pub(super) fn keys(connection: &Connection) -> Result<Vec<KeyRow>> {
+    let sql = "SELECT key,fingerprint,answer,at,version,session FROM keys ORDER BY at,key";
+    connection.prepare(sql)?.query_map([], key_row)?.collect()
+}
+
+pub(super) fn hashes(connection: &Connection) -> Result<(Vec<String>, Vec<String>)> {
+    let of = |sql: &str| -> Result<Vec<String>> {
+        connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
+    };
+    Ok((of("SELECT hash FROM definitions ORDER BY hash")?, of("SELECT hash FROM contents ORDER BY hash")?))
+}
+
 pub(super) fn changes(connection: &Connection, after: u64, limit: usize) -> Result<Vec<Change>> {
     let mut statement = connection.prepare_cached(CHANGES)?;
     let rows = statement.query_map(params![signed(after), at_most(Some(limit))], |row| {
@@ -107,7 +120,7 @@ pub(super) fn cursor(connection: &Connection) -> Result<u64> {
     connection.prepare_cached(CURSOR)?.query_row([], |row| row.get(0))
 }
 
-/// SQLite's integers are signed; beyond their end there is nothing to find.
+/// SQLite's integers are signed; nothing is stored beyond their maximum.
 pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -120,14 +133,30 @@ pub(super) fn at_most(limit: Option<usize>) -> i64 {
 fn loaded(row: &Row<'_>) -> Result<Loaded> {
     let session = listed(row)?;
     let snapshot = match row.get(AFTER_SESSION)? {
-        Some(fold_version) => Some(Snapshot {
-            fold_version,
-            version: row.get(AFTER_SESSION + 1)?,
-            body: row.get(AFTER_SESSION + 2)?,
-        }),
+        Some(fold_version) => {
+            let version = row.get(AFTER_SESSION + 1)?;
+            let body = undamaged(row, AFTER_SESSION + 2)?.map(without_padding);
+            body.map(|body| Snapshot { fold_version, version, body })
+        }
         None => None,
     };
     Ok(Loaded { number: session.number, row: session.row, snapshot })
+}
+
+/// A snapshot's body, if it is the one that was written; its checksum is in the next column. Without a snapshot the log
+/// is folded.
+pub(super) fn undamaged(row: &Row<'_>, at: usize) -> Result<Option<String>> {
+    let body = row.get_ref(at)?.as_bytes()?;
+    let Ok(body) = std::str::from_utf8(body) else { return Ok(None) };
+    let sum: Option<Vec<u8>> = row.get(at + 1)?;
+    let is_whole = sum.is_none_or(|sum| sum == checksum(body));
+    Ok(is_whole.then(|| body.to_owned()))
+}
+
+/// Without the padding that the store added.
+fn without_padding(mut body: String) -> String {
+    body.truncate(body.trim_end().len());
+    body
 }
 
 fn key_row(row: &Row<'_>) -> Result<KeyRow> {

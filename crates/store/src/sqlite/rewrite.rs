@@ -1,4 +1,4 @@
-//! Puts other words into a history that holds what it must not, and makes sure that the old ones are gone from the disk.
+//! Rewrites a history that contains a secret, and erases the old text from the disk.
 
 use super::queries::signed;
 use super::{SqliteStore, activity, append, items, upkeep};
@@ -13,7 +13,7 @@ impl SqliteStore {
         answers: &dyn Fn(&str) -> Option<String>,
     ) -> Result<()> {
         check_rewrite(rewrite)?;
-        // What a page loses is overwritten with zeros at once, not only when the database is written anew.
+        // Freed space in a page is overwritten with zeros immediately, not only on the next vacuum.
         self.connection.execute_batch("PRAGMA secure_delete=ON").map_err(self.fail("rewriting"))?;
         let begun = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate);
         let transaction = begun.map_err(self.fail("beginning a change"))?;
@@ -22,11 +22,11 @@ impl SqliteStore {
             Err(append::Stop::Refused(error)) => return Err(error),
             Err(append::Stop::Failed(error)) => return Err(self.fail("rewriting a session")(error)),
         }
-        // Doing it again does no harm, so not knowing is enough.
+        // Repeating this is harmless, so an unknown outcome needs no further work.
         transaction.commit().map_err(|error| Error::Unknown { why: error.to_string() })
     }
 
-    /// Whether nothing of what was replaced is left in the database and its log.
+    /// True if no replaced content remains in the database and its log.
     pub(super) fn erase_in_turn(&mut self) -> Result<bool> {
         self.connection.execute_batch("VACUUM").map_err(self.fail("writing the database anew"))?;
         let journal: String = self

@@ -1,4 +1,4 @@
-//! What can be seen only from inside: settings, plans, and what becomes of a commit that fails.
+//! Tests that need internals: settings, query plans, and the result of failed commits.
 
 use super::columns::Moment;
 use super::mount::Place;
@@ -35,7 +35,7 @@ fn assert_durable(store: &SqliteStore, journal: &str) {
     assert!(store.connection.db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE).unwrap());
 }
 
-/// A database as it is made on a network file system.
+/// A database as created on a network file system.
 fn store_on_a_shared_file_system(path: &Path) -> SqliteStore {
     create::create_in_turn(path, Place::Shared("NFS")).unwrap();
     SqliteStore::open(path, Access::Write).unwrap()
@@ -75,7 +75,7 @@ fn on_a_shared_file_system_a_rollback_journal_serves_as_well() {
     assert_eq!(store.info().unwrap().warnings.len(), 1);
 }
 
-/// How SQLite goes about a statement, as `EXPLAIN QUERY PLAN` tells it.
+/// SQLite's plan for a statement, from `EXPLAIN QUERY PLAN`.
 fn plan(store: &SqliteStore, sql: &str) -> String {
     let mut statement = store.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
     let rows = statement.raw_query().mapped(|row| row.get::<_, String>(3)).collect::<Vec<_>>();
@@ -117,10 +117,10 @@ fn lists_go_by_an_index_and_the_newest_are_not_sorted() {
     }
     let searching = Filter { search: Some("word".to_owned()), ..all };
     let plan = plan(&store, &list::statement(&searching).0);
-    assert!(plan.contains("INDEX notes"), "{plan}");
+    assert!(plan.contains("LIST SUBQUERY"), "notes are read once, not once for each session: {plan}");
 }
 
-/// A list of a few is taken from the newest, and must not differ from one that is sorted.
+/// A short list is taken from the newest sessions, and must equal the sorted one.
 #[test]
 fn a_short_list_is_the_beginning_of_the_long_one() {
     let (_folder, mut store) = new_store();
@@ -191,6 +191,7 @@ fn a_number_is_not_given_again_after_its_session_is_gone() {
         .connection
         .execute_batch("DELETE FROM sessions WHERE number=2; DELETE FROM events WHERE session=2")
         .unwrap();
+    std::fs::remove_file(&store.lock).unwrap();
     with(&mut store, [paused("third")]);
     assert_eq!(store.load(&id("third")).unwrap().unwrap().number, 3);
 }
@@ -244,10 +245,14 @@ fn a_migration_leaves_a_copy_and_never_overwrites_one() {
     assert_eq!(marks(&copy.connection).unwrap().schema, newest(MIGRATIONS));
     assert!(!copy_named(".3").exists());
     drop(store);
-    for access in [Access::Create, Access::Write, Access::Read] {
+    let is_newer = |error: &Error| matches!(error, Error::Newer { found, .. } if *found == known + 1);
+    for access in [Access::Create, Access::Write] {
         let told = SqliteStore::open(&path, access);
-        assert!(matches!(told, Err(Error::Newer { found, .. }) if found == known + 1), "{told:?}");
+        assert!(told.as_ref().is_err_and(is_newer), "{told:?}");
     }
+    let shown = SqliteStore::open(&path, Access::Read).unwrap();
+    assert_eq!(everything(&shown), everything(&copy));
+    assert!(shown.reservations().iter().any(is_newer));
 }
 
 fn commit_error(extended_code: i32) -> rusqlite::Error {
@@ -310,7 +315,7 @@ fn a_commit_of_which_nothing_can_be_found_out_is_unknown() {
     let told = store.after_failed_commit(&Batch::default(), &fsync);
     assert!(matches!(told, Err(Error::Unknown { .. })), "{told:?}");
 
-    // A reader keeps the log from being emptied, so a failed sync cannot be made good.
+    // A reader keeps the log from being emptied, so a failed sync cannot be repaired.
     store.append(&batch([go_on(line("first"), 1)])).unwrap();
     let reader = SqliteStore::open(&store.path, Access::Read).unwrap();
     let reading = reader.connection.unchecked_transaction().unwrap();
@@ -371,7 +376,7 @@ fn a_damaged_page_is_a_finding_or_an_error_and_no_panic() {
     let _ = store.list(&Filter::default());
 }
 
-/// Pages that one more event writes to the log: they are what a command costs.
+/// The pages that one more event writes to the log: the cost of a command.
 #[test]
 fn a_note_writes_at_most_five_pages() {
     const FRAME_BYTES: u64 = 24 + 4096;
@@ -383,17 +388,19 @@ fn a_note_writes_at_most_five_pages() {
     for version in 1..100 {
         let mut stream = go_on(SessionRow { version, ..line("first") }, 1);
         stream.events[0].kind = "note_added".to_owned();
-        stream.snapshot.body = "x".repeat(3000);
+        // As long as a session with many notes, varying slightly.
+        let length = 6600 + usize::try_from(version * 37 % 90).unwrap();
+        stream.snapshot.body = "x".repeat(length);
         let before = log();
-        // A process for each, as commands are.
+        // One process for each, like commands.
         SqliteStore::open(&path, Access::Write).unwrap().append(&batch([stream])).unwrap();
         pages.extend(log().checked_sub(before).map(|grown| grown / FRAME_BYTES));
     }
     pages.sort_unstable();
     let (count, whole) = (pages.len() as u64, pages.iter().sum::<u64>());
     assert!(pages[pages.len() / 2] <= 5, "{pages:?}");
-    // Now and then a page is full, and is split.
-    assert!(whole <= count * 5 + count / 2, "{pages:?}");
+    // Now and then a full page is split.
+    assert!(whole <= count * 6, "{pages:?}");
 }
 
 #[test]
@@ -410,8 +417,37 @@ fn a_store_that_stays_open_copies_its_log_back_without_cutting_it() {
     assert!(longest < 512 * 1024, "{longest} bytes");
     let log = std::fs::metadata(open::beside(&store.path, "-wal")).unwrap().len();
     assert!(log > 0, "cutting it makes every later write extend the file");
-    // Whoever comes next with one command finds a short log, and cuts it when it is long.
+    // The next single command finds a short log, and truncates it when it is long.
     let mut once = SqliteStore::open(&store.path, Access::Write).unwrap();
     assert_durable(&once, "wal");
     once.append(&batch([go_on(SessionRow { version: 500, ..line("first") }, 1)])).unwrap();
+}
+
+/// Made by version 0.1, and by each step since: what a person may have on disk.
+#[test]
+fn a_database_of_every_schema_is_brought_up_to_date_whole() {
+    const MADE_BY_0_1: &[u8] = include_bytes!("../../tests/version_0_1/leftoff.db");
+    const OLDEST: usize = 2;
+    let mut shown = Vec::new();
+    for steps in OLDEST..=MIGRATIONS.len() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("leftoff.db");
+        std::fs::write(&path, MADE_BY_0_1).unwrap();
+        let mut connection = rusqlite::Connection::open(&path).unwrap();
+        crate::migrate::run(&mut connection, &MIGRATIONS[..steps]).unwrap();
+        let schema = marks(&connection).unwrap().schema;
+        assert_eq!(schema, u32::try_from(steps).unwrap());
+        drop(connection);
+        // Read first, as a question does, which changes nothing.
+        let read = everything(&SqliteStore::open(&path, Access::Read).unwrap());
+        let mut store = SqliteStore::open(&path, Access::Write).unwrap();
+        assert_eq!(marks(&store.connection).unwrap().schema, newest(MIGRATIONS));
+        assert_eq!(everything(&store), read, "schema {schema}");
+        assert_eq!(store.check().unwrap(), [""; 0], "schema {schema}");
+        let backup = folder.path().join(format!("leftoff.db.v{schema}.bak"));
+        assert_eq!(backup.exists(), steps < MIGRATIONS.len(), "schema {schema}");
+        with(&mut store, [paused("after-the-migration")]);
+        shown.push(read);
+    }
+    assert!(shown.iter().all(|other| *other == shown[0]), "every schema tells the same");
 }

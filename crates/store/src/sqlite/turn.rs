@@ -1,38 +1,79 @@
 //! The queue of writers: one lock file beside the database, first come, first served. Never opens the database.
+//! The file also records the newest change that was kept, so that a database that loses some is noticed.
 
 use super::failure::io_failure;
 use crate::{Error, Result};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-use std::fs::{File, OpenOptions};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{File, Metadata, OpenOptions};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// This process's turn to write, until it is dropped.
+/// This process's turn to write, released on drop.
 #[derive(Debug)]
 pub(super) struct Turn {
     file: File,
 }
 
 impl Turn {
-    /// `lock` stands beside `database`, which the messages name.
+    /// `lock` is next to `database`, which messages name.
     pub(super) fn take(lock: &Path, database: &Path, patience: Duration) -> Result<Self> {
         let file =
             open(lock).map_err(|error| io_failure(database, "opening the lock of the store", error))?;
         match try_now(&file) {
             Err(Errno::WOULDBLOCK) => wait(file, database, patience),
-            // Without flock there is no queue; SQLite's own locks still keep writers apart.
+            // Without flock there is no queue; SQLite's own locks still separate writers.
             Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOLCK) => Ok(Self { file }),
             Err(error) => Err(io_failure(database, "taking the lock of the store", error.into())),
         }
     }
 }
 
+/// The length of a record: two numbers of 20 digits, a space and a newline.
+const RECORD_BYTES: usize = 42;
+
+impl Turn {
+    /// Records the newest change that the database keeps. Not synced: after a power cut the record may be older than the
+    /// database, never newer. A record that cannot be written stays as it was.
+    pub(super) fn record(&self, database: &Path, newest: u64) {
+        if let Ok(found) = std::fs::metadata(database) {
+            let _ = self.file.write_all_at(line(&found, newest).as_bytes(), 0);
+        }
+    }
+
+    /// From here on nothing is known about the newest change.
+    pub(super) fn forget(&self) {
+        let _ = self.file.set_len(0);
+    }
+
+    pub(super) fn recorded(&self, database: &Path) -> Option<u64> {
+        recorded_in(&self.file, database)
+    }
+}
+
+/// The newest change that was kept in this database, for somebody who only reads.
+pub(super) fn recorded(lock: &Path, database: &Path) -> Option<u64> {
+    recorded_in(&File::open(lock).ok()?, database)
+}
+
+fn recorded_in(lock: &File, database: &Path) -> Option<u64> {
+    let mut bytes = [0; RECORD_BYTES];
+    lock.read_exact_at(&mut bytes, 0).ok()?;
+    let text = std::str::from_utf8(&bytes).ok()?;
+    let newest = text.split_whitespace().next_back()?.parse().ok()?;
+    // Another file in its place is somebody's decision: a backup that was restored, a store that was made anew.
+    (line(&std::fs::metadata(database).ok()?, newest) == text).then_some(newest)
+}
+
+fn line(database: &Metadata, newest: u64) -> String {
+    format!("{:020} {newest:020}\n", database.ino())
+}
+
 impl Drop for Turn {
     fn drop(&mut self) {
-        // Closing alone would leave the lock to a process that is being started just now and has not yet run exec.
+        // Closing alone would leave the lock with a child process that has forked but not yet called exec.
         let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }
@@ -45,9 +86,12 @@ fn try_now(file: &File) -> rustix::io::Result<()> {
     rustix::io::retry_on_intr(|| flock(file, FlockOperation::NonBlockingLockExclusive))
 }
 
-/// Waits in the kernel's queue, which is fair; polling is not. The wait cannot be called off, so a thread does it:
-/// when the patience ends first, the receiver is gone, and the lock is let go as soon as it comes.
+/// Waits in the kernel's queue, which is fair; polling is not. The wait cannot be cancelled, so a thread does
+/// it: if the patience ends first, the receiver is gone, and the lock is released as soon as it arrives.
 fn wait(file: File, database: &Path, patience: Duration) -> Result<Turn> {
+    if patience.is_zero() {
+        return Err(Error::Busy { waited: patience });
+    }
     let (sender, receiver) = mpsc::channel();
     std::thread::Builder::new()
         .name("waiting for the store".to_owned())

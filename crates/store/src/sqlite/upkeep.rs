@@ -1,10 +1,10 @@
-//! Keeps the log short, describes, copies and checks the database. Never changes what sessions say.
+//! Shortens the log; describes, copies and checks the database. Never changes sessions.
 
 use super::create::{empty_private_file, remove_if_there, sync};
 use super::failure::{failure, folder_of};
 use super::mount::{Place, place_of};
 use super::open::{beside, io};
-use super::queries::own_id;
+use super::queries::{own_id, undamaged};
 use super::{BUSY_WAIT, SqliteStore};
 use crate::migrate::marks;
 use crate::{Error, Info, Result};
@@ -15,36 +15,37 @@ use rustix::io::Errno;
 use std::path::Path;
 use std::time::Duration;
 
-/// Past this the log is written into the database and cut. Every new process reads the whole log once.
+/// Above this size the log is written into the database and truncated. Every new process reads the whole log
+/// once.
 const LONG_LOG_BYTES: u64 = 256 * 1024;
 
-/// Whoever has written so often through one connection stays: one command does not.
+/// A connection with this many writes is long-lived: a single command writes fewer.
 const WRITES_OF_ONE_COMMAND: u32 = 8;
 
-/// Copies the log back into the database every so many pages, and leaves the file its length: writing over it is cheaper
-/// than making it longer. How much is copied is known as long as somebody has the database open; a process for each
-/// command would copy all of it each time.
+/// Copies the log into the database every so many pages, and keeps the file's length: overwriting is cheaper
+/// than extending. SQLite remembers how much was copied only while the database is open; a process per
+/// command would copy everything each time.
 const COPY_BACK_OFTEN: &str = "PRAGMA wal_autocheckpoint=64";
 
-/// Past this, readers have kept the log from being copied back for long.
+/// Above this size, readers have kept the log from being copied for a long time.
 const BLOCKED_LOG_BYTES: u64 = 1024 * 1024;
 
-/// A log of this length means that somebody has been reading without end.
+/// A log of this length means that somebody reads without end.
 const STUCK_LOG_BYTES: u64 = 16 * 1024 * 1024;
 
 impl SqliteStore {
-    /// Without waiting: when a reader is in the way, a later writer does it.
+    /// Does not wait: if a reader is in the way, a later writer does it.
     pub(super) fn shorten_log(&mut self) {
         self.writes = self.writes.saturating_add(1);
         if self.writes == WRITES_OF_ONE_COMMAND {
-            // Not being able to leaves it as it was.
+            // On failure the setting stays as it was.
             let _ = self.connection.execute_batch(COPY_BACK_OFTEN);
         }
         let longest = if self.writes < WRITES_OF_ONE_COMMAND { LONG_LOG_BYTES } else { BLOCKED_LOG_BYTES };
         if size(&beside(&self.path, "-wal")) <= longest {
             return;
         }
-        // The change is kept already, whatever becomes of this.
+        // The change is already committed, whatever happens here.
         let _ = self.connection.busy_timeout(Duration::ZERO);
         let _ = empty_log(&self.connection);
         let _ = self.connection.busy_timeout(self.busy_wait);
@@ -73,8 +74,8 @@ impl SqliteStore {
     }
 }
 
-/// Whether the log is now empty and all of it in the database. In a database without a log there is nothing to do,
-/// and that is not said to be done.
+/// True if the log is now empty and fully copied into the database. False for a database without a log, where
+/// there is nothing to do.
 pub(super) fn empty_log(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
         let (blocked, frames): (i64, i64) = (row.get(0)?, row.get(1)?);
@@ -82,7 +83,7 @@ pub(super) fn empty_log(connection: &Connection) -> rusqlite::Result<bool> {
     })
 }
 
-/// Written beside its place and moved there when it is whole; what stands there already stays.
+/// Written next to its destination and moved there when complete; an existing file stays.
 pub(super) fn copy_database(connection: &Connection, path: &Path, to: &Path) -> Result<()> {
     let exists = || Error::Io {
         doing: format!("copying {} to {}", path.display(), to.display()),
@@ -103,7 +104,7 @@ pub(super) fn copy_database(connection: &Connection, path: &Path, to: &Path) -> 
     copied
 }
 
-/// What is wrong, one line a finding.
+/// Defects, one line each.
 pub(super) fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut findings: Vec<String> = Vec::new();
     let mut structure = connection.prepare("PRAGMA quick_check")?;
@@ -116,10 +117,20 @@ pub(super) fn check(connection: &Connection) -> rusqlite::Result<Vec<String>> {
             findings.push(format!("session {}: {what}", session?));
         }
     }
+    // An older schema has no checksums.
+    let sums = "SELECT s.id,p.body,p.sum FROM snapshots p JOIN sessions s ON s.number=p.session";
+    let Ok(mut snapshots) = connection.prepare(sums) else { return Ok(findings) };
+    let mut rows = snapshots.query([])?;
+    while let Some(row) = rows.next()? {
+        if undamaged(row, 1)?.is_none() {
+            let session: String = row.get(0)?;
+            findings.push(format!("session {session}: its snapshot is damaged; its log is read instead"));
+        }
+    }
     Ok(findings)
 }
 
-/// What must not be, and a query for the sessions in which it is.
+/// A defect, and a query for the sessions that have it.
 const SUSPICIONS: &[(&str, &str)] = &[
     (
         "its line is not of its last event",
@@ -152,7 +163,7 @@ fn fill(connection: &Connection, draft: &Path) -> Result<()> {
     remove_if_there(draft).and_then(|()| empty_private_file(draft)).map_err(io(draft, "making"))?;
     let fail = |error| failure(draft, &format!("writing {}", draft.display()), &error);
     let mut copy = Connection::open(draft).map_err(fail)?;
-    // Synced once, below, when all of it is there.
+    // Synced once, below, when complete.
     copy.execute_batch("PRAGMA synchronous=OFF; PRAGMA journal_mode=OFF").map_err(fail)?;
     let step = Backup::new(connection, &mut copy).and_then(|backup| backup.step(-1)).map_err(fail)?;
     if step != StepResult::Done {
@@ -164,7 +175,7 @@ fn fill(connection: &Connection, draft: &Path) -> Result<()> {
 
 fn move_without_replacing(from: &Path, to: &Path) -> rustix::io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // A file system without that kind of rename; a hard link does not replace either.
+        // This file system lacks such a rename; a hard link does not overwrite either.
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
             rustix::fs::link(from, to)?;
             rustix::fs::unlink(from)
@@ -183,7 +194,7 @@ fn warnings(path: &Path, journal: &str, log: u64) -> Vec<String> {
         (Place::Shared(name), _) => warnings.push(format!(
             "the database is on {name}: writes are slower there, and locks are as good as that file system's"
         )),
-        (Place::Local, "wal") => {}
+        (Place::Local, "wal") | (Place::SmallBlocks, _) => {}
         (Place::Local, other) => {
             warnings.push(format!(
                 "the database is on a local disk with a rollback journal ({other}): writes are slower"

@@ -9,7 +9,7 @@ CREATE TABLE log(session INTEGER NOT NULL,version INTEGER NOT NULL,cursor INTEGE
 INSERT INTO log(session,version,cursor,at,actor,kind,body)SELECT session,version,cursor,at,actor,kind,body FROM events ORDER BY session,version;
 DROP TABLE events;
 ALTER TABLE log RENAME TO events;
-CREATE INDEX notes ON events(session)WHERE kind='note_added';
+-- No index of notes: each note would write one page more for it, and only a search reads it.
 -- Sessions of one batch share a turn, and keep sharing it.
 CREATE TABLE turns(turn INTEGER PRIMARY KEY,last INTEGER NOT NULL)STRICT;
 INSERT INTO turns SELECT s.turn,max(e.cursor)FROM sessions s JOIN events e ON e.session=s.number GROUP BY s.turn;

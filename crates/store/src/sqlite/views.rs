@@ -1,4 +1,4 @@
-//! Files that show a session, as they were written last. Beside the log: keeping one changes no version.
+//! Files that show a session, as last written. Outside the log: storing one changes no version.
 
 use super::activity::without_sync;
 use super::queries::signed;
@@ -17,7 +17,7 @@ pub(super) fn of(connection: &Connection, session: &SessionId) -> Result<Vec<Vie
     rows.collect()
 }
 
-/// Whether its session exists.
+/// True if its session exists.
 pub(super) fn keep(connection: &Connection, view: &ViewRow) -> Result<bool> {
     let mut statement = connection.prepare_cached(&format!(
         "INSERT OR REPLACE INTO views(session,path,hash,body,previous,earlier,version,boot_id,confirmed,\
@@ -63,7 +63,7 @@ pub(super) fn confirm(connection: &Connection, row: &ViewRow) -> Result<()> {
     changed.map(drop)
 }
 
-/// Replaces the notes about a file's newest write. Beside the log: a file without a row has no journal.
+/// Replaces the write journal of a file. A file without a row has none.
 pub(super) fn note_write(
     connection: &Connection,
     session: &SessionId,
@@ -81,7 +81,7 @@ pub(super) fn note_write(
         journal.backup,
         journal.loses,
     ];
-    // It describes files that are not synced either: it has to survive the process, not a power cut.
+    // The journal describes files that are not synced either: it must survive the process, not a power cut.
     without_sync(connection, |transaction| transaction.prepare_cached(&sql)?.execute(values).map(drop))
 }
 

@@ -1,4 +1,4 @@
-//! A store that opens its database for every operation, to write or to read. Keeps it open only for a turn.
+//! A store that reopens its database for every operation. Keeps it open only during a turn.
 
 use jiff::Timestamp;
 use model::id::{ItemId, SessionId};
@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::chain::Chain;
 use store::{
-    Access, ActivityRow, AgentRow, Batch, Change, EventRow, Filter, Info, ItemFilter, ItemRow, KeyRow,
-    Listed, Loaded, ReadyQuery, Result, Rewrite, SqliteStore, Store, Trace, ViewRow, WriteJournal,
+    Access, ActivityRow, AgentRow, Arrival, Arrived, Batch, Change, EventRow, Filter, Info, ItemFilter,
+    ItemRow, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, SqliteStore, Store, Trace, ViewRow,
+    WriteJournal,
 };
 
 pub(crate) struct Reopening {
@@ -169,6 +170,18 @@ impl Store for Reopening {
 
     fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {
         self.writer()?.rewrite(rewrite, answers)
+    }
+
+    fn take_histories(&mut self, arrived: &Arrived) -> Result<()> {
+        self.writer()?.take_histories(arrived)
+    }
+
+    fn arrivals(&self) -> Result<Vec<Arrival>> {
+        self.reader()?.arrivals()
+    }
+
+    fn seal_history(&mut self, id: &SessionId, patience: Duration) -> Result<()> {
+        self.writer()?.seal_history(id, patience)
     }
 
     fn erase(&mut self, patience: Duration) -> Result<bool> {

@@ -1,0 +1,307 @@
+//! The store on a PostgreSQL server, for a team. Knows SQL and the wire; never reads what is inside an event or a snapshot.
+//! The client library is asynchronous: every method waits for its answer, and for no longer than it may.
+
+mod activity;
+mod address;
+mod agents;
+mod append;
+mod histories;
+mod items;
+mod keeping;
+mod list;
+mod local;
+mod open;
+mod outcome;
+mod queries;
+mod rewrite;
+mod session_rows;
+mod tls;
+mod turn;
+mod upkeep;
+mod values;
+mod wire;
+
+pub use address::{has_password, is_postgres};
+pub use open::{Opening, schema};
+
+use crate::chain::Chain;
+use crate::{
+    ActivityRow, AgentRow, Arrival, Arrived, Batch, Change, Error, EventRow, Filter, Info, ItemFilter,
+    ItemRow, KeyRow, Listed, Loaded, ReadyQuery, Result, Rewrite, Store, Trace, ViewRow, WriteJournal,
+};
+use jiff::Timestamp;
+use local::Local;
+use model::id::{ItemId, SessionId};
+use std::path::Path;
+use std::time::Duration;
+use turn::Turn;
+use values::{signed, unsigned, values};
+use wire::{Ask, Wire};
+
+/// How long `append` waits for its turn when the caller has not taken it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A project's sessions on a server.
+#[derive(Debug)]
+pub struct PostgresStore {
+    wire: Wire,
+    project: i32,
+    machine: String,
+    local: Local,
+    writable: bool,
+    /// The server acknowledges before it has written, unless it is asked not to.
+    must_sync: bool,
+    time: Timestamp,
+    turn: Option<Turn>,
+}
+
+/// Whom a statement asks, and about which project.
+#[derive(Clone, Copy)]
+struct Scope<'a> {
+    ask: Ask<'a>,
+    project: i32,
+    machine: &'a str,
+}
+
+impl PostgresStore {
+    pub fn open(opening: &Opening<'_>) -> Result<Self> {
+        open::open(opening)
+    }
+
+    /// Does something within this process's turn, which is over afterwards, whatever came of it.
+    fn in_turn(&mut self, work: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        self.take(PATIENCE)?;
+        let done = work(self);
+        if self.turn.is_some() {
+            self.roll_back();
+        }
+        done
+    }
+
+    /// Rows of the journal that the server has the change of, the newest of each file.
+    fn views_kept(&self, session: &SessionId) -> Result<Vec<ViewRow>> {
+        let written = self.local.views(session)?;
+        if written.is_empty() {
+            return Ok(Vec::new());
+        }
+        let versions: Vec<i64> = written.iter().map(|(_, event, _)| signed(*event)).collect();
+        let scope = self.scope();
+        let kept: Vec<(u64, Vec<u8>)> = self.wire.run("reading what files show", async {
+            let sql = format!(
+                "SELECT version,link FROM leftoff.events WHERE project=$1 AND session={} AND version=ANY($3)",
+                queries::OF_ID
+            );
+            let rows = scope.ask.rows(&sql, values![scope.project, session.as_str(), versions]).await?;
+            rows.iter().map(|row| Ok((unsigned(row, 0)?, row.try_get(1)?))).collect()
+        })?;
+        let counts =
+            |event: u64, link: &[u8]| kept.iter().any(|(version, kept)| *version == event && kept == link);
+        let mut views: Vec<ViewRow> = Vec::new();
+        for (view, event, link) in written {
+            if counts(event, &link) && views.last().is_none_or(|last| last.path != view.path) {
+                views.push(view);
+            }
+        }
+        Ok(views)
+    }
+}
+
+impl Store for PostgresStore {
+    fn take_turn(&mut self, patience: Duration) -> Result<()> {
+        self.take(patience)
+    }
+
+    fn give_turn_back(&mut self) {
+        self.give_back();
+    }
+
+    fn append(&mut self, batch: &Batch) -> Result<()> {
+        self.in_turn(|store| store.append_in_turn(batch))
+    }
+
+    fn load(&self, id: &SessionId) -> Result<Option<Loaded>> {
+        self.wire.run("loading a session", queries::load(self.scope(), id))
+    }
+
+    fn which_exist(&self, ids: &[&SessionId]) -> Result<Vec<bool>> {
+        self.wire.run("looking for sessions", queries::which_exist(self.scope(), ids))
+    }
+
+    fn events(&self, id: &SessionId, after: u64, limit: Option<usize>) -> Result<Vec<EventRow>> {
+        self.wire.run("reading events", queries::events(self.scope(), id, after, limit))
+    }
+
+    fn chain(&self, id: &SessionId) -> Result<Chain> {
+        self.wire.run("reading a session's chain", queries::chain(self.scope(), id))
+    }
+
+    fn definition(&self, hash: &str) -> Result<Option<String>> {
+        self.wire.run("reading a definition", queries::definition(self.scope(), hash))
+    }
+
+    fn hashes(&self) -> Result<(Vec<String>, Vec<String>)> {
+        self.wire.run("listing definitions and contents", queries::hashes(self.scope()))
+    }
+
+    fn keys(&self) -> Result<Vec<KeyRow>> {
+        self.wire.run("listing keys", queries::keys(self.scope()))
+    }
+
+    fn content(&self, hash: &str) -> Result<Option<Vec<u8>>> {
+        self.wire.run("reading a file's content", queries::content(self.scope(), hash))
+    }
+
+    fn active(&self, worktree: &str) -> Result<Option<SessionId>> {
+        self.wire.run("looking for the active session", queries::active(self.scope(), worktree))
+    }
+
+    fn list(&self, filter: &Filter) -> Result<Vec<Listed>> {
+        self.wire.run("listing sessions", list::list(self.scope(), filter))
+    }
+
+    fn with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<SessionId>> {
+        self.wire.run("looking for an id", queries::with_prefix(self.scope(), prefix, limit))
+    }
+
+    fn with_number(&self, number: u64) -> Result<Option<SessionId>> {
+        self.wire.run("looking for a number", queries::with_number(self.scope(), number))
+    }
+
+    fn recall(&self, key: &str, since: Timestamp) -> Result<Option<KeyRow>> {
+        self.wire.run("looking for a key", queries::recall(self.scope(), key, since))
+    }
+
+    fn changes(&self, after: u64, limit: usize) -> Result<Vec<Change>> {
+        self.wire.run("reading changes", queries::changes(self.scope(), after, limit))
+    }
+
+    fn cursor(&self) -> Result<u64> {
+        self.wire.run("looking for the newest event", queries::cursor(self.scope()))
+    }
+
+    fn change_counter(&self) -> Result<u64> {
+        self.wire.run("looking for changes", queries::change_counter(self.scope()))
+    }
+
+    fn time(&self) -> Option<Timestamp> {
+        Some(self.time)
+    }
+
+    fn machine_name(&self, machine: &str) -> Result<Option<String>> {
+        self.wire.run("looking for a machine", queries::machine_name(self.scope(), machine))
+    }
+
+    fn agents(&self, worktree: Option<&str>) -> Result<Vec<AgentRow>> {
+        self.wire.run("listing agents", agents::all(self.scope(), worktree))
+    }
+
+    fn agent(&self, agent: &str, agent_session: &str) -> Result<Option<AgentRow>> {
+        self.wire.run("looking for an agent", agents::one(self.scope(), agent, agent_session))
+    }
+
+    fn see_agent(&mut self, row: &AgentRow, patience: Duration) -> Result<()> {
+        self.beside("keeping an agent", patience, async |scope| agents::see(scope, row).await)
+    }
+
+    fn forget_agents(&mut self, gone: &[(String, String)], patience: Duration) -> Result<()> {
+        if gone.is_empty() {
+            return Ok(());
+        }
+        self.beside("forgetting agents", patience, async |scope| agents::forget(scope, gone).await)
+    }
+
+    fn item(&self, session: &SessionId, id: &ItemId) -> Result<Option<ItemRow>> {
+        self.wire.run("looking for an item", items::one(self.scope(), session, id))
+    }
+
+    fn items(&self, session: &SessionId, filter: &ItemFilter) -> Result<Vec<ItemRow>> {
+        self.wire.run("listing items", items::list(self.scope(), session, filter))
+    }
+
+    fn ready_items(&self, session: &SessionId, query: &ReadyQuery<'_>) -> Result<Vec<ItemRow>> {
+        self.wire.run("looking for ready items", items::ready(self.scope(), session, query))
+    }
+
+    fn held_items(&self, session: &SessionId, holder: &str) -> Result<Vec<ItemRow>> {
+        self.wire.run("looking for held items", items::held(self.scope(), session, holder))
+    }
+
+    fn dependents(&self, session: &SessionId, id: &ItemId) -> Result<Vec<ItemRow>> {
+        self.wire.run("looking for what depends", items::dependents(self.scope(), session, id))
+    }
+
+    fn record_activity(
+        &mut self,
+        session: &SessionId,
+        rows: &[ActivityRow],
+        patience: Duration,
+    ) -> Result<()> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        self.beside("keeping activity", patience, async |scope| activity::record(scope, session, rows).await)
+    }
+
+    fn trace(&mut self, trace: &Trace, patience: Duration) -> Result<bool> {
+        self.beside("keeping what a hook saw", patience, async |scope| activity::trace(scope, trace).await)
+    }
+
+    fn activity(&self, session: &SessionId, limit: usize) -> Result<Vec<ActivityRow>> {
+        self.wire.run("reading activity", activity::newest(self.scope(), session, limit))
+    }
+
+    fn views(&self, session: &SessionId) -> Result<Vec<ViewRow>> {
+        self.views_kept(session)
+    }
+
+    fn confirm_view(&mut self, row: &ViewRow, _patience: Duration) -> Result<()> {
+        self.local.confirm(row)
+    }
+
+    fn note_write(
+        &mut self,
+        session: &SessionId,
+        path: &str,
+        journal: &WriteJournal,
+        _patience: Duration,
+    ) -> Result<()> {
+        self.local.note_write(session, path, journal)
+    }
+
+    fn rewrite(&mut self, rewrite: &Rewrite, answers: &dyn Fn(&str) -> Option<String>) -> Result<()> {
+        self.in_turn(|store| store.rewrite_in_turn(rewrite, answers))
+    }
+
+    fn take_histories(&mut self, arrived: &Arrived) -> Result<()> {
+        self.in_turn(|store| store.take_histories_in_turn(arrived))
+    }
+
+    fn arrivals(&self) -> Result<Vec<Arrival>> {
+        self.wire.run("reading where sessions came from", histories::arrivals(self.scope()))
+    }
+
+    /// Every session of a server is sealed from its first event on.
+    fn seal_history(&mut self, _id: &SessionId, _patience: Duration) -> Result<()> {
+        Ok(())
+    }
+
+    fn erase(&mut self, _patience: Duration) -> Result<bool> {
+        self.free_space()
+    }
+
+    fn info(&self) -> Result<Info> {
+        let address = &self.wire.address;
+        self.wire.run("describing", upkeep::describe(self.scope(), &address.schema, &address.place))
+    }
+
+    fn backup(&self, to: &Path) -> Result<()> {
+        Err(Error::Engine {
+            doing: format!("copying the store to {}", to.display()),
+            why: "a server is backed up with pg_dump; leftoff store copy writes a SQLite store".to_owned(),
+        })
+    }
+
+    fn check(&self) -> Result<Vec<String>> {
+        self.wire.run("checking", upkeep::check(self.scope()))
+    }
+}

@@ -1,0 +1,352 @@
+//! Stores a batch: reads once, checks for conflicts, then sends all statements together with the commit. The caller
+//! holds the turn, so nothing changes in between.
+
+use super::keeping::{commit, keep_counters, keep_stream};
+use super::local::Intent;
+use super::values::{first, folded, nanoseconds, optional_hash, signed, unsigned, values};
+use super::wire::{Sent, Step, pipelined};
+use super::{PostgresStore, Scope, Turn, agents, items};
+use crate::batch::{check_shape, item_rows, keys_expire_at, malformed, takes_the_worktree};
+use crate::chain::{Hash, Seal, seal_new};
+use crate::{Batch, Error, ItemRow, KeyRow, Result, SessionRow, ViewRow};
+use model::id::SessionId;
+use std::collections::BTreeMap;
+
+/// How many expired keys each new key removes: enough to keep up, and few enough to be fast.
+const KEYS_SWEPT: i64 = 8;
+
+/// The parts of a stored session that a batch needs.
+#[derive(Debug, Clone)]
+pub(super) struct Known {
+    pub(super) id: String,
+    pub(super) number: i64,
+    pub(super) version: u64,
+    pub(super) head: Option<Hash>,
+}
+
+/// The number of a stream's session, and its chain so far.
+pub(super) struct Line {
+    pub(super) number: i64,
+    pub(super) is_new: bool,
+    pub(super) head: Option<Hash>,
+}
+
+impl PostgresStore {
+    pub(super) fn append_in_turn(&mut self, batch: &Batch) -> Result<()> {
+        check_shape(batch)?;
+        let Some(turn) = &self.turn else { return Err(Error::Busy { waited: std::time::Duration::ZERO }) };
+        let scope = self.scope();
+        let plan = self.wire.run("keeping a change", look(scope, batch, turn))?;
+        let intents = plan.intents(batch);
+        self.local.intend(&intents)?;
+        let sent = self.wire.wait(pipelined(plan.statements(scope, batch)));
+        let mark = plan.mark(batch);
+        match self.settled("keeping a change", sent.map(drop), &mark) {
+            Ok(()) => {
+                self.turn = None;
+                // The change is stored even if this fails: readers skip older rows.
+                let _ = self.local.carried_out(&intents);
+                Ok(())
+            }
+            Err(error) => {
+                if !matches!(error, Error::Unknown { .. }) {
+                    let _ = self.local.take_back(&intents);
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+/// The rows that a batch becomes.
+struct Plan {
+    lines: Vec<Line>,
+    seals: Vec<Vec<Seal>>,
+    known: BTreeMap<String, Known>,
+    cursor: u64,
+    numbers: i64,
+}
+
+async fn look(scope: Scope<'_>, batch: &Batch, turn: &Turn) -> Step<Plan> {
+    if let Some(key) = &batch.key
+        && is_used(scope, key).await?
+    {
+        return Err(Error::KeyTaken.into());
+    }
+    let known = known(scope, mentioned(batch)).await?;
+    let mut numbers = signed(turn.numbers);
+    let mut lines: Vec<Option<Line>> = batch.streams.iter().map(|_| None).collect();
+    for takes in [false, true] {
+        for (stream, line) in batch.streams.iter().zip(&mut lines) {
+            if takes_the_worktree(&stream.row) != takes {
+                continue;
+            }
+            let existing = known.get(&folded(stream.row.id.as_str()));
+            let existing = checked(stream.expected, &stream.row, existing)?;
+            *line = Some(if let Some(existing) = existing {
+                Line { number: existing.number, is_new: false, head: existing.head }
+            } else {
+                let asked = batch.numbers.get(&stream.row.id).copied();
+                let number = free_number(scope, asked, &mut numbers).await?;
+                Line { number, is_new: true, head: None }
+            });
+        }
+    }
+    let lines: Vec<Line> = lines.into_iter().flatten().collect();
+    let rows: Vec<(&SessionRow, i64)> =
+        batch.streams.iter().zip(&lines).map(|(stream, line)| (&stream.row, line.number)).collect();
+    refuse_second_active(scope, &rows).await?;
+    let mut seals = Vec::with_capacity(lines.len());
+    for (stream, line) in batch.streams.iter().zip(&lines) {
+        seals.push(seal_new(line.head, &stream.events, batch.seals.get(&stream.row.id))?);
+    }
+    let plan = Plan { lines, seals, known, cursor: turn.cursor, numbers };
+    plan.refuse_strays(batch)?;
+    Ok(plan)
+}
+
+/// Ids of all sessions in a batch, in lower case.
+fn mentioned(batch: &Batch) -> Vec<String> {
+    let streams = batch.streams.iter().map(|stream| &stream.row.id);
+    let replaced = batch.replace_items.iter().map(|replaced| &replaced.session);
+    let of_items = batch.items.iter().map(|row| &row.session);
+    let of_views = batch.views.iter().map(|row| &row.session);
+    let bound = batch.bindings.iter().map(|binding| &binding.session);
+    let all = streams.chain(replaced).chain(of_items).chain(of_views).chain(bound);
+    let mut ids: Vec<String> = all.map(|id| folded(id.as_str())).collect();
+    ids.sort();
+    ids.dedup();
+    ids
+}
+
+/// Stored sessions, by id in lower case.
+pub(super) async fn known(scope: Scope<'_>, ids: Vec<String>) -> Step<BTreeMap<String, Known>> {
+    let mut known = BTreeMap::new();
+    if ids.is_empty() {
+        return Ok(known);
+    }
+    let sql = "SELECT id,number,version,head FROM leftoff.sessions WHERE project=$1 AND lower(id)=ANY($2)";
+    for row in scope.ask.rows(sql, values![scope.project, ids]).await? {
+        let id: String = row.try_get(0)?;
+        let session =
+            Known { number: row.try_get(1)?, version: unsigned(&row, 2)?, head: optional_hash(&row, 3)?, id };
+        known.insert(folded(&session.id), session);
+    }
+    Ok(known)
+}
+
+/// The stored session of a row. Fails if the id is taken or the version is not the expected one.
+pub(super) fn checked<'k>(
+    expected: u64,
+    row: &SessionRow,
+    existing: Option<&'k Known>,
+) -> Result<Option<&'k Known>> {
+    match existing {
+        None if expected == 0 => Ok(None),
+        Some(existing) if expected == 0 || existing.id != row.id.as_str() => {
+            let existing = SessionId::parse(&existing.id).unwrap_or_else(|_| row.id.clone());
+            Err(Error::IdTaken { existing })
+        }
+        Some(existing) if existing.version == expected => Ok(Some(existing)),
+        None | Some(_) => {
+            let found = existing.map_or(0, |existing| existing.version);
+            Err(Error::Conflict { session: row.id.clone(), expected, found })
+        }
+    }
+}
+
+/// The number asked for if it is free, or else the next one.
+pub(super) async fn free_number(scope: Scope<'_>, asked: Option<u64>, newest: &mut i64) -> Step<i64> {
+    if let Some(number) = asked.and_then(|number| i64::try_from(number).ok()).filter(|number| *number > 0) {
+        let sql = "SELECT 1 FROM leftoff.sessions WHERE project=$1 AND number=$2";
+        if number > *newest || scope.ask.row(sql, values![scope.project, number]).await?.is_none() {
+            *newest = number.max(*newest);
+            return Ok(number);
+        }
+    }
+    *newest += 1;
+    Ok(*newest)
+}
+
+/// Fails if these rows would leave a worktree of this machine with two active sessions.
+pub(super) async fn refuse_second_active(scope: Scope<'_>, rows: &[(&SessionRow, i64)]) -> Step<()> {
+    let takers: Vec<&(&SessionRow, i64)> = rows.iter().filter(|(row, _)| takes_the_worktree(row)).collect();
+    if takers.is_empty() {
+        return Ok(());
+    }
+    for (place, (row, _)) in takers.iter().enumerate() {
+        if takers[..place].iter().any(|(other, _)| other.worktree == row.worktree) {
+            return Err(Error::ActiveTaken { worktree: row.worktree.clone() }.into());
+        }
+    }
+    let worktrees: Vec<&str> = takers.iter().map(|(row, _)| row.worktree.as_str()).collect();
+    let changed: Vec<i64> = rows.iter().map(|(_, number)| *number).collect();
+    let sql = "SELECT worktree FROM leftoff.sessions WHERE project=$1 AND worktree=ANY($2) AND lifecycle='active' \
+               AND machine=$3 AND NOT parallel AND exclusive AND NOT(number=ANY($4))LIMIT 1";
+    let values = values![scope.project, worktrees, scope.machine, changed];
+    match first::<String>(&scope.ask.rows(sql, values).await?)? {
+        None => Ok(()),
+        Some(worktree) => Err(Error::ActiveTaken { worktree }.into()),
+    }
+}
+
+async fn is_used(scope: Scope<'_>, key: &KeyRow) -> Step<bool> {
+    let sql = "SELECT 1 FROM leftoff.keys WHERE project=$1 AND key=$2 AND at>$3";
+    let expired = nanoseconds(keys_expire_at(key.at));
+    Ok(scope.ask.row(sql, values![scope.project, key.key, expired]).await?.is_some())
+}
+
+/// Stores a key, unless it is taken.
+pub(super) async fn is_new_key(scope: Scope<'_>, key: &KeyRow) -> Step<bool> {
+    if is_used(scope, key).await? {
+        return Ok(false);
+    }
+    for statement in keep_key(scope, key) {
+        statement.await?;
+    }
+    Ok(true)
+}
+
+fn keep_key<'f>(scope: Scope<'f>, key: &'f KeyRow) -> [Sent<'f>; 2] {
+    let keep = async move {
+        let sql = "INSERT INTO leftoff.keys(project,key,fingerprint,answer,at,version,session)\
+                   VALUES($1,$2,$3,$4,$5,$6,$7)ON CONFLICT(project,key)DO UPDATE SET fingerprint=excluded.fingerprint,\
+                   answer=excluded.answer,at=excluded.at,version=excluded.version,session=excluded.session";
+        let values = values![
+            scope.project,
+            key.key,
+            key.fingerprint,
+            key.answer,
+            nanoseconds(key.at),
+            key.version.map(i64::from),
+            key.session.as_ref().map(SessionId::as_str),
+        ];
+        scope.ask.change(sql, values).await
+    };
+    let sweep = async move {
+        let sql = "DELETE FROM leftoff.keys WHERE project=$1 AND key IN(SELECT key FROM leftoff.keys \
+                   WHERE project=$1 AND at<=$2 ORDER BY at LIMIT $3)";
+        let expired = nanoseconds(keys_expire_at(key.at));
+        scope.ask.change(sql, values![scope.project, expired, KEYS_SWEPT]).await
+    };
+    [Box::pin(keep), Box::pin(sweep)]
+}
+
+impl Plan {
+    /// The number of a session that is stored or new in this batch.
+    fn number_of(&self, batch: &Batch, id: &SessionId) -> Option<i64> {
+        let of_stream = batch.streams.iter().zip(&self.lines).find(|(stream, _)| stream.row.id == *id);
+        of_stream.map(|(_, line)| line.number).or_else(|| {
+            let known = self.known.get(&folded(id.as_str())).filter(|known| known.id == id.as_str());
+            known.map(|known| known.number)
+        })
+    }
+
+    fn refuse_strays(&self, batch: &Batch) -> Result<()> {
+        let is_there = |id: &SessionId| self.number_of(batch, id).is_some();
+        if let Some(binding) = batch.bindings.iter().find(|binding| !is_there(&binding.session)) {
+            return malformed(format!(
+                "it binds an agent to session {}, which does not exist",
+                binding.session
+            ));
+        }
+        let replaced = batch.replace_items.iter().map(|replaced| &replaced.session);
+        let mut of_items = replaced.chain(batch.items.iter().map(|row| &row.session));
+        if let Some(session) = of_items.find(|id| !is_there(id)) {
+            return malformed(format!("it has items of session {session}, which does not exist"));
+        }
+        match batch.views.iter().find(|view| !is_there(&view.session)) {
+            None => Ok(()),
+            Some(view) => {
+                malformed(format!("it has a file of session {}, which does not exist", view.session))
+            }
+        }
+    }
+
+    /// The files that the batch writes, each with the last event of its session.
+    fn intents<'b>(&self, batch: &'b Batch) -> Vec<Intent<'b>> {
+        let last = |id: &SessionId| {
+            let of_stream = batch.streams.iter().zip(&self.seals).find(|(stream, _)| stream.row.id == *id);
+            let sealed = of_stream.and_then(|(stream, seals)| Some((stream.row.version, seals.last()?.link)));
+            sealed.or_else(|| {
+                let known = self.known.get(&folded(id.as_str()))?;
+                Some((known.version, known.head?))
+            })
+        };
+        let intent = |view: &'b ViewRow| {
+            let (event, link) = last(&view.session).unwrap_or_default();
+            Intent { view, event, link }
+        };
+        batch.views.iter().map(intent).collect()
+    }
+
+    /// Identifies the batch's change on the server, in case the answer to the commit is lost.
+    fn mark<'b>(&self, batch: &'b Batch) -> Mark<'b> {
+        let of_stream = batch.streams.first().zip(self.seals.first());
+        match (
+            of_stream.and_then(|(stream, seals)| Some((stream, stream.events.first()?, seals.first()?))),
+            &batch.key,
+        ) {
+            (Some((stream, event, seal)), _) => {
+                Mark::Event { session: &stream.row.id, version: event.version, link: seal.link }
+            }
+            (None, Some(key)) => Mark::Key(key),
+            (None, None) => Mark::None,
+        }
+    }
+
+    fn statements<'f>(&'f self, scope: Scope<'f>, batch: &'f Batch) -> Vec<Sent<'f>> {
+        let mut sent: Vec<Sent<'f>> = Vec::new();
+        if let Some(key) = &batch.key {
+            sent.extend(keep_key(scope, key));
+        }
+        for definition in &batch.definitions {
+            let sql = "INSERT INTO leftoff.definitions AS d(project,hash,body)VALUES($1,$2,$3)\
+                       ON CONFLICT(project,hash)DO UPDATE SET body=excluded.body WHERE d.body<>excluded.body";
+            sent.push(Box::pin(async move {
+                scope.ask.change(sql, values![scope.project, definition.hash, definition.body]).await
+            }));
+        }
+        for content in &batch.contents {
+            let sql = "INSERT INTO leftoff.contents(project,hash,body)VALUES($1,$2,$3)ON CONFLICT DO NOTHING";
+            sent.push(Box::pin(async move {
+                scope.ask.change(sql, values![scope.project, content.hash, content.body]).await
+            }));
+        }
+        let turn = self.cursor + batch.streams.iter().map(|stream| stream.events.len() as u64).sum::<u64>();
+        let mut cursor = self.cursor;
+        for ((stream, line), seals) in batch.streams.iter().zip(&self.lines).zip(&self.seals) {
+            sent.extend(keep_stream(scope, stream, line, seals, cursor, turn));
+            cursor += stream.events.len() as u64;
+        }
+        for binding in &batch.bindings {
+            sent.push(agents::bind(scope, binding));
+        }
+        for replaced in &batch.replace_items {
+            if let Some(number) = self.number_of(batch, &replaced.session) {
+                sent.extend(items::remove_all(scope, number));
+            }
+        }
+        let mut by_session: BTreeMap<i64, Vec<&ItemRow>> = BTreeMap::new();
+        for row in item_rows(batch) {
+            if let Some(number) = self.number_of(batch, &row.session) {
+                by_session.entry(number).or_default().push(row);
+            }
+        }
+        for (number, rows) in &by_session {
+            sent.extend(items::keep(scope, *number, rows));
+        }
+        if !batch.streams.is_empty() {
+            sent.push(keep_counters(scope, turn, self.numbers));
+        }
+        sent.push(commit(scope));
+        sent
+    }
+}
+
+/// A row by which a batch's change can be found.
+pub(super) enum Mark<'b> {
+    Event { session: &'b SessionId, version: u64, link: Hash },
+    Key(&'b KeyRow),
+    None,
+}

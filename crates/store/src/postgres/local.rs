@@ -1,0 +1,220 @@
+//! The journal of files that show sessions to other tools. It stays on this machine. A row is written before the change
+//! that it belongs to, and is valid once the server has that change.
+
+use super::open::failed;
+use crate::chain::Hash;
+use crate::{Result, ViewRow, WriteJournal};
+use model::id::SessionId;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const BUSY_WAIT: Duration = Duration::from_secs(2);
+
+/// `event` and `link` are those of the session's last event when the row was written. Two changes can get the same
+/// version, but never the same link.
+const TABLES: &str = "CREATE TABLE IF NOT EXISTS views(project TEXT NOT NULL,session TEXT NOT NULL,path TEXT NOT NULL,\
+    event INTEGER NOT NULL,link BLOB NOT NULL,version INTEGER NOT NULL,hash TEXT NOT NULL,body BLOB NOT NULL,previous BLOB NOT NULL,\
+    earlier TEXT NOT NULL,boot_id TEXT NOT NULL,confirmed INTEGER NOT NULL,put_hash TEXT,put_expected TEXT,backup TEXT,\
+    loses TEXT,PRIMARY KEY(project,session,path,event))STRICT";
+
+/// A file to write, with the event that makes its row valid.
+pub(super) struct Intent<'b> {
+    pub(super) view: &'b ViewRow,
+    pub(super) event: u64,
+    pub(super) link: Hash,
+}
+
+/// The journal. It is opened at its first use: a session without files never needs it.
+#[derive(Debug)]
+pub(super) struct Local {
+    path: PathBuf,
+    project: String,
+    connection: OnceCell<Connection>,
+}
+
+impl Local {
+    pub(super) fn new(folder: &Path, project: &str) -> Self {
+        Self { path: folder.join("journal.db"), project: project.to_owned(), connection: OnceCell::new() }
+    }
+
+    /// Returns `None` if nothing was ever written.
+    fn existing(&self) -> Result<Option<&Connection>> {
+        if self.connection.get().is_none() && !self.path.exists() {
+            Ok(None)
+        } else {
+            self.opened().map(Some)
+        }
+    }
+
+    fn opened(&self) -> Result<&Connection> {
+        if let Some(connection) = self.connection.get() {
+            return Ok(connection);
+        }
+        if let Some(folder) = self.path.parent() {
+            std::fs::create_dir_all(folder).map_err(|source| crate::Error::Io {
+                doing: format!("making {}", folder.display()),
+                source,
+            })?;
+        }
+        let open = || {
+            let connection = Connection::open(&self.path)?;
+            connection.busy_timeout(BUSY_WAIT)?;
+            connection.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
+            connection.execute_batch("PRAGMA synchronous=FULL")?;
+            connection.execute_batch(TABLES)?;
+            Ok(connection)
+        };
+        let connection = open().map_err(failed("opening", &self.path))?;
+        Ok(self.connection.get_or_init(|| connection))
+    }
+
+    /// Journal rows of a session's files, each with the event that makes it valid; the newest row of a file comes
+    /// first.
+    pub(super) fn views(&self, session: &SessionId) -> Result<Vec<(ViewRow, u64, Hash)>> {
+        let Some(connection) = self.existing()? else { return Ok(Vec::new()) };
+        let read = || {
+            let mut statement = connection.prepare_cached(
+                "SELECT path,hash,body,previous,earlier,version,boot_id,confirmed,put_hash,put_expected,backup,loses,\
+                 event,link FROM views WHERE project=?1 AND session=?2 ORDER BY path,event DESC",
+            )?;
+            let read = |row: &Row<'_>| Ok((view_row(session, row)?, row.get(12)?, row.get(13)?));
+            let rows = statement.query_map(params![self.project, session.as_str()], read)?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        read().map_err(failed("reading", &self.path))
+    }
+
+    pub(super) fn intend(&self, intents: &[Intent<'_>]) -> Result<()> {
+        if intents.is_empty() {
+            return Ok(());
+        }
+        let connection = self.opened()?;
+        let write = || {
+            let transaction = connection.unchecked_transaction()?;
+            for intent in intents {
+                self.keep(&transaction, intent)?;
+            }
+            transaction.commit()
+        };
+        write().map_err(failed("writing", &self.path))
+    }
+
+    fn keep(&self, connection: &Connection, intent: &Intent<'_>) -> rusqlite::Result<()> {
+        let mut statement = connection.prepare_cached(
+            "INSERT OR REPLACE INTO views(project,session,path,version,event,link,hash,body,previous,earlier,boot_id,\
+             confirmed,put_hash,put_expected,backup,loses)VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)",
+        )?;
+        let view = intent.view;
+        let values = params![
+            self.project,
+            view.session.as_str(),
+            view.path,
+            view.version,
+            intent.event,
+            intent.link,
+            view.hash,
+            view.body,
+            view.previous,
+            view.earlier.join(" "),
+            view.boot_id,
+            view.confirmed,
+            view.journal.put_hash,
+            view.journal.put_expected,
+            view.journal.backup,
+            view.journal.loses,
+        ];
+        statement.execute(values).map(drop)
+    }
+
+    /// Removes older rows of these files, because the server has the change.
+    pub(super) fn carried_out(&self, intents: &[Intent<'_>]) -> Result<()> {
+        self.remove(intents, "event<>?4 OR link<>?5")
+    }
+
+    /// Removes these rows, because the server does not have the change.
+    pub(super) fn take_back(&self, intents: &[Intent<'_>]) -> Result<()> {
+        self.remove(intents, "event=?4 AND link=?5")
+    }
+
+    fn remove(&self, intents: &[Intent<'_>], which: &str) -> Result<()> {
+        if intents.is_empty() {
+            return Ok(());
+        }
+        let connection = self.opened()?;
+        let sql = format!("DELETE FROM views WHERE project=?1 AND session=?2 AND path=?3 AND({which})");
+        for Intent { view, event, link } in intents {
+            let values = params![self.project, view.session.as_str(), view.path, event, link];
+            connection.execute(&sql, values).map_err(failed("writing", &self.path))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn confirm(&self, row: &ViewRow) -> Result<()> {
+        let Some(connection) = self.existing()? else { return Ok(()) };
+        let sql = "UPDATE views SET confirmed=1,body=?5,previous=?6,earlier=?7,put_hash=?8,put_expected=?9,backup=?10,\
+                   loses=?11 WHERE project=?1 AND session=?2 AND path=?3 AND hash=?4 AND version=?12";
+        let values = params![
+            self.project,
+            row.session.as_str(),
+            row.path,
+            row.hash,
+            row.body,
+            row.previous,
+            row.earlier.join(" "),
+            row.journal.put_hash,
+            row.journal.put_expected,
+            row.journal.backup,
+            row.journal.loses,
+            row.version,
+        ];
+        connection.execute(sql, values).map(drop).map_err(failed("writing", &self.path))
+    }
+
+    pub(super) fn note_write(&self, session: &SessionId, path: &str, journal: &WriteJournal) -> Result<()> {
+        let Some(connection) = self.existing()? else { return Ok(()) };
+        let newest = "SELECT max(event) FROM views WHERE project=?1 AND session=?2 AND path=?3";
+        let note = || {
+            let event: Option<i64> = connection
+                .query_row(newest, params![self.project, session.as_str(), path], |row| row.get(0))
+                .optional()?
+                .flatten();
+            let sql = "UPDATE views SET put_hash=?4,put_expected=?5,backup=?6,loses=?7 \
+                       WHERE project=?1 AND session=?2 AND path=?3 AND event=?8";
+            let WriteJournal { put_hash, put_expected, backup, loses } = journal;
+            let values =
+                params![self.project, session.as_str(), path, put_hash, put_expected, backup, loses, event];
+            connection.execute(sql, values)
+        };
+        note().map(drop).map_err(failed("writing", &self.path))
+    }
+
+    pub(super) fn forget(&self, session: &SessionId) -> Result<()> {
+        let Some(connection) = self.existing()? else { return Ok(()) };
+        let sql = "DELETE FROM views WHERE project=?1 AND session=?2";
+        let gone = connection.execute(sql, params![self.project, session.as_str()]);
+        gone.map(drop).map_err(failed("writing", &self.path))
+    }
+}
+
+fn view_row(session: &SessionId, row: &Row<'_>) -> rusqlite::Result<ViewRow> {
+    let earlier: String = row.get(4)?;
+    Ok(ViewRow {
+        session: session.clone(),
+        path: row.get(0)?,
+        hash: row.get(1)?,
+        body: row.get(2)?,
+        previous: row.get(3)?,
+        earlier: earlier.split_whitespace().map(ToOwned::to_owned).collect(),
+        version: row.get(5)?,
+        boot_id: row.get(6)?,
+        confirmed: row.get(7)?,
+        journal: WriteJournal {
+            put_hash: row.get(8)?,
+            put_expected: row.get(9)?,
+            backup: row.get(10)?,
+            loses: row.get(11)?,
+        },
+    })
+}

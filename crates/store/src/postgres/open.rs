@@ -1,0 +1,246 @@
+//! Opens a project's part of a server's store, and creates or upgrades the tables when asked to.
+
+use super::address::Address;
+use super::local::Local;
+use super::values::{moment, values};
+use super::wire::{Limit, PATIENT, Step, Wire, named};
+use super::{PostgresStore, Scope};
+use crate::{Access, Error, Result};
+use jiff::Timestamp;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use tokio_postgres::error::SqlState;
+
+/// Batches of statements; the one at index n upgrades version n to n + 1. Never edit one after its release. Each must
+/// keep what the previous program uses, because both run side by side while a team upgrades.
+pub(super) const MIGRATIONS: &[&str] = &[include_str!("schema.sql")];
+
+/// The oldest program that can use the tables of the newest version.
+const READABLE_BY: u32 = 1;
+
+/// The oldest supported server.
+const OLDEST_SERVER: i32 = 150_000;
+
+/// "left" in ASCII: the number of the lock that a migration holds.
+const LOCK: i64 = 0x6c65_6674;
+
+/// Parameters for opening a server's store.
+#[derive(Debug, Clone)]
+pub struct Opening<'a> {
+    pub url: &'a str,
+    /// The project's id, which all clones share.
+    pub project: &'a str,
+    /// This machine's id.
+    pub machine: &'a str,
+    /// This machine's name.
+    pub host: &'a str,
+    /// A folder for data that stays on this machine.
+    pub local: &'a Path,
+    pub access: Access,
+    /// The limit for all waits together, for a caller that cannot wait long.
+    pub budget: Option<Duration>,
+}
+
+pub(super) fn open(opening: &Opening<'_>) -> Result<PostgresStore> {
+    let address = Address::parse(opening.url)?;
+    let limit = opening.budget.map_or(PATIENT, |budget| Limit::Until(Instant::now() + budget));
+    let wire = Wire::connect(address, limit)?;
+    let mut found = look(&wire, opening)?;
+    if opening.access == Access::Create && !matches!(found, Found { project: Some(_), version: Some(_), .. })
+    {
+        if found.version.is_none_or(|version| version < newest()) {
+            migrate(&wire, MIGRATIONS)?;
+        }
+        make_project(&wire, opening.project)?;
+        found = look(&wire, opening)?;
+    }
+    let version = found.checked(&wire)?;
+    if version < newest() {
+        match (opening.access, opening.budget) {
+            (Access::Create | Access::Write, None) => migrate(&wire, MIGRATIONS)?,
+            (Access::Read, _) | (_, Some(_)) => return Err(left_to_others(&wire)),
+        }
+    }
+    let Some(project) = found.project else { return Err(missing(&wire)) };
+    if opening.access != Access::Read && found.host.as_deref() != Some(opening.host) {
+        name_machine(&wire, project, opening)?;
+    }
+    Ok(PostgresStore {
+        wire,
+        project,
+        machine: opening.machine.to_owned(),
+        local: Local::new(opening.local, opening.project),
+        writable: opening.access != Access::Read,
+        must_sync: found.must_sync,
+        time: found.time,
+        turn: None,
+    })
+}
+
+/// The statements that create the newest version from nothing, for an administrator who wants to read them first.
+pub fn schema(name: &str) -> String {
+    let make = format!("BEGIN;\nCREATE SCHEMA IF NOT EXISTS {name};\n");
+    let steps: String = MIGRATIONS.iter().map(|step| named(step, name).into_owned()).collect();
+    let mark =
+        format!("UPDATE leftoff.about SET version={}, readable_by={READABLE_BY};\nCOMMIT;\n", newest());
+    format!("{make}{steps}{}", named(&mark, name))
+}
+
+struct Found {
+    /// `None` if the schema has no tables of this program.
+    version: Option<u32>,
+    readable_by: u32,
+    project: Option<i32>,
+    must_sync: bool,
+    time: Timestamp,
+    /// This machine's name as stored on the server.
+    host: Option<String>,
+}
+
+impl Found {
+    fn checked(&self, wire: &Wire) -> Result<u32> {
+        let Some(version) = self.version else { return Err(missing(wire)) };
+        if self.readable_by > newest() {
+            let path = wire.address.place.clone().into();
+            return Err(Error::Newer { path, found: version, known: newest() });
+        }
+        Ok(version)
+    }
+}
+
+fn look(wire: &Wire, opening: &Opening<'_>) -> Result<Found> {
+    let sql = "SELECT a.version,a.readable_by,p.project,current_setting('synchronous_commit')='off',\
+               (extract(epoch FROM clock_timestamp())*1000000)::bigint*1000,m.host \
+               FROM leftoff.about a LEFT JOIN leftoff.projects p ON p.id=$1 \
+               LEFT JOIN leftoff.machines m ON m.project=p.project AND m.machine=$2";
+    let ask = wire.ask();
+    let found = wire.wait(async {
+        let Some(row) = ask.row(sql, values![opening.project, opening.machine]).await? else {
+            return Ok(None);
+        };
+        Ok(Some(Found {
+            version: Some(u32::try_from(row.try_get::<_, i32>(0)?).unwrap_or_default()),
+            readable_by: u32::try_from(row.try_get::<_, i32>(1)?).unwrap_or_default(),
+            project: row.try_get(2)?,
+            must_sync: row.try_get(3)?,
+            time: moment(&row, 4)?,
+            host: row.try_get(5)?,
+        }))
+    });
+    let nothing = || Found {
+        version: None,
+        readable_by: 0,
+        project: None,
+        must_sync: false,
+        time: Timestamp::UNIX_EPOCH,
+        host: None,
+    };
+    match found {
+        Ok(found) => Ok(found.unwrap_or_else(nothing)),
+        Err(stop)
+            if stop.code().is_some_and(|code| {
+                *code == SqlState::UNDEFINED_TABLE || *code == SqlState::INVALID_SCHEMA_NAME
+            }) =>
+        {
+            Ok(nothing())
+        }
+        Err(stop) => Err(wire.failure("opening", stop)),
+    }
+}
+
+/// Upgrades the tables. A lock admits one process at a time; the next one finds the work done.
+pub(super) fn migrate(wire: &Wire, migrations: &[&str]) -> Result<()> {
+    let ask = wire.ask();
+    let schema = wire.address.schema.clone();
+    let done = wire.wait(async {
+        refuse_old_server(&ask.plainly("SHOW server_version_num").await?)?;
+        ask.plainly(&format!("BEGIN;SELECT pg_advisory_xact_lock({LOCK})")).await?;
+        let sql = "SELECT to_regnamespace($1) IS NOT NULL,to_regclass($1||'.about') IS NOT NULL";
+        let rows = ask.rows(sql, values![schema]).await?;
+        let is = |column| rows.first().map_or(Ok(false), |row| row.try_get::<_, bool>(column));
+        if !is(0)? {
+            ask.plainly(&format!("CREATE SCHEMA {schema}")).await?;
+        }
+        let now = if is(1)? {
+            let row = ask.row("SELECT version FROM leftoff.about", values![]).await?;
+            row.map_or(Ok(0), |row| row.try_get::<_, i32>(0))?
+        } else {
+            0
+        };
+        for step in migrations.iter().skip(usize::try_from(now).unwrap_or_default()) {
+            ask.plainly(step).await?;
+        }
+        let version = i32::try_from(migrations.len()).unwrap_or(i32::MAX);
+        let sql = "UPDATE leftoff.about SET version=$1,readable_by=$2 WHERE version<$1";
+        ask.change(sql, values![version, i32::try_from(READABLE_BY).unwrap_or(i32::MAX)]).await?;
+        ask.plainly("COMMIT").await?;
+        Ok(())
+    });
+    done.map_err(|stop| {
+        let is_of_rights = stop.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE);
+        match wire.failure("making the tables", stop) {
+            Error::Denied { place, why } if is_of_rights => {
+                Error::Denied { place, why: format!("the tables cannot be made or renewed: {why}") }
+            }
+            other => other,
+        }
+    })
+}
+
+fn refuse_old_server(rows: &[tokio_postgres::SimpleQueryRow]) -> Step<()> {
+    let version = rows.first().and_then(|row| row.get(0)?.parse::<i32>().ok()).unwrap_or_default();
+    if version >= OLDEST_SERVER {
+        return Ok(());
+    }
+    let why = format!("PostgreSQL 15 or newer is needed, and this is {}", version / 10_000);
+    Err(Error::Engine { doing: "making the tables".to_owned(), why }.into())
+}
+
+fn make_project(wire: &Wire, project: &str) -> Result<()> {
+    let ask = wire.ask();
+    wire.run("making the project", async {
+        ask.plainly("BEGIN").await?;
+        let sql = "INSERT INTO leftoff.projects(id)VALUES($1)ON CONFLICT(id)DO NOTHING";
+        ask.change(sql, values![project]).await?;
+        let sql = "INSERT INTO leftoff.signs(project)SELECT project FROM leftoff.projects WHERE id=$1 ON CONFLICT DO NOTHING";
+        ask.change(sql, values![project]).await?;
+        ask.plainly("COMMIT").await.map(drop)
+    })
+}
+
+fn name_machine(wire: &Wire, project: i32, opening: &Opening<'_>) -> Result<()> {
+    let ask = wire.ask();
+    wire.run("naming this machine", async {
+        let sql = "INSERT INTO leftoff.machines(project,machine,host)VALUES($1,$2,$3)\
+                   ON CONFLICT(project,machine)DO UPDATE SET host=excluded.host";
+        ask.change(sql, values![project, opening.machine, opening.host]).await.map(drop)
+    })
+}
+
+pub(super) fn newest() -> u32 {
+    u32::try_from(MIGRATIONS.len()).unwrap_or(u32::MAX)
+}
+
+fn missing(wire: &Wire) -> Error {
+    Error::Missing { path: wire.address.place.clone().into() }
+}
+
+fn left_to_others(wire: &Wire) -> Error {
+    Error::Engine {
+        doing: format!("opening {}", wire.address.place),
+        why: "it has an older schema; the next command that changes something brings it up to date"
+            .to_owned(),
+    }
+}
+
+/// Makes an error of the journal on this machine.
+pub(super) fn failed(doing: &'static str, path: &Path) -> impl Fn(rusqlite::Error) -> Error {
+    move |error| Error::Engine { doing: format!("{doing} {}", path.display()), why: error.to_string() }
+}
+
+/// Access for statements: the connection, the project and the machine.
+impl PostgresStore {
+    pub(super) fn scope(&self) -> Scope<'_> {
+        Scope { ask: self.wire.ask(), project: self.project, machine: &self.machine }
+    }
+}

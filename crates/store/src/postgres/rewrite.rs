@@ -1,0 +1,99 @@
+//! Replaces text in a history, to remove what must not be stored.
+
+use super::append::{Line, Mark, checked, known, refuse_second_active};
+use super::keeping::{keep_counters, keep_stream};
+use super::values::{folded, note_of, signed, values};
+use super::wire::Step;
+use super::{PostgresStore, Scope, Turn, activity, items};
+use crate::batch::check_rewrite;
+use crate::chain::seal_new;
+use crate::{Error, ItemRow, Result, Rewrite};
+
+impl PostgresStore {
+    pub(super) fn rewrite_in_turn(
+        &mut self,
+        rewrite: &Rewrite,
+        answers: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<()> {
+        check_rewrite(rewrite)?;
+        let Some(turn) = &self.turn else { return Err(Error::Busy { waited: std::time::Duration::ZERO }) };
+        let scope = self.scope();
+        self.wire.run("rewriting a session", write(scope, rewrite, answers, turn))?;
+        let kept = self.wire.wait(async { scope.ask.plainly("COMMIT").await.map(drop) });
+        // Rewriting twice does no harm, so an unknown outcome need not be settled.
+        self.settled("rewriting a session", kept, &Mark::None)?;
+        self.turn = None;
+        Ok(())
+    }
+
+    /// Frees the space of replaced rows for reuse. The server's own log and backups are up to its administrator.
+    pub(super) fn free_space(&mut self) -> Result<bool> {
+        if self.turn.is_some() {
+            return Ok(false);
+        }
+        let tables = ["events", "sessions", "snapshots", "activity", "items", "keys", "contents"];
+        let names: Vec<String> = tables.iter().map(|table| format!("leftoff.{table}")).collect();
+        let ask = self.wire.ask();
+        let sql = format!("VACUUM {}", names.join(","));
+        self.wire.run("giving space free", async { ask.plainly(&sql).await })?;
+        Ok(true)
+    }
+}
+
+async fn write(
+    scope: Scope<'_>,
+    rewrite: &Rewrite,
+    answers: &dyn Fn(&str) -> Option<String>,
+    turn: &Turn,
+) -> Step<()> {
+    let stream = &rewrite.stream;
+    let name = folded(stream.row.id.as_str());
+    let known = known(scope, vec![name.clone()]).await?;
+    let Some(existing) = checked(stream.expected, &stream.row, known.get(&name))? else {
+        let (session, expected) = (stream.row.id.clone(), stream.expected);
+        return Err(Error::Conflict { session, expected, found: 0 }.into());
+    };
+    let number = existing.number;
+    refuse_second_active(scope, &[(&stream.row, number)]).await?;
+    let seals = seal_new(existing.head, &stream.events, None)?;
+    let line = Line { number, is_new: false, head: existing.head };
+    let newest = turn.cursor + stream.events.len() as u64;
+    for statement in keep_stream(scope, stream, &line, &seals, turn.cursor, newest) {
+        statement.await?;
+    }
+    keep_counters(scope, newest, signed(turn.numbers)).await?;
+    for event in &rewrite.events {
+        let sql = "UPDATE leftoff.events SET actor=$4,body=$5,note=$6,salt=NULL \
+                   WHERE project=$1 AND session=$2 AND version=$3";
+        let values =
+            values![scope.project, number, signed(event.version), event.actor, event.body, note_of(event)];
+        scope.ask.change(sql, values).await?;
+    }
+    activity::replace(scope, number, &rewrite.activity).await?;
+    let sql = "DELETE FROM leftoff.contents WHERE project=$1 AND hash=ANY($2)";
+    scope.ask.change(sql, values![scope.project, rewrite.contents]).await?;
+    for statement in items::remove_all(scope, number) {
+        statement.await?;
+    }
+    let rows: Vec<&ItemRow> = rewrite.items.iter().collect();
+    if !rows.is_empty() {
+        for statement in items::keep(scope, number, &rows) {
+            statement.await?;
+        }
+    }
+    rewrite_answers(scope, answers).await
+}
+
+/// Rewrites stored answers one at a time: each can be as large as a session's view, and there may be many.
+async fn rewrite_answers(scope: Scope<'_>, answers: &dyn Fn(&str) -> Option<String>) -> Step<()> {
+    let mut last = String::new();
+    let sql = "SELECT key,answer FROM leftoff.keys WHERE project=$1 AND key>$2 ORDER BY key LIMIT 1";
+    while let Some(row) = scope.ask.row(sql, values![scope.project, last]).await? {
+        last = row.try_get(0)?;
+        if let Some(other) = answers(row.try_get(1)?) {
+            let sql = "UPDATE leftoff.keys SET answer=$3 WHERE project=$1 AND key=$2";
+            scope.ask.change(sql, values![scope.project, last, other]).await?;
+        }
+    }
+    Ok(())
+}

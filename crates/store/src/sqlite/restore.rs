@@ -1,0 +1,109 @@
+//! Restores a backup. Never discards the previous database: it stays beside it under another name.
+
+use super::create::{remove_if_there, set_aside};
+use super::failure::failure;
+use super::open::{Found, beside, connect_to_write, io, look, store};
+use super::turn::Turn;
+use super::{BUSY_WAIT, PATIENCE, SqliteStore, detached, upkeep};
+use crate::migrate::{APPLICATION_ID, MIGRATIONS, marks, newest};
+use crate::{Error, Info, Result};
+use rusqlite::Connection;
+use rusqlite::backup::{Backup, StepResult};
+use std::path::{Path, PathBuf};
+
+impl SqliteStore {
+    /// The content of a database copy, without leaving a trace beside it.
+    pub fn info_of_backup(path: &Path) -> Result<Info> {
+        let (connection, _copy) = detached::connect(path)?;
+        refuse_foreign(&connection, path)?;
+        store(connection, path, false, BUSY_WAIT).describe()
+    }
+
+    /// Returns the name of the previous database, if there was one. Processes with a healthy database open
+    /// see the restored one from their next transaction.
+    pub fn restore(path: &Path, from: &Path) -> Result<Option<PathBuf>> {
+        let (source, _copy) = detached::connect(from)?;
+        refuse_foreign(&source, from)?;
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(io(path, "making the folder of"))?;
+        }
+        let turn = Turn::take(&beside(path, ".lock"), path, PATIENCE)?;
+        // A backup ends earlier than the database it replaces, and that is no loss.
+        turn.forget();
+        match look(path)? {
+            Found::Nothing => put(&source, path).map(|()| None),
+            Found::Empty => {
+                remove_if_there(path).map_err(io(path, "replacing"))?;
+                put(&source, path).map(|()| None)
+            }
+            Found::Something => {
+                match connect_to_write(path, BUSY_WAIT).and_then(|found| healthy(found, path)) {
+                    Ok(mut connection) => {
+                        let kept = free_name(path, "replaced");
+                        upkeep::copy_database(&connection, path, &kept)?;
+                        overwrite(&source, &mut connection, path)?;
+                        Ok(Some(kept))
+                    }
+                    Err(error @ (Error::Busy { .. } | Error::ReadOnly { .. } | Error::Newer { .. })) => {
+                        Err(error)
+                    }
+                    Err(_) => {
+                        let kept = free_name(path, "damaged");
+                        std::fs::rename(path, &kept).map_err(io(path, "setting aside"))?;
+                        put(&source, path).map(|()| Some(kept))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Only a backup of ours that this program can read is restored.
+fn refuse_foreign(source: &Connection, from: &Path) -> Result<()> {
+    let found =
+        marks(source).map_err(|error| failure(from, &format!("reading {}", from.display()), &error))?;
+    if found.application_id != APPLICATION_ID || found.schema == 0 {
+        let why = "it is another program's SQLite file".to_owned();
+        return Err(Error::NotADatabase { path: from.to_owned(), why });
+    }
+    let known = newest(MIGRATIONS);
+    if found.schema > known {
+        return Err(Error::Newer { path: from.to_owned(), found: found.schema, known });
+    }
+    match upkeep::check(source) {
+        Ok(findings) if findings.is_empty() => Ok(()),
+        Ok(findings) => Err(Error::NotADatabase { path: from.to_owned(), why: findings.join("; ") }),
+        Err(error) => Err(failure(from, &format!("checking {}", from.display()), &error)),
+    }
+}
+
+/// A connection whose database SQLite finds no fault with.
+fn healthy(connection: Connection, path: &Path) -> Result<Connection> {
+    let fail = |error| failure(path, &format!("checking {}", path.display()), &error);
+    let damaged = |why: String| Error::NotADatabase { path: path.to_owned(), why };
+    if marks(&connection).map_err(fail)?.application_id != APPLICATION_ID {
+        return Err(damaged("it is another program's SQLite file".to_owned()));
+    }
+    let line: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(fail)?;
+    if line == "ok" { Ok(connection) } else { Err(damaged(line)) }
+}
+
+/// The log of the lost database must not be replayed into this one.
+fn put(source: &Connection, path: &Path) -> Result<()> {
+    for suffix in ["-wal", "-journal"] {
+        set_aside(&beside(path, suffix)).map_err(io(path, "setting aside the log of"))?;
+    }
+    remove_if_there(&beside(path, "-shm")).map_err(io(path, "making"))?;
+    upkeep::copy_database(source, path, path)
+}
+
+fn overwrite(source: &Connection, to: &mut Connection, path: &Path) -> Result<()> {
+    let fail = |error| failure(path, &format!("restoring {}", path.display()), &error);
+    let step = Backup::new(source, to).and_then(|backup| backup.step(-1)).map_err(fail)?;
+    if step == StepResult::Done { Ok(()) } else { Err(Error::Busy { waited: BUSY_WAIT }) }
+}
+
+fn free_name(path: &Path, word: &str) -> PathBuf {
+    let mut names = (1_u32..).map(|number| beside(path, &format!(".{word}-{number}")));
+    names.find(|name| !name.exists()).unwrap_or_else(|| beside(path, &format!(".{word}")))
+}
